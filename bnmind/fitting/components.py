@@ -75,7 +75,8 @@ class Components(Sealed):
         Returns
         -------
         tuple
-            The components of all other cases; and ``(rows,)``, the cases with a larger component.
+            The components of all other cases; and ``(rows,)``, the cases with a larger component,
+            or with a family that is not expanded.
         """
         relevant = relevant_cells(layout, cases.states)
         labels = _labels(layout, cases.states, relevant)
@@ -94,6 +95,7 @@ class Components(Sealed):
             by_root.append((rows, inside))
         if of_large <= together:
             large[:] = False
+        large |= relevant[:, layout.large].any(axis=1)
         parts = []
         for rows, inside in by_root:
             kept = ~large[rows]

@@ -1,7 +1,8 @@
 """The E-step: the expected counts of all families, for all cases.
 
 Families without missing cells are counted once, before the first step. Cases whose missing cells
-fall into small components are completed component by component; a junction tree does the others.
+fall into small components are completed component by component; a junction tree does the others,
+and those with functions and fixed noisy nodes that are too large to be expanded.
 """
 
 from __future__ import annotations
@@ -172,6 +173,8 @@ def _cells_of(
     layout: Layout, cases: DistinctCases, relevant: NDArray[np.bool_], family: int
 ) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
     """Return the rows in which a family has no missing cells, and its cell in each."""
+    if layout.large[family]:
+        return np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.int64)
     scope = list(layout.scopes[family])
     states = cases.states[:, scope]
     rows = np.flatnonzero((states >= 0).all(axis=1) & relevant[:, family])

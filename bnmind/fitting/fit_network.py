@@ -197,6 +197,7 @@ def _fit(em: EM, climbs: Sequence[Climb[Floats]], options: FitOptions) -> Fit:
         counts={
             cpd.variable.name: Factor(cpd.scope, layout.table(counts, family))
             for family, cpd in enumerate(layout.network.cpds)
+            if not layout.large[family]
         },
         warnings=tuple(_warnings(em, counts, record)),
         record=record,

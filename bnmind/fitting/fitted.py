@@ -101,8 +101,8 @@ class Fit(CheckedValue):
     """The network with the learned tables."""
     counts: Mapping[str, Factor]
     """For each variable, the expected counts of its table, given the learned network. Tied tables
-    have common counts. Cases in which a variable and all its descendants are missing do not count
-    for its table."""
+    have common counts; functions of large tables have none. Cases in which a variable and all its
+    descendants are missing do not count for its table."""
     warnings: tuple[str, ...]
     """Remarks about the result, such as configurations of parents without cases."""
     record: FitRecord

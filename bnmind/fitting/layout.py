@@ -9,7 +9,7 @@ computed from the parameters of their links.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from bnmind._messages import listed
 from bnmind._values import Sealed
 from bnmind.errors import InvalidArgumentError, TooLargeError, UnknownNameError
-from bnmind.fitting.noisy import NoisyBlock
+from bnmind.fitting.noisy import MOST_NOISY_CELLS, NoisyBlock
 from bnmind.fitting.priors import Prior, checked_counts
 from bnmind.information import Floats
 from bnmind.pgm.cpd import CPD, FunctionalCPD
@@ -28,7 +28,7 @@ from bnmind.pgm.tabular import TabularCPD
 __all__ = ["MOST_CELLS", "Layout"]
 
 MOST_CELLS = 2**24
-"""The most cells of all tables together, functions and noisy nodes expanded."""
+"""The most cells of all tables together, small functions and noisy nodes expanded."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -47,6 +47,8 @@ class Layout(Sealed):
     """``(families, variables)``: the step of a variable's states in the table, 0 if not in it."""
     free: NDArray[np.bool_]
     """``(families,)``: whether the family has parameters of its own or shared ones."""
+    large: NDArray[np.bool_]
+    """``(families,)``: functions and fixed noisy nodes that are not expanded and have no cells."""
     columns: NDArray[np.intp]
     """``(free cells,)``: the configuration of parents, numbered over all free tables."""
     uniform: Floats
@@ -80,7 +82,7 @@ class Layout(Sealed):
         groups = tuple(tuple(group) for group in tied)
         if problems := _faults(network, kept, groups):
             raise InvalidArgumentError(listed(problems), tuple(problems))
-        cells = sum(math.prod(v.n_states for v in cpd.scope) for cpd in network.cpds)
+        cells = sum(cpd.n_cells for cpd in network.cpds if not _is_large(cpd, kept))
         if cells > MOST_CELLS:
             raise TooLargeError(
                 f"expected tables of at most {MOST_CELLS:,} cells together, got {cells:,}",
@@ -207,10 +209,20 @@ class Layout(Sealed):
         return Network(tuple(learned.get(f, cpd) for f, cpd in enumerate(self.network.cpds)))
 
     def table(self, cells: Floats, family: int) -> Floats:
-        """Return the part of the cells that belongs to a family, with an axis for each variable."""
+        """Return the part of the cells that belongs to a family, with an axis for each variable.
+
+        A large family has none.
+        """
         shape = tuple(v.n_states for v in self.network.cpds[family].scope)
         start = int(self.offsets[family])
         return cells[start : start + math.prod(shape)].reshape(shape)
+
+
+def _is_large(cpd: CPD, fixed: Collection[str]) -> bool:
+    """Return whether a node is not expanded: it has no parameters, and its table is large."""
+    if isinstance(cpd, TabularCPD) or cpd.n_cells <= MOST_NOISY_CELLS:
+        return False
+    return isinstance(cpd, FunctionalCPD) or cpd.variable.name in fixed
 
 
 def _faults(
@@ -267,13 +279,14 @@ def _laid_out(
     rank = [
         0 if learned[f] and isinstance(cpd, TabularCPD) else 1 for f, cpd in enumerate(network.cpds)
     ]
+    large = [_is_large(cpd, fixed) for cpd in network.cpds]
     offsets = np.zeros(len(network.cpds), dtype=np.int64)
     strides = np.zeros((len(network.cpds), len(network.cpds)), dtype=np.int64)
     columns, uniform, pseudo, constant, noisy = [], [], [], [], []
     end = n_columns = 0
     for family in sorted(range(len(network.cpds)), key=lambda f: (rank[f], f)):
         cpd = network.cpds[family]
-        if leader[family] != family:
+        if leader[family] != family or large[family]:
             continue
         size = math.prod(v.n_states for v in cpd.scope)
         offsets[family] = end
@@ -294,7 +307,7 @@ def _laid_out(
     for family, cpd in enumerate(network.cpds):
         offsets[family] = offsets[leader[family]]
         step = 1
-        for v in reversed(cpd.scope):
+        for v in () if large[family] else reversed(cpd.scope):
             strides[family, number[v.name]] = step
             step *= v.n_states
     return Layout(
@@ -303,6 +316,7 @@ def _laid_out(
         offsets=offsets,
         strides=strides,
         free=np.array(learned, dtype=np.bool_),
+        large=np.array(large, dtype=np.bool_),
         columns=np.concatenate([np.zeros(0, dtype=np.intp), *columns]),
         uniform=np.concatenate([np.zeros(0), *uniform]),
         pseudo_counts=np.concatenate([np.zeros(0), *pseudo]),

@@ -95,6 +95,7 @@ def standard_errors_of(em: EM, parameters: Floats) -> dict[str, Floats]:
             else np.full([v.n_states for v in cpd.scope], np.nan)
         )
         for family, cpd in enumerate(layout.network.cpds)
+        if not layout.large[family]
     }
 
 

@@ -17,6 +17,7 @@ from bnmind.fitting.layout import Layout
 from bnmind.information import Floats
 from bnmind.junction.inference.compile import compile_plan, families
 from bnmind.junction.inference.plan import Plan
+from bnmind.pgm.cpd import CPD
 from bnmind.pgm.network import Network
 from bnmind.pgm.tabular import TabularCPD
 
@@ -49,15 +50,19 @@ class TreeExpectation(Sealed):
             If the junction tree is too large.
         """
         # Uniform tables, which cancel when multiplied by the inputs.
-        uniform = []
-        for cpd in layout.network.cpds:
+        uniform: list[CPD] = []
+        for cpd, large in zip(layout.network.cpds, layout.large.tolist(), strict=True):
+            if large:
+                uniform.append(cpd)
+                continue
             shape = tuple(v.n_states for v in cpd.scope)
             table = np.full(shape, 1 / shape[0])
             uniform.append(TabularCPD(cpd.variable, cpd.parents, table))
         network = Network(tuple(uniform))
         states = cases.states[rows].astype(np.intp)
         seen = np.any(states >= 0, axis=0).tolist()
-        scopes = families(layout.network)
+        everything = families(layout.network)
+        scopes = [everything[family] for family in np.flatnonzero(~layout.large).tolist()]
         plan = compile_plan(
             network,
             soft=[v.name for v, some in zip(layout.network.variables, seen, strict=True) if some],
@@ -81,9 +86,10 @@ class TreeExpectation(Sealed):
         inputs = {
             _input(v.name): self.layout.table(cells, family) * v.n_states
             for family, v in enumerate(network.variables)
+            if not self.layout.large[family]
         }
         soft = {v.name for v in self.plan.soft}
-        sizes = sum(cpd.n_cells for cpd in network.cpds)
+        sizes = len(cells)
         step = max(_BATCH_CELLS // sizes, 1)
         total = 0.0
         for start in range(0, len(self.states), step):
@@ -102,7 +108,9 @@ class TreeExpectation(Sealed):
             weights = self.weights[part]
             # The weight of a case is that of any cell that is not barren.
             total += float(weights.max(axis=1) @ batch.log_evidence)
-            for family, joints in enumerate(batch.joints):
+            for family, joints in zip(
+                np.flatnonzero(~self.layout.large).tolist(), batch.joints, strict=True
+            ):
                 offset = int(self.layout.offsets[family])
                 summed = np.tensordot(weights[:, family], joints, axes=1).reshape(-1)
                 counts[offset : offset + summed.size] += summed

@@ -93,5 +93,23 @@ def test_large_noisy_nodes_can_be_fixed() -> None:
     cases = {v.name: ["no", "yes"] for v in network.variables}
     with pytest.raises(TooLargeError, match="name it in fixed"):
         fit(network, cases)
+    cases["p0"] = ["no", "no"]
     fitted = fit(network, cases, fixed=["c"])
     assert fitted.network.cpd("c") is network.cpd("c")
+    assert fitted.network.cpd("p0").to_factor().values.tolist() == [1, 0]
+
+
+def test_large_functions_are_not_expanded() -> None:
+    """The number of heads among thirty equal coins, of which only the first is seen."""
+    coins = tuple(Variable.of_integers(f"coin {i}", range(2)) for i in range(30))
+    heads = FunctionalCPD.sum_of("heads", coins)
+    network = Network((*(TabularCPD(v, (), np.array([0.5, 0.5])) for v in coins), heads))
+    names = [v.name for v in coins]
+    cases = {"coin 0": [0, 1, None], "heads": [10, 20, 15]}
+    fitted = fit(network, cases, tied=[names], hidden=names[1:])
+    # The maximum is the share of heads: 45 of 90.
+    assert fitted.network.cpd("coin 3").to_factor().values[1] == pytest.approx(0.5, abs=1e-4)
+    assert fitted.network.cpd("heads") is heads
+    assert "heads" not in fitted.counts
+    uneven = fit(network, {"heads": [10, 20, 12]}, tied=[names], hidden=names).network
+    assert uneven.cpd("coin 3").to_factor().values[1] == pytest.approx(42 / 90, abs=1e-4)
