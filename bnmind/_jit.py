@@ -3,8 +3,8 @@
 This is the only module that imports numba. The import takes half a second, so it happens at the
 first call of a kernel. Machine code is cached on disk (`bnmind._jit_cache`).
 
-The first small tasks of a process run kernels as Python functions (`PlainWork`), so that an answer
-need not wait for the import or for the compiler.
+The first small tasks of a process may run kernels as Python functions (`PlainWork`), so that the
+first answers need not wait for the compiler.
 
 With ``NUMBA_DISABLE_JIT=1`` nothing is compiled. Kernels then run as Python functions, a hundred to
 a thousand times slower, and every index is checked.
@@ -12,6 +12,7 @@ a thousand times slower, and every index is checked.
 
 from __future__ import annotations
 
+import math
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -32,8 +33,7 @@ __all__ = [
 ]
 
 MOST_PLAIN_WORK = 2_000_000
-"""The most work of kernels as Python functions, in operations: about the time in which numba and
-machine code from the cache are loaded."""
+"""The most work of kernels as Python functions, in operations: about half a second."""
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 _T = TypeVar("_T")
@@ -106,6 +106,13 @@ class Kernel(KernelSource):
         compiled = self.__dict__.get("_compiled")
         return compiled is not None and bool(getattr(compiled, "signatures", True))
 
+    @property
+    def is_cached(self) -> bool:
+        """Whether the cache on disk has machine code; numba is not imported to find out."""
+        from bnmind._jit_cache import may_be_cached
+
+        return may_be_cached(self)
+
     def __call__(self, *arguments: Any) -> Any:
         if _mode.is_plain:
             return self.function(*arguments)
@@ -119,11 +126,11 @@ class Kernel(KernelSource):
 
 
 class PlainWork:
-    """The work that kernels may do as Python functions, before they are loaded.
+    """The work that kernels may do as Python functions, before they are compiled.
 
     A kernel and its Python function have equal results, so this affects only the time. An instance
-    counts the operations of tasks of one kind. It allows plain work until their sum reaches the
-    limit, or until the kernel is loaded.
+    counts the operations of tasks of one kind. It allows plain work until the kernel is loaded, or
+    until a limit is reached.
 
     Parameters
     ----------
@@ -131,22 +138,43 @@ class PlainWork:
         The kernel of these tasks.
     most
         The limit of all plain work in the process, in operations of about .3 microseconds.
+    if_cached
+        The limit if the cache on disk has the machine code, which then only needs to be loaded.
+    tasks
+        The limit of the number of plain tasks.
     """
 
-    def __init__(self, kernel: Callable[..., Any], most: int = MOST_PLAIN_WORK) -> None:
+    def __init__(
+        self,
+        kernel: Callable[..., Any],
+        most: int = MOST_PLAIN_WORK,
+        *,
+        if_cached: int = 0,
+        tasks: float = math.inf,
+    ) -> None:
         self._kernel = kernel
-        self._left = most
+        self._most = most
+        self._if_cached = if_cached
+        self._tasks = tasks
+        self._spent = 0.0
+
+    @cached_property
+    def _limit(self) -> int:
+        is_cached = isinstance(self._kernel, Kernel) and self._kernel.is_cached
+        return self._if_cached if is_cached else self._most
 
     @property
     def left(self) -> int:
         """The plain work that is still allowed."""
-        if self._left > 0 and isinstance(self._kernel, Kernel) and self._kernel.is_loaded:
-            self._left = 0
-        return self._left
+        is_loaded = isinstance(self._kernel, Kernel) and self._kernel.is_loaded
+        if is_loaded or self._tasks <= 0:
+            return 0
+        return max(0, self._limit - int(self._spent))
 
     def spend(self, work: float) -> None:
-        """Subtract work from what is allowed."""
-        self._left = max(0, self._left - int(work))
+        """Subtract the work of a task from what is allowed."""
+        self._spent += work
+        self._tasks -= 1
 
 
 def run_plainly(kernel: Callable[..., _T], *arguments: Any) -> _T:

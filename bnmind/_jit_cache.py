@@ -43,7 +43,7 @@ import numpy as np
 from bnmind._kernel_source import KernelSource
 from bnmind._text_files import write_file
 
-__all__ = ["KEPT_DAYS", "KernelCache", "content_of"]
+__all__ = ["KEPT_DAYS", "KernelCache", "content_of", "may_be_cached"]
 
 KEPT_DAYS = 90
 """Files that were not used for this number of days are deleted."""
@@ -113,11 +113,29 @@ class KernelCache:
         """Return the file of the code for some types of arguments; None if there is none."""
         if self.cache_path is None or self._content is None:
             return None
-        function = self._kernel.function
-        name = f"{function.__module__}.{function.__qualname__}".replace("<", "").replace(">", "")
         key = _hashed(_types(signature), codegen.magic_tuple(), _versions(), self._kernel.superword)
-        tag = sys.implementation.cache_tag
-        return Path(self.cache_path) / f"{name}.{tag}-{self._content[:16]}-{key[:16]}{_SUFFIX}"
+        return Path(self.cache_path) / f"{_stem(self._kernel, self._content)}{key[:16]}{_SUFFIX}"
+
+
+def may_be_cached(kernel: KernelSource) -> bool:
+    """Return whether there is a file with code for a kernel, for any types and versions of numba.
+
+    The function looks in ``NUMBA_CACHE_DIR``, or else beside the source, without numba.
+    """
+    content = content_of(kernel)
+    if content is None:
+        return False
+    chosen = os.environ.get("NUMBA_CACHE_DIR")
+    source = Path(kernel.function.__code__.co_filename)
+    folder, within = (Path(chosen), "*/") if chosen else (source.parent / "__pycache__", "")
+    return any(folder.glob(f"{within}{_stem(kernel, content)}*{_SUFFIX}"))
+
+
+def _stem(kernel: KernelSource, content: str) -> str:
+    """Return the first part of the names of files with code for a kernel."""
+    function = kernel.function
+    name = f"{function.__module__}.{function.__qualname__}".replace("<", "").replace(">", "")
+    return f"{name}.{sys.implementation.cache_tag}-{content[:16]}-"
 
 
 def content_of(kernel: KernelSource) -> str | None:

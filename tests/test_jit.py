@@ -67,15 +67,35 @@ def test_plain_work_ends_at_its_limit_or_when_the_kernel_is_loaded() -> None:
     def kernel(x: int) -> int:
         return x + 1
 
-    work = PlainWork(kernel, 10)
+    work = PlainWork(kernel, 10, if_cached=10)
     work.spend(3.5)
     assert work.left == 7
     work.spend(99)
     assert work.left == 0
-    other = PlainWork(kernel, 10)
+    work = PlainWork(kernel, 10, if_cached=10, tasks=1)
+    work.spend(1)
+    assert work.left == 0
+    other = PlainWork(kernel, 10, if_cached=10)
     assert other.left == 10
     assert kernel(1) == 2
     assert other.left == 0
+
+
+@pytest.mark.slow
+def test_less_plain_work_is_done_if_the_cache_has_the_kernel(tmp_path: Path) -> None:
+    script = (
+        "import sys\n"
+        "from bnmind._jit import PlainWork\n"
+        "from tests.test_jit import sum_of_squares as kernel\n"
+        "print(kernel.is_cached, PlainWork(kernel, 10, if_cached=3).left)\n"
+        "print('numba.core' in sys.modules and kernel(5))\n"
+    )
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "NUMBA_DISABLE_JIT": "0"}
+    for expected in ("False 10\n30.0\n", "True 3\n30.0\n"):
+        done = subprocess.run(
+            [sys.executable, "-c", script], capture_output=True, text=True, env=environment
+        )
+        assert (done.stdout, done.stderr) == (expected, "")
 
 
 @njit_superword

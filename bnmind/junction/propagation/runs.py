@@ -21,8 +21,8 @@ _WORK_OF_A_CELL = 4
 _WORK_OF_A_BUCKET = 200
 """The operations of a run in Python for each cell and for each table."""
 
-_plain_work = PlainWork(propagate)
-"""The work of runs in Python, before the kernel is loaded."""
+_plain_work = PlainWork(propagate, tasks=3)
+"""The work of runs in Python, before the kernel is compiled."""
 
 
 class Scratch:

@@ -297,16 +297,17 @@ def _scopes(
     return scopes or ((),)
 
 
-_plain_work = PlainWork(sums_of)
-"""The work of queries in Python, before the kernels are loaded."""
+_plain_plans = PlainWork(steps_of, tasks=3)
+_plain_sums = PlainWork(sums_of, tasks=3)
+"""The work of queries in Python, before the kernels are compiled."""
 
 
 def _planned(arrays: LightArrays, case: Case, first_message: int) -> Steps:
-    """Return the plan of a query, by Python if that is quick and the kernels are not loaded."""
-    left = _plain_work.left
+    """Return the plan of a query, by Python if that is quick and the kernel is not compiled."""
+    left = _plain_plans.left
     if left:
         steps = run_plainly(steps_of, arrays, case, first_message, left)
-        _plain_work.spend(steps.work if steps.work >= 0 else left)
+        _plain_plans.spend(steps.work if steps.work >= 0 else left)
         if steps.work >= 0:
             return steps
     return steps_of(arrays, case, first_message, _MOST_WORK)
@@ -317,8 +318,8 @@ def _summed(
 ) -> tuple[float, int, bool]:
     """Return the results of `sums_of`, by Python as `_planned`."""
     cost = float(steps.cells @ np.diff(steps.bucket_starts)) + _WORK_OF_A_STEP * steps.cells.size
-    if cost < _plain_work.left:
-        _plain_work.spend(cost)
+    if cost < _plain_sums.left:
+        _plain_sums.spend(cost)
         return run_plainly(sums_of, arrays, case, steps, work, careful)
     return sums_of(arrays, case, steps, work, careful)
 

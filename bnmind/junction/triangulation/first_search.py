@@ -1,4 +1,4 @@
-"""Greedy passes in Python until the compiled ones are worth loading, with the same results."""
+"""Greedy passes in Python until the compiled ones are worth compiling, with the same results."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from bnmind.junction.triangulation.scored_graph import Core
 
 __all__ = ["FirstSearch"]
 
-_plain_work = PlainWork(one_pass)
-"""The work of large searches in Python, before the kernels are loaded."""
+_plain_work = PlainWork(one_pass, if_cached=200_000)
+"""The work of large searches in Python, before the kernels are compiled."""
 
 
 @dataclass
