@@ -69,6 +69,7 @@ class Reader:
         self.model = model
         self.variables = {v.name: v for v in model.variables}
         self.columns = {v.name: i for i, v in enumerate(model.variables)}
+        self.alone = {v.name: (v,) for v in model.variables}
         self.places = {
             v.name: {state: i for i, state in enumerate(v.states)} for v in model.variables
         }

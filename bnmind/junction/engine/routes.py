@@ -25,7 +25,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._values import made, sealed
+from bnmind._values import made
 from bnmind.errors import InvalidModelError, TooLargeError
 from bnmind.junction.engine.plan_store import PlanStore, Stored
 from bnmind.junction.engine.planning import Planner
@@ -133,9 +133,10 @@ class Routes:
                 plan = self.planner.plan(scopes, seen)
                 self._spent += planning + self._run_cost(plan)
             return None
-        cost = self._cost(propagation, seen)
-        if cost > planning and self._run_cost(self.planner.plan(scopes, seen)) < cost:
-            return None
+        if self._most(propagation) > planning:
+            cost = self._cost(propagation, seen)
+            if cost > planning and self._run_cost(self.planner.plan(scopes, seen)) < cost:
+                return None
         return self._propagated(propagation, scopes, seen)
 
     def _run_cost(self, plan: Plan) -> float:
@@ -161,10 +162,17 @@ class Routes:
     def _propagated(self, propagation: Propagation, scopes: Scopes, seen: Seen) -> Posterior:
         """Return the answer of the propagation."""
         marginals, log_evidence = propagation.marginals(self._states(seen), seen.soft)
-        columns = self.reader.columns
-        joints = tuple([sealed(marginals[columns[scope[0]]]) for scope in scopes])
-        named = self.reader.named(scopes)
-        return made(Posterior, scopes=named, joints=joints, log_evidence=log_evidence)
+        columns, alone = self.reader.columns, self.reader.alone
+        return made(
+            Posterior,
+            scopes=tuple([alone[name] for (name,) in scopes]),
+            joints=tuple([marginals[columns[name]] for (name,) in scopes]),
+            log_evidence=log_evidence,
+        )
+
+    def _most(self, propagation: Propagation) -> float:
+        """Return the predicted nanoseconds of a run without evidence, the longest ones."""
+        return _BUCKET_NS * len(propagation.order.variables) + _CELL_NS * propagation.total_size
 
     def _cost(self, propagation: Propagation, seen: Seen) -> float:
         """Return the predicted nanoseconds of a run."""

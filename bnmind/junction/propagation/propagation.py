@@ -183,6 +183,7 @@ class Propagation(Sealed):
         answers = self._run(cases)
         if np.isneginf(answers.log_evidence[0]):
             raise self._impossible(cases)
+        answers.marginals.setflags(write=False)
         row = answers.marginals[0]
         places = self._places
         # Slices of a copy do not keep a larger array alive.
