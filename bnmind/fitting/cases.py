@@ -108,9 +108,9 @@ class DistinctCases(Sealed):
         """Return the distinct rows of a table ``(cases, variables)`` of state positions."""
         most = int(table.max(initial=0))
         kind = np.int8 if most < 128 else np.int16 if most < 2**15 else np.int32
-        columns = [
+        columns = (
             (column.astype(np.int64) + 1, int(column.max(initial=0)) + 2) for column in table.T
-        ]
+        )
         distinct = distinct_rows(columns, len(table))
         return cls(
             states=np.ascontiguousarray(table[distinct.first], dtype=kind),
