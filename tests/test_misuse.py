@@ -502,6 +502,8 @@ def of_methods() -> Iterator[Call]:
         (NETWORK.markov_blanket, {"name": "rain"}),
         (NETWORK.ancestors, {"names": ["wet"]}),
         (NETWORK.descendants, {"names": "rain"}),
+        (NETWORK.neighborhood, {"names": "rain", "distance": 2}),
+        (NETWORK.relevant, {"names": "rain", "given": ["wet"]}),
         (NETWORK.d_connected, {"names": "rain", "given": ["wet"]}),
         (NETWORK.is_d_separated, {"first": "rain", "second": ["count"], "given": ["wet"]}),
         *[(cpd.to_factor, {"max_cells": 10**6}) for cpd in functions],

@@ -188,6 +188,25 @@ class Network(CheckedValue):
         return self._structure.markov_blanket(name)
 
     @checked
+    def neighborhood(self, names: str | Iterable[str], *, distance: int = 1) -> tuple[str, ...]:
+        """Return the names of all variables within ``distance`` arcs of some variables, and these.
+
+        The direction of the arcs does not matter.
+        """
+        return self._structure.neighborhood(names, distance)
+
+    @checked
+    def relevant(
+        self, names: str | Iterable[str], given: str | Iterable[str] = ()
+    ) -> tuple[str, ...]:
+        """Return the names of the variables that a query of some variables given others uses.
+
+        These are the variables themselves and those of all tables that the answer depends on. All
+        others are barren or d-separated, and may be left out.
+        """
+        return self._structure.relevant(names, given)
+
+    @checked
     def d_connected(
         self, names: str | Iterable[str], given: str | Iterable[str] = ()
     ) -> tuple[str, ...]:

@@ -74,14 +74,43 @@ class Structure:
         near.update(parent for child in children for parent in self._parents[child])
         return self._in_order(near - {name})
 
+    def neighborhood(self, names: str | Iterable[str], distance: int = 1) -> tuple[str, ...]:
+        """Return the variables within some arcs of one of the variables, and these."""
+        found = set(self._names(names))
+        edge = found
+        for _ in range(distance):
+            edge = {v for name in edge for v in (*self._parents[name], *self._children[name])}
+            edge -= found
+            if not edge:
+                break
+            found |= edge
+        return self._in_order(found)
+
+    def relevant(self, names: str | Iterable[str], given: str | Iterable[str]) -> tuple[str, ...]:
+        """Return the variables whose tables or values a query of some variables needs."""
+        _, tables = self._walk(self._names(names), self._names(given))
+        needed = {*self._names(names), *tables}
+        needed.update(parent for name in tables for parent in self._parents[name])
+        return self._in_order(needed)
+
     def d_connected(self, names: str | Iterable[str], given: Iterable[str] = ()) -> tuple[str, ...]:
         """Return the variables that are not d-separated from all of some variables."""
         start = self._names(names)
         observed = self._names(given)
         if both := [name for name in start if name in observed]:
             raise InvalidArgumentError(f"observed variables cannot be asked about: {listed(both)}")
+        reached, _ = self._walk(start, observed)
+        return self._in_order(reached - set(start))
+
+    def _walk(self, start: tuple[str, ...], observed: tuple[str, ...]) -> tuple[set[str], set[str]]:
+        """Return the variables that unblocked paths reach, and those left for their parents.
+
+        The tables of the latter are all that a query of the start needs: a parameter of a table is
+        like one more parent of its variable (Shachter, "Bayes-ball", UAI 1998).
+        """
         informed = {*observed, *self.ancestors(observed)}
         reached: set[str] = set()
+        tables: set[str] = set()
         seen: set[tuple[str, bool]] = set()
         # Whether the walk came to the variable from a child, as if the start had one.
         waiting = [(name, True) for name in start]
@@ -94,8 +123,9 @@ class Structure:
                 reached.add(name)
                 waiting += [(child, False) for child in self._children[name]]
             if name not in observed if from_child else name in informed:
+                tables.add(name)
                 waiting += [(parent, True) for parent in self._parents[name]]
-        return self._in_order(reached - set(start))
+        return reached, tables
 
     def is_d_separated(
         self,

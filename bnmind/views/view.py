@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -52,12 +52,19 @@ class NetworkView(CheckedValue):
     network: Network
 
     @checked
-    def svg(self, *, most_states: int = STATES) -> str:
+    def svg(self, *, most_states: int = STATES, names: Iterable[str] | None = None) -> str:
         """Draw the network: a box with the states of each variable, and arcs to its children.
 
-        ``most_states`` is the largest number of states to show for a variable, at least 2.
+        Parameters
+        ----------
+        most_states
+            The largest number of states to show for a variable, at least 2.
+        names
+            The variables to draw; by default all. A box says how many parents (↑) and children (↓)
+            of its variable are left out.
         """
-        return _draw(self.network, [Card(v) for v in self.network.variables], (), most_states)
+        cards = [Card(v) for v in self.network.variables]
+        return _draw(self.network, cards, (), most_states, names)
 
     @checked
     def text(self, *, width: int = 80) -> str:
@@ -142,11 +149,12 @@ class BeliefView(CheckedValue):
         )
 
     @checked
-    def svg(self, *, most_states: int = STATES) -> str:
+    def svg(self, *, most_states: int = STATES, names: Iterable[str] | None = None) -> str:
         """Draw the belief: bars for the states of each variable, with the evidence marked.
 
         ``most_states`` is the largest number of lines for a variable, at least 2; the last line
-        then summarizes the less probable states.
+        then summarizes the less probable states. ``names`` are the variables to draw, as in
+        `NetworkView.svg`.
 
         Raises
         ------
@@ -154,7 +162,7 @@ class BeliefView(CheckedValue):
             If the model is a product of factors that are not the distributions of a network.
         """
         network = _as_network(self.network)
-        return _draw(network, _cards([self], network.variables), (), most_states)
+        return _draw(network, _cards([self], network.variables), (), most_states, names)
 
     @checked
     def text(self, *, width: int = 80, names: Iterable[str] | None = None) -> str:
@@ -221,15 +229,15 @@ class SideBySide(CheckedValue):
         return f"SideBySide({self.first!r}, {self.second!r}, titles={self.titles!r})"
 
     @checked
-    def svg(self, *, most_states: int = STATES) -> str:
+    def svg(self, *, most_states: int = STATES, names: Iterable[str] | None = None) -> str:
         """Draw both beliefs: two bars for each state, with the evidence of each belief marked.
 
-        For ``most_states`` see `BeliefView.svg`. Δ is the share of probability that moved (total
+        For the arguments see `BeliefView.svg`. Δ is the share of probability that moved (total
         variation). Boxes without any change are pale.
         """
         network = _as_network(self.first.network)
         cards = _cards([self.first, self.second], network.variables)
-        return _draw(network, cards, self.titles, most_states)
+        return _draw(network, cards, self.titles, most_states, names)
 
     @checked
     def text(self, *, width: int = 80, names: Iterable[str] | None = None) -> str:
@@ -403,16 +411,39 @@ def _cards(views: Sequence[BeliefView], variables: Iterable[Variable]) -> list[C
 
 
 def _draw(
-    network: Network, cards: Sequence[Card], titles: tuple[str, ...], most_states: int
+    network: Network,
+    cards: Sequence[Card],
+    titles: tuple[str, ...],
+    most_states: int,
+    names: Iterable[str] | None,
 ) -> str:
-    place = {v.name: position for position, v in enumerate(network.variables)}
-    arcs = [(place[v.name], place[cpd.variable.name]) for cpd in network.cpds for v in cpd.parents]
-    caption = f"Bayesian network of {len(place):,} variables"
-    if cards[0].distributions:
+    every = [v.name for v in network.variables]
+    drawn = set(every) if names is None else {network.variable(name).name for name in names}
+    if not drawn:
+        raise InvalidArgumentError("expected at least one variable to draw, got none", names)
+    shown = [_with_hidden(network, card, drawn) for card in cards if card.variable.name in drawn]
+    place = {card.variable.name: position for position, card in enumerate(shown)}
+    arcs = [
+        (place[parent], place[name])
+        for name in place
+        for parent in network.parents(name)
+        if parent in place
+    ]
+    of = "" if len(place) == len(every) else f"{len(place):,} of the "
+    caption = f"Bayesian network of {of}{len(every):,} variables"
+    if shown[0].distributions:
         caption += ", with the probability of each state"
     if titles:
         caption += f": {titles[0]} (upper bars) and {titles[1]} (lower bars)"
-    evidence = sum(card.is_evidence for card in cards)
+    evidence = sum(card.is_evidence for card in shown)
     if evidence:
         caption += f", given evidence on {evidence:,}"
-    return draw(cards, arcs, titles=titles, caption=caption, most_states=max(most_states, 2))
+    return draw(shown, arcs, titles=titles, caption=caption, most_states=max(most_states, 2))
+
+
+def _with_hidden(network: Network, card: Card, drawn: set[str]) -> Card:
+    """Return a card that says which parents and children are not drawn."""
+    name = card.variable.name
+    near = (network.parents(name), network.children(name))
+    hidden = [tuple(v for v in names if v not in drawn) for names in near]
+    return replace(card, hidden=(hidden[0], hidden[1]))

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bnmind.errors import InvalidArgumentError, UnknownNameError
-from bnmind.pgm import Network, TabularCPD, Variable
+from bnmind.pgm import CPD, Network, TabularCPD, Variable
 from tests.modes import examples
 from tests.networks import enumerate_joint, networks
 
@@ -108,3 +108,37 @@ def test_a_chain_of_thousands_is_walked_without_recursion() -> None:
     assert chain.is_d_separated("X0", "X2999", ["X1500"])
     assert not chain.is_d_separated("X0", "X2999")
     assert pickle.loads(pickle.dumps(GARDEN)).parents("wet") == ("hose", "rain")
+
+
+@settings(max_examples=examples(60))
+@given(networks(functional=False, max_variables=6), st.data())
+def test_a_query_needs_only_the_relevant_tables(network: Network, data: st.DataObject) -> None:
+    """The twin: change the tables of all other variables, and the answer stays."""
+    names = [v.name for v in network.variables]
+    target = data.draw(st.sampled_from(names))
+    observed = data.draw(st.lists(st.sampled_from(names), unique=True, max_size=2))
+    observed = [name for name in observed if name != target]
+    relevant = set(network.relevant(target, observed))
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
+
+    def drawn(cpd: CPD) -> TabularCPD:
+        values = rng.random([v.n_states for v in cpd.scope]) + 0.1
+        return TabularCPD(cpd.variable, cpd.parents, values / values.sum(axis=0))
+
+    positive = [drawn(cpd) for cpd in network.cpds]
+    changed = [drawn(c) if {v.name for v in c.scope} - relevant else c for c in positive]
+    answers = []
+    for cpds in (positive, changed):
+        joint = enumerate_joint(Network(tuple(cpds))).select(dict.fromkeys(observed, 0))
+        values = np.real(joint.sum_to([target]).values)
+        answers.append(values / values.sum())
+    np.testing.assert_allclose(answers[0], answers[1], atol=1e-12)
+
+
+def test_neighbors_within_some_arcs() -> None:
+    assert GARDEN.neighborhood("rain") == ("rain", "wet")
+    assert GARDEN.neighborhood(["rain"], distance=2) == ("rain", "hose", "wet", "mud")
+    assert GARDEN.neighborhood("rain", distance=0) == ("rain",)
+    assert GARDEN.relevant("rain") == ("rain",)
+    assert GARDEN.relevant("rain", ["mud"]) == ("rain", "hose", "wet", "mud")
+    assert GARDEN.relevant("mud", ["wet"]) == ("wet", "mud")

@@ -419,3 +419,29 @@ def test_the_posterior_of_a_session_is_shown_on_its_network() -> None:
     assert "S" in view.text()
     with pytest.raises(UnknownNameError, match="state of S among 0, 1; got 'junk'"):
         belief_view(bank.network, {"S": {"junk": 1.0}})
+
+
+def test_a_picture_of_some_variables_says_what_it_leaves_out() -> None:
+    network = long_chain(150)
+    names = network.neighborhood("X70")
+    root = parsed(network_view(network).svg(names=names))
+    found = boxes(root)
+    assert set(found) == set(names)
+    outside = [v for v in network.parents("X69") if v not in names]
+    assert f"parents not shown: {', '.join(outside)}" in "".join(found["X69"].itertext())
+    assert "1↑" in texts(found["X69"])
+    assert "not shown" not in "".join(found["X70"].itertext())
+    assert "3 of the 150 variables" in root.attrib["aria-label"]
+    view = belief_view(network, {"X70": [0.4, 0.6]}, evidence={"X69": "1"})
+    assert set(boxes(parsed(view.svg(names=["X69", "X70"])))) == {"X69", "X70"}
+    with pytest.raises(UnknownNameError, match="X700"):
+        view.svg(names=["X700"])
+    with pytest.raises(InvalidArgumentError, match="at least one variable to draw"):
+        view.svg(names=[])
+
+
+def long_chain(n: int) -> Network:
+    variables = [Variable(f"X{i}", ("0", "1")) for i in range(n)]
+    step = np.array([[0.7, 0.2], [0.3, 0.8]])
+    rest = (TabularCPD(v, (u,), step) for u, v in pairwise(variables))
+    return Network((TabularCPD(variables[0], (), np.array([0.4, 0.6])), *rest))

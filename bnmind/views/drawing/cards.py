@@ -35,6 +35,8 @@ class Card:
     """For each belief, the observed state, or None."""
     uncertain: tuple[bool, ...] = ()
     """For each belief, whether there is uncertain evidence on the variable."""
+    hidden: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+    """The parents and the children that a picture of some variables leaves out."""
 
     @property
     def is_evidence(self) -> bool:
@@ -96,6 +98,9 @@ class Card:
             lines.append(f"{row.label}: {' → '.join(shown)}" if shown else row.label)
         if self.moved is not None:
             lines.append(f"moved: {percent(self.moved)}")
+        for kind, names in zip(("parents", "children"), self.hidden, strict=True):
+            if names:
+                lines.append(f"{kind} not shown: {', '.join(names)}")
         return "\n".join(visible(line) for line in lines)
 
 

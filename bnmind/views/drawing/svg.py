@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from xml.sax.saxutils import escape, quoteattr
 
 from bnmind._messages import visible
 from bnmind.views.drawing.cards import Card, Row, percent
 from bnmind.views.drawing.layout import Route, lay_out
+from bnmind.views.drawing.svg_text import attribute as _attribute
+from bnmind.views.drawing.svg_text import escaped as _text
+from bnmind.views.drawing.svg_text import number as _n
 from bnmind.views.drawing.text_width import shorten, text_width
 
 __all__ = ["Palette", "draw", "draw_summary"]
@@ -88,7 +90,10 @@ class _Frame:
             return "" if self.notes(card) else f"= {card.findings[0]}"
         if card.moved is not None and card.moved >= SAME:
             return f"Δ {percent(card.moved)}"
-        return "≈" if card.is_uncertain else ""
+        if card.is_uncertain:
+            return "≈"
+        above, below = (len(names) for names in card.hidden)
+        return " ".join([f"{above}↑"] * (above > 0) + [f"{below}↓"] * (below > 0))
 
 
 def draw(
@@ -346,18 +351,3 @@ def _bend(x: float, top: float, to: float, bottom: float) -> str:
 def _arrowhead(route: Route) -> str:
     x, _, y = route[-1]
     return f'<path d="M{_n(x)} {_n(y)}l-3.5 {_n(-ARROW)}h7z"/>'
-
-
-def _n(number: float, digits: int = 1) -> str:
-    """Return a number in as few characters as a tenth of a pixel needs."""
-    text = f"{number:.{digits}f}"
-    text = text.rstrip("0").rstrip(".") if "." in text else text
-    return "0" if text == "-0" else text
-
-
-def _text(text: str) -> str:
-    return escape("\n".join(visible(line) for line in text.split("\n")))
-
-
-def _attribute(text: str) -> str:
-    return quoteattr(visible(text))
