@@ -322,6 +322,11 @@ def _choice() -> Any:
     return choose_question([[0.5, 0.5], [0.9, 0.1]], [[1, 0], [0, 1]])
 
 
+@_add(views.JunctionTreeView)
+def _tree_views() -> Any:
+    return views.junction_tree_view(junction.junction_tree(network()))
+
+
 @_add(views.BeliefView, views.NetworkView, views.SideBySide, views.Layout)
 def _views() -> Any:
     first = views.belief_view(network(), {"rain": [0.5, 0.5]}, evidence={"wet": "yes"})

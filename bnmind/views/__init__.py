@@ -1,6 +1,7 @@
 """Views of networks and beliefs: pictures for notebooks, tables for terminals."""
 
 from bnmind.views.drawing.layout import Layout, Spacing, lay_out
+from bnmind.views.tree_view import JunctionTreeView, junction_tree_view
 from bnmind.views.view import (
     BeliefView,
     NetworkView,
@@ -12,11 +13,13 @@ from bnmind.views.view import (
 
 __all__ = [
     "BeliefView",
+    "JunctionTreeView",
     "Layout",
     "NetworkView",
     "SideBySide",
     "Spacing",
     "belief_view",
+    "junction_tree_view",
     "lay_out",
     "network_view",
     "side_by_side",

@@ -111,3 +111,16 @@ def test_bad_input(
     monkeypatch.chdir(tmp_path)
     assert_one_line_error(run("network", *arguments), *words)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_pictures_of_a_stage_and_its_junction_tree(tmp_path: Path) -> None:
+    figure, tree = tmp_path / "figure3.svg", tmp_path / "figure4.svg"
+    small = ("network", "--stage", "3", "--pegs", "2", "--colors", "3")
+    result = run(*small, "--svg", str(figure), "--tree-svg", str(tree))
+    assert result.exit_code == 0, result.output
+    assert result.stdout.endswith(f"drawn to {figure}\ndrawn to {tree}\n")
+    for path in (figure, tree):
+        assert path.read_text(encoding="utf-8").startswith("<svg ")
+    run_json(*small, "--svg", str(figure))
+    assert_one_line_error(run(*small, "--svg", str(tmp_path / "a.png")), ".svg for the picture")
+    assert_one_line_error(run(*small, "--tree-svg", str(tmp_path / "no" / "a.svg")), "a.svg")

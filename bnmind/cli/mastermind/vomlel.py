@@ -39,6 +39,7 @@ P' and C'. They do not depend on the guess.
 \b
 Examples:
   bnmind network --stage 3
+  bnmind network --stage 3 --svg figure3.svg --tree-svg figure4.svg
   bnmind network --stage 2 --no-arc --json
   bnmind network --stage 2 --guess 1123 --noise false:0.2 --out network.bif
 """
@@ -90,6 +91,14 @@ class NetworkOptions:
             help="Write the network, in a format from the list below. Stage 3 needs .json.",
         ),
     ] = None
+    svg: Annotated[
+        Path | None,
+        typer.Option("--svg", metavar="FILE", help="Draw the stage as a figure of the paper."),
+    ] = None
+    tree_svg: Annotated[
+        Path | None,
+        typer.Option("--tree-svg", metavar="FILE", help="Draw the junction tree to this file."),
+    ] = None
     seed: Seed = None
     as_json: Json = False
 
@@ -105,6 +114,9 @@ def network(options: NetworkOptions) -> None:
         from bnmind.pgm.files import NETWORK_SUFFIXES
 
         check_place(options.out, NETWORK_SUFFIXES, "network")
+    for picture in (options.svg, options.tree_svg):
+        if picture is not None:
+            check_place(picture, (".svg",), "picture")
     board = Board(options.pegs, options.colors, repeats=not options.no_repeats)
     channel = None if options.noise is None else parse_noise(board, options.noise)
     code = None if options.guess is None else board.parse(options.guess)
@@ -125,12 +137,30 @@ def network(options: NetworkOptions) -> None:
         from bnmind.pgm.files import write_model
 
         write_model(shown.model, options.out)
+    pictures = _draw(shown, options)
     if options.as_json:
         tell_json(_as_json(shown, None if channel is None else channel.name))
         return
     tell(str(shown))
     if options.out is not None:
         tell(f"written to {options.out}")
+    for picture in pictures:
+        tell(f"drawn to {picture}")
+
+
+def _draw(stage: Stage, options: NetworkOptions) -> list[Path]:
+    """Write the pictures that are asked for, both or neither, and return their files."""
+    from bnmind._text_files import write_files
+    from bnmind.mastermind.network.figures import stage_figure, tree_figure
+
+    pictures: dict[Path, str] = {}
+    if options.svg is not None:
+        pictures[options.svg] = stage_figure(stage)
+    if options.tree_svg is not None:
+        pictures[options.tree_svg] = tree_figure(stage)
+    if pictures:
+        write_files(pictures)
+    return list(pictures)
 
 
 def _as_json(stage: Stage, noise: str | None) -> dict[str, object]:

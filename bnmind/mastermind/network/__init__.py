@@ -1,5 +1,6 @@
 """Vomlel's Bayesian network of the game, and its stages."""
 
+from bnmind.mastermind.network.figures import stage_figure, tree_figure
 from bnmind.mastermind.network.vomlel import (
     REPORTS,
     WON,
@@ -19,5 +20,7 @@ __all__ = [
     "evidence_of_guess",
     "reduced_to_guess",
     "stage",
+    "stage_figure",
+    "tree_figure",
     "vomlel_network",
 ]
