@@ -157,7 +157,7 @@ def _lay_out(tree: JunctionTree, boxes: Sequence[_Box]) -> _Laid:
             left[j] = start
             start += room[j] + _BETWEEN
     height = max(y[i] + boxes[i].height for i in order)
-    return _Laid(tuple(order), above, x, y, room[root], height)
+    return _Laid(order=tuple(order), above=above, x=x, y=y, width=room[root], height=height)
 
 
 def _center(near: Sequence[Sequence[int]]) -> int:

@@ -403,8 +403,8 @@ def _cards(views: Sequence[BeliefView], variables: Iterable[Variable]) -> list[C
             Card(
                 variable,
                 tuple(None if values is None else tuple(values.tolist()) for values in marginals),
-                tuple(finding if isinstance(finding, str) else None for finding in findings),
-                tuple(not isinstance(finding, str | None) for finding in findings),
+                findings=tuple(f if isinstance(f, str) else None for f in findings),
+                uncertain=tuple(not isinstance(f, str | None) for f in findings),
             )
         )
     return cards
