@@ -43,6 +43,9 @@ __all__ = ["Routes"]
 _FEW = 3
 """The most targets for the light path, which takes them one by one."""
 
+_SMALL = 8
+"""The most variables of a model whose tree takes less time than a light path for two targets."""
+
 _LIGHT_NS = 2.0
 """Nanoseconds for each multiplication of the light path."""
 
@@ -98,9 +101,11 @@ class Routes:
     def posterior(self, scopes: Scopes, seen: Seen) -> Posterior:
         """Return the joint distribution of each target given evidence."""
         answer = None
-        if 0 < len(scopes) <= _FEW:
+        are_single = all(len(scope) == 1 for scope in scopes)
+        is_small = are_single and len(self.reader.columns) <= _SMALL
+        if 0 < len(scopes) <= _FEW and not (is_small and len(scopes) > 1):
             answer = self._light(scopes, seen)
-        if answer is None and all(len(scope) == 1 for scope in scopes):
+        if answer is None and are_single:
             answer = self._many(scopes, seen)
         # A posterior without variables is false.
         return self.planner.posterior(scopes, seen) if answer is None else answer
