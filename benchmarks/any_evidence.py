@@ -22,7 +22,7 @@ import numpy as np
 
 import bnmind
 from bnmind.information import Floats
-from bnmind.junction.propagation.propagation import Propagation
+from bnmind.junction import Propagation
 from bnmind.pgm import Network
 from bnmind.pgm.files import read_network
 from tests.data_sets import DATA

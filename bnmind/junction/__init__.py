@@ -14,6 +14,7 @@ from bnmind.junction.inference.compile import Simplifications, compile_plan, fam
 from bnmind.junction.inference.limits import Limits
 from bnmind.junction.inference.plan import Plan
 from bnmind.junction.inference.posterior import Posterior
+from bnmind.junction.propagation.propagation import Propagation
 from bnmind.junction.queries.marginal_map import MarginalMapPlan, compile_marginal_map
 from bnmind.junction.queries.mpe import Explanation, ExplanationPlan, compile_explanation
 from bnmind.junction.queries.sampling import Samples, SamplingPlan, compile_sampling
@@ -52,6 +53,7 @@ __all__ = [
     "OrderFinder",
     "Plan",
     "Posterior",
+    "Propagation",
     "RandomizedGreedy",
     "Samples",
     "SamplingPlan",

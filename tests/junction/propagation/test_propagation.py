@@ -17,8 +17,7 @@ from bnmind.errors import (
     TooLargeError,
     UnknownNameError,
 )
-from bnmind.junction import GivenOrder, Limits, MinFill, compile_plan
-from bnmind.junction.propagation.propagation import Propagation
+from bnmind.junction import GivenOrder, Limits, MinFill, Propagation, compile_plan
 from bnmind.pgm import Factor, FactorModel, FunctionalCPD, Network, TabularCPD, Variable, noisy_or
 from tests.networks import enumerate_joint, factor_models, networks
 
