@@ -201,6 +201,10 @@ def of_functions() -> Iterator[Call]:
             questions.resumed_dialogue,
             {"saved": saved_dialogue(), "inquiry": dialogue().inquiry, "path": "talk.json"},
         ),
+        (
+            junction.compile_model(network()).plan,
+            {"targets": [["rain"]], "evidence": ["count"], "soft": ["wet"]},
+        ),
         (dialogue().answer, {"question": "fall", "answer": "no", "at": "noon"}),
         (dialogue().change, {"question": "wet", "answer": "no", "at": "noon"}),
         (dialogue().skip, {"question": "fall", "at": "noon"}),

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -31,7 +31,6 @@ from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError, TooLarg
 from bnmind.information import Floats
 from bnmind.junction.engine.engine import Engine
 from bnmind.junction.inference.batch_run import BatchPosterior
-from bnmind.junction.inference.compile import compile_plan
 from bnmind.junction.inference.evidence import likelihood
 from bnmind.junction.inference.limits import Limits
 from bnmind.junction.inference.plan import Plan
@@ -115,13 +114,10 @@ def causes_of(
     asked = [name for name in among if not (alone and name in groups[0])]
     # A target with a likelihood takes it, and its state in a case, as one likelihood.
     sure = [name for name in cases if alone and name not in rest]
-    plan = compile_plan(
-        model,
+    plan = engine.plan(
+        [(name,) for name in asked] or [()],
         evidence=[*states, *sure],
         soft=[*rest, *(name for name in cases if name not in sure and name not in rest)],
-        targets=[[name] for name in asked],
-        order=engine.order,
-        limits=replace(limits, only_restrictions=True),
     )
     total = sum(counts)
     if states and (plan.by_case is not None or plan.multiplications * total > _QUICK):

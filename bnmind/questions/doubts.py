@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -36,7 +36,6 @@ from bnmind._values import CheckedValue
 from bnmind.errors import ImpossibleEvidenceError
 from bnmind.information import Floats
 from bnmind.junction.engine.engine import Engine
-from bnmind.junction.inference.compile import compile_plan
 from bnmind.junction.inference.evidence import Evidence, likelihood
 from bnmind.junction.inference.limits import Limits
 from bnmind.questions.asked import Asked, engine_of, findings_of, targets_of
@@ -222,13 +221,10 @@ def _with_and_without(
         columns[name] = np.full(n_cases, int(weights.argmax()), dtype=np.intp)
         if name not in known:
             columns[name] = np.tile(weights, (n_cases, 1))
-    plan = compile_plan(
-        model,
-        evidence=known,
+    plan = engine.plan(
+        [(name,) for name in dict.fromkeys((*targets, *names))],
+        evidence=list(known),
         soft=[*names, *(name for name in given if name not in known)],
-        targets=[[name] for name in dict.fromkeys((*targets, *names))],
-        order=engine.order,
-        limits=replace(engine.limits, only_restrictions=True),
     )
     if known and (plan.by_case is not None or plan.memory > engine.limits.max_bytes):
         plan = plan.restrict(known)

@@ -152,6 +152,16 @@ def test_an_engine_is_asked_within_its_limits() -> None:
     assert rank_questions(small, about="fault", limits=Limits()).best.question == "noise"
 
 
+def test_an_engine_remembers_the_plan_of_a_question() -> None:
+    engine = compile_model(MACHINE)
+    first = rank_questions(engine, about="fault", evidence={"noise": "no"})
+    text = str(engine)
+    second = rank_questions(engine, about="fault", evidence={"noise": "yes"})
+    assert "1 plan" in text
+    assert str(engine) == text
+    assert first != second
+
+
 def test_costs_change_the_order() -> None:
     costs = {"noise": 4.0, "leak": 1.0}
     assert rank_questions(MACHINE, about="fault", costs=costs).best.question == "noise"

@@ -7,8 +7,10 @@ answer to a question does not depend on the questions before it, except for roun
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -26,6 +28,7 @@ from bnmind.junction.engine.tables import TableQuestions
 from bnmind.junction.graphs.elimination_order import OrderFinder
 from bnmind.junction.inference.evidence import Evidence
 from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
+from bnmind.junction.inference.plan import Plan
 from bnmind.junction.inference.posterior import Posterior
 from bnmind.junction.queries.marginal_map import (
     DEFAULT_JOINT_CELLS,
@@ -295,6 +298,25 @@ class Engine(TableQuestions, Value):
             return model_entropy(self.model, seen, self._posterior)
         names = self._reader.names(targets, "an entropy")
         return float(entropy(self._posterior((names,), seen).joints[0].ravel()))
+
+    @checked
+    def plan(
+        self,
+        targets: Iterable[Iterable[str]],
+        *,
+        evidence: Iterable[str] = (),
+        soft: Iterable[str] = (),
+    ) -> Plan:
+        """Return a plan for targets and evidence variables, from memory if possible.
+
+        The parameters and errors are those of `compile_plan`. A plan that exceeds the limits is
+        returned too: its restrictions may be smaller.
+        """
+        if any(isinstance(names, str) for names in (targets, evidence, soft)):
+            raise InvalidArgumentError("expected lists of names, got a single string", targets)
+        # A plan refuses a single name in place of a target.
+        scopes: Any = tuple(t if isinstance(t, str) else tuple(t) for t in targets)
+        return self._planner.plan_for(scopes, tuple(evidence), tuple(soft))
 
     def _log_probability(self, event: Seen, given: Seen) -> float:
         """Return ln P(event | given)."""

@@ -56,19 +56,7 @@ class Planner:
     def plan(self, scopes: Scopes, seen: Seen) -> Plan:
         """Return the plan for some targets and the variables of the evidence."""
         states, soft = seen.in_order()
-
-        def make() -> Plan:
-            return compile_plan(
-                self.model,
-                evidence=states,
-                soft=soft,
-                targets=scopes,
-                order=self.order,
-                limits=replace(self.limits, only_restrictions=True),
-            )
-
-        plan: Plan = self._planned(("posterior", scopes, tuple(states), tuple(soft)), make)
-        return plan
+        return self.plan_for(scopes, tuple(states), tuple(soft))
 
     def posterior(self, scopes: Scopes, seen: Seen) -> Posterior:
         """Return the joint distribution of each target given evidence.
@@ -83,6 +71,25 @@ class Planner:
             if not states:
                 raise
         return plan.restrict(states).run(soft)
+
+    def plan_for(self, scopes: Scopes, evidence: tuple[str, ...], soft: tuple[str, ...]) -> Plan:
+        """Return the plan for the joint distributions of targets given evidence on variables.
+
+        It may exceed the limits; then only its restrictions can run.
+        """
+
+        def make() -> Plan:
+            return compile_plan(
+                self.model,
+                evidence=evidence,
+                soft=soft,
+                targets=scopes,
+                order=self.order,
+                limits=replace(self.limits, only_restrictions=True),
+            )
+
+        plan: Plan = self._planned(("posterior", scopes, evidence, soft), make)
+        return plan
 
     def explanation(self, seen: Seen) -> Explanation:
         """Return the most probable states of all variables without hard evidence."""
