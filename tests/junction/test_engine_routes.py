@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import numpy as np
 import pytest
 
-from bnmind.errors import ImpossibleEvidenceError
-from bnmind.junction import Engine, MinFill, compile_model, compile_plan
+import bnmind
+from bnmind.errors import ImpossibleEvidenceError, TooLargeError
+from bnmind.junction import (
+    Engine,
+    Limits,
+    MinFill,
+    compile_explanation,
+    compile_model,
+    compile_plan,
+)
 from bnmind.pgm import Factor, FactorModel, FunctionalCPD, Network, Parity, TabularCPD, Variable
 from bnmind.pgm import noisy_or as noisy
 from tests.wheel import ask, read_wheel, state_names
@@ -124,3 +133,30 @@ def test_functions_and_noisy_distributions_are_answered() -> None:
     for targets in (None, "effect"):
         with pytest.raises(ImpossibleEvidenceError, match="odd=1"):
             engine.posterior(targets, impossible)
+
+
+def test_one_plan_explains_any_evidence_of_a_small_model() -> None:
+    network = read_wheel("alarm")
+    engine = compile_model(network)
+    for seed in range(3):
+        evidence: dict[str, Any] = dict(
+            state_names(network, ask(network, "random", seed=seed).findings)
+        )
+        found = engine.mpe(evidence)
+        expected = compile_explanation(network, evidence=evidence).run(evidence)
+        assert found.states.keys() == expected.states.keys()
+        assert found.log_probability == pytest.approx(expected.log_probability, abs=1e-10)
+    assert [title.split()[0] for title in titles(engine)] == ["mpe"]
+
+
+def test_a_model_keeps_its_engine_to_itself() -> None:
+    network = read_wheel("asia")
+    before = pickle.dumps(network)
+    first = network.query("lung", given={"xray": "yes"})
+    assert bnmind.posterior(network, {"xray": "yes"}, ["lung"]) == first
+    assert pickle.dumps(network) == before
+    assert pickle.loads(before).query("lung", given={"xray": "yes"}) == first
+    engine = network.__dict__["_engine"]
+    assert titles(engine) == ["few targets: the tables"]
+    with pytest.raises(TooLargeError):
+        bnmind.posterior(network, {"xray": "yes"}, limits=Limits(max_multiplications=1))
