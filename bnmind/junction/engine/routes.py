@@ -44,7 +44,8 @@ _FEW = 3
 """The most targets for the light path, which takes them one by one."""
 
 _SMALL = 8
-"""The most variables of a model whose tree takes less time than a light path for two targets."""
+"""The most variables of a model for which the tree takes less time than a light path for two
+targets."""
 
 _LIGHT_NS = 2.0
 """Nanoseconds for each multiplication of the light path."""
@@ -102,8 +103,11 @@ class Routes:
         """Return the joint distribution of each target given evidence."""
         answer = None
         are_single = all(len(scope) == 1 for scope in scopes)
-        is_small = are_single and len(self.reader.columns) <= _SMALL
-        if 0 < len(scopes) <= _FEW and not (is_small and len(scopes) > 1):
+        is_few = 0 < len(scopes) <= _FEW
+        if is_few and are_single and len(scopes) > 1 and len(self.reader.columns) <= _SMALL:
+            is_few = not self._is_worth_its_price
+            self._spent += _PLANNING_NS * len(self.reader.columns)
+        if is_few:
             answer = self._light(scopes, seen)
         if answer is None and are_single:
             answer = self._many(scopes, seen)
