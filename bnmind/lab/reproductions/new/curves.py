@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["Panel", "draw_panels"]
 
 _ERRORS = 2
-_MOST_BANDS = 4
+_MOST_BANDS = 3
 """More bands than this hide each other: each point then has an error bar."""
 
 

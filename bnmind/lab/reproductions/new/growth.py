@@ -92,5 +92,5 @@ GROWTH = Reproduction(
     draw=_draw,
     abscissa="codes",
     text="True replies. Times are processor times of one core, and depend on the machine. kooi and "
-    "entropy list all codes. Bands are two standard errors to each side.",
+    "entropy list all codes. Bars are two standard errors to each side.",
 )

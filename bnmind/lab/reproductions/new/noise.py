@@ -202,8 +202,8 @@ _TOO_FEW = (
 )
 _TEXT = (
     "4x6, false replies; all strategies of the three reproductions of this kind play the same"
-    " secrets with the same luck. Bands are two standard errors to each side. Strategies with slow"
-    " guesses play fewer games."
+    " secrets with the same luck. Bars are two standard errors to each side. Strategies with"
+    " slow guesses play fewer games."
 )
 
 MODELING = Reproduction(
@@ -267,5 +267,5 @@ INFORMATION = Reproduction(
     abscissa="p",
     text="Guesses saved against entropy, game by game, on 4x6. entropy looks one guess ahead and "
     "counts information; lookahead and lookahead2 count the guesses that the game still takes; "
-    "kooi and optimal believe every reply. Bands are two standard errors to each side.",
+    "kooi and optimal believe every reply. Bars are two standard errors to each side.",
 )

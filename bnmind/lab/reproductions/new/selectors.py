@@ -95,6 +95,6 @@ SELECTOR_LOSS = Reproduction(
     abscissa="items",
     text="Recorded answers are replayed in ten folds. The loss is the share of all answers, those "
     "asked included, that the best selector of each test length predicts and this one does not, "
-    "in percent, paired by examinee. The best is chosen by the same answers. Bands are two "
+    "in percent, paired by examinee. The best is chosen by the same answers. Bars are two "
     "standard errors to each side. A quick run replays fraction subtraction only.",
 )
