@@ -50,7 +50,7 @@ def after(dialogue: Dialogue, **answers: str) -> Dialogue:
     return dialogue
 
 
-@settings(max_examples=examples(40))
+@settings(max_examples=examples(20))
 @given(situations(max_variables=5, most=2), st.booleans(), st.integers(0, 2**32 - 1))
 def test_beliefs_and_reasons_equal_those_of_enumeration(
     situation: tuple[Network, tuple[str, ...], dict[str, Any]], jointly: bool, seed: int

@@ -57,7 +57,7 @@ def expected_entropy(joint: Factor, about: tuple[str, ...], question: str) -> fl
     return total
 
 
-@settings(max_examples=examples(100))
+@settings(max_examples=examples(60))
 @given(situations(), st.booleans())
 def test_information_is_the_expected_loss_of_entropy(
     situation: tuple[Network, tuple[str, ...], dict[str, Any]], also_targets: bool

@@ -55,7 +55,7 @@ def test_the_oil_wildcatter() -> None:
     assert value_of_information(FIELD, DRILLING, costs={"sounding": 13}).worth_asking == ()
 
 
-@settings(max_examples=examples(100))
+@settings(max_examples=examples(60))
 @given(situations(most=2), st.integers(0, 2**32 - 1), st.integers(1, 3))
 def test_values_equal_those_of_enumeration(
     situation: tuple[Network, tuple[str, ...], dict[str, Any]], seed: int, n_actions: int
