@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from bnmind.errors import ImpossibleEvidenceError, TooLargeError
 from bnmind.junction.cases.buckets import Buckets, Completions, most_probable, sampled
 from bnmind.junction.cases.distinct import distinct_rows
-from bnmind.junction.cases.solver import MOST_PLANS, CaseSolver, patterns_of
+from bnmind.junction.cases.runner import MOST_PLANS, patterns_of
+from bnmind.junction.cases.solver import CaseSolver
 from bnmind.junction.queries.mpe import ExplanationPlan, compile_explanation
 from bnmind.junction.queries.sampling import SamplingPlan, compile_sampling
 from bnmind.junction.reduction.parent_divorcing import small_tables

@@ -247,12 +247,16 @@ def imputed(solver: CaseSolver, table: CaseTable, progress: Progress | None = No
     possible = np.ones(len(table), dtype=np.bool_)
     total = sum(int(np.count_nonzero(flags)) for flags in missing.values())
     done = 0
-    for rows in row_chunks(solver, len(table)):
+    for rows in row_chunks(solver, len(table), list(missing)):
         states = table.states(rows)
-        possible[rows] = solver.possible(states)
-        for number, flags in missing.items():
+        shared = solver.shared(list(missing), states)
+        possible[rows] = solver.possible(states) if shared is None else shared[0]
+        for place, (number, flags) in enumerate(missing.items()):
             which = np.flatnonzero(flags[rows])
-            joint = solver.marginals(number, states[:, which])
+            if shared is None:
+                joint = solver.marginals(number, states[:, which])
+            else:
+                joint = shared[1][place][which]
             found[number][rows.start + which] = _most_probable(joint)
             done += len(which)
             if progress is not None:
@@ -317,9 +321,10 @@ def target_names(solver: CaseSolver, table: CaseTable, targets: Names | None) ->
     return names
 
 
-def row_chunks(solver: CaseSolver, n_rows: int) -> Iterator[slice]:
-    """Yield the rows that are processed together."""
-    size = max(2**12, _CELLS // max(1, len(solver.variables)))
+def row_chunks(solver: CaseSolver, n_rows: int, targets: Sequence[int] = ()) -> Iterator[slice]:
+    """Yield the rows that are processed together, for distributions of some targets."""
+    states = sum(solver.variables[number].n_states for number in targets)
+    size = max(2**10, _CELLS // max(1, len(solver.variables), 2 * states))
     for start in range(0, n_rows, size):
         yield slice(start, min(start + size, n_rows))
 
@@ -342,11 +347,12 @@ def _distributions(
     """Yield rows, a target and its distributions; mark the rows that are possible."""
     hidden = [solver.variables[number].name for number in targets]
     done, total = 0, len(table) * len(targets)
-    for rows in row_chunks(solver, len(table)):
+    for rows in row_chunks(solver, len(table), targets):
         states = table.states(rows, hidden)
-        possible[rows] = solver.possible(states)
-        for number in targets:
-            yield rows, number, solver.marginals(number, states)
+        shared = solver.shared(targets, states)
+        possible[rows] = solver.possible(states) if shared is None else shared[0]
+        for place, number in enumerate(targets):
+            yield rows, number, shared[1][place] if shared else solver.marginals(number, states)
             done += rows.stop - rows.start
             if progress is not None:
                 progress(done, total)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -12,8 +14,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bnmind
-from bnmind.errors import CaseTableError, ImpossibleEvidenceError
-from bnmind.junction import CaseAnswers, impute, log_likelihood, predict, predict_proba
+from bnmind.errors import CaseTableError, ImpossibleEvidenceError, TooLargeError
+from bnmind.junction import (
+    CaseAnswers,
+    Limits,
+    compile_plan,
+    impute,
+    log_likelihood,
+    predict,
+    predict_proba,
+)
 from bnmind.junction.cases.requisite import Links, requisite
 from bnmind.pgm import FactorModel, Network, TabularCPD, Variable
 from tests.modes import examples
@@ -56,19 +66,49 @@ def by_row(network: Network, row: dict[str, Any], targets: list[str]) -> dict[st
     return {**answer.marginals, "": answer.log_evidence}
 
 
-@settings(max_examples=examples(25))
-@given(tables(), st.data())
+WAYS: dict[str, dict[str, Any]] = {
+    "plans": {},
+    "a tree": {"runner.MOST_PLANS": 0, "runner._SMALL": 0, "solver.MOST_PLANS": 0},
+    "one plan": {"runner.MOST_PLANS": 0, "runner._SMALL": 2**40, "solver.MOST_PLANS": 0},
+    "each alone": {"runner.compile_plan": "TOO LARGE"},
+}
+"""What is patched so that all cases are computed in one of the ways."""
+
+
+def too_large(*_: Any, limits: Limits, **options: Any) -> Any:
+    """Refuse a plan that is not restricted."""
+    if options["evidence"] and not limits.only_restrictions:
+        raise TooLargeError("too large", needed=2, budget=1)
+    return compile_plan(*_, limits=limits, **options)
+
+
+@contextmanager
+def forced(way: str) -> Iterator[None]:
+    """Compute all cases in one of the ways."""
+    with pytest.MonkeyPatch.context() as patch:
+        for place, value in WAYS[way].items():
+            made = too_large if value == "TOO LARGE" else value
+            patch.setattr(f"bnmind.junction.cases.{place}", made)
+        if way != "plans":
+            patch.setattr("bnmind.junction.cases.solver.FEW_TARGETS", 1)
+        yield
+
+
+@pytest.mark.parametrize("way", WAYS)
+@settings(max_examples=examples(10))
+@given(made=tables(), data=st.data())
 def test_distributions_are_those_of_one_query_a_row(
-    made: tuple[Network, pd.DataFrame], data: st.DataObject
+    way: str, made: tuple[Network, pd.DataFrame], data: st.DataObject
 ) -> None:
     network, frame = made
     names = [v.name for v in network.variables]
     targets = data.draw(st.lists(st.sampled_from(names), min_size=1, unique=True))
     product = FactorModel(network.potentials)
     model: Network | FactorModel = product if data.draw(st.booleans()) else network
-    answers = predict_proba(model, frame, targets)
+    with forced(way):
+        answers = predict_proba(model, frame, targets)
+        likely = predict(model, frame, targets).frame
     found = answers.frame
-    likely = predict(model, frame, targets).frame
     rows = frame.to_dict("records")
     for number, row in enumerate(rows):
         expected = by_row(network, {str(k): v for k, v in row.items()}, targets)
@@ -85,14 +125,17 @@ def test_distributions_are_those_of_one_query_a_row(
             assert got[place] >= got.max() - 1e-8
 
 
-@settings(max_examples=examples(25))
-@given(tables())
+@pytest.mark.parametrize("way", WAYS)
+@settings(max_examples=examples(8))
+@given(made=tables())
 def test_likelihoods_and_imputed_cells_are_those_of_one_query_a_row(
+    way: str,
     made: tuple[Network, pd.DataFrame],
 ) -> None:
     network, frame = made
-    logs = log_likelihood(network, frame)
-    filled = impute(network, frame).frame
+    with forced(way):
+        logs = log_likelihood(network, frame)
+        filled = impute(network, frame).frame
     assert list(filled.columns) == list(frame.columns)
     for number, row in enumerate(frame.to_dict("records")):
         cells = {str(k): v for k, v in row.items()}
