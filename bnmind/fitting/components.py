@@ -92,15 +92,15 @@ class Components(Sealed):
             too_large = log_states > np.log2(small) + 1e-9
             large[rows[too_large]] = True
             of_large += float(np.exp2(np.minimum(log_states[too_large], 99.0)).sum())
-            by_root.append((rows, inside))
+            by_root.append(rows)
         if of_large <= together:
             large[:] = False
         large |= relevant[:, layout.large].any(axis=1)
         parts = []
-        for rows, inside in by_root:
-            kept = ~large[rows]
-            if kept.any():
-                parts.append(_distinct(layout, cases, relevant, (rows[kept], inside[kept])))
+        for root, rows in enumerate(by_root):
+            kept = rows[~large[rows]]
+            if kept.size:
+                parts.append(_distinct(layout, cases, relevant, (kept, labels[kept] == root)))
         return _joined(parts), large
 
 
@@ -153,9 +153,16 @@ def _distinct(
     """Return the distinct components among those of one root."""
     rows, inside = found
     in_scope = layout.strides > 0
-    touched = (inside.astype(np.float32) @ in_scope.T.astype(np.float32) > 0) & relevant[rows]
+    # The families that have to do with the components, and their variables; in large networks few.
+    around = np.flatnonzero(in_scope[:, inside.any(axis=0)].any(axis=1))
+    nearby = np.flatnonzero(in_scope[around].any(axis=0))
+    in_scope = in_scope[np.ix_(around, nearby)]
+    strides = layout.strides[np.ix_(around, nearby)]
+    inside, states = inside[:, nearby], cases.states[np.ix_(rows, nearby)]
+    touched = inside.astype(np.float32) @ in_scope.T.astype(np.float32) > 0
+    touched &= relevant[np.ix_(rows, around)]
     near = touched.astype(np.float32) @ in_scope.astype(np.float32) > 0
-    key = np.where(near, cases.states[rows], ELSEWHERE).astype(cases.states.dtype)
+    key = np.where(near, states, ELSEWHERE).astype(cases.states.dtype)
     key = np.ascontiguousarray(np.where(inside, MISSING, key).astype(cases.states.dtype))
     _, first, which = np.unique(
         key.view(np.dtype((np.void, key.shape[1] * key.dtype.itemsize))).reshape(-1),
@@ -165,14 +172,14 @@ def _distinct(
     weights: Floats = np.bincount(which, weights=cases.weights[rows]).astype(np.float64)
     member_row, members = np.nonzero(inside[first])
     family_row, families = np.nonzero(touched[first])
-    places = np.maximum(np.where(inside[first], 0, cases.states[rows[first]]), 0)
-    bases = layout.offsets[families] + np.einsum(
-        "ij,ij->i", layout.strides[families], places[family_row].astype(np.int64)
+    places = np.maximum(np.where(inside[first], 0, states[first]), 0)
+    bases = layout.offsets[around[families]] + np.einsum(
+        "ij,ij->i", strides[families], places[family_row].astype(np.int64)
     )
     return Components(
-        members=members.astype(np.int64),
+        members=nearby[members].astype(np.int64),
         member_starts=_starts(member_row, len(first)),
-        families=families.astype(np.int64),
+        families=around[families].astype(np.int64),
         bases=bases.astype(np.int64),
         family_starts=_starts(family_row, len(first)),
         weights=weights,

@@ -28,7 +28,7 @@ class FitOptions:
     ----------
     starts
         The number of starts. The first one is the given network; the others have random tables.
-        The best result is returned.
+        The best result is returned. Complete cases need a single start.
     seed
         At least 0; determines the random tables.
     max_iterations

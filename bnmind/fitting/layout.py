@@ -19,7 +19,7 @@ from bnmind._messages import listed
 from bnmind._values import Sealed
 from bnmind.errors import InvalidArgumentError, TooLargeError, UnknownNameError
 from bnmind.fitting.noisy import MOST_NOISY_CELLS, NoisyBlock
-from bnmind.fitting.priors import Prior, checked_counts
+from bnmind.fitting.priors import Dirichlet, Prior, checked_counts
 from bnmind.information import Floats
 from bnmind.pgm.cpd import CPD, FunctionalCPD
 from bnmind.pgm.network import Network
@@ -74,13 +74,14 @@ class Layout(Sealed):
         Raises
         ------
         InvalidArgumentError
-            If ``fixed`` or ``tied`` do not fit the network; the message lists all faults.
+            If ``prior``, ``fixed`` or ``tied`` do not fit the network. The message lists all
+            faults.
         TooLargeError
             If the tables have more than `MOST_CELLS` cells.
         """
         kept = tuple(fixed)
         groups = tuple(tuple(group) for group in tied)
-        if problems := _faults(network, kept, groups):
+        if problems := _faults(network, prior, kept, groups):
             raise InvalidArgumentError(listed(problems), tuple(problems))
         cells = sum(cpd.n_cells for cpd in network.cpds if not _is_large(cpd, kept))
         if cells > MOST_CELLS:
@@ -226,13 +227,17 @@ def _is_large(cpd: CPD, fixed: Collection[str]) -> bool:
 
 
 def _faults(
-    network: Network, fixed: tuple[str, ...], tied: tuple[tuple[str, ...], ...]
+    network: Network, prior: Prior, fixed: tuple[str, ...], tied: tuple[tuple[str, ...], ...]
 ) -> list[str]:
     known = {cpd.variable.name: cpd for cpd in network.cpds}
     names = [*fixed, *(name for group in tied for name in group)]
+    of_prior: list[str] = []
+    while isinstance(prior, Dirichlet):
+        of_prior += prior.counts
+        prior = prior.other
     problems = [
         str(UnknownNameError("variable", name, known))
-        for name in dict.fromkeys(names)
+        for name in dict.fromkeys([*names, *of_prior])
         if name not in known
     ]
     if problems:

@@ -359,6 +359,7 @@ def test_states_come_from_the_frame() -> None:
         (InvalidArgumentError, ["pairs (parent, child)"], {"network": [("rain",)]}),
         (InvalidArgumentError, ["pairs (parent, child)"], {"network": 3}),
         (InvalidModelError, ["column snow", "hidden={'snow': 2}"], {"network": [("snow", "wet")]}),
+        (InvalidArgumentError, ["'rian'", "rain"], {"prior": Dirichlet({"rian": 1})}),
         (InvalidArgumentError, ["shape (2, 2)"], {"prior": Dirichlet({"wet": [1, 2]})}),
     ],
 )
@@ -368,6 +369,15 @@ def test_errors_say_what_to_do(
     with pytest.raises(error) as caught:
         fit(**{"network": GARDEN, "cases": COMPLETE, **arguments})
     assert [word for word in words if word not in str(caught.value)] == []
+
+
+def test_cases_without_findings_teach_nothing() -> None:
+    fitted = fit(GARDEN, {"rain": [None, None], "wet": [None, None]})
+    assert fitted.log_likelihood == 0
+    assert table_of(fitted.network, "wet").tolist() == [[0.5, 0.5], [0.5, 0.5]]
+    assert any("rain has no cases" in warning for warning in fitted.warnings)
+    assert any("wet is never observed" in warning for warning in fitted.warnings)
+    assert np.isnan(fitted.standard_errors()["rain"]).all()
 
 
 @pytest.mark.parametrize("rain", ["yes", None])
