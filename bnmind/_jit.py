@@ -157,6 +157,7 @@ class PlainWork:
         self._if_cached = if_cached
         self._tasks = tasks
         self._spent = 0.0
+        self._is_over = False
 
     @cached_property
     def _limit(self) -> int:
@@ -166,10 +167,12 @@ class PlainWork:
     @property
     def left(self) -> int:
         """The plain work that is still allowed."""
-        is_loaded = isinstance(self._kernel, Kernel) and self._kernel.is_loaded
-        if is_loaded or self._tasks <= 0:
+        if self._is_over:
             return 0
-        return max(0, self._limit - int(self._spent))
+        is_loaded = isinstance(self._kernel, Kernel) and self._kernel.is_loaded
+        left = max(0, self._limit - int(self._spent))
+        self._is_over = is_loaded or self._tasks <= 0 or left == 0
+        return 0 if self._is_over else left
 
     def spend(self, work: float) -> None:
         """Subtract the work of a task from what is allowed."""

@@ -88,6 +88,10 @@ class Steps(NamedTuple):
     """``(eliminated + 1,)`` the cells of the clique of each place, and of the targets."""
     missing: int
     """The number of a variable that matters, but whose table is not written out, or -1."""
+    products: float
+    """The multiplications of a run."""
+    largest: float
+    """The cells of the largest clique."""
     work: int
     """The operations of the plan; -1 if they exceed their limit, and there is no plan."""
 
@@ -114,7 +118,9 @@ def steps_of(net: LightArrays, case: Case, first_message: int, most_work: int) -
     order, scope_starts, scopes, work = _eliminated(net, case, number, rows, hidden, most_work)
     if work > most_work:
         none = np.empty(0, np.int64)
-        return Steps(none, none, none, none, none, none, none, np.empty(0, np.float64), -1, -1)
+        return Steps(
+            none, none, none, none, none, none, none, np.empty(0, np.float64), -1, 0.0, 0.0, -1
+        )
     places = np.full(n, -1, np.int64)
     for place in range(order.size):
         places[order[place]] = place
@@ -143,6 +149,11 @@ def steps_of(net: LightArrays, case: Case, first_message: int, most_work: int) -
         bucket_starts[home + 1] += 1
     for place in range(n_eliminated + 1):
         bucket_starts[place + 1] += bucket_starts[place]
+    products = 0.0
+    largest = 0.0
+    for place in range(n_eliminated + 1):
+        products += cells[place] * (bucket_starts[place + 1] - bucket_starts[place])
+        largest = max(largest, cells[place])
     filled = np.zeros(n_eliminated + 1, np.int64)
     buckets = np.empty(factors.size, np.int64)
     for i in range(factors.size):
@@ -159,6 +170,8 @@ def steps_of(net: LightArrays, case: Case, first_message: int, most_work: int) -
         message_starts,
         cells,
         missing,
+        products,
+        largest,
         work + n,
     )
 

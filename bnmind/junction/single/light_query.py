@@ -100,7 +100,7 @@ class LightQuery(Sealed):
         messages[: self.likelihoods.size] = self.likelihoods
         read = messages.view()
         read.flags.writeable = False
-        work = Work(messages, read, np.empty(int(steps.cells.max())))
+        work = Work(messages, read, np.empty(int(steps.largest)))
         arrays = self.model.arrays
         total, exponent, lost = _summed(arrays, case, steps, work, careful=False)
         if total > 0 and exponent < _SAFE_EXPONENT:
@@ -317,8 +317,9 @@ def _summed(
     arrays: LightArrays, case: Case, steps: Steps, work: Work, *, careful: bool
 ) -> tuple[float, int, bool]:
     """Return the results of `sums_of`, by Python as `_planned`."""
-    cost = float(steps.cells @ np.diff(steps.bucket_starts)) + _WORK_OF_A_STEP * steps.cells.size
-    if cost < _plain_sums.left:
+    left = _plain_sums.left
+    cost = steps.products + _WORK_OF_A_STEP * steps.cells.size
+    if cost < left:
         _plain_sums.spend(cost)
         return run_plainly(sums_of, arrays, case, steps, work, careful)
     return sums_of(arrays, case, steps, work, careful)
@@ -337,10 +338,9 @@ def _cost(parts: Sequence[tuple[Case, Steps]]) -> tuple[int, int, int]:
     """Return the multiplications of a run, its bytes, and the cells of its largest table."""
     multiplications = memory = largest = 0.0
     for _, steps in parts:
-        multiplications += float(steps.cells @ np.diff(steps.bucket_starts))
-        top = float(steps.cells.max())
-        largest = max(largest, top)
-        memory = max(memory, 8 * (top + float(steps.message_starts[-1])))
+        multiplications += steps.products
+        largest = max(largest, steps.largest)
+        memory = max(memory, 8 * (steps.largest + float(steps.message_starts[-1])))
     return int(multiplications), int(memory), int(largest)
 
 

@@ -69,6 +69,7 @@ def sums_of(
     sizes = np.empty(width, np.int64)
     strides = np.empty(width, np.int64)
     axes = np.empty(width, np.int64)
+    room = np.empty((3, width), np.int64)
     product = work.product
     exponent = 0
     lost = False
@@ -84,7 +85,7 @@ def sums_of(
             start = _locate(net, case, steps, factor, axes, strides[:d])
             values = net.tables if factor < net.n_states.size else work.read
             largest, has_lost = _multiply(
-                product, values, start, sizes[:d], strides[:d], (i == first, careful)
+                product, values, start, sizes[:d], strides[:d], room, (i == first, careful)
             )
             lost = lost or has_lost
             if largest > 0 and not _SMALL < largest < _LARGE:
@@ -166,6 +167,7 @@ def _multiply(
     start: int,
     sizes: Ints,
     strides: Ints,
+    room: Ints,
     how: tuple[bool, bool],
 ) -> tuple[float, bool]:
     """Multiply a product by a factor, or set it to the factor; return the largest number.
@@ -178,6 +180,8 @@ def _multiply(
         The numbers of the factor, and its first cell.
     sizes, strides
         The size of each axis of the product, and the stride of the factor along it.
+    room
+        ``(3, axes + 1)`` scratch memory.
     how
         Whether the factor is the first, and whether to look for products that underflow.
 
@@ -188,11 +192,11 @@ def _multiply(
     """
     is_first, careful = how
     # Neighboring axes are one axis where the factor permits it.
+    counts, steps, at = room[0], room[1], room[2]
     d = 0
-    counts = np.empty(sizes.size + 1, np.int64)
-    steps = np.empty(sizes.size + 1, np.int64)
     counts[0] = 1
     steps[0] = 0
+    at[0] = 0
     for axis in range(sizes.size):
         if sizes[axis] == 1:
             continue
@@ -201,8 +205,8 @@ def _multiply(
         else:
             d += 1
             counts[d] = sizes[axis]
+            at[d] = 0
         steps[d] = strides[axis]
-    at = np.zeros(d + 1, np.int64)
     length, step = counts[d], steps[d]
     largest = 0.0
     lost = False
