@@ -64,26 +64,59 @@ def sums_of(
     lost : bool
         Whether products may have underflowed; False unless ``careful``.
     """
-    n_eliminated = steps.cells.size - 1
-    width = steps.order.size + 1
-    sizes = np.empty(width, np.int64)
-    strides = np.empty(width, np.int64)
-    axes = np.empty(width, np.int64)
-    room = np.empty((3, width), np.int64)
-    product = work.product
+    # Reading arrays from tuples once is much faster than passing the tuples to functions.
+    n_states, states, soft, tables = net.n_states, case.states, case.soft, net.tables
+    starts, parents, table_starts = net.starts, net.parents, net.table_starts
+    order, places, scope_starts, scopes = steps[:4]
+    bucket_starts, buckets, message_starts, all_cells = steps[4:8]
+    messages, read, product = work
+    n, n_eliminated = n_states.size, all_cells.size - 1
+    sizes = np.empty(order.size + 1, np.int64)
+    strides = np.empty(order.size + 1, np.int64)
+    axes = np.empty(order.size + 1, np.int64)
+    room = np.empty((3, order.size + 1), np.int64)
     exponent = 0
     lost = False
     for place in range(n_eliminated + 1):
-        d = _shape(net, steps, place, sizes, axes)
-        cells = int(steps.cells[place])
-        first, last = steps.bucket_starts[place], steps.bucket_starts[place + 1]
+        # The axes of the clique: its other variables, then its own; in the end the targets.
+        d = 0
+        if place < n_eliminated:
+            for i in range(scope_starts[place], scope_starts[place + 1]):
+                axes[scopes[i]] = d
+                sizes[d] = n_states[order[scopes[i]]]
+                d += 1
+        for other in range(place, place + 1 if place < n_eliminated else order.size):
+            axes[other] = d
+            sizes[d] = n_states[order[other]]
+            d += 1
+        cells = int(all_cells[place])
+        first, last = bucket_starts[place], bucket_starts[place + 1]
         if first == last:
-            for cell in range(cells):
-                product[cell] = 1.0
+            _fill(product, cells)
         for i in range(first, last):
-            factor = steps.buckets[i]
-            start = _locate(net, case, steps, factor, axes, strides[:d])
-            values = net.tables if factor < net.n_states.size else work.read
+            factor = buckets[i]
+            for axis in range(d):
+                strides[axis] = 0
+            stride = 1
+            if factor >= 2 * n:
+                sender = factor - 2 * n
+                start = message_starts[sender]
+                for j in range(scope_starts[sender + 1] - 1, scope_starts[sender] - 1, -1):
+                    strides[axes[scopes[j]]] = stride
+                    stride *= n_states[order[scopes[j]]]
+            elif factor >= n:
+                start = soft[factor - n]
+                strides[axes[places[factor - n]]] = 1
+            else:
+                start = table_starts[factor]
+                for j in range(starts[factor + 1] - 1, starts[factor] - 2, -1):
+                    v = factor if j < starts[factor] else parents[j]
+                    if states[v] >= 0:
+                        start += stride * states[v]
+                    else:
+                        strides[axes[places[v]]] = stride
+                    stride *= n_states[v]
+            values = tables if factor < n else read
             largest, has_lost = _multiply(
                 product, values, start, sizes[:d], strides[:d], room, (i == first, careful)
             )
@@ -91,73 +124,30 @@ def sums_of(
             if largest > 0 and not _SMALL < largest < _LARGE:
                 exponent += _scale(product, cells, largest)
         if place < n_eliminated:
-            size = sizes[d - 1]
-            out = steps.message_starts[place]
-            cell = 0
-            for k in range(cells // size):
-                total = 0.0
-                for _ in range(size):
-                    total += product[cell]
-                    cell += 1
-                work.messages[out + k] = total
+            _sum_last(product, cells, sizes[d - 1], messages, message_starts[place])
     total = 0.0
-    for cell in range(int(steps.cells[n_eliminated])):
+    for cell in range(int(all_cells[n_eliminated])):
         total += product[cell]
     return total, exponent, lost
 
 
 @njit
-def _shape(net: LightArrays, steps: Steps, place: int, sizes: Ints, axes: Ints) -> int:
-    """Write the axes of the clique of a place: their sizes, and the axis of each place.
-
-    Returns the number of axes.
-    """
-    n_eliminated = steps.cells.size - 1
-    d = 0
-    if place < n_eliminated:
-        for i in range(steps.scope_starts[place], steps.scope_starts[place + 1]):
-            axes[steps.scopes[i]] = d
-            sizes[d] = net.n_states[steps.order[steps.scopes[i]]]
-            d += 1
-        axes[place] = d
-        sizes[d] = net.n_states[steps.order[place]]
-        return d + 1
-    for target in range(n_eliminated, steps.order.size):
-        axes[target] = d
-        sizes[d] = net.n_states[steps.order[target]]
-        d += 1
-    return d
+def _fill(product: Floats, cells: int) -> None:
+    """Set the first numbers to one."""
+    for cell in range(cells):
+        product[cell] = 1.0
 
 
 @njit
-def _locate(
-    net: LightArrays, case: Case, steps: Steps, factor: int, axes: Ints, strides: Ints
-) -> int:
-    """Write the strides of a factor along the axes of a clique; return its first cell."""
-    n = net.n_states.size
-    for axis in range(strides.size):
-        strides[axis] = 0
-    stride = 1
-    if factor >= 2 * n:
-        place = factor - 2 * n
-        for i in range(steps.scope_starts[place + 1] - 1, steps.scope_starts[place] - 1, -1):
-            other = steps.scopes[i]
-            strides[axes[other]] = stride
-            stride *= net.n_states[steps.order[other]]
-        return int(steps.message_starts[place])
-    if factor >= n:
-        strides[axes[steps.places[factor - n]]] = 1
-        return int(case.soft[factor - n])
-    start = net.table_starts[factor]
-    first = net.starts[factor]
-    for i in range(net.starts[factor + 1] - 1, first - 2, -1):
-        v = factor if i < first else net.parents[i]
-        if case.states[v] >= 0:
-            start += stride * case.states[v]
-        else:
-            strides[axes[steps.places[v]]] = stride
-        stride *= net.n_states[v]
-    return int(start)
+def _sum_last(product: Floats, cells: int, size: int, messages: Floats, out: int) -> None:
+    """Write the sums over the last axis, of ``size`` states, to messages from ``out`` on."""
+    cell = 0
+    for k in range(cells // size):
+        total = 0.0
+        for _ in range(size):
+            total += product[cell]
+            cell += 1
+        messages[out + k] = total
 
 
 @njit
