@@ -321,16 +321,17 @@ def _eliminated(
     The function changes the rows. It stops when the work exceeds its limit.
     """
     m, n_words = hidden.size, rows.shape[1]
+    logarithms, targets = net.logarithms, case.targets
     scores = np.full(m, _GONE, np.int64)
     left = 0
     for a in range(m):
         if number[hidden[a]] >= 0:
-            scores[a] = _score(net, rows, hidden, a)
+            scores[a] = _score(logarithms, rows, hidden, a)
             left += 1
-    for v in case.targets:
+    for v in targets:
         scores[number[v]] = _GONE
-    left -= case.targets.size
-    order = np.empty(left + case.targets.size, np.int64)
+    left -= targets.size
+    order = np.empty(left + targets.size, np.int64)
     starts = np.zeros(left + 1, np.int64)
     scopes = np.empty(max(4 * m, 16), np.int64)
     members = np.empty(m, np.int64)
@@ -365,22 +366,22 @@ def _eliminated(
             _clear(rows, b, a)
             _clear(rows, b, b)
             if scores[b] != _GONE:
-                scores[b] = _score(net, rows, hidden, b)
+                scores[b] = _score(logarithms, rows, hidden, b)
         work += m // 4 + degree * (8 + degree + 2 * n_words)
         starts[place + 1] = starts[place] + degree
-    for i in range(case.targets.size):
-        order[left + i] = case.targets[i]
+    for i in range(targets.size):
+        order[left + i] = targets[i]
     return order, starts, scopes[: starts[left]], work
 
 
 @njit
-def _score(net: LightArrays, rows: Words, hidden: Ints, a: int) -> int:
+def _score(logarithms: Ints, rows: Words, hidden: Ints, a: int) -> int:
     """Return the logarithm of the cells of the clique of a vertex."""
-    score = net.logarithms[hidden[a]]
+    score = logarithms[hidden[a]]
     for w in range(rows.shape[1]):
         word = rows[a, w]
         while word:
-            score += net.logarithms[hidden[(w << 6) + lowest_bit(word)]]
+            score += logarithms[hidden[(w << 6) + lowest_bit(word)]]
             word &= word - np.uint64(1)
     return int(score)
 
