@@ -136,9 +136,9 @@ def page(
     """
     figures = [figure for run in runs for figure in run.figures]
     compared = [figure for figure in figures if figure.verdict not in _NO_COMPARISON]
-    seconds = sum(run.seconds for run in runs)
     days = sorted({run.date for run in runs if run.date})
     sizes = [size for size in Size if any(run.size is size for run in runs)]
+    seconds = sum(run.seconds for run in runs if run.size is sizes[0])
     versions = ", ".join(sorted({run.version for run in runs}))
     lines = [
         "# Reproductions",
