@@ -262,10 +262,11 @@ INFORMATION = Reproduction(
     quick_minutes=0.8,
     minutes=120,
     parts=_looks,
-    quick_text=_TOO_FEW,
+    quick_text="A quick run has too few games to rank strategies.",
     draw=_draw_looks,
     abscissa="p",
     text="Guesses saved against entropy, game by game, on 4x6. entropy looks one guess ahead and "
     "counts information; lookahead and lookahead2 count the guesses that the game still takes; "
-    "kooi and optimal believe every reply. Bars are two standard errors to each side.",
+    "kooi and optimal believe every reply. Bars are two standard errors to each side. [Play under "
+    "noise](play-under-noise.md) compares them in 20,000 games each.",
 )
