@@ -254,11 +254,11 @@ class Network(CheckedValue):
         return from_networkx(graph)
 
     @classmethod
-    def from_pyagrum(cls, model: Any) -> Network:
+    def from_pyagrum(cls, model: Any, *, normalize: bool = False) -> Network:
         """Return the network of a pyAgrum ``BayesNet``; see `bnmind.pgm.bridges.from_pyagrum`."""
         from bnmind.pgm.bridges.pyagrum_bridge import from_pyagrum
 
-        return from_pyagrum(model)
+        return from_pyagrum(model, normalize=normalize)
 
     @checked
     def to_pyagrum(self, *, max_cells: int = DEFAULT_CELLS) -> Any:
@@ -268,14 +268,14 @@ class Network(CheckedValue):
         return to_pyagrum(self, max_cells=max_cells)
 
     @classmethod
-    def from_pgmpy(cls, model: Any) -> Network:
+    def from_pgmpy(cls, model: Any, *, normalize: bool = False) -> Network:
         """Return the network of a pgmpy ``DiscreteBayesianNetwork``.
 
         See `bnmind.pgm.formats.from_pgmpy`.
         """
         from bnmind.pgm.formats.pgmpy_bridge import from_pgmpy
 
-        return from_pgmpy(model)
+        return from_pgmpy(model, normalize=normalize)
 
     @checked
     def to_pgmpy(self, *, max_cells: int = DEFAULT_CELLS) -> Any:

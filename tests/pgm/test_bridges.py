@@ -262,3 +262,21 @@ def test_junction_trees_go_to_networkx(network: Network) -> None:
     for variable in network.variables:
         holds = [node for node in graph if variable.name in node]
         assert networkx.is_connected(graph.subgraph(holds))
+
+
+def test_rounded_tables_of_both_libraries_are_normalized_on_request() -> None:
+    theirs = pyagrum.fastBN("A{x|y|z}")
+    theirs.cpt("A").fillWith([0.33, 0.33, 0.33])
+    with quiet_pgmpy():
+        model = pgmpy_object("pgmpy.models", "DiscreteBayesianNetwork")()
+        model.add_node("A")
+        table = pgmpy_object("pgmpy.factors.discrete", "TabularCPD")
+        model.add_cpds(table("A", 3, [[0.33], [0.33], [0.33]]))
+    for convert, source in ((Network.from_pyagrum, theirs), (Network.from_pgmpy, model)):
+        with pytest.raises(InvalidModelError, match=r"got a sum of 0\.99"):
+            convert(source)
+        values = convert(source, normalize=True).cpd("A").to_factor().values
+        np.testing.assert_allclose(values, 1 / 3, rtol=1e-15)
+    theirs.cpt("A").fillWith([0.33, 0.33, 0.3])
+    with pytest.raises(InvalidModelError, match=r"got a sum of 0\.96"):
+        Network.from_pyagrum(theirs, normalize=True)

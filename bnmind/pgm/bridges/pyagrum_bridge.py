@@ -19,6 +19,7 @@ from bnmind.information import Floats
 from bnmind.pgm.bridges.factors import factor_model_of, markov_factors
 from bnmind.pgm.cpd import DEFAULT_CELLS, TabularCPD
 from bnmind.pgm.formats.pgmpy_bridge import check_tables_fit
+from bnmind.pgm.formats.reading import Reading
 from bnmind.pgm.network import FactorModel, Network
 from bnmind.pgm.variable import Variable
 
@@ -56,11 +57,20 @@ def to_pyagrum(network: Network, *, max_cells: int = DEFAULT_CELLS) -> Any:
     return model
 
 
-def from_pyagrum(model: Any) -> Network:
+@checked
+def from_pyagrum(model: Any, *, normalize: bool = False) -> Network:
     """Return the network of a pyAgrum ``BayesNet``.
 
     The labels of the variables become their states. Tables within 1e-6 of summing to one are
     normalized.
+
+    Parameters
+    ----------
+    model
+        The network.
+    normalize
+        Whether rows that miss one by no more than rounding are normalized too; see
+        `bnmind.pgm.files.read_with_report`.
 
     Raises
     ------
@@ -71,11 +81,13 @@ def from_pyagrum(model: Any) -> Network:
         raise InvalidModelError([f"expected a pyAgrum BayesNet, got {type(model).__name__}"])
     variables, problems = _variables(model)
     cpds = []
+    reading = Reading(normalize=normalize)
     for node in model.nodes() if not problems else ():
         tensor = model.cpt(node)
         child, *parents = (variables[name] for name in tensor.names)
         try:
-            cpds.append(TabularCPD(child, tuple(parents), _values(tensor)))
+            values = reading.corrected((child, *parents), _values(tensor))
+            cpds.append(TabularCPD(child, tuple(parents), values))
         except InvalidModelError as fault:
             problems += fault.problems
     if problems:

@@ -21,6 +21,7 @@ from bnmind._arguments import checked
 from bnmind._messages import many
 from bnmind.errors import InvalidModelError, MissingLibraryError, TooLargeError
 from bnmind.pgm.cpd import DEFAULT_CELLS, TabularCPD
+from bnmind.pgm.formats.reading import Reading
 from bnmind.pgm.network import Network, Potential
 from bnmind.pgm.variable import Variable
 
@@ -126,11 +127,20 @@ def to_pgmpy(network: Network, *, max_cells: int = DEFAULT_CELLS) -> Any:
     return model
 
 
-def from_pgmpy(model: Any) -> Network:
+@checked
+def from_pgmpy(model: Any, *, normalize: bool = False) -> Network:
     """Return the network of a pgmpy ``DiscreteBayesianNetwork``.
 
     States become strings (pgmpy's may be integers, or true and false); tables within
     1e-6 of summing to one are normalized.
+
+    Parameters
+    ----------
+    model
+        The network.
+    normalize
+        Whether rows that miss one by no more than rounding are normalized too; see
+        `bnmind.pgm.files.read_with_report`.
 
     Raises
     ------
@@ -158,7 +168,7 @@ def from_pgmpy(model: Any) -> Network:
                 f" got {sorted(map(str, table.variables[1:]))}"
             )
         try:
-            cpds.append(_from_table(table))
+            cpds.append(_from_table(table, Reading(normalize=normalize)))
         except InvalidModelError as fault:
             problems += [problem for problem in fault.problems if problem not in problems]
     if not problems:
@@ -189,7 +199,7 @@ def states_from_pgmpy(table: Any, name: Any) -> tuple[str, ...]:
     return named
 
 
-def _from_table(table: Any) -> TabularCPD:
+def _from_table(table: Any, reading: Reading) -> TabularCPD:
     problems: list[str] = []
     scope = []
     for name in table.variables:
@@ -200,4 +210,5 @@ def _from_table(table: Any) -> TabularCPD:
     if problems:
         raise InvalidModelError(problems)
     child, *parents = scope
-    return TabularCPD(child, tuple(parents), table.values)
+    values = reading.corrected(scope, table.values) if reading.normalize else table.values
+    return TabularCPD(child, tuple(parents), values)

@@ -96,6 +96,9 @@ class Reading:
         values
             An array with an axis for each variable of ``scope``.
         """
+        values = np.asarray(values)
+        if values.dtype.kind != "f" or values.shape != tuple(v.n_states for v in scope):
+            return values  # refused by TabularCPD, too
         empty = np.isnan(values).all(axis=0) if self.normalize else np.zeros((), dtype=bool)
         if not np.all((values >= 0) | empty) or not np.all(np.isfinite(values) | empty):
             return values  # refused by TabularCPD
