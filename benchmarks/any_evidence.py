@@ -146,15 +146,18 @@ def case_rows(names: Sequence[str]) -> Iterator[list[str]]:
         states[rng.random(states.shape) >= 0.2] = -1
         once, propagation = timed(Propagation.of, network)
         propagation.marginals_of(states[:1])
-        spent, (marginals, _) = timed(propagation.marginals_of, states)
+        start = time.process_time()
+        marginals, _ = propagation.marginals_of(states)
+        spent = time.process_time() - start
         copy, taken, difference = pyagrum_network(network), 0.0, 0.0
         for number in range(COMPARED):
             pairs = zip(network.variables, states[number], strict=True)
             findings = {v.name: int(state) for v, state in pairs if state >= 0}
             places = [i for i, state in enumerate(states[number]) if state < 0]
             targets = [network.variables[i].name for i in places]
-            seconds, answers = timed(lazily, copy, findings, targets)
-            taken += seconds
+            start = time.process_time()
+            answers = lazily(copy, findings, targets)
+            taken += time.process_time() - start
             for place, theirs in zip(places, answers, strict=True):
                 difference = max(difference, np.abs(marginals[place][number] - theirs).max())
         aim = AIMS[name]
@@ -190,7 +193,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     first = table(head, wheel_rows(options.networks))
     second = table(["bnRep", "measured"], bnrep_rows())
     named = [name for name in CASES if name in options.networks]
-    head = ["seconds", "once", "2,000 cases", "aim", "reached", "pyAgrum", "difference"]
+    head = ["seconds of CPU", "once", "2,000 cases", "aim", "reached", "pyAgrum", "difference"]
     third = table(head, case_rows(named))
     if options.page is not None:
         before, rest = options.page.read_text(encoding="utf-8").split(START)
