@@ -1,8 +1,8 @@
 """Exact inference by junction trees: elimination orders, compiled plans, posteriors."""
 
-from bnmind.junction.cases.answer_file import FileAnswers, answer_file
 from bnmind.junction.cases.answers import CaseAnswers
 from bnmind.junction.cases.completion import complete, sample_missing
+from bnmind.junction.cases.file_answers import FileAnswers, answer_file
 from bnmind.junction.cases.predict import impute, log_likelihood, predict, predict_proba
 from bnmind.junction.engine.engine import DEFAULT_MEMORY, Engine, compile_model
 from bnmind.junction.engine.one_call import posterior

@@ -16,7 +16,7 @@ CASES = [
     ("bnmind.strategies.fit_value", ("fit-value", "--out"), "a.json"),
     ("bnmind.junction.compile_plan", ("query", "bank.bif", "--svg"), "a.svg"),
     (
-        "bnmind.junction.cases.answer_file.write_answers",
+        "bnmind.junction.cases.file_answers.write_answers",
         ("predict", "bank.bif", "r.csv", "--out"),
         "a.csv",
     ),

@@ -103,8 +103,8 @@ def predict(
     as_json: Json = False,
 ) -> None:
     """Write or print the answers, and report rows and columns without any."""
-    from bnmind.junction.cases.answer_file import write_answers
     from bnmind.junction.cases.case_files import check_suffix
+    from bnmind.junction.cases.file_answers import write_answers
     from bnmind.pgm.files import read_model
 
     kind = _kind(answer, targets, draws, seed)
@@ -185,8 +185,8 @@ def _function(
 
 def _print_answers(network: FactorModel, cases: Path, function: Callable[..., Any]) -> None:
     """Print the answers as CSV, and what to know about them on the error stream."""
-    from bnmind.junction.cases.answer_file import answered_frames
     from bnmind.junction.cases.case_files import file_rows
+    from bnmind.junction.cases.file_answers import answered_frames
 
     def texts(progress: Callable[[int, int | None], None]) -> tuple[list[str], tuple[str, ...]]:
         found: list[str] = []
