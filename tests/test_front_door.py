@@ -164,6 +164,7 @@ def test_targets_are_names_or_tuples_of_names() -> None:
     found = bnmind.posterior(GARDEN, targets=["wet", ("rain", "wet")])
     assert [[v.name for v in scope] for scope in found.scopes] == [["wet"], ["rain", "wet"]]
     assert found["rain", "wet"]["yes", "yes"] == pytest.approx(0.18)
+    assert bnmind.posterior(GARDEN, targets="wet")["wet"] == found["wet"]
 
 
 def test_evidence_may_be_uncertain_or_missing() -> None:

@@ -32,7 +32,7 @@ def engine_of(model: Network | FactorModel) -> Engine:
 def posterior(
     model: Network | FactorModel,
     evidence: Evidence | None = None,
-    targets: Iterable[str | Iterable[str]] | None = None,
+    targets: str | Iterable[str | Iterable[str]] | None = None,
     *,
     order: OrderFinder | None = None,
     limits: Limits = DEFAULT_LIMITS,
