@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import networkx as nx  # type: ignore[import-untyped]
+import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest

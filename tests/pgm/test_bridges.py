@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-import networkx  # type: ignore[import-untyped]
+import networkx
 import numpy as np
 import pytest
 from hypothesis import given, settings

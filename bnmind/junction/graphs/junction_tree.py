@@ -122,7 +122,7 @@ class JunctionTree(CheckedValue):
         >>> list(tree.to_networkx().edges(data=True))
         [(('a', 'b'), ('b', 'c'), {'separator': ('b',)})]
         """
-        import networkx  # type: ignore[import-untyped]
+        import networkx
 
         graph = networkx.Graph()
         for clique in self.cliques:

@@ -36,7 +36,7 @@ def to_networkx(network: Network) -> Any:
     >>> from_networkx(graph)
     Network(coin, call)
     """
-    import networkx  # type: ignore[import-untyped]
+    import networkx
 
     graph = networkx.DiGraph()
     for cpd in network.cpds:
