@@ -162,7 +162,7 @@ class Estimate(CheckedValue):
 
         >>> estimate = Estimate.deviation([4, 5, 6, 5])
         >>> round(estimate.mean, 3), round(estimate.standard_error, 3)
-        (0.816, 0.289)
+        (0.816, 0.153)
 
         Raises
         ------
