@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,8 +15,10 @@ from bnmind._arguments import checked
 from bnmind._messages import listed
 from bnmind._values import CheckedValue
 from bnmind.errors import InvalidArgumentError
+from bnmind.information import Floats
 from bnmind.junction.engine.engine import Engine
 from bnmind.junction.inference.evidence import Evidence
+from bnmind.pgm.cpd import FunctionalCPD
 from bnmind.pgm.factor import Factor
 from bnmind.pgm.tabular import TabularCPD
 from bnmind.questions.asked import (
@@ -118,15 +121,28 @@ class Inquiry(CheckedValue):
 
 @checked
 def fingerprint(engine: Engine) -> str:
-    """Return a text that differs between networks with other variables, states, arcs or tables."""
+    """Return a text that differs between networks with other variables, states, arcs or tables.
+
+    Noisy nodes count by their kind, links and leak, and functional nodes by their function.
+    """
     digest = hashlib.sha256()
     for v in engine.model.variables:
         digest.update(json.dumps([v.name, v.states]).encode())
     for potential in engine.model.potentials:
         digest.update(json.dumps([v.name for v in potential.scope]).encode())
         if isinstance(potential, TabularCPD | Factor):
-            values = np.round(np.real(potential.values) * 10**_DIGITS) + 0.0
-            digest.update(np.ascontiguousarray(values, dtype="<f8").tobytes())
+            digest.update(_rounded(np.real(potential.values)))
+            continue
+        digest.update(type(potential).__name__.encode())
+        if isinstance(potential, FunctionalCPD):
+            # The address of an object without a repr of its own differs between processes.
+            digest.update(re.sub(r" at 0x[0-9a-fA-F]+", "", repr(potential.function)).encode())
         else:
-            digest.update(type(potential).__name__.encode())
+            for contribution in potential.contributions:
+                digest.update(_rounded(contribution))
     return digest.hexdigest()[:32]
+
+
+def _rounded(values: Floats) -> bytes:
+    rounded = np.round(values * 10**_DIGITS) + 0.0
+    return np.ascontiguousarray(rounded, dtype="<f8").tobytes()

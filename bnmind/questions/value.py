@@ -51,6 +51,12 @@ if TYPE_CHECKING:
 
 __all__ = ["InformationValues", "ValuedQuestion", "value_of_information"]
 
+_LEAST = 1e-12
+"""Gains up to this part of the spread of the utilities count as 0."""
+
+_ROUNDING = 1e-13
+"""The rounding error of an expected utility, as a part of the largest utility."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class ValuedQuestion(CheckedValue):
@@ -208,41 +214,50 @@ def value_of_information(
     names = candidates_of(model, among, targets, findings)
     prices = costs_of(model, costs, names)
     (causes,) = causes_of(engine, [targets], names, findings)
-    scale = float(np.abs(utilities).max())
+    tie, least = (_tolerance(utilities, part) for part in (TOLERANCE, _LEAST))
     weighted = utilities * causes.masses
     now = weighted.sum(axis=-1)
     known = float(weighted.max(axis=0).sum())
     rows = []
     for name, price in zip(names, prices.tolist(), strict=True):
         after = weighted @ causes.channels[name]
-        value = _gain(float(after.max(axis=0).sum() - now.max()), scale)
-        chosen = [decision.actions[_best(column, scale)] for column in after.T]
+        value = max(0.0, _cleared(float(after.max(axis=0).sum() - now.max()), least))
+        chosen = [decision.actions[_best(column, tie)] for column in after.T]
         states = causes.states[name]
         rows.append(
             ValuedQuestion(
                 question=name,
                 value=value,
                 cost=price,
-                net=value - price,
+                net=_cleared(value - price, least),
                 actions=dict(zip(states, chosen, strict=True)),
                 predicted=dict(zip(states, causes.predicted(name).tolist(), strict=True)),
             )
         )
-    order = ranked_order(np.array([row.net for row in rows]), TOLERANCE * max(scale, 1e-300))
+    order = ranked_order(np.array([row.net for row in rows]), tie)
     return InformationValues(
         about=targets,
-        action=decision.actions[_best(now, scale)],
+        action=decision.actions[_best(now, tie)],
         expected_utility=float(now.max()),
-        perfect_information=_gain(known - float(now.max()), scale),
+        perfect_information=max(0.0, _cleared(known - float(now.max()), least)),
         rows=tuple(rows[i] for i in order),
     )
 
 
-def _best(utilities: Floats, scale: float) -> int:
+def _tolerance(utilities: Floats, part: float) -> float:
+    """Return a part of the spread of the utilities, and the rounding error of their sums.
+
+    A constant added to all utilities changes no decision, so it must not make actions equal.
+    """
+    spread = part * float(utilities.max()) - part * float(utilities.min())
+    return spread + _ROUNDING * float(np.abs(utilities).max())
+
+
+def _best(utilities: Floats, tolerance: float) -> int:
     """Return the position of the best action; the first one of equal ones."""
-    return int(tied_best(utilities, tolerance=TOLERANCE * scale)[0])
+    return int(tied_best(utilities, tolerance=tolerance)[0])
 
 
-def _gain(value: float, scale: float) -> float:
-    """Return a gain of utility without rounding errors."""
-    return value if value > 1e-12 * scale else 0.0
+def _cleared(value: float, tolerance: float) -> float:
+    """Return a gain of utility, or 0 if it differs from 0 only by rounding."""
+    return 0.0 if abs(value) <= tolerance else value

@@ -20,7 +20,9 @@ from bnmind.errors import (
     SessionFileError,
     UnknownNameError,
 )
-from bnmind.pgm import Network
+from bnmind.junction import compile_model
+from bnmind.pgm import FunctionalCPD, Network, NoisyMaximum, TabularCPD, Variable
+from bnmind.pgm.functions import Function, Maximum, Minimum, Threshold
 from bnmind.questions import (
     DIALOGUE_STOPPERS,
     AnswerEvent,
@@ -39,6 +41,7 @@ from bnmind.questions import (
     resumed_dialogue,
     write_dialogue,
 )
+from bnmind.questions.inquiry import fingerprint
 from tests.modes import examples
 from tests.questions.enumeration import bits, joint_given, situations, table, table_over
 from tests.questions.machine import FAULT, MACHINE, begin
@@ -275,3 +278,23 @@ def test_events_are_checked_from_construction() -> None:
         Dialogue(begin().inquiry, (AnswerEvent(kind=AnswerKind.UNDO),))
     with pytest.raises(UnknownNameError):
         Dialogue(begin().inquiry, (AnswerEvent(kind=AnswerKind.ANSWER, question="x", answer="y"),))
+
+
+def test_fingerprints_tell_noisy_and_functional_nodes_apart() -> None:
+    a, b, c = (Variable(name, ("no", "yes")) for name in "abc")
+    coins = tuple(TabularCPD(v, (), np.array([0.5, 0.5])) for v in (a, b))
+
+    def noisy(strength: float, leak: float) -> Network:
+        link = np.array([[1.0, 1 - strength], [0.0, strength]])
+        return Network((*coins, NoisyMaximum(c, (a, b), (link, link), np.array([1 - leak, leak]))))
+
+    def functional(function: Function) -> Network:
+        return Network((*coins, FunctionalCPD(c, (a, b), function)))
+
+    def several() -> list[Network]:
+        functions = (Maximum(), Minimum(), Threshold(1), Threshold(2))
+        return [noisy(0.8, 0), noisy(0.1, 0), noisy(0.8, 0.1), *map(functional, functions)]
+
+    texts = [fingerprint(compile_model(network)) for network in several()]
+    assert len(set(texts)) == len(texts)
+    assert [fingerprint(compile_model(network)) for network in several()] == texts

@@ -146,3 +146,24 @@ def test_values_are_a_sequence_and_a_frame() -> None:
     assert nothing.expected_utility == pytest.approx(1.15 / 0.35 * 10)
     with pytest.raises(NothingToAskError):
         _ = nothing.best
+
+
+def test_a_constant_in_all_utilities_changes_no_decision() -> None:
+    def values(constant: float) -> Any:
+        drill = {"dry": constant, "wet": constant + 1, "soaking": constant + 20}
+        leave = dict.fromkeys(OIL.states, constant + 5)
+        two = Decision.of("oil", {"drill": drill, "leave": leave})
+        return value_of_information(FIELD, two)
+
+    near, far = values(0), values(-1e10)
+    assert (near.action, far.action) == ("leave", "leave")
+    assert far.best.actions == near.best.actions
+    assert far.best.value == pytest.approx(near.best.value, abs=1e-4)
+
+
+def test_a_question_that_costs_its_value_is_not_worth_asking() -> None:
+    exact = value_of_information(FIELD, DRILLING).best.value
+    for cost in (exact, math.nextafter(exact, 0), math.nextafter(exact, math.inf)):
+        values = value_of_information(FIELD, DRILLING, costs={"sounding": cost})
+        assert values.best.net == 0
+        assert values.worth_asking == ()
