@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any
 
 import numpy as np
@@ -135,12 +135,24 @@ def fingerprint(engine: Engine) -> str:
             continue
         digest.update(type(potential).__name__.encode())
         if isinstance(potential, FunctionalCPD):
-            # The address of an object without a repr of its own differs between processes.
-            digest.update(re.sub(r" at 0x[0-9a-fA-F]+", "", repr(potential.function)).encode())
+            digest.update(_described(potential.function).encode())
         else:
             for contribution in potential.contributions:
                 digest.update(_rounded(contribution))
     return digest.hexdigest()[:32]
+
+
+def _described(part: Any) -> str:
+    """Return a function, or a part of one, as a text that is the same in every process."""
+    if isinstance(part, np.ndarray):
+        return f"{part.shape}{part.tolist()}"
+    if isinstance(part, tuple | list):
+        return f"({','.join(map(_described, part))})"
+    if is_dataclass(part):
+        values = (getattr(part, one.name) for one in fields(part))
+        return f"{type(part).__name__}({','.join(map(_described, values))})"
+    # An object without a repr of its own shows its address.
+    return re.sub(r" at 0x[0-9a-fA-F]+", "", repr(part))
 
 
 def _rounded(values: Floats) -> bytes:

@@ -23,6 +23,7 @@ from bnmind.errors import (
 from bnmind.junction import compile_model
 from bnmind.pgm import FunctionalCPD, Network, NoisyMaximum, TabularCPD, Variable
 from bnmind.pgm.functions import Function, Maximum, Minimum, Threshold
+from bnmind.pgm.listed import Listed
 from bnmind.questions import (
     DIALOGUE_STOPPERS,
     AnswerEvent,
@@ -292,8 +293,10 @@ def test_fingerprints_tell_noisy_and_functional_nodes_apart() -> None:
         return Network((*coins, FunctionalCPD(c, (a, b), function)))
 
     def several() -> list[Network]:
-        functions = (Maximum(), Minimum(), Threshold(1), Threshold(2))
-        return [noisy(0.8, 0), noisy(0.1, 0), noisy(0.8, 0.1), *map(functional, functions)]
+        tables = (Listed([[0, 0], [0, 1]]), Listed([[0, 1], [1, 0]]))
+        functions: tuple[Function, ...] = (Maximum(), Minimum(), Threshold(1), *tables)
+        links = [noisy(0.8, 0), noisy(0.1, 0), noisy(0.8, 0.1)]
+        return [*links, *(functional(function) for function in functions)]
 
     texts = [fingerprint(compile_model(network)) for network in several()]
     assert len(set(texts)) == len(texts)
