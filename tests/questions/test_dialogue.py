@@ -293,7 +293,7 @@ def test_fingerprints_tell_noisy_and_functional_nodes_apart() -> None:
         return Network((*coins, FunctionalCPD(c, (a, b), function)))
 
     def several() -> list[Network]:
-        tables = (Listed([[0, 0], [0, 1]]), Listed([[0, 1], [1, 0]]))
+        tables = (Listed(np.array([[0, 0], [0, 1]])), Listed(np.array([[0, 1], [1, 0]])))
         functions: tuple[Function, ...] = (Maximum(), Minimum(), Threshold(1), *tables)
         links = [noisy(0.8, 0), noisy(0.1, 0), noisy(0.8, 0.1)]
         return [*links, *(functional(function) for function in functions)]
