@@ -21,7 +21,7 @@ from bnmind.strategies import read_tree, read_value, read_weights
 from tests.cli.test_matrix import BANK, COMMANDS, assert_in_order, case_of, prepared
 from tests.command_server import CommandServer
 
-MOMENTS = 3
+MOMENTS = 2
 """How often each command is killed by each signal, within the time that it takes."""
 
 

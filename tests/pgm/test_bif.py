@@ -19,7 +19,7 @@ from tests.pgmpy_bif import bif_reader
 from tests.wheel import NAMES, bif_text
 
 QUICK = ("cancer", "asia", "sachs", "child", "alarm")
-LIKE_MUNIN = ("munin2", "munin3", "munin4")
+SLOW_IN_PGMPY = ("diabetes", "mildew", "munin", "munin2", "munin3", "munin4")
 """pgmpy takes ten seconds for each; rows of their files are read in `junction/test_wheel.py`."""
 
 CELLS = 2**22
@@ -44,7 +44,7 @@ def as_pgmpy_reads(text: str) -> Network:
     [
         n if n in QUICK else pytest.param(n, marks=pytest.mark.slow)
         for n in NAMES
-        if n not in LIKE_MUNIN
+        if n not in SLOW_IN_PGMPY
     ],
 )
 def test_the_wheels_networks_are_those_that_pgmpy_reads(name: str) -> None:
