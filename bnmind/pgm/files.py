@@ -10,6 +10,7 @@ Errors in a file are reported with their place.
 
 from __future__ import annotations
 
+import math
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -223,15 +224,19 @@ class ReadReport(CheckedValue):
     def __str__(self) -> str:
         rows = sum(table.rows for table in self.normalized)
         count = "a row" if rows == 1 else f"{rows:,} rows" if rows else "no row"
-        count += {0: "", 1: " in one table"}.get(
-            len(self.normalized), f" in {len(self.normalized):,} tables"
-        )
+        tables = len({table.variable for table in self.normalized})
+        count += {0: "", 1: " in one table"}.get(tables, f" in {tables:,} tables")
         lines = [f"{self.model!r}; normalized {count}"]
-        worst = sorted(self.normalized, key=lambda table: -abs(table.total - 1))
+        worst = sorted(self.normalized, key=_nearness)
         lines += [f"  {table}" for table in worst[:_SHOWN_TABLES]]
         if len(worst) > _SHOWN_TABLES:
             lines.append(f"  and {len(worst) - _SHOWN_TABLES:,} tables closer to one")
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
+
+
+def _nearness(table: NormalizedTable) -> float:
+    """Return the key by which tables without probabilities come first, then those far from one."""
+    return -math.inf if math.isnan(table.total) else -abs(table.total - 1)
 
 
 @checked

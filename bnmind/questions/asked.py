@@ -26,7 +26,7 @@ Costs: TypeAlias = "Mapping[str, float] | pandas.Series[float]"
 """The cost of each question, by name."""
 
 Asked: TypeAlias = Network | FactorModel | Engine
-"""What may be asked: a network, a product of factors, or the engine of one."""
+"""A network, a product of factors, or an engine."""
 
 
 def engine_of(asked: Asked, limits: Limits | None) -> Engine:

@@ -29,7 +29,7 @@ __all__ = ["AnswerStep", "Dialogue"]
 
 @dataclass(frozen=True, kw_only=True)
 class AnswerStep(CheckedValue):
-    """What one step of a dialogue has changed."""
+    """The changes of one step of a dialogue."""
 
     event: AnswerEvent
     """The step."""

@@ -46,7 +46,9 @@ class AskOptions:
     ] = None
     given: Annotated[
         list[str] | None,
-        typer.Option("--given", metavar="A=x,B=y", help="What is known already."),
+        typer.Option(
+            "--given", metavar="A=x,B=y", help="The evidence: states that are known already."
+        ),
     ] = None
     costs: Annotated[
         Path | None,

@@ -57,14 +57,14 @@ def factors_to_pgmpy(model: FactorModel, *, max_cells: int = DEFAULT_CELLS) -> A
 def factors_from_pgmpy(model: Any) -> FactorModel:
     """Return the factors of a pgmpy ``DiscreteMarkovNetwork``, ``FactorGraph`` or ``JunctionTree``.
 
-    States become text, as in `bnmind.pgm.formats.from_pgmpy`. A node without a factor gets a factor
-    of ones if its states are known from another.
+    States become text, as in `bnmind.pgm.formats.from_pgmpy`.
 
     Raises
     ------
     InvalidModelError
-        If it is not such a model, has no factors, two factors disagree on the states of a variable,
-        or a name is not valid. The error lists all faults.
+        If it is not such a model, has no factors, a node of a Markov network is in no factor, two
+        factors disagree on the states of a variable, or a name is not valid. The error lists all
+        faults.
     """
     kinds = ("DiscreteMarkovNetwork", "FactorGraph", "JunctionTree")
     if not any(isinstance(model, pgmpy_object("pgmpy.models", kind)) for kind in kinds):

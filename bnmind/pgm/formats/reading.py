@@ -3,7 +3,9 @@
 Files print few digits, so the probabilities of a row may miss one. A row of n numbers that were
 rounded to d decimals misses one by at most n/2 units of the last decimal. Programs that print
 s significant digits round each number to a unit of its own. `rounding_bound` takes the more
-generous of the two, with d and s read off the numbers of the whole table.
+generous of the two, with d and s read off the numbers of the whole table. A printed zero is taken
+for a true one, so only the other numbers count. Rows that miss one by more than 0.1 are refused,
+however few their digits are.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bnmind._values import CheckedValue
 from bnmind.information import Floats
@@ -37,6 +40,9 @@ REVERSED_PARENTS = (
 
 _MOST_DIGITS = 17
 
+_MOST_MISSING = 0.1 + 1e-9
+"""The largest deviation of a row from one that counts as rounding."""
+
 
 class ModelFileWarning(UserWarning):
     """A file can be read, but may not mean what its author thinks."""
@@ -44,7 +50,10 @@ class ModelFileWarning(UserWarning):
 
 @dataclass(frozen=True)
 class NormalizedTable(CheckedValue):
-    """A table of a file whose rows were normalized, because they did not sum to one."""
+    """A table of a file whose rows were normalized, because they did not sum to one.
+
+    Rows without probabilities are reported apart from the others of the same table.
+    """
 
     variable: str
     """The variable whose distribution the table is."""
@@ -114,17 +123,20 @@ class Reading:
             if not self.normalize or np.any(away[far] > _bounds(values, empty)[far]):
                 return values
             values = np.where(far, values / np.where(far, sums, 1.0), values)
-        worst = int(np.argmax(np.where(empty, np.inf, away)))
-        at = np.unravel_index(worst, sums.shape)
-        self.on_table(
-            NormalizedTable(
-                scope[0].name,
-                int(off.sum()),
-                float("nan") if empty.any() else float(sums[at]),
-                {v.name: v.states[i] for v, i in zip(scope[1:], at, strict=True)},
-            )
-        )
+        missing = np.broadcast_to(empty, sums.shape)
+        if missing.any():
+            self._report(scope, missing, missing.astype(np.float64), np.full(sums.shape, np.nan))
+        if (off & ~missing).any():
+            self._report(scope, off & ~missing, np.where(missing, 0.0, away), sums)
         return values
+
+    def _report(
+        self, scope: Sequence[Variable], rows: NDArray[np.bool_], badness: Floats, sums: Floats
+    ) -> None:
+        """Report some rows of a table, and the first of the worst of them."""
+        at = np.unravel_index(int(np.argmax(badness)), sums.shape)
+        states = {v.name: v.states[i] for v, i in zip(scope[1:], at, strict=True)}
+        self.on_table(NormalizedTable(scope[0].name, int(rows.sum()), float(sums[at]), states))
 
 
 PLAIN_READING = Reading()
@@ -133,13 +145,15 @@ PLAIN_READING = Reading()
 
 def _bounds(values: Floats, empty: object) -> Floats:
     printed = values[:, ~np.broadcast_to(np.asarray(empty), values.shape[1:])]
-    bounds = np.zeros(values.shape[1:])
+    bounds: Floats = np.zeros(values.shape[1:])
     bounds[~np.broadcast_to(np.asarray(empty), values.shape[1:])] = rounding_bound(printed)
-    return bounds
+    return np.minimum(bounds, _MOST_MISSING)
 
 
 def rounding_bound(values: Floats) -> Floats:
     """Return by how much each column of numbers from 0 to 1 may miss one if they were rounded.
+
+    Zeros count as exact.
 
     Parameters
     ----------
@@ -168,7 +182,7 @@ def rounding_bound(values: Floats) -> Floats:
         ),
         _MOST_DIGITS,
     )
-    by_decimals = len(values) * 0.5 * 10.0**-decimals
+    by_decimals = (values > 0).sum(axis=0) * 0.5 * 10.0**-decimals
     # A number that was rounded to 1 was below 1, so its unit is that of 0.9.
     inside = np.clip(values, 1e-300, np.nextafter(1.0, 0.0))
     units = np.where(values > 0, 10.0 ** (np.floor(np.log10(inside)) - digits), 0.0)
