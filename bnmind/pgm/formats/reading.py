@@ -18,8 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._values import CheckedValue
+from bnmind.errors import InvalidModelError
 from bnmind.information import Floats
-from bnmind.pgm.tabular import ROW_TOLERANCE, is_rounding_of_floats
+from bnmind.pgm.tabular import ROW_TOLERANCE, TabularCPD, is_rounding_of_floats
 from bnmind.pgm.variable import Variable
 
 __all__ = [
@@ -104,6 +105,11 @@ class Reading:
             The child, then its parents.
         values
             An array with an axis for each variable of ``scope``.
+
+        Raises
+        ------
+        InvalidModelError
+            If rows miss one by rounding, and are not to be normalized.
         """
         values = np.asarray(values)
         if values.dtype.kind != "f" or values.shape != tuple(v.n_states for v in scope):
@@ -120,8 +126,10 @@ class Reading:
         far = away > ROW_TOLERANCE
         if far.any():
             # The bound holds for the numbers of the file, so not for rows that are new.
-            if not self.normalize or np.any(away[far] > _bounds(values, empty)[far]):
+            if np.any(away[far] > _bounds(values, empty)[far]):
                 return values
+            if not self.normalize:
+                return _refused(scope, values)
             values = np.where(far, values / np.where(far, sums, 1.0), values)
         missing = np.broadcast_to(empty, sums.shape)
         if missing.any():
@@ -141,6 +149,15 @@ class Reading:
 
 PLAIN_READING = Reading()
 """Only rows within 1e-6 of one are normalized; notes become warnings."""
+
+
+def _refused(scope: Sequence[Variable], values: Floats) -> Floats:
+    """Refuse a table as `TabularCPD` does, and name the remedy."""
+    try:
+        return TabularCPD(scope[0], tuple(scope[1:]), values).values
+    except InvalidModelError as fault:
+        remedy = "(normalize=True corrects rounding)"
+        raise InvalidModelError([f"{problem} {remedy}" for problem in fault.problems]) from None
 
 
 def _bounds(values: Floats, empty: object) -> Floats:
