@@ -165,7 +165,9 @@ def test_a_fault_is_reported_with_its_place(
 def test_faults_of_several_tables_are_reported_together() -> None:
     with pytest.raises(ModelFileError) as caught:
         read(GOOD.replace("0.75", "0.76").replace("0.7;", "0.8;").replace("0.5,", "9,"))
-    assert "sum of 1.01 at line 9, column 27; " in str(caught.value)
+    assert "sum of 1.01 (normalize=True corrects rounding) at line 9, column 27; " in str(
+        caught.value
+    )
     assert "sum of 9.5 given A=y at line 12, column 7" in str(caught.value)
     assert (caught.value.line, caught.value.column) == (9, 27)
 
