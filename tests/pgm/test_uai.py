@@ -95,10 +95,8 @@ def test_comments_are_ignored(tmp_path: Path) -> None:
     path.write_text(TEXT.replace("1 0\n", "1 0 # the first\n"))
     assert len(read_network(path).variables) == 3
     path.write_text("c made by hand\n" + TEXT.replace("0.9", "0.8"))
-    with pytest.raises(
-        ModelFileError,
-        match=r"sum of 0\.9 given x0=0, x1=0 \(normalize=True corrects rounding\) at line 17, column 1",
-    ):
+    told = r"sum of 0\.9 given x0=0, x1=0 \(normalize=True corrects rounding\) at line 17, column 1"
+    with pytest.raises(ModelFileError, match=told):
         read_network(path)
 
 
