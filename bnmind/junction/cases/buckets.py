@@ -40,6 +40,9 @@ _Table: TypeAlias = tuple[tuple[str, ...], Floats]
 _LOWEST = -690.0
 """The natural logarithm of the smallest product of numbers that keeps its digits."""
 
+_TINY = 5e-324
+"""The smallest positive number."""
+
 _WEIGHTS = 2**22
 """The number of weights that a walk back processes at a time."""
 
@@ -116,10 +119,13 @@ class Buckets:
         return tuple(p if isinstance(p, Factor) else p.to_factor() for p in self.potentials)
 
     def tables(self, states: Positions, *, logs: bool) -> Iterator[_Table]:
-        """Yield the tables at the observed states, with an axis of cases or of length one."""
+        """Yield the tables at the observed states, with an axis of cases or of length one.
+
+        Tables with numbers larger than 1 are divided by their maximum, unless they are logarithms.
+        """
         for factor in self._factors:
             with np.errstate(divide="ignore"):
-                values: Any = np.log(factor.values) if logs else factor.values
+                values: Any = np.log(factor.values) if logs else _at_most_one(factor.values)
             seen = [axis for axis, v in enumerate(factor.scope) if v.name in self.observed]
             left = [axis for axis, v in enumerate(factor.scope) if v.name not in self.observed]
             values = values.transpose([*seen, *left])
@@ -215,6 +221,14 @@ def _start(
 
 def _of_rows(flags: NDArray[np.bool_], case_of: NDArray[np.intp]) -> NDArray[np.bool_]:
     return flags[np.zeros_like(case_of) if len(flags) == 1 else case_of]
+
+
+def _at_most_one(values: Any) -> Floats:
+    """Return a table in proportion, so that products do not overflow; no positive number is 0."""
+    largest = values.max(initial=0.0)
+    if largest <= 1:
+        return np.asarray(values)
+    return np.asarray(np.maximum(values / largest, np.where(values > 0, _TINY, 0.0)))
 
 
 def _lowest(values: Floats) -> Floats:

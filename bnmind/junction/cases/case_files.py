@@ -11,6 +11,7 @@ from __future__ import annotations
 import csv
 import gzip
 import os
+import zlib
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -104,6 +105,8 @@ def _csv_frames(path: str | os.PathLike[str], rows: int) -> Iterator[pandas.Data
         open_file: Any = gzip.open if os.fspath(path).lower().endswith(".gz") else open
         with open_file(path, "rt", encoding="utf-8-sig", newline="") as file:
             header = next(csv.reader(file), [])
+        # A data frame is written with an unnamed column for its index, which pandas names so.
+        header = [name or f"Unnamed: {place}" for place, name in enumerate(header)]
         if twice := [name for name, count in Counter(header).items() if count > 1]:
             raise CaseTableError([f"two columns of {path} are named {one_line(twice[0])!r}"])
         if not header:
@@ -164,7 +167,7 @@ def _reading(path: str | os.PathLike[str]) -> Iterator[None]:
     except OSError as fault:
         reason = fault.strerror or one_line(str(fault))
         raise ModelFileError(f"cannot read {path} ({reason})", os.fspath(path)) from fault
-    except (ValueError, EOFError, csv.Error) as fault:  # of pandas and pyarrow, and of encodings
+    except (ValueError, EOFError, csv.Error, zlib.error) as fault:  # of pandas, pyarrow, encodings
         raise ModelFileError(
             f"{path} is not a table of cases: {one_line(str(fault))}", os.fspath(path)
         ) from fault

@@ -19,6 +19,7 @@ from bnmind.junction.cases.table import CaseTable
 from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
 from bnmind.junction.queries.sampling import MOST_STATES
 from bnmind.pgm.network import FactorModel, Network
+from bnmind.pgm.variable import name_text
 
 if TYPE_CHECKING:
     import pandas
@@ -150,15 +151,19 @@ def _frame(
     import pandas
 
     index = table.frame.index.repeat(draws)
-    names = {column.label: name for name, column in table.columns.items()}
-    columns: dict[Any, Any] = {}
-    for place, label in enumerate(table.frame.columns):
-        if label in names:
-            number = solver.numbers[names[label]]
-            columns[label] = spelled(table, solver.variables[number], found[number], index).array
+    labels: list[Any] = list(table.frame.columns)
+    columns: list[Any] = []
+    for place, name in enumerate(map(name_text, labels)):
+        if isinstance(name, str) and name in table.columns:
+            number = solver.numbers[name]
+            columns.append(spelled(table, solver.variables[number], found[number], index).array)
         else:
-            columns[label] = table.frame.iloc[:, place].repeat(draws).array
+            columns.append(table.frame.iloc[:, place].repeat(draws).array)
     for number, v in enumerate(solver.variables):
         if v.name not in table.columns:
-            columns[v.name] = spelled(table, v, found[number], index).array
-    return pandas.DataFrame(columns, index=index)
+            labels.append(v.name)
+            columns.append(spelled(table, v, found[number], index).array)
+    # Labels may be equal, so that they are set at the end.
+    frame = pandas.DataFrame(dict(enumerate(columns)), index=index)
+    frame.columns = pandas.Index(labels)
+    return frame

@@ -18,6 +18,7 @@ from bnmind.junction.cases.spelling import spelled
 from bnmind.junction.cases.table import CaseTable, frame_of, read_table
 from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
 from bnmind.pgm.network import FactorModel, Network
+from bnmind.pgm.variable import name_text
 
 if TYPE_CHECKING:
     import pandas
@@ -41,7 +42,7 @@ __all__ = [
 Progress: TypeAlias = Callable[[int, int | None], None]
 """Takes the amount of work done, and the total amount."""
 
-Names: TypeAlias = str | Iterable[str]
+Names: TypeAlias = str | Iterable[str | int]
 
 _TIE = 1e-9
 """States whose probabilities differ by a smaller factor are equally probable."""
@@ -70,8 +71,8 @@ def predict(
         name; or a mapping from names to columns. Cells are states: text, numbers, truth values or
         categories. None and NaN mark missing cells. Other columns are ignored and reported.
     targets
-        The names of the variables to predict; by default those without a column. The columns of
-        the targets are never used as evidence.
+        The names of the variables to predict, or whole numbers as for columns; by default those
+        without a column. The columns of the targets are never used as evidence.
     limits
         The limits of the computation, as in `compile_plan`.
     progress
@@ -308,7 +309,7 @@ def target_names(solver: CaseSolver, table: CaseTable, targets: Names | None) ->
             )
         return names
     try:
-        names = [targets] if isinstance(targets, str) else list(targets)
+        names = [targets] if isinstance(targets, str) else list(map(name_text, targets))
     except TypeError:
         names = []
     if not names or len(set(map(str, names))) < len(names):

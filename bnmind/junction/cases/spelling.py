@@ -57,12 +57,19 @@ def spelled(
     kind: Any = of_user.dtype
     if (positions < 0).any():
         kind = {"i": "Int64", "u": "UInt64", "b": "boolean"}.get(getattr(kind, "kind", ""), kind)
+    if getattr(kind, "kind", "") == "b" and not _truth_values(lookup[np.unique(positions)]):
+        kind = object  # a cast would turn any text into True
     series: pandas.Series[Any]
     try:
         series = pandas.Series(values, index=index, name=column.label, dtype=kind)
-    except (ValueError, TypeError):  # a state that is no number among numbers
+    except (ValueError, TypeError, OverflowError):  # a state that does not fit among numbers
         series = pandas.Series(values, index=index, name=column.label, dtype=object)
     return series
+
+
+def _truth_values(values: NDArray[Any]) -> bool:
+    """Return whether all values are truth values or missing."""
+    return all(value is None or isinstance(value, bool | np.bool_) for value in values)
 
 
 def _categories(

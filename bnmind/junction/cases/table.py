@@ -221,13 +221,16 @@ def _coded(series: pandas.Series[Any]) -> tuple[NDArray[Any], list[Any]]:
     import pandas
 
     if isinstance(series.dtype, pandas.CategoricalDtype):
-        return series.cat.codes.to_numpy(), series.cat.categories.tolist()
+        return series.cat.codes.to_numpy(), _values(series.cat.categories)
+    if series.dtype == np.float16:  # which pandas cannot factorize
+        few, number = np.unique(series.to_numpy(), return_inverse=True)
+        series = pandas.Series(np.array([float(str(value)) for value in few])[number])
     mixed = series.dtype == object and pandas.api.types.infer_dtype(series) not in (
         *("string", "boolean", "integer", "floating", "empty"),
     )
     if not mixed:
         codes, known = pandas.factorize(series)
-        return codes, list(known.tolist())
+        return codes, _values(known)
     # Equal values of different types, such as 1 and True, may be different states.
     numbers: dict[Any, int] = {}
     values: list[Any] = []
@@ -243,8 +246,18 @@ def _coded(series: pandas.Series[Any]) -> tuple[NDArray[Any], list[Any]]:
     return codes, values
 
 
+def _values(known: pandas.Index[Any]) -> list[Any]:
+    """Return values as Python has them; numbers of low precision by their shortest text."""
+    kind: Any = known.dtype
+    if getattr(kind, "kind", "") == "f" and kind.itemsize < 8:
+        return [float(str(value)) for value in known.to_numpy(dtype=f"f{kind.itemsize}")]
+    return list(known.tolist())
+
+
 def _place(variable: Variable, value: Any, *, as_text: bool) -> int:
     """Return the position of a value; -1 where it is missing, -2 if there is no such state."""
+    if isinstance(value, np.floating) and value.itemsize < 8:
+        value = float(str(value))
     try:
         return variable.index(value)
     except UnknownNameError:

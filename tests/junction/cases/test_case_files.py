@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -164,6 +165,7 @@ def test_an_error_in_the_middle_leaves_the_old_file(tmp_path: Path) -> None:
         ("rain,rain\nno,no\n", "two columns"),
         ("a,b\nno,no\n", "no column has the name of a variable"),
         ("rain\nno,no\nno,no\n", "more cells"),
+        (",rain\n0,no,no\n", "more cells"),
         ("rain\nno\nno,no,no\n", "is not a table of cases"),
         (b"rain\n\xff\xfe\n", "is not a table of cases"),
         ('rain\n"no\n', "is not a table of cases"),
@@ -222,3 +224,20 @@ def test_progress_counts_the_rows_of_the_file(tmp_path: Path) -> None:
         progress=lambda done, total: told.append((done, total)),
     )
     assert told == [(2, 5), (4, 5), (5, 5)]
+
+
+def test_a_file_with_the_index_of_its_frame_is_read(tmp_path: Path) -> None:
+    pd.DataFrame({"rain": ["no", "yes"]}, index=[7, 8]).to_csv(tmp_path / "cases.csv")
+    report = answer_file(GARDEN, tmp_path / "cases.csv", tmp_path / "out.csv", predict)
+    assert report.columns == ("Unnamed: 0", "wet")
+    assert (tmp_path / "out.csv").read_text() == "Unnamed: 0,wet\n7,no\n8,yes\n"
+
+
+def test_a_damaged_compressed_file_is_refused(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    data = bytearray(gzip.compress(b"rain\n" + b"".join(rng.choice([b"no\n", b"yes\n"], 5000))))
+    data[len(data) // 2 : len(data) // 2 + 20] = b"\xff" * 20
+    data[10] = 0xFF  # no kind of block
+    (tmp_path / "cases.csv.gz").write_bytes(data)
+    with pytest.raises(ModelFileError, match="is not a table of cases"):
+        answer_file(GARDEN, tmp_path / "cases.csv.gz", tmp_path / "out.csv", predict)

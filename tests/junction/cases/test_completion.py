@@ -12,7 +12,7 @@ from hypothesis import given, settings
 import bnmind
 from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError
 from bnmind.junction import compile_explanation, complete, impute, log_likelihood, sample_missing
-from bnmind.pgm import Network, TabularCPD, Variable
+from bnmind.pgm import Factor, FactorModel, Network, TabularCPD, Variable
 from tests.junction.cases.test_predict import GARDEN, tables
 from tests.modes import examples
 
@@ -145,3 +145,24 @@ def test_impossible_rows_keep_their_missing_cells() -> None:
         assert answers.frame["other"].tolist() == [1, 2]
     empty = cases.iloc[:0]
     assert len(complete(GARDEN, empty).frame) == 0
+
+
+def test_other_columns_with_equal_labels_are_kept() -> None:
+    cases = pd.DataFrame([[1, "yes", 2], [3, "no", 4]], columns=["note", "rain", "note"])
+    for answers in (
+        complete(GARDEN, cases),
+        sample_missing(GARDEN, cases, rng=np.random.default_rng(1)),
+    ):
+        assert answers.frame.columns.tolist() == ["note", "rain", "note", "wet"]
+        assert answers.frame.iloc[:, [0, 2]].to_numpy().tolist() == [[1, 2], [3, 4]]
+
+
+@pytest.mark.parametrize("small", [1.0, 1e-200])
+def test_large_numbers_of_factors_do_not_overflow(small: float) -> None:
+    a, b = Variable("a", ("no", "yes")), Variable("b", ("no", "yes"))
+    huge = Factor((a, b), np.array([[1e200, small], [1.0, 1e200]]))
+    model = FactorModel((huge, Factor((a,), np.array([1e200, 1e200]))))
+    cases = pd.DataFrame({"b": ["no", "yes"]})
+    drawn = sample_missing(model, cases, rng=np.random.default_rng(1))
+    assert drawn.impossible == ()
+    assert drawn.frame["a"].tolist() == ["no", "yes"]

@@ -325,3 +325,43 @@ def test_an_engine_answers_tables_too() -> None:
     assert engine.complete(cases).frame["rain"].tolist() == ["no", "no", "yes"]
     drawn = engine.sample_missing(cases, np.random.default_rng(1), draws=2)
     assert len(drawn.frame) == 6
+
+
+def of_states(*states: Any) -> Network:
+    """A target whose states are equally likely but for the last, which is certain if on is yes."""
+    on, last = Variable("on", ("no", "yes")), np.eye(len(states))[-1]
+    table = np.stack([np.full(len(states), 1 / len(states)), last], axis=1)
+    target = Variable("target", tuple(map(str, states)))
+    return Network((TabularCPD(on, (), np.array([0.5, 0.5])), TabularCPD(target, (on,), table)))
+
+
+@pytest.mark.parametrize(
+    ("states", "kind", "likely"),
+    [((False, True, "unknown"), "bool", "unknown"), ((0, 1, 300), "int8", 300)],
+)
+def test_a_state_that_does_not_fit_the_type_of_its_column_is_kept(
+    states: tuple[Any, ...], kind: str, likely: Any
+) -> None:
+    cases = pd.DataFrame({"on": ["yes", "yes"], "target": np.array([0, 1], dtype=kind)})
+    assert predict(of_states(*states), cases, "target").frame["target"].tolist() == [likely] * 2
+
+
+@pytest.mark.parametrize("kind", ["float32", "float16", "Float32", "category", object])
+def test_numbers_of_low_precision_match_their_states(kind: Any) -> None:
+    column = pd.Series(np.array([0.1, 0.2], dtype="float32"))
+    values = pd.Series(list(column.array), dtype=object) if kind is object else column.astype(kind)
+    cases = pd.DataFrame({"target": values})
+    answers = predict_proba(of_states(0.1, 0.2), cases, "on").frame
+    assert answers["on", "no"].round(9).tolist() == [1.0, round(1 / 3, 9)]
+
+
+def test_targets_may_be_whole_numbers_as_columns_are() -> None:
+    one, two = Variable("1", ("no", "yes")), Variable("2", ("no", "yes"))
+    network = Network(
+        (
+            TabularCPD(one, (), np.array([0.8, 0.2])),
+            TabularCPD(two, (one,), np.array([[0.9, 0.1], [0.1, 0.9]])),
+        )
+    )
+    cases = pd.DataFrame({1: ["no"], 2: ["yes"]})
+    assert predict(network, cases, [1]).frame[1].tolist() == ["yes"]
