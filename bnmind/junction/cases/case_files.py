@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from bnmind._messages import one_line
-from bnmind.errors import CaseTableError, MissingLibraryError, ModelFileError
+from bnmind.errors import CaseTableError, FileWriteError, MissingLibraryError, ModelFileError
 
 if TYPE_CHECKING:
     import pandas
@@ -196,7 +196,7 @@ class FrameWriter:
     """
 
     def __init__(self, file: BinaryIO, path: str | os.PathLike[str]) -> None:
-        self._file = file
+        self._file, self._path = file, path
         self._parquet: Any = _parquet() if Path(path).suffix.lower() == ".parquet" else None
         self._writer: Any = None
         self._begun = False
@@ -210,7 +210,19 @@ class FrameWriter:
             return
         import pyarrow
 
-        table = pyarrow.Table.from_pandas(_plain(frame), preserve_index=False)
+        try:
+            self._write_table(pyarrow.Table.from_pandas(_plain(frame), preserve_index=False))
+        except pyarrow.ArrowException as fault:
+            raise FileWriteError(
+                f"cannot write {self._path}: a column has values of different types; write a .csv"
+                f" file instead ({one_line(str(fault))})",
+                os.fspath(self._path),
+            ) from fault
+
+    def _write_table(self, table: Any) -> None:
+        """Write a table of pyarrow with the types of the first one."""
+        import pyarrow
+
         if self._writer is None:
             schema = pyarrow.schema(
                 [
@@ -229,8 +241,25 @@ class FrameWriter:
             self._writer.close()
 
 
+def _of_one_type(column: pandas.Series[Any]) -> bool:
+    """Return whether a column of objects has one type, as numbers or lists of numbers have."""
+    import pandas
+    import pyarrow
+
+    if not pandas.api.types.infer_dtype(column).startswith("mixed"):
+        return True
+    try:
+        pyarrow.array(column, from_pandas=True)
+    except pyarrow.ArrowException:
+        return False
+    return True
+
+
 def _plain(frame: pandas.DataFrame) -> pandas.DataFrame:
-    """Return a frame without categories, whose types differ between chunks."""
+    """Return a frame without categories, whose types differ between chunks.
+
+    A column of values of different types, such as numbers and text, becomes text.
+    """
     import pandas
 
     kinds = {
@@ -238,4 +267,10 @@ def _plain(frame: pandas.DataFrame) -> pandas.DataFrame:
         for name, kind in frame.dtypes.items()
         if isinstance(kind, pandas.CategoricalDtype)
     }
-    return frame.astype(kinds) if kinds else frame
+    frame = frame.astype(kinds) if kinds else frame
+    mixed = {
+        name: column.map(str, na_action="ignore")
+        for name, column in frame.items()
+        if column.dtype == object and not _of_one_type(column)
+    }
+    return frame.assign(**{str(name): column for name, column in mixed.items()})

@@ -126,11 +126,13 @@ def write_answers(
     total = file_rows(asked[1])
     report = FileAnswers(n_rows=0, columns=())
     writer = FrameWriter(file, out)
-    for frame, report in answered_frames(*asked, rows=rows):
-        writer.write(frame)
-        if progress is not None:
-            progress(report.n_rows, None if total is None else max(total, report.n_rows))
-    writer.close()
+    try:
+        for frame, report in answered_frames(*asked, rows=rows):
+            writer.write(frame)
+            if progress is not None:
+                progress(report.n_rows, None if total is None else max(total, report.n_rows))
+    finally:
+        writer.close()
     return report
 
 

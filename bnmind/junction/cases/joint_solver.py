@@ -235,7 +235,9 @@ class JointSolver:
         except TooLargeError:
             return None
         buckets = Buckets.of(tables, observed)
-        return buckets if buckets.cells <= _MOST_CELLS else None
+        limits = self.solver.limits
+        most = min(_MOST_CELLS, limits.max_multiplications, limits.table_cells)
+        return buckets if buckets.cells <= most else None
 
 
 def _always(solver: CaseSolver, cases: States) -> frozenset[str]:

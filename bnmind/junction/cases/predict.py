@@ -94,6 +94,8 @@ def predict(
         If a target is not a variable.
     TooLargeError
         If the computation would exceed its limits.
+    CancellationError
+        If a factor has negative numbers, and too few correct digits are left in some case.
 
     Examples
     --------

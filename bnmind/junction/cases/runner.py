@@ -23,7 +23,7 @@ from bnmind.junction.cases.distinct import Distinct, distinct_rows
 from bnmind.junction.inference.compile import compile_plan
 from bnmind.junction.inference.limits import Limits
 from bnmind.junction.inference.plan import Plan
-from bnmind.junction.propagation.propagation import Propagation
+from bnmind.junction.propagation.propagation import PROPAGATION_LIMITS, Propagation
 from bnmind.pgm.network import FactorModel, Network
 
 __all__ = ["MOST_PLANS", "CaseRunner", "Found", "patterns_of"]
@@ -134,10 +134,12 @@ class CaseRunner:
     @cached_property
     def _tree(self) -> Propagation | None:
         """The tree for any evidence; None if it is too large, or there are negative numbers."""
+        most = min(self.limits.max_bytes, PROPAGATION_LIMITS.max_bytes)
         try:
-            return Propagation.of(self.model)
+            tree = Propagation.of(self.model, limits=replace(self.limits, max_bytes=most))
         except (TooLargeError, InvalidModelError):
             return None
+        return tree if tree.total_size <= self.limits.max_multiplications else None
 
     def _plan_of(self, known: Known, targets: Sequence[str]) -> Plan:
         """Return one plan for all cases, with soft evidence where a cell may be missing."""

@@ -20,7 +20,8 @@ class TableQuestions:
 
     The cases are a `pandas.DataFrame` whose columns are matched with variables by name; None and
     NaN mark missing cells. See the functions of the same names, which also take a function that
-    reports progress.
+    reports progress. Each call makes plans of its own for the variables that the cases observe; the
+    engine does not remember them.
     """
 
     __slots__ = ()

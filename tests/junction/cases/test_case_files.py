@@ -241,3 +241,18 @@ def test_a_damaged_compressed_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "cases.csv.gz").write_bytes(data)
     with pytest.raises(ModelFileError, match="is not a table of cases"):
         answer_file(GARDEN, tmp_path / "cases.csv.gz", tmp_path / "out.csv", predict)
+
+
+def test_numbers_and_text_in_a_column_of_a_parquet_file_become_text(tmp_path: Path) -> None:
+    state = Variable("state", ("1", "2", "unknown"))
+    on = Variable("on", ("no", "yes"))
+    table = np.array([[0.5, 0.0], [0.5, 0.0], [0.0, 1.0]])
+    model = Network((TabularCPD(on, (), np.array([0.5, 0.5])), TabularCPD(state, (on,), table)))
+    out, cases = tmp_path / "out.parquet", tmp_path / "cases.parquet"
+    ask = partial(predict, targets="state")
+    pd.DataFrame({"on": ["no", "yes"], "state": [2, 1]}).to_parquet(cases)
+    answer_file(model, cases, out, ask)
+    assert pd.read_parquet(out)["state"].tolist() == ["1", "unknown"]
+    with pytest.raises(FileWriteError, match="different types"):
+        answer_file(model, cases, out, ask, rows=1)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["cases.parquet", "out.parquet"]

@@ -19,6 +19,7 @@ from bnmind.junction import (
     CaseAnswers,
     Limits,
     compile_plan,
+    complete,
     impute,
     log_likelihood,
     predict,
@@ -365,3 +366,20 @@ def test_targets_may_be_whole_numbers_as_columns_are() -> None:
     )
     cases = pd.DataFrame({1: ["no"], 2: ["yes"]})
     assert predict(network, cases, [1]).frame[1].tolist() == ["yes"]
+
+
+def test_limits_hold_for_cases_that_observe_many_sets_of_variables() -> None:
+    root = Variable("root", ("no", "yes"))
+    signs = [Variable(f"sign{n}", ("no", "yes")) for n in range(4)]
+    rows = np.array([[0.9, 0.2], [0.1, 0.8]])
+    network = Network(
+        (TabularCPD(root, (), np.array([0.5, 0.5])), *(TabularCPD(s, (root,), rows) for s in signs))
+    )
+    cases = pd.DataFrame(
+        {v.name: ["yes" if i >> n & 1 else None for i in range(16)] for n, v in enumerate(signs)}
+    )
+    limits = Limits(max_multiplications=1)
+    with pytest.raises(TooLargeError):
+        predict(network, cases, "root", limits=limits)
+    with pytest.raises(TooLargeError):
+        complete(network, cases, limits=limits)
