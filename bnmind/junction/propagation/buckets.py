@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,15 @@ from bnmind.information import Floats
 from bnmind.junction.graphs.elimination_order import Elimination
 
 __all__ = ["Bucket", "eliminated", "table_in_order"]
+
+_LEAST = 1e-280
+"""Possible cells below this, relative to the largest cell, may lose digits."""
+
+_TINIEST = 1e-307
+"""The number that stands for a possible configuration whose probability underflows."""
+
+_SAFE_EXPONENT = 900
+"""The exponents of two that are far from those of the largest and the least floats."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -43,6 +52,8 @@ class Bucket:
     """``(cells,)`` their probabilities."""
     parent: int
     """The position of the bucket of the next variable of the separator in the order; or −1."""
+    is_lossy: bool
+    """Whether possible cells are so improbable that their digits may be lost."""
 
     @property
     def n_rows(self) -> int:
@@ -78,7 +89,8 @@ class _Draft:
     cells: NDArray[np.intp]
     """The flat indices of its positive cells, the separator's variables first, ascending."""
     table: Floats
-    shape: tuple[int, ...] = field(default=())
+    shape: tuple[int, ...]
+    is_lossy: bool
 
 
 def table_in_order(scope: Sequence[int], values: Floats, order: Sequence[int]) -> Floats:
@@ -127,8 +139,8 @@ def eliminated(
     drafts = []
     for i, clique in enumerate(cliques):
         order = clique[::-1]
-        draft, message, scale = _draft(order, [sizes[v] for v in order], waiting[i])
-        logarithm += _log(scale)
+        draft, message, log_scale = _draft(order, [sizes[v] for v in order], waiting[i])
+        logarithm += log_scale
         waiting[i] = []
         drafts.append(draft)
         if parents[i] >= 0:
@@ -150,18 +162,46 @@ def _log(number: float) -> float:
 def _draft(
     order: Sequence[int], shape: Sequence[int], tables: list[tuple[tuple[int, ...], Floats]]
 ) -> tuple[_Draft, Floats, float]:
-    """Return a bucket, its message divided by its maximum, and this maximum."""
+    """Return a bucket, its message divided by its maximum, and the log of this maximum."""
     product: Floats = np.ones([1] * len(order))
+    support = np.ones([1] * len(order), dtype=np.bool_)
+    exponent, least = 0, 1.0
     for scope, values in sorted(tables, key=lambda table: table[1].size):
-        product = product * table_in_order(scope, values, order)
+        # Powers of two keep all digits.
+        scaled, shift = _scaled(values)
+        least *= float(np.min(scaled, initial=1.0, where=values > 0))
+        table = table_in_order(scope, scaled, order)
+        product, more = _scaled(product * table)
+        least = math.ldexp(least, -more)
+        support = support & (table_in_order(scope, values, order) > 0)
+        exponent += shift + more
     product = np.broadcast_to(product, shape)
     message: Floats = product.sum(axis=-1)
     scale = float(message.max())
+    log_scale = (
+        _log(math.ldexp(scale, exponent))
+        if abs(exponent) < _SAFE_EXPONENT
+        else _log(scale) + exponent * math.log(2)
+    )
     with np.errstate(invalid="ignore", divide="ignore"):
-        table = (product / message[..., None]).ravel()
-    cells = np.flatnonzero(product.ravel() if product.flags.c_contiguous else product.flatten())
-    draft = _Draft(cells, table[cells], tuple(shape))
-    return draft, message / scale if scale > 0 else message, scale
+        conditional = product / message[..., None]
+    is_lossy = least < _LEAST
+    if is_lossy:
+        # Cells that underflow are improbable, not impossible.
+        conditional = np.where(message[..., None] > 0, conditional, 1 / shape[-1])
+        possible = np.broadcast_to(support, shape)
+        message = np.where(possible.any(axis=-1), np.maximum(message, scale * _TINIEST), 0.0)
+    else:
+        possible = product != 0
+    cells = np.flatnonzero(possible)
+    draft = _Draft(cells, conditional.ravel()[cells], tuple(shape), is_lossy)
+    return draft, message / scale, log_scale
+
+
+def _scaled(values: Floats) -> tuple[Floats, int]:
+    """Return numbers divided by a power of two so that the largest is below one; its exponent."""
+    exponent = math.frexp(float(values.max()))[1]
+    return np.ldexp(values, -exponent), exponent
 
 
 def _bucket(draft: _Draft, order: Sequence[int], parent: int, above: Bucket | None) -> Bucket:
@@ -186,4 +226,5 @@ def _bucket(draft: _Draft, order: Sequence[int], parent: int, above: Bucket | No
         states=states,
         table=table,
         parent=parent,
+        is_lossy=draft.is_lossy,
     )

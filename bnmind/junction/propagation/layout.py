@@ -72,7 +72,7 @@ def tree_arrays(buckets: Sequence[Bucket], sizes: Sequence[int]) -> TreeArrays:
     columns = [column for b in ordered for column in b.columns]
     column_starts = _starts([len(column) for column in columns]).tolist()[:-1]
     separators = [v for b in ordered for v in b.separator]
-    small = np.uint8 if max(sizes) <= 256 else np.uint16
+    small = np.uint8 if max(sizes) <= 2**8 else np.uint16 if max(sizes) <= 2**16 else np.uint32
     return TreeArrays(
         buckets=sealed(lines),
         separators=_pairs(list(zip(separators, column_starts, strict=True))),
@@ -82,7 +82,7 @@ def tree_arrays(buckets: Sequence[Bucket], sizes: Sequence[int]) -> TreeArrays:
         states=sealed(_joined([b.states for b in ordered], small)),
         columns=sealed(_joined(columns, small)),
         maps=sealed(_joined(maps, np.int32)),
-        least=sealed(np.array([b.table.min() for b in ordered])),
+        least=sealed(np.array([0.0 if b.is_lossy else b.table.min() for b in ordered])),
     )
 
 

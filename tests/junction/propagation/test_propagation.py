@@ -259,3 +259,27 @@ def test_models_that_do_not_fit_are_refused() -> None:
         Propagation.of(GARDEN, limits=Limits(max_bytes=50), order=MinFill())
     with pytest.raises(InvalidModelError, match="negative or complex"):
         Propagation.of(FactorModel((Factor((RAIN,), np.array([1.0, -1.0])),)))
+
+
+def test_improbable_configurations_are_not_impossible() -> None:
+    a, b = Variable("a", ("0", "1")), Variable("b", ("0", "1"))
+    network = Network(
+        (
+            TabularCPD(a, (), np.array([1, 1e-200])),
+            TabularCPD(b, (a,), np.array([[0.5, 1], [0.5, 1e-200]])),
+        )
+    )
+    for names in (("a", "b"), ("b", "a")):
+        propagation = Propagation.of(network, order=GivenOrder(names))
+        marginals, log_evidence = propagation.marginals([1, 1])
+        assert log_evidence == pytest.approx(2 * np.log(1e-200))
+        np.testing.assert_allclose(marginals[0], [0, 1])
+
+
+def test_large_factors_do_not_overflow() -> None:
+    a, b = Variable("a", ("0", "1")), Variable("b", ("0", "1"))
+    large = Factor((a,), np.array([1e200, 1.0]))
+    model = FactorModel((large, large, Factor((a, b), np.full((2, 2), 0.5))))
+    marginals, log_evidence = Propagation.of(model).marginals([-1, 0])
+    np.testing.assert_allclose(marginals, [[1, 0], [1, 0]], atol=1e-15)
+    assert log_evidence == pytest.approx(2 * np.log(1e200) + np.log(0.5))
