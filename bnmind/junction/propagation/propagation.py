@@ -23,7 +23,7 @@ from bnmind.junction.propagation.arrays import CELL, SEPARATOR, VARIABLE, TreeAr
 from bnmind.junction.propagation.compile import compiled_tree
 from bnmind.junction.propagation.family_tables import family_tables
 from bnmind.junction.propagation.rescue import rescued
-from bnmind.junction.propagation.runs import Answers, Cases, Scratch, answer
+from bnmind.junction.propagation.runs import Answers, Cases, Scratch, answer, scaled
 from bnmind.junction.triangulation.randomized_greedy import RandomizedGreedy
 from bnmind.pgm.network import FactorModel, Network
 from bnmind.pgm.variable import Variable
@@ -337,6 +337,7 @@ class Propagation(Sealed):
             for i, joint in enumerate(joints):
                 start, stop = self._places[i : i + 2]
                 answers.marginals[case, start:stop] = np.nan if joint is None else joint
+        answers.log_evidence[:] += cases.logarithms
         return answers
 
     def _cases(
@@ -357,6 +358,7 @@ class Propagation(Sealed):
         findings[:, :n_variables] = given
         soft_starts = np.full(self.tree.n_buckets, -1, dtype=np.int64)
         soft = []
+        logarithms = np.zeros(n_cases)
         filled = 0
         for name, numbers in likelihoods.items():
             column = self._column(name)
@@ -373,6 +375,8 @@ class Propagation(Sealed):
                     f"the likelihood of {name} must be finite and not negative", numbers
                 )
             soft_starts[column] = filled
+            values, logs = scaled(values)
+            logarithms += logs
             soft.append(values)
             filled += n_states
         joined = np.concatenate(soft, axis=1) if soft else np.empty((n_cases, 0))
@@ -381,7 +385,7 @@ class Propagation(Sealed):
             raise InvalidArgumentError(
                 f"expected a finite weight of at least 0 for each of {n_cases} cases", weights
             )
-        return Cases(findings, soft_starts, np.ascontiguousarray(joined), counts)
+        return Cases(findings, soft_starts, np.ascontiguousarray(joined), counts, logarithms)
 
     def _checked_shape(self, states: Any) -> tuple[int, int]:
         given = np.asarray(states)

@@ -15,11 +15,14 @@ from bnmind.information import Floats
 from bnmind.junction.propagation.arrays import TreeArrays, WorkArrays, work_arrays
 from bnmind.junction.propagation.propagation_kernel import propagate
 
-__all__ = ["Answers", "Cases", "Scratch", "answer"]
+__all__ = ["Answers", "Cases", "Scratch", "answer", "scaled"]
 
 _WORK_OF_A_CELL = 4
 _WORK_OF_A_BUCKET = 200
 """The operations of a run in Python for each cell and for each table."""
+
+_USUAL_EXPONENT = 16
+"""Likelihoods with a maximum below two to this power stay as they are."""
 
 _plain_work = PlainWork(propagate, tasks=3)
 """The work of runs in Python, before the kernel is compiled."""
@@ -57,13 +60,21 @@ class Cases(NamedTuple):
     """``(cases, numbers)`` likelihoods."""
     weights: Floats
     """``(cases,)``."""
+    logarithms: Floats
+    """``(cases,)`` the log of the number by which each case's likelihoods were divided."""
 
     def __len__(self) -> int:
         return len(self.findings)
 
     def part(self, which: slice) -> Cases:
         """Return some of the cases."""
-        return Cases(self.findings[which], self.soft_starts, self.soft[which], self.weights[which])
+        return Cases(
+            self.findings[which],
+            self.soft_starts,
+            self.soft[which],
+            self.weights[which],
+            self.logarithms[which],
+        )
 
     def likelihood(self, case: int, variable: int, n_states: int) -> Floats | None:
         """Return the likelihood of a variable in a case; None if there is none."""
@@ -78,7 +89,19 @@ class Cases(NamedTuple):
             np.where(keep, self.soft_starts, -1),
             self.soft,
             self.weights,
+            self.logarithms,
         )
+
+
+def scaled(likelihoods: Floats) -> tuple[Floats, Floats]:
+    """Return likelihoods ``(cases, states)`` whose products do not overflow, and the logs.
+
+    A row with a very large or small maximum is divided by a power of two; the logs ``(cases,)`` are
+    those of the divisors.
+    """
+    _, exponents = np.frexp(likelihoods.max(axis=1, initial=0.0))
+    exponents = np.where(np.abs(exponents) > _USUAL_EXPONENT, exponents, 0)
+    return np.ldexp(likelihoods, -exponents[:, None]), exponents * math.log(2)
 
 
 class Answers(NamedTuple):

@@ -283,3 +283,18 @@ def test_large_factors_do_not_overflow() -> None:
     marginals, log_evidence = Propagation.of(model).marginals([-1, 0])
     np.testing.assert_allclose(marginals, [[1, 0], [1, 0]], atol=1e-15)
     assert log_evidence == pytest.approx(2 * np.log(1e200) + np.log(0.5))
+
+
+def test_large_likelihoods_do_not_overflow() -> None:
+    variables = [Variable(name, ("0", "1")) for name in "abcdef"]
+    first, *rest = variables
+    network = Network(
+        (
+            TabularCPD(first, (), np.array([0.3, 0.7])),
+            *(TabularCPD(v, (first,), np.array([[0.2, 0.6], [0.8, 0.4]])) for v in rest),
+        )
+    )
+    soft = {v.name: np.array([1e200, 1e200]) for v in rest}
+    marginals, log_evidence = Propagation.of(network).marginals([-1] * 6, soft)
+    np.testing.assert_allclose(marginals[0], [0.3, 0.7])
+    assert log_evidence == pytest.approx(5 * np.log(1e200))
