@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 from bnmind._arguments import checked
-from bnmind._messages import one_line
-from bnmind.errors import MissingLibraryError, ModelFileError
 from bnmind.fitting.cases import DistinctCases
+from bnmind.junction.cases.case_files import is_text, read_frames
 from bnmind.pgm.network import Network
-
-if TYPE_CHECKING:
-    import pandas
 
 __all__ = ["read_cases_for"]
 
-_PARQUET = (".parquet", ".pq")
+_ROWS = 2**20
+"""The rows that are read at a time."""
 
 
 @checked
@@ -32,53 +27,26 @@ def read_cases_for(
     network
         The variables.
     path
-        A Parquet file (``.parquet``), or a CSV file with the names of the columns in the first
-        line, which may be compressed as ``.gz``. In CSV, empty cells and texts such as ``NA`` or
-        ``?`` are missing, unless they are states.
+        A Parquet file (``.parquet``), or a CSV file (``.csv`` or ``.csv.gz``) with the names of the
+        columns in the first line. In CSV, empty cells are missing, and so are texts such as ``NA``
+        or ``?`` unless they are states.
     hidden
         The variables that may have no column.
 
     Raises
     ------
     ModelFileError
-        If the file cannot be read.
+        If the file cannot be read, its name has another suffix, or rows of a CSV file have more
+        cells than its first line.
     CaseTableError
-        If the cases do not fit the network. The error names the lines of a CSV file.
+        If two columns have the same name, or the cases do not fit the network. The error names the
+        rows: in a CSV file, the header is row 1; in a Parquet file, the first case is row 1.
     MissingLibraryError
         If the file is Parquet and pyarrow is not installed.
     """
-    if Path(path).suffix.lower() in _PARQUET:
-        return DistinctCases.of(network, _parquet(path), hidden)
-    # The first line of the file holds the names.
-    return DistinctCases.of(network, _csv(path), hidden, as_text=True, first_row=2)
-
-
-def _csv(path: str | os.PathLike[str]) -> pandas.DataFrame:
     import pandas
 
-    try:
-        frame: pandas.DataFrame = pandas.read_csv(
-            path, dtype="str", keep_default_na=False, skip_blank_lines=False
-        )
-    except (OSError, ValueError, EOFError) as fault:  # pandas' errors are ValueErrors
-        raise _unreadable(path, fault) from fault
-    return frame
-
-
-def _parquet(path: str | os.PathLike[str]) -> pandas.DataFrame:
-    import pandas
-
-    try:
-        return pandas.read_parquet(path)
-    except ImportError as fault:
-        raise MissingLibraryError("pyarrow must be installed for Parquet files", "pyarrow") from (
-            fault
-        )
-    except (OSError, ValueError) as fault:
-        raise _unreadable(path, fault) from fault
-
-
-def _unreadable(path: str | os.PathLike[str], fault: Exception) -> ModelFileError:
-    name = os.fspath(path)
-    reason = fault.strerror if isinstance(fault, OSError) and fault.strerror else str(fault)
-    return ModelFileError(f"cannot read cases from {one_line(name)}: {one_line(reason)}", name)
+    frames = list(read_frames(path, _ROWS))
+    frame = frames[0] if len(frames) == 1 else pandas.concat(frames)
+    text = is_text(path)
+    return DistinctCases.of(network, frame, hidden, as_text=text, first_row=2 if text else 1)

@@ -10,7 +10,9 @@ import pandas as pd
 import pytest
 
 import bnmind
+from bnmind.errors import CaseTableError
 from bnmind.fitting import BDeu, FitOptions
+from bnmind.fitting.case_files import read_cases_for
 from bnmind.pgm import Network, TabularCPD, Variable
 from bnmind.pgm.files import read_network, write_model
 from tests.command_line import assert_one_line_error, run, run_json
@@ -82,6 +84,9 @@ def test_fixed_tied_and_hidden_variables_are_named() -> None:
         (("garden.bif", "less.csv"), ["column rain, heavy", "hidden"]),
         (("garden.bif", "empty.csv"), ["empty.csv"]),
         (("garden.bif", "no.parquet"), ["no.parquet"]),
+        (("garden.bif", "wide.csv"), ["wide.csv", "more cells than its first line"]),
+        (("garden.bif", "twice.csv"), ["two columns", "'wet'"]),
+        (("garden.bif", "cases.txt"), ["cases.txt", ".parquet"]),
         (("garden.bif", "cases.csv", "--prior", "bdeux"), ["did you mean bdeu"]),
         (("garden.bif", "cases.csv", "--prior", "bdeu:-1"), ["positive"]),
         (("garden.bif", "cases.csv", "--fixed", "wett"), ["did you mean wet"]),
@@ -95,9 +100,29 @@ def test_errors_are_one_line(arguments: tuple[str, ...], words: list[str]) -> No
     Path("less.csv").write_text("wet\n0\n")
     Path("empty.csv").write_text("")
     Path("no.parquet").write_text("no")
+    Path("wide.csv").write_text('"rain, heavy",wet\n1,no,0\n2,yes,1\n')
+    Path("twice.csv").write_text('"rain, heavy",wet,wet\nno,0,1\n')
+    Path("cases.txt").write_text('"rain, heavy",wet\nno,0\n')
     assert_one_line_error(run("fit", *arguments), *words)
 
 
 def test_lines_without_values_are_cases_without_findings() -> None:
     Path("sparse.csv").write_text('"rain, heavy",wet\nno,0\n,\nyes,1\n')
     assert run_json("fit", "garden.bif", "sparse.csv")["cases"] == 3
+
+
+def test_cases_that_are_read_in_parts_are_numbered_through(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bnmind.fitting.case_files._ROWS", 2)
+    for name in ("cases.csv", "cases.parquet"):
+        CASES.to_csv(name, index=False) if name.endswith("csv") else CASES.to_parquet(name)
+        assert read_cases_for(GARDEN, name).n_cases == 6
+        wrong = CASES.assign(wet=["0", "1", "1", None, "7", None])
+        wrong.to_csv(name, index=False) if name.endswith("csv") else wrong.to_parquet(name)
+        row = 6 if name.endswith("csv") else 5
+        with pytest.raises(CaseTableError, match=f"row {row}, column wet"):
+            read_cases_for(GARDEN, name)
+
+
+def test_a_file_with_nothing_but_a_header_has_no_cases() -> None:
+    Path("none.csv").write_text('"rain, heavy",wet\n')
+    assert_one_line_error(run("fit", "garden.bif", "none.csv"), "at least one case")

@@ -59,7 +59,7 @@ class CaseAnswers(Value):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the caller should know about the cases, in sentences."""
+        """Remarks about the cases, in sentences."""
         counts = (len(self), len(self.impossible))
         return case_notes(counts, self.impossible, self.unused, self.close)
 

@@ -57,7 +57,7 @@ class FileAnswers(Value):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the caller should know about the cases, in sentences."""
+        """Remarks about the cases, in sentences."""
         return case_notes(
             (self.n_rows, self.n_impossible), self.impossible, self.unused, dict(self.close)
         )
