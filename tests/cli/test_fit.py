@@ -116,7 +116,7 @@ def test_cases_that_are_read_in_parts_are_numbered_through(monkeypatch: pytest.M
     for name in ("cases.csv", "cases.parquet"):
         CASES.to_csv(name, index=False) if name.endswith("csv") else CASES.to_parquet(name)
         assert read_cases_for(GARDEN, name).n_cases == 6
-        wrong = CASES.assign(wet=["0", "1", "1", None, "7", None])
+        wrong = CASES.assign(wet=pd.Series(["0", "1", "1", None, "7", None], dtype=object))
         wrong.to_csv(name, index=False) if name.endswith("csv") else wrong.to_parquet(name)
         row = 6 if name.endswith("csv") else 5
         with pytest.raises(CaseTableError, match=f"row {row}, column wet"):
