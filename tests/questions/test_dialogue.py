@@ -85,7 +85,9 @@ def test_beliefs_and_reasons_equal_those_of_enumeration(
         assert step.probability == pytest.approx(float(chances[place]), abs=1e-9)
         assert step.entropy_before == pytest.approx(dialogue.entropy)
         back, _ = later.undo()
-        assert back.belief == dialogue.belief
+        # An engine may take another way to the same answer, which differs in the last digits.
+        for name, states in dialogue.belief.items():
+            assert dict(back.belief[name]) == pytest.approx(dict(states), abs=1e-12)
         assert back.next_question() == question
         dialogue, known[question] = later, answer
     assert set(dialogue.evidence) == set(known)
