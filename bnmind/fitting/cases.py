@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bnmind._messages import one_line
 from bnmind._values import Sealed
 from bnmind.errors import CaseTableError, UnknownNameError
 from bnmind.information import Floats
@@ -17,10 +18,13 @@ from bnmind.junction.cases.table import frame_of, read_table
 from bnmind.pgm.network import Network
 from bnmind.pgm.variable import label_text
 
-__all__ = ["DistinctCases"]
+__all__ = ["DistinctCases", "missing_columns"]
 
 MISSING = -1
 """The position of a missing cell."""
+
+_SHOWN = 10
+"""The most names of variables without a column that an error shows."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -75,12 +79,8 @@ class DistinctCases(Sealed):
             str(UnknownNameError("hidden variable", name, known))
             for name in sorted(without - set(known))
         ]
-        problems += [
-            f"expected a column {name} in the cases, got none; name it as hidden if it is never"
-            " observed"
-            for name in known
-            if name not in named | without
-        ]
+        if absent := [name for name in known if name not in named | without]:
+            problems.append(_without_column(absent))
         if not len(frame):
             problems.append("expected at least one case, got none")
         try:
@@ -122,3 +122,26 @@ class DistinctCases(Sealed):
     def n_cases(self) -> int:
         """The number of cases."""
         return int(self.weights.sum())
+
+
+def _without_column(absent: Sequence[str]) -> str:
+    """Return the fault of variables without a column."""
+    if len(absent) == 1:
+        return (
+            f"expected a column {one_line(absent[0])} in the cases, got none; name it as hidden if"
+            " it is never observed"
+        )
+    return f"{missing_columns(absent)}; name as hidden those that are never observed"
+
+
+def missing_columns(absent: Sequence[str]) -> str:
+    """Return a sentence about several variables without a column, with the first ten names.
+
+    >>> missing_columns(["a", "b"])
+    'expected a column for each variable in the cases, got none for 2 of them: a, b'
+    """
+    more = ", …" if len(absent) > _SHOWN else ""
+    return (
+        f"expected a column for each variable in the cases, got none for {len(absent):,} of them:"
+        f" {', '.join(map(one_line, absent[:_SHOWN]))}{more}"
+    )

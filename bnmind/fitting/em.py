@@ -95,6 +95,15 @@ class EM(Sealed):
     layout: Layout
     expectation: Expectation
 
+    @property
+    def is_exact(self) -> bool:
+        """Whether a single step maximizes the objective.
+
+        It does so if no relevant cell is missing, and no noisy node is learned: the tables are
+        counted then.
+        """
+        return self.expectation.is_complete and not self.layout.noisy
+
     def __repr__(self) -> str:
         return f"EM({self.layout.network!r}, {self.expectation.cases.n_cases:,} cases)"
 
@@ -105,8 +114,10 @@ class EM(Sealed):
         Parameters
         ----------
         rng
-            Draws the tables of the start; by default they are those of the network. Cases in which
-            a family is complete count from the start.
+            Draws the tables of the start; by default they are those of the network, mixed with 1 %
+            of uniform tables. A table counts as one case in each configuration of the parents, and
+            the cases in which its family is complete are added to it. Noisy nodes start from their
+            own parameters, or from random ones.
         """
         return EMState(self.layout.start(self.expectation.start_counts(), rng))
 

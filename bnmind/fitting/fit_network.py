@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -9,7 +10,9 @@ from typing import Any
 import numpy as np
 
 from bnmind._arguments import checked
+from bnmind._messages import listed, shown
 from bnmind._workers import results_of
+from bnmind.errors import InvalidArgumentError
 from bnmind.fitting.all_starts import AllStarts
 from bnmind.fitting.cases import DistinctCases
 from bnmind.fitting.em import EM, EMState, TablesAscent
@@ -18,10 +21,11 @@ from bnmind.fitting.fitted import Fit, FitOptions, FitRecord
 from bnmind.fitting.layout import Layout
 from bnmind.fitting.priors import NoPrior, Prior
 from bnmind.fitting.squarem import Climb, climb
-from bnmind.fitting.structure import network_of_structure
+from bnmind.fitting.structure import network_of_structure, state_number
 from bnmind.information import Floats
 from bnmind.pgm.factor import Factor
 from bnmind.pgm.network import Network
+from bnmind.pgm.variable import state_text
 
 __all__ = ["expectation_maximization", "fit"]
 
@@ -51,8 +55,8 @@ def fit(
     ----------
     network
         A `Network`; or its structure: pairs (parent, child), a `networkx.DiGraph`, or a pgmpy DAG
-        or network. The states are those of the cases then, see `network_of_structure`. The tables
-        of a network are where the first start begins.
+        or network. The states are those of the cases then, see `network_of_structure`. The first
+        start begins near the tables of a network, see `EM.start`.
     cases
         A data frame with a row for each case, or a mapping from names to columns. Cells are states:
         text, numbers, truth values or categories. None and NaN are missing cells. Columns that are
@@ -63,11 +67,12 @@ def fit(
     fixed
         Variables that keep their tables.
     tied
-        Groups of variables that share one table, such as ``[("x2", "x3")]``. The tables must have
-        the same shape. The pseudo-counts are those of the first variable in the network's order.
+        Groups of variables that share one table, such as ``[("x2", "x3")]``. The tables are shared
+        position by position: the variables, and their parents one by one, must have the same states
+        in the same order. The pseudo-counts are those of the first variable in the network's order.
     hidden
         Variables without a column. For a structure, with the number of their states or the names:
-        ``{"class": 2}``.
+        ``{"class": 2}``. For a network, the names suffice; states must be those of the network.
     options
         Starts, seed, the criterion of convergence, and workers.
     progress
@@ -84,7 +89,8 @@ def fit(
     CaseTableError
         If columns are missing or states unknown. The message names rows and columns.
     InvalidArgumentError
-        If fixed and tied variables do not fit the network. The message lists all faults.
+        If the fixed, tied or hidden variables, or the pseudo-counts given for variables, do not fit
+        the network. The message lists all faults.
     InvalidModelError
         If the structure is invalid.
     ImpossibleEvidenceError
@@ -109,20 +115,19 @@ def fit(
     layout, expectation = em.layout, em.expectation
     counts = expectation.start_counts()
     ascent = TablesAscent(layout, expectation)
-    at_once = expectation.is_complete and not layout.noisy
     told = AllStarts(progress, asked.starts)
     tasks = [
         partial(
             climb,
             ascent,
             layout.start(counts, _generator(asked.seed, number, draw=is_structure or number > 0)),
-            max_iterations=asked.max_iterations,
-            tolerance=asked.tolerance,
-            # Complete cases need one step, and no extrapolation that would round it.
-            accelerate=asked.accelerate and not at_once,
+            # Complete cases need one step, whatever it gains.
+            max_iterations=1 if em.is_exact else asked.max_iterations,
+            tolerance=math.inf if em.is_exact else asked.tolerance,
+            accelerate=asked.accelerate,
             progress=told.during_a_start if asked.workers == 1 else None,
         )
-        for number in range(1 if at_once else asked.starts)
+        for number in range(1 if em.is_exact else asked.starts)
     ]
     climbs: list[Climb[Floats]] = []
     for one in results_of(tasks, asked.workers):
@@ -167,9 +172,33 @@ def _prepared(
     elif not isinstance(network, Network):
         network = network_of_structure(network, cases, hidden)
         is_structure = True
+    if not is_structure:
+        _check_hidden(network, hidden)
     layout = Layout.of(network, prior or NoPrior(), fixed=fixed, tied=tied)
     table = cases if isinstance(cases, DistinctCases) else DistinctCases.of(network, cases, hidden)
     return EM(layout, Expectation.of(layout, table)), is_structure
+
+
+def _check_hidden(network: Network, hidden: Mapping[str, int | Sequence[Any]]) -> None:
+    """Raise an error if a hidden variable is given with other states than those of the network."""
+    problems = []
+    known = {v.name: v.states for v in network.variables}
+    for name, given in hidden.items():
+        if name not in known:  # which the error about the cases says
+            continue
+        states = known[name]
+        number = state_number(given)
+        if number is None and isinstance(given, Sequence) and not isinstance(given, str):
+            fits = not given or tuple(map(state_text, given)) == states
+        else:
+            fits = number == len(states)
+        if not fits:
+            problems.append(
+                f"expected the hidden variable {name} with its {len(states)} states in the network,"
+                f" {shown(states)}, got {shown(given)}; its name suffices"
+            )
+    if problems:
+        raise InvalidArgumentError(listed(problems), tuple(problems))
 
 
 def _generator(seed: int, number: int, *, draw: bool) -> np.random.Generator | None:
@@ -212,7 +241,8 @@ def _warnings(em: EM, counts: Floats, record: FitRecord) -> list[str]:
     if cases.ignored:
         found.append(f"columns that are no variables were ignored: {', '.join(cases.ignored[:12])}")
     if not record.converged:
-        found.append(f"EM has not converged after {record.steps} steps")
+        steps = "1 step" if record.steps == 1 else f"{record.steps:,} steps"
+        found.append(f"EM has not converged after {steps}")
     never = np.all(cases.states < 0, axis=0).tolist()
     for family, cpd in enumerate(layout.network.cpds):
         name = cpd.variable.name

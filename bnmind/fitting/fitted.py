@@ -27,8 +27,10 @@ class FitOptions:
     Parameters
     ----------
     starts
-        The number of starts. The first one is the given network; the others have random tables.
-        The best result is returned. Complete cases need a single start.
+        The number of starts. The first one begins near the tables of the given network, to which
+        the counts of complete families are added; see `EM.start`. The others begin with random
+        tables, and so does the first one of a structure. The best result is returned. Complete
+        cases need a single start.
     seed
         At least 0; determines the random tables.
     max_iterations
@@ -150,6 +152,9 @@ class Fit(CheckedValue):
         multinomial distributions. They are nan for fixed tables, functions and noisy nodes, for
         probabilities at 0 or 1, in configurations of the parents without cases, and where the cases
         do not identify the parameters.
+
+        The parameters of learned noisy nodes count as known. If cells of such a node or its parents
+        are missing, the standard errors of other tables may therefore be too small.
 
         Raises
         ------

@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 
 from bnmind._messages import listed
 from bnmind._values import Sealed
-from bnmind.errors import InvalidArgumentError, TooLargeError, UnknownNameError
+from bnmind.errors import InvalidArgumentError, TooLargeError
+from bnmind.fitting.argument_faults import faults_of_arguments
 from bnmind.fitting.noisy import MOST_NOISY_CELLS, NoisyBlock
-from bnmind.fitting.priors import Dirichlet, Prior, checked_counts
+from bnmind.fitting.priors import Prior, checked_counts
 from bnmind.information import Floats
 from bnmind.pgm.cpd import CPD, FunctionalCPD
 from bnmind.pgm.network import Network
@@ -81,7 +82,7 @@ class Layout(Sealed):
         """
         kept = tuple(fixed)
         groups = tuple(tuple(group) for group in tied)
-        if problems := _faults(network, prior, kept, groups):
+        if problems := faults_of_arguments(network, prior, kept, groups):
             raise InvalidArgumentError(listed(problems), tuple(problems))
         cells = sum(cpd.n_cells for cpd in network.cpds if not _is_large(cpd, kept))
         if cells > MOST_CELLS:
@@ -224,44 +225,6 @@ def _is_large(cpd: CPD, fixed: Collection[str]) -> bool:
     if isinstance(cpd, TabularCPD) or cpd.n_cells <= MOST_NOISY_CELLS:
         return False
     return isinstance(cpd, FunctionalCPD) or cpd.variable.name in fixed
-
-
-def _faults(
-    network: Network, prior: Prior, fixed: tuple[str, ...], tied: tuple[tuple[str, ...], ...]
-) -> list[str]:
-    known = {cpd.variable.name: cpd for cpd in network.cpds}
-    names = [*fixed, *(name for group in tied for name in group)]
-    of_prior: list[str] = []
-    while isinstance(prior, Dirichlet):
-        of_prior += prior.counts
-        prior = prior.other
-    problems = [
-        str(UnknownNameError("variable", name, known))
-        for name in dict.fromkeys([*names, *of_prior])
-        if name not in known
-    ]
-    if problems:
-        return problems
-    problems += [
-        f"expected {name} in one place of fixed and tied, got it twice"
-        for name in sorted({name for name in names if names.count(name) > 1})
-    ]
-    for group in tied:
-        if len(group) < 2:
-            problems.append(f"expected at least two variables with a tied table, got {group}")
-        cpds = [known[name] for name in group]
-        problems += [
-            f"only tables can be tied, and {cpd.variable.name} is not given by a table"
-            for cpd in cpds
-            if not isinstance(cpd, TabularCPD)
-        ]
-        shapes = {tuple(v.n_states for v in cpd.scope) for cpd in cpds}
-        if len(shapes) > 1:
-            problems.append(
-                f"expected tied tables of one shape for {', '.join(group)}, got"
-                f" {' and '.join(map(str, sorted(shapes)))}"
-            )
-    return problems
 
 
 def _laid_out(

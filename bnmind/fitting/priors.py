@@ -144,9 +144,11 @@ class Dirichlet(CheckedValue):
     ----------
     counts
         For some variables, the pseudo-counts of the table: an array of its shape, or one number
-        for all its cells.
+        for all its cells. For a noisy node, one number for all cells of its leak and links. `fit`
+        refuses counts of variables whose tables are fixed, and of tied variables but the first in
+        the order of the network.
     other
-        The prior of the tables of all other variables, and of links of noisy nodes.
+        The prior of all other variables.
 
     Raises
     ------

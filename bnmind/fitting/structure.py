@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import math
+import operator
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from bnmind._arguments import checked
-from bnmind._messages import shown
-from bnmind.errors import InvalidArgumentError, InvalidModelError
+from bnmind._messages import many, shown
+from bnmind.errors import InvalidArgumentError, InvalidModelError, TooLargeError
+from bnmind.fitting.cases import missing_columns
+from bnmind.fitting.layout import MOST_CELLS
 from bnmind.junction.cases.table import frame_of
 from bnmind.junction.inference.evidence import is_missing
 from bnmind.pgm.network import Network
 from bnmind.pgm.tabular import TabularCPD
 from bnmind.pgm.variable import Variable, label_text, name_text
 
-__all__ = ["column_states", "network_of_structure"]
+__all__ = ["column_states", "network_of_structure", "state_number"]
 
 
 @checked
@@ -43,6 +47,8 @@ def network_of_structure(
     InvalidModelError
         If a variable has no column and is not hidden, a column has no states, there is a cycle, or
         the structure is none. The error lists all faults.
+    TooLargeError
+        If the tables have too many cells.
 
     Examples
     --------
@@ -58,19 +64,32 @@ def network_of_structure(
         f"the hidden variable {name} is not in the structure" for name in known if name not in nodes
     ]
     variables: dict[str, Variable] = {}
-    for name in nodes:
+    absent = [name for name in nodes if name not in known and name not in columns]
+    if len(absent) > 1:
+        problems.append(
+            f"{missing_columns(absent)}; give the states of hidden variables as"
+            f" hidden={{{absent[0]!r}: 2}}"
+        )
+    told = set(absent) if len(absent) > 1 else set()
+    for name in (name for name in nodes if name not in told):
         try:
             variables[name] = _variable(name, columns, known)
         except (InvalidModelError, InvalidArgumentError) as fault:
             problems.append(str(fault))
     if problems:
         raise InvalidModelError(problems)
-    cpds = []
-    for name, variable in variables.items():
-        parents = tuple(variables[a] for a, b in edges if b == name)
-        shape = [v.n_states for v in (variable, *parents)]
-        cpds.append(TabularCPD(variable, parents, np.full(shape, 1 / shape[0])))
-    return Network(tuple(cpds))
+    scopes = [
+        (variable, *(variables[a] for a, b in edges if b == name))
+        for name, variable in variables.items()
+    ]
+    shapes = [tuple(v.n_states for v in scope) for scope in scopes]
+    _check_cells(sum(map(math.prod, shapes)))
+    return Network(
+        tuple(
+            TabularCPD(scope[0], scope[1:], np.full(shape, 1 / shape[0]))
+            for scope, shape in zip(scopes, shapes, strict=True)
+        )
+    )
 
 
 def _nodes_and_edges(structure: Any) -> tuple[list[str], list[tuple[str, str]]]:
@@ -102,10 +121,20 @@ def _is_pair(edge: Any) -> bool:
 def _variable(name: str, columns: Mapping[str, Any], hidden: Mapping[str, Any]) -> Variable:
     """Return a variable with the states that it was given, or those in its column."""
     if name in hidden:
-        states = hidden[name]
-        if isinstance(states, int) and not isinstance(states, bool):
-            return Variable.of_integers(name, range(states))
-        return Variable(name, states)
+        given: Any = hidden[name]
+        number = state_number(given)
+        is_empty = isinstance(given, Sequence) and not given
+        if number is None and not is_empty:
+            return Variable(name, given)
+        if number is None or number < 1:
+            raise InvalidModelError(
+                [
+                    f"the hidden variable {name!r} needs states; give the number of its states,"
+                    f" such as hidden={{{name!r}: 2}}"
+                ]
+            )
+        _check_cells(number)
+        return Variable.of_integers(name, range(number))
     if name not in columns:
         problem = (
             f"expected a column {name} in the cases, got none; give the states of a hidden variable"
@@ -113,6 +142,30 @@ def _variable(name: str, columns: Mapping[str, Any], hidden: Mapping[str, Any]) 
         )
         raise InvalidModelError([problem])
     return Variable(name, tuple(column_states(columns[name])))
+
+
+def state_number(states: Any) -> int | None:
+    """Return a number of states as an integer; None if the states are given otherwise.
+
+    >>> state_number(np.int64(2)), state_number(("no", "yes")), state_number(True)
+    (2, None, None)
+    """
+    if isinstance(states, bool | np.bool_):
+        return None
+    try:
+        return operator.index(states)
+    except TypeError:
+        return None
+
+
+def _check_cells(cells: int) -> None:
+    if cells > MOST_CELLS:
+        raise TooLargeError(
+            f"expected tables of at most {MOST_CELLS:,} cells together, got {many(cells)}; give"
+            " hidden variables fewer states",
+            needed=cells,
+            budget=MOST_CELLS,
+        )
 
 
 def column_states(column: Any) -> list[Any]:

@@ -67,6 +67,7 @@ def test_fixed_tied_and_hidden_variables_are_named() -> None:
     assert "6 cases, 2 variables; 4 cells missing." in said.stdout
     assert "2 parameters" in said.stdout
     assert "Written to a.bif." in said.stdout
+    assert "Converged after" in said.stdout
     kept = read_network("a.bif").cpd("rain, heavy").to_factor().values
     assert kept.tolist() == [0.8, 0.2]
     CASES[["wet"]].to_csv("less.csv", index=False)
@@ -126,3 +127,10 @@ def test_cases_that_are_read_in_parts_are_numbered_through(monkeypatch: pytest.M
 def test_a_file_with_nothing_but_a_header_has_no_cases() -> None:
     Path("none.csv").write_text('"rain, heavy",wet\n')
     assert_one_line_error(run("fit", "garden.bif", "none.csv"), "at least one case")
+
+
+def test_complete_cases_are_counted_in_one_step() -> None:
+    CASES.dropna().to_csv("complete.csv", index=False)
+    said = run("fit", "garden.bif", "complete.csv")
+    assert "Counted" in said.stdout
+    assert "step" not in said.stdout

@@ -17,6 +17,7 @@ from bnmind.errors import (
     ImpossibleEvidenceError,
     InvalidArgumentError,
     InvalidModelError,
+    TooLargeError,
 )
 from bnmind.fitting import (
     BDeu,
@@ -340,6 +341,15 @@ def test_states_come_from_the_frame() -> None:
     assert states == {"n": ("9", "10"), "flag": ("False", "True"), "level": ("low", "high")}
 
 
+HALF = np.array([0.5, 0.5])
+WIDE = Network(
+    (*GARDEN.cpds, *(TabularCPD(Variable(f"x{i}", ("0", "1")), (), HALF) for i in range(12)))
+)
+PAIR = Network(tuple(TabularCPD(Variable(name, ("no", "yes")), (), HALF) for name in "ab"))
+NOISY = Network((GARDEN.cpds[0], noisy_or(WET, (RAIN,), [0.9], leak=0.1)))
+SNOW = [("snow", "wet"), ("snow", "ice")]
+
+
 @pytest.mark.parametrize(
     ("error", "words", "arguments"),
     [
@@ -354,6 +364,50 @@ def test_states_come_from_the_frame() -> None:
         (InvalidArgumentError, ["rian", "rain", "wett"], {"fixed": ["rian"], "tied": [["wett"]]}),
         (InvalidArgumentError, ["one shape"], {"tied": [["rain", "wet"]]}),
         (InvalidArgumentError, ["twice"], {"tied": [["wet", "wet"]]}),
+        (InvalidArgumentError, ["two variables with a tied table, got wet"], {"tied": [["wet"]]}),
+        (
+            InvalidArgumentError,
+            [
+                "row 0, column rain",
+                "none for 12 of them",
+                "x0, x1, x2, x3, x4, x5, x6, x7, x8, x9, …",
+            ],
+            {"network": WIDE, "cases": {"wet": ["no"], "rain": ["maybe"]}},
+        ),
+        (
+            InvalidArgumentError,
+            ["rain are not used", "fixed"],
+            {"prior": Dirichlet({"rain": 1}), "fixed": ["rain"]},
+        ),
+        (
+            InvalidArgumentError,
+            ["b are not used", "those of a instead"],
+            {"network": PAIR, "prior": Dirichlet({"b": 1}), "tied": [["b", "a"]]},
+        ),
+        (
+            InvalidArgumentError,
+            ["one number as the pseudo-counts of wet", "noisy"],
+            {"network": NOISY, "prior": Dirichlet({"wet": [[1, 1], [1, 1]]})},
+        ),
+        (InvalidArgumentError, ["rain", "2 states", "got 3"], {"hidden": {"rain": 3}}),
+        (InvalidArgumentError, ["('no', 'yes')"], {"hidden": {"rain": ("yes", "no")}}),
+        (
+            InvalidModelError,
+            ["number of its states", "hidden={'snow': 2}"],
+            {"network": [("snow", "wet")], "hidden": ["snow"]},
+        ),
+        (
+            InvalidModelError,
+            ["number of its states", "hidden={'snow': 2}"],
+            {"network": [("snow", "wet")], "hidden": {"snow": 0}},
+        ),
+        (
+            InvalidModelError,
+            ["none for 2 of them: snow, ice;", "hidden={'snow': 2}"],
+            {"network": [("snow", "wet"), ("snow", "ice")], "cases": {"wet": ["no", "yes"]}},
+        ),
+        (TooLargeError, ["1,000,000,000"], {"network": SNOW, "hidden": {"snow": 10**9}}),
+        (TooLargeError, ["20,001,200"], {"network": SNOW, "hidden": {"snow": 400, "ice": 50_000}}),
         (InvalidArgumentError, ["snow"], {"hidden": ["snow"]}),
         (InvalidModelError, ["cycle"], {"network": [("rain", "wet"), ("wet", "rain")]}),
         (InvalidArgumentError, ["pairs (parent, child)"], {"network": [("rain",)]}),
@@ -369,6 +423,51 @@ def test_errors_say_what_to_do(
     with pytest.raises(error) as caught:
         fit(**{"network": GARDEN, "cases": COMPLETE, **arguments})
     assert [word for word in words if word not in str(caught.value)] == []
+
+
+@pytest.mark.parametrize("order", ["states", "parents' states", "parents"])
+def test_tables_in_another_order_are_not_tied(order: str) -> None:
+    half = np.array([0.5, 0.5])
+    turned = Variable("sun", ("yes", "no"))
+    if order == "states":
+        network = Network((TabularCPD(RAIN, (), half), TabularCPD(turned, (), half)))
+        names, words = ["rain", "sun"], "states of rain .* those of sun .* the same order"
+    else:
+        parents = ((RAIN,), (turned,)) if order != "parents" else ((RAIN, SUN), (SUN, RAIN))
+        children = [Variable(name, ("0", "1")) for name in "ab"]
+        tables = [
+            TabularCPD(child, among, np.full((2,) * (1 + len(among)), 0.5))
+            for child, among in zip(children, parents, strict=True)
+        ]
+        sun = SUN if order == "parents" else turned
+        network = Network((TabularCPD(RAIN, (), half), TabularCPD(sun, (), half), *tables))
+        words = "parents of a are rain, sun, those of b are sun, rain; give them in the same order"
+        names = ["a", "b"]
+        if order != "parents":
+            words = "states of rain .*table of a.* those of sun .*table of b"
+    cases = {v.name: [v.states[0], v.states[1]] for v in network.variables}
+    with pytest.raises(InvalidArgumentError, match=words):
+        fit(network, cases, tied=[names])
+
+
+def test_one_step_learns_from_complete_cases() -> None:
+    fitted = fit(GARDEN, COMPLETE, options=FitOptions(max_iterations=1))
+    assert (fitted.record.converged, fitted.record.steps, fitted.em.is_exact) == (True, 1, True)
+    assert table_of(fitted.network, "rain").tolist() == [0.75, 0.25]
+    assert not any("converged" in warning for warning in fitted.warnings)
+    missing = {"rain": ["no", None, "yes"], "wet": ["no", "yes", "yes"]}
+    short = fit(GARDEN, missing, options=FitOptions(max_iterations=1))
+    assert (short.record.converged, short.em.is_exact) == (False, False)
+    assert "EM has not converged after 1 step" in short.warnings
+
+
+def test_hidden_states_may_be_those_of_the_network_or_numbers_of_numpy() -> None:
+    cases = {"wet": ["no", "yes"]}
+    given: list[Any] = [["rain"], {"rain": 2}, {"rain": np.int64(2)}, {"rain": ["no", "yes"]}]
+    for hidden in given:
+        assert fit(GARDEN, cases, hidden=hidden).n_missing == 2
+    fitted = fit([("rain", "wet")], cases, hidden={"rain": np.int64(3)})
+    assert fitted.network.variable("rain").states == ("0", "1", "2")
 
 
 def test_cases_without_findings_teach_nothing() -> None:

@@ -82,7 +82,8 @@ class FitCommandOptions:
         typer.Option(
             "--tied",
             metavar="A,B",
-            help="Variables that share one table. Repeat the option for other tables.",
+            help="Variables that share one table, position by position: their states and those of"
+            " their parents are the same in the same order. Repeat the option for other tables.",
             show_default=False,
         ),
     ] = None
@@ -212,7 +213,10 @@ def _show(fitted: Fit, out: Path | None) -> None:
     state = "Converged" if record.converged else "Not converged"
     starts = len(record.starts)
     of = f", the best of {starts} starts (number {record.best_start + 1})" if starts > 1 else ""
-    tell(f"{state} after {counted(record.steps, 'step')}{of}.")
+    if fitted.em.is_exact:
+        tell("Counted, as no cell that matters is missing.")
+    else:
+        tell(f"{state} after {counted(record.steps, 'step')}{of}.")
     for warning in fitted.warnings[:_WARNINGS_SHOWN]:
         say(f"note: {one_line(warning)}")
     if (more := len(fitted.warnings) - _WARNINGS_SHOWN) > 0:
