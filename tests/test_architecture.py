@@ -30,6 +30,8 @@ ORDER = (
     ),
     ("pgm",),
     ("pgm.formats",),
+    ("pgm.formats.uai",),
+    ("pgm.files",),
     ("pgm.bridges",),
     ("rank_one",),
     ("junction.graphs",),
@@ -106,8 +108,8 @@ model comes from another library or goes there, and it is queried in one call.""
 FRONT_DOOR = ROOT / "__init__.pyi"
 """The names of `import bnmind`, each imported from its room when it is first used."""
 
-FRONTS = {"bnmind.pgm.files": "pgm.formats"}
-"""Modules that stand outside of the room that they are the front of."""
+FRONTS = {"bnmind.pgm.files": "pgm.files", "bnmind.pgm.formats.registry": "pgm.files"}
+"""Modules that stand outside of the rooms that they are the front of."""
 
 LEVELS = {room: level for level, rooms in enumerate(ORDER) for room in rooms}
 MOST_LINES = 450

@@ -24,8 +24,8 @@ from bnmind.pgm.formats.model_format import FILE_BYTES, ModelFormat, ModelSource
 from bnmind.pgm.formats.reading import ModelFileWarning, NormalizedTable, Reading
 from bnmind.pgm.formats.registry import MODEL_FORMATS
 from bnmind.pgm.formats.source import text_of
-from bnmind.pgm.formats.uai import evidence_from_uai, variables_from_uai
-from bnmind.pgm.formats.uai_files import names_beside
+from bnmind.pgm.formats.uai.files import names_beside
+from bnmind.pgm.formats.uai.models import evidence_from_uai, variables_from_uai
 from bnmind.pgm.network import FactorModel, Network
 from bnmind.pgm.tabular import DEFAULT_CELLS
 

@@ -12,7 +12,7 @@ from bnmind.pgm.formats.bif import BIF
 from bnmind.pgm.formats.json_files import JsonFormat
 from bnmind.pgm.formats.model_format import ModelFormat
 from bnmind.pgm.formats.net import NET
-from bnmind.pgm.formats.uai_files import UaiFormat
+from bnmind.pgm.formats.uai.files import UaiFormat
 from bnmind.pgm.formats.xdsl import XDSL
 from bnmind.pgm.formats.xmlbif import XMLBIF
 

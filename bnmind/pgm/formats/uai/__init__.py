@@ -1,0 +1,1 @@
+"""Files of the UAI inference competitions: models, names, evidence, queries and answers."""
