@@ -36,6 +36,8 @@ ORDER = (
     ("rank_one",),
     ("junction.graphs",),
     ("junction.triangulation",),
+    ("junction.triangulation.exact",),
+    ("junction.triangulation.portfolio",),
     ("junction.reduction",),
     ("junction.program",),
     ("junction.inference",),

@@ -15,7 +15,7 @@ from bnmind.errors import (
     TooLargeError,
 )
 from bnmind.junction import InteractionGraph
-from bnmind.junction.triangulation.exact_kernel import MOST_VERTICES, problem
+from bnmind.junction.triangulation.exact.kernel import MOST_VERTICES, problem
 from bnmind.junction.triangulation.greedy_kernel import CompiledSearch
 from bnmind.junction.triangulation.greedy_pass import Climb, Score
 from bnmind.junction.triangulation.scored_graph import whole_graph

@@ -20,12 +20,12 @@ from bnmind.junction.queries.mpe import Explanation, ExplanationPlan, compile_ex
 from bnmind.junction.queries.sampling import Samples, SamplingPlan, compile_sampling
 from bnmind.junction.single.light_model import LightModel
 from bnmind.junction.single.light_query import LightQuery, light_posterior, light_query
-from bnmind.junction.triangulation.best_order import BestOrder
-from bnmind.junction.triangulation.exact_order import ExactOrder
+from bnmind.junction.triangulation.exact.exact_order import ExactOrder
 from bnmind.junction.triangulation.greedy import MinFill, MinWeight, WeightedMinFill
 from bnmind.junction.triangulation.local_search import LocalSearch
+from bnmind.junction.triangulation.portfolio.best_order import BestOrder
+from bnmind.junction.triangulation.portfolio.registry import ORDER_FINDERS
 from bnmind.junction.triangulation.randomized_greedy import RandomizedGreedy
-from bnmind.junction.triangulation.registry import ORDER_FINDERS
 
 __all__ = [
     "DEFAULT_MEMORY",

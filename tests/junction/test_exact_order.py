@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bnmind.junction import BestOrder, ExactOrder, InteractionGraph, MinWeight
-from bnmind.junction.triangulation.exact_bounds import lower_bounds
-from bnmind.junction.triangulation.exact_kernel import MOST_VERTICES, expand, problem
-from bnmind.junction.triangulation.exact_order import _arranged
-from bnmind.junction.triangulation.exact_search import replayed_order, search, search_small
+from bnmind.junction.triangulation.exact.bounds import lower_bounds
+from bnmind.junction.triangulation.exact.exact_order import _arranged
+from bnmind.junction.triangulation.exact.kernel import MOST_VERTICES, expand, problem
+from bnmind.junction.triangulation.exact.search import replayed_order, search, search_small
 from bnmind.junction.triangulation.interchangeable_blocks import canonical
 from tests.graphs import (
     cost_to_go,
@@ -180,7 +180,7 @@ def test_single_states_cost_nothing_and_break_nothing(graph: InteractionGraph) -
 def test_small_graphs_compile_nothing() -> None:
     program = """
 import sys
-from bnmind.junction.triangulation.best_order import BestOrder
+from bnmind.junction.triangulation.portfolio.best_order import BestOrder
 from bnmind.junction.graphs.interaction_graph import InteractionGraph
 ring = [(f"v{i}", f"v{(i + 1) % 9}") for i in range(9)]
 tree = [(f"v{i}", f"w{i}") for i in range(9)]

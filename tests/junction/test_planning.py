@@ -28,8 +28,9 @@ from bnmind.junction import (
     families,
 )
 from bnmind.junction.inference import assembly
-from bnmind.junction.triangulation import exact_order, shared_search
-from bnmind.junction.triangulation.exact_search import Found, search, search_small
+from bnmind.junction.triangulation import shared_search
+from bnmind.junction.triangulation.exact import exact_order
+from bnmind.junction.triangulation.exact.search import Found, search, search_small
 from bnmind.junction.triangulation.randomized_greedy import MOST_WORK
 from bnmind.junction.triangulation.shared_search import SharedSearch
 from bnmind.pgm import CPD, Addition, Function, FunctionalCPD, Network, TabularCPD, Variable

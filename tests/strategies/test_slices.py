@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from bnmind.errors import TooLargeError
-from bnmind.junction.triangulation import exact_bounds
-from bnmind.junction.triangulation.exact_bounds import lower_bounds
-from bnmind.junction.triangulation.exact_kernel import problem
+from bnmind.junction.triangulation.exact import bounds as exact_bounds
+from bnmind.junction.triangulation.exact.bounds import lower_bounds
+from bnmind.junction.triangulation.exact.kernel import problem
 from bnmind.mastermind import Board, Reply, Turn, reply
 from bnmind.mastermind.masses import color_elimination, masses_by_elimination, masses_by_pairs
 from bnmind.mastermind.masses import pair_kernel as brute_force

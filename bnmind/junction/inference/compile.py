@@ -20,7 +20,7 @@ from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
 from bnmind.junction.inference.plan import Plan
 from bnmind.junction.inference.query import Known, Query, opened
 from bnmind.junction.reduction.barren_variables import without_barren
-from bnmind.junction.triangulation.best_order import BestOrder
+from bnmind.junction.triangulation.portfolio.best_order import BestOrder
 from bnmind.junction.triangulation.randomized_greedy import RandomizedGreedy
 from bnmind.pgm.network import FactorModel, Network, Potential
 from bnmind.pgm.variable import Variable

@@ -4,7 +4,7 @@ Sets of vertices are bit masks in int64, so a graph has at most `MOST_VERTICES` 
 sizes are float64, exact below 2^53. Vertices are numbered so that the blocks of each class
 of `bnmind.junction.triangulation.interchangeable_blocks` are runs of bits: class c has
 ``counts[c]`` blocks of ``widths[c]`` bits, starting at bit ``starts[c]``. The algorithm and its
-proof are in `bnmind.junction.triangulation.exact_search`.
+proof are in `bnmind.junction.triangulation.exact.search`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from bnmind._jit import njit
 from bnmind.errors import TooLargeError
 from bnmind.junction.graphs.interaction_graph import InteractionGraph
-from bnmind.junction.triangulation.exact_sets import (
+from bnmind.junction.triangulation.exact.sets import (
     Floats,
     Ints,
     count,

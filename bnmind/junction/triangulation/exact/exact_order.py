@@ -1,7 +1,7 @@
 """The elimination order of smallest total size, proven if the search can finish.
 
 Clique separators divide the graph into atoms. Each atom first gets a good order from another
-search. Then `bnmind.junction.triangulation.exact_search` searches it, with increasing width: the
+search. Then `bnmind.junction.triangulation.exact.search` searches it, with increasing width: the
 order found by one search is the cutoff of the next, and a better cutoff leaves fewer sets to
 consider.
 """
@@ -22,8 +22,8 @@ from bnmind.junction.graphs.elimination_order import (
 )
 from bnmind.junction.graphs.interaction_graph import InteractionGraph, bits
 from bnmind.junction.triangulation.clique_separators import atoms, combined_order
-from bnmind.junction.triangulation.exact_kernel import MOST_VERTICES
-from bnmind.junction.triangulation.exact_search import Found, replayed_order, search, search_small
+from bnmind.junction.triangulation.exact.kernel import MOST_VERTICES
+from bnmind.junction.triangulation.exact.search import Found, replayed_order, search, search_small
 from bnmind.junction.triangulation.greedy import MinFill
 from bnmind.junction.triangulation.interchangeable_blocks import (
     BlockClass,

@@ -65,9 +65,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from bnmind.junction.graphs.interaction_graph import InteractionGraph, bits
-from bnmind.junction.triangulation.exact_bounds import lower_bounds
-from bnmind.junction.triangulation.exact_kernel import expand, problem
-from bnmind.junction.triangulation.exact_sets import Ints
+from bnmind.junction.triangulation.exact.bounds import lower_bounds
+from bnmind.junction.triangulation.exact.kernel import expand, problem
+from bnmind.junction.triangulation.exact.sets import Ints
 from bnmind.junction.triangulation.interchangeable_blocks import BlockClass, canonical
 
 __all__ = ["Found", "replayed_order", "search", "search_small"]
@@ -98,7 +98,7 @@ def search(
     Parameters
     ----------
     graph
-        At most `exact_kernel.MOST_VERTICES` vertices, each with two states or more.
+        At most `MOST_VERTICES` vertices, each with two states or more.
     classes
         Interchangeable blocks, each a run of vertices: the first block of the first class
         from vertex 0 on, and so forth.

@@ -9,7 +9,7 @@ from bnmind._values import CheckedValue
 from bnmind.errors import InvalidArgumentError
 from bnmind.junction.graphs.elimination_order import EliminationOrder
 from bnmind.junction.graphs.interaction_graph import InteractionGraph
-from bnmind.junction.triangulation.exact_order import ExactOrder
+from bnmind.junction.triangulation.exact.exact_order import ExactOrder
 from bnmind.junction.triangulation.local_search import LocalSearch
 from bnmind.junction.triangulation.randomized_greedy import RandomizedGreedy
 

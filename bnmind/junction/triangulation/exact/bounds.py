@@ -1,7 +1,7 @@
 """Compiled lower bounds of the remaining total size, for the exact search.
 
 The bound on one part of a graph is the smallest closed neighborhood of a minor, in cells.
-`bnmind.junction.triangulation.exact_search` proves that it is a bound.
+`bnmind.junction.triangulation.exact.search` proves that it is a bound.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from bnmind._jit import njit
-from bnmind.junction.triangulation.exact_sets import (
+from bnmind.junction.triangulation.exact.sets import (
     Floats,
     Ints,
     count,

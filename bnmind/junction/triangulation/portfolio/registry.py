@@ -10,10 +10,10 @@ from types import MappingProxyType
 
 from bnmind._registry import Registered
 from bnmind.junction.graphs.elimination_order import OrderFinder
-from bnmind.junction.triangulation.best_order import BestOrder
-from bnmind.junction.triangulation.exact_order import ExactOrder
+from bnmind.junction.triangulation.exact.exact_order import ExactOrder
 from bnmind.junction.triangulation.greedy import MinFill, MinWeight, WeightedMinFill
 from bnmind.junction.triangulation.local_search import LocalSearch
+from bnmind.junction.triangulation.portfolio.best_order import BestOrder
 from bnmind.junction.triangulation.randomized_greedy import RandomizedGreedy
 
 __all__ = ["ORDER_FINDERS"]

@@ -1,0 +1,1 @@
+"""Finders that combine searches, and the registry of all finders."""
