@@ -2,8 +2,9 @@
 
 from bnmind.fitting.em import EM, EMInfo, EMState
 from bnmind.fitting.fit_network import expectation_maximization, fit
-from bnmind.fitting.fitted import Fit, FitOptions, FitRecord
+from bnmind.fitting.fitted import Fit, FitOptions
 from bnmind.fitting.priors import PRIORS, BDeu, Dirichlet, Laplace, NoPrior, Prior
+from bnmind.fitting.record import LearningRecord
 from bnmind.fitting.structure import network_of_structure
 
 __all__ = [
@@ -15,8 +16,8 @@ __all__ = [
     "EMState",
     "Fit",
     "FitOptions",
-    "FitRecord",
     "Laplace",
+    "LearningRecord",
     "NoPrior",
     "Prior",
     "expectation_maximization",

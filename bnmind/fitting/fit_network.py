@@ -17,9 +17,10 @@ from bnmind.fitting.all_starts import AllStarts
 from bnmind.fitting.cases import DistinctCases
 from bnmind.fitting.em import EM, EMState, TablesAscent
 from bnmind.fitting.expectation import Expectation
-from bnmind.fitting.fitted import Fit, FitOptions, FitRecord
+from bnmind.fitting.fitted import Fit, FitOptions
 from bnmind.fitting.layout import Layout
 from bnmind.fitting.priors import NoPrior, Prior
+from bnmind.fitting.record import LearningRecord
 from bnmind.fitting.squarem import Climb, climb
 from bnmind.fitting.structure import network_of_structure, state_number
 from bnmind.information import Floats
@@ -207,18 +208,8 @@ def _generator(seed: int, number: int, *, draw: bool) -> np.random.Generator | N
 
 
 def _fit(em: EM, climbs: Sequence[Climb[Floats]], options: FitOptions) -> Fit:
-    ends = [way.objectives[-1] for way in climbs]
-    best = int(np.argmax(ends))
-    way = climbs[best]
-    record = FitRecord(
-        log_likelihoods=way.log_likelihoods,
-        objectives=way.objectives,
-        converged=way.converged,
-        steps=way.steps,
-        starts=tuple(ends),
-        best_start=best,
-        seed=options.seed,
-    )
+    record = LearningRecord.of(climbs, options.seed)
+    way = climbs[record.best_start]
     layout = em.layout
     counts = em.expectation.at(layout.cells(way.parameters)).counts
     return Fit(
@@ -235,7 +226,7 @@ def _fit(em: EM, climbs: Sequence[Climb[Floats]], options: FitOptions) -> Fit:
     )
 
 
-def _warnings(em: EM, counts: Floats, record: FitRecord) -> list[str]:
+def _warnings(em: EM, counts: Floats, record: LearningRecord) -> list[str]:
     layout, cases = em.layout, em.expectation.cases
     found = []
     if cases.ignored:

@@ -12,12 +12,13 @@ from bnmind._values import CheckedValue
 from bnmind._workers import Backend, faults_of_workers
 from bnmind.errors import InvalidArgumentError
 from bnmind.fitting.em import EM, EMState
+from bnmind.fitting.record import LearningRecord
 from bnmind.fitting.standard_errors import standard_errors_of
 from bnmind.information import Floats
 from bnmind.pgm.factor import Factor
 from bnmind.pgm.network import Network
 
-__all__ = ["Fit", "FitOptions", "FitRecord"]
+__all__ = ["Fit", "FitOptions"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,27 +75,6 @@ class FitOptions:
             raise InvalidArgumentError(listed(problems), tuple(problems))
 
 
-@dataclass(frozen=True, kw_only=True)
-class FitRecord(CheckedValue):
-    """The record of the EM iterations."""
-
-    log_likelihoods: tuple[float, ...]
-    """Natural logarithm of the likelihood at the best start, and after each accepted step from it.
-    It never decreases without a prior."""
-    objectives: tuple[float, ...]
-    """The log-likelihoods plus Σ α log θ for the pseudo-counts α; they never decrease."""
-    converged: bool
-    """Whether an M-step raised the objective by no more than the tolerance."""
-    steps: int
-    """The number of EM steps from the best start, including rejected extrapolations."""
-    starts: tuple[float, ...]
-    """The objective at the end of each start."""
-    best_start: int
-    """The number of the best start, from 0."""
-    seed: int
-    """The seed of the random starts."""
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Fit(CheckedValue):
     """A network whose tables were learned from cases. Created by `fit`."""
@@ -107,7 +87,7 @@ class Fit(CheckedValue):
     descendants are missing do not count for its table."""
     warnings: tuple[str, ...]
     """Remarks about the result, such as configurations of parents without cases."""
-    record: FitRecord
+    record: LearningRecord
     em: EM
     """The model and the cases, for further steps."""
     state: EMState

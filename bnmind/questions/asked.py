@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -20,7 +20,16 @@ from bnmind.pgm.network import FactorModel, Network
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["Asked", "Costs", "candidates_of", "costs_of", "engine_of", "findings_of", "targets_of"]
+__all__ = [
+    "Asked",
+    "Costs",
+    "Opened",
+    "costs_of",
+    "engine_of",
+    "findings_of",
+    "opened",
+    "targets_of",
+]
 
 Costs: TypeAlias = "Mapping[str, float] | pandas.Series[float]"
 """The cost of each question, by name."""
@@ -34,6 +43,32 @@ def engine_of(asked: Asked, limits: Limits | None) -> Engine:
     if not isinstance(asked, Engine):
         return compile_model(asked, limits=limits or DEFAULT_LIMITS)
     return asked if limits is None else replace(asked, limits=limits)
+
+
+class Opened(NamedTuple):
+    """The arguments of a question that is valid."""
+
+    engine: Engine
+    findings: Mapping[str, Any]
+    """The evidence, states as text, without what is missing."""
+    targets: tuple[str, ...]
+    candidates: tuple[str, ...]
+    """The variables that may be observed, in the order of the model."""
+
+
+def opened(
+    asked: Asked,
+    about: str | Iterable[str],
+    among: str | Iterable[str] | None,
+    evidence: Evidence | None,
+    *,
+    limits: Limits | None = None,
+) -> Opened:
+    """Return the arguments of a question, read and checked; see the functions below for errors."""
+    engine = engine_of(asked, limits)
+    findings = findings_of(engine.model, evidence)
+    targets = targets_of(engine.model, about, findings)
+    return Opened(engine, findings, targets, candidates_of(engine.model, among, targets, findings))
 
 
 def findings_of(model: Network | FactorModel, evidence: Evidence | None) -> Mapping[str, Any]:

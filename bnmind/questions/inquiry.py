@@ -21,17 +21,10 @@ from bnmind.junction.inference.evidence import Evidence
 from bnmind.pgm.cpd import FunctionalCPD
 from bnmind.pgm.factor import Factor
 from bnmind.pgm.tabular import TabularCPD
-from bnmind.questions.asked import (
-    Asked,
-    Costs,
-    candidates_of,
-    costs_of,
-    engine_of,
-    findings_of,
-    targets_of,
-)
+from bnmind.questions.asked import Asked, Costs, costs_of, opened
 from bnmind.questions.measures import JointEntropy, TargetMeasure
 from bnmind.questions.scores import InformationOnly, QuestionScore
+from bnmind.questions.tables import questions_text
 
 __all__ = ["Inquiry", "fingerprint"]
 
@@ -87,17 +80,13 @@ class Inquiry(CheckedValue):
 
         A target cannot be asked, and the evidence must be possible.
         """
-        engine = engine_of(network, None)
-        model = engine.model
-        findings = findings_of(model, evidence)
-        targets = targets_of(model, about, findings)
-        names = candidates_of(model, among, targets, findings)
+        engine, findings, targets, names = opened(network, about, among, evidence)
         if both := [name for name in names if name in targets]:
             raise InvalidArgumentError(
                 listed([f"{name} cannot be both a target and a question" for name in both]), both
             )
-        everything = [v.name for v in model.variables]
-        costs_in_order = costs_of(model, costs, everything)
+        everything = [v.name for v in engine.model.variables]
+        costs_in_order = costs_of(engine.model, costs, everything)
         engine.posterior([()], findings)  # raises if they are impossible
         return cls(
             engine=engine,
@@ -114,9 +103,7 @@ class Inquiry(CheckedValue):
         )
 
     def __repr__(self) -> str:
-        n = len(self.among)
-        questions = "1 question" if n == 1 else f"{n:,} questions"
-        return f"Inquiry(about {', '.join(self.about)}, {questions})"
+        return f"Inquiry(about {', '.join(self.about)}, {questions_text(len(self.among))})"
 
 
 @checked

@@ -13,34 +13,24 @@ The function `bnmind.information.information` computes it, as for guesses and fo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, overload
+from typing import ClassVar
 
 import numpy as np
 
 from bnmind._arguments import checked
 from bnmind._values import CheckedValue
-from bnmind.errors import InvalidArgumentError, NothingToAskError
+from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats, entropy, information
 from bnmind.junction.inference.evidence import Evidence
 from bnmind.junction.inference.limits import Limits
-from bnmind.questions.asked import (
-    Asked,
-    Costs,
-    candidates_of,
-    costs_of,
-    engine_of,
-    findings_of,
-    targets_of,
-)
+from bnmind.questions.asked import Asked, Costs, costs_of, opened
 from bnmind.questions.causes import Causes, causes_of
 from bnmind.questions.measures import JointEntropy, TargetMeasure
+from bnmind.questions.rows import QuestionRows
 from bnmind.questions.scores import InformationOnly, QuestionScore
-from bnmind.questions.tables import names_text, table_text
-
-if TYPE_CHECKING:
-    import pandas
+from bnmind.questions.tables import names_text, questions_text, table_text
 
 __all__ = ["QuestionRanking", "RankedQuestion", "rank_questions", "ranked_order", "ranking_of"]
 
@@ -73,7 +63,7 @@ class RankedQuestion(CheckedValue):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class QuestionRanking(CheckedValue, Sequence[RankedQuestion]):
+class QuestionRanking(CheckedValue, QuestionRows[RankedQuestion]):
     """Questions about some targets, the best first. Printing shows them as a table.
 
     Examples
@@ -88,19 +78,14 @@ class QuestionRanking(CheckedValue, Sequence[RankedQuestion]):
     wet       0.311  0.689
     """
 
+    COLUMNS: ClassVar = ("question", "information", "expected_entropy", "cost", "score")
+
     about: tuple[str, ...]
     """The targets."""
     entropy: float
     """The entropy of the targets now, in bits."""
     rows: tuple[RankedQuestion, ...]
     """The questions, the best first."""
-
-    @property
-    def best(self) -> RankedQuestion:
-        """The best question; raises `NothingToAskError` if there is none."""
-        if not self.rows:
-            raise NothingToAskError("there is no question left to ask")
-        return self.rows[0]
 
     def named(self, question: str) -> RankedQuestion:
         """Return the row of a question.
@@ -115,23 +100,9 @@ class QuestionRanking(CheckedValue, Sequence[RankedQuestion]):
                 return row
         raise InvalidArgumentError(f"{question} is not among the ranked questions", question)
 
-    @overload
-    def __getitem__(self, index: int) -> RankedQuestion: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[RankedQuestion, ...]: ...
-    def __getitem__(self, index: int | slice) -> RankedQuestion | tuple[RankedQuestion, ...]:
-        return self.rows[index]
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __iter__(self) -> Iterator[RankedQuestion]:
-        return iter(self.rows)
-
     def __repr__(self) -> str:
-        n = len(self)
         title = (
-            f"{n:,} {'question' if n == 1 else 'questions'} about {names_text(self.about)},"
+            f"{questions_text(len(self))} about {names_text(self.about)},"
             f" of which {self.entropy:.3f} bits are unknown"
         )
         with_costs = any(row.cost for row in self)
@@ -143,16 +114,6 @@ class QuestionRanking(CheckedValue, Sequence[RankedQuestion]):
             cells += [f"{row.cost:g}"] * with_costs + [f"{row.score:.4g}"] * with_scores
             rows.append(cells)
         return table_text(title, header, rows)
-
-    def to_frame(self) -> pandas.DataFrame:
-        """Return the ranking as a `pandas.DataFrame`, a row for each question, the best first.
-
-        Its columns are ``question``, ``information``, ``expected_entropy``, ``cost`` and ``score``.
-        """
-        import pandas
-
-        columns = ("question", "information", "expected_entropy", "cost", "score")
-        return pandas.DataFrame({c: [getattr(row, c) for row in self.rows] for c in columns})
 
 
 @checked
@@ -227,14 +188,9 @@ def rank_questions(
     >>> rank_questions(network, about="fault", evidence={"noise": "no"}).best.question
     'leak'
     """
-    engine = engine_of(network, limits)
-    model = engine.model
-    findings = findings_of(model, evidence)
-    targets = targets_of(model, about, findings)
-    names = candidates_of(model, among, targets, findings)
-    costs_in_order = costs_of(model, costs, names)
-    groups = measure.groups(targets)
-    causes = causes_of(engine, groups, names, findings)
+    engine, findings, targets, names = opened(network, about, among, evidence, limits=limits)
+    costs_in_order = costs_of(engine.model, costs, names)
+    causes = causes_of(engine, measure.groups(targets), names, findings)
     return ranking_of(causes, names, costs_in_order, score, about=targets)
 
 

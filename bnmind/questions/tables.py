@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from bnmind.pgm.distribution import label
 
-__all__ = ["names_text", "table_text"]
+__all__ = ["names_text", "questions_text", "table_text"]
 
 _MOST_ROWS = 20
 """The most rows in a terminal."""
@@ -23,6 +23,15 @@ def names_text(names: Sequence[str]) -> str:
     shown = ", ".join(label(name) for name in names[:_MOST_NAMES])
     more = len(names) - _MOST_NAMES
     return f"{shown} and {more:,} more" if more > 0 else shown
+
+
+def questions_text(number: int) -> str:
+    """Return a number of questions in words.
+
+    >>> questions_text(1), questions_text(1200)
+    ('1 question', '1,200 questions')
+    """
+    return "1 question" if number == 1 else f"{number:,} questions"
 
 
 def table_text(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

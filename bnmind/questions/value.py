@@ -20,34 +20,23 @@ value theory", IEEE Trans. Systems Science and Cybernetics 1966.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, overload
+from typing import ClassVar
 
 import numpy as np
 
 from bnmind._arguments import checked
 from bnmind._values import CheckedValue
-from bnmind.errors import NothingToAskError
 from bnmind.information import Floats, tied_best
 from bnmind.junction.inference.evidence import Evidence
 from bnmind.junction.inference.limits import Limits
-from bnmind.questions.asked import (
-    Asked,
-    Costs,
-    candidates_of,
-    costs_of,
-    engine_of,
-    findings_of,
-    targets_of,
-)
+from bnmind.questions.asked import Asked, Costs, costs_of, opened
 from bnmind.questions.causes import causes_of
 from bnmind.questions.decision import Decision
 from bnmind.questions.ranking import TOLERANCE, ranked_order
-from bnmind.questions.tables import names_text, table_text
-
-if TYPE_CHECKING:
-    import pandas
+from bnmind.questions.rows import QuestionRows
+from bnmind.questions.tables import names_text, questions_text, table_text
 
 __all__ = ["InformationValues", "ValuedQuestion", "value_of_information"]
 
@@ -77,8 +66,10 @@ class ValuedQuestion(CheckedValue):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class InformationValues(CheckedValue, Sequence[ValuedQuestion]):
+class InformationValues(CheckedValue, QuestionRows[ValuedQuestion]):
     """Questions by their worth for a decision, the best first. Printing shows them as a table."""
+
+    COLUMNS: ClassVar = ("question", "value", "cost", "net")
 
     about: tuple[str, ...]
     """The targets of the decision."""
@@ -92,40 +83,13 @@ class InformationValues(CheckedValue, Sequence[ValuedQuestion]):
     """The questions, the largest value after cost first."""
 
     @property
-    def best(self) -> ValuedQuestion:
-        """The question of the largest value after cost.
-
-        Raises
-        ------
-        NothingToAskError
-            If there is no question.
-        """
-        if not self.rows:
-            raise NothingToAskError("there is no question left to ask")
-        return self.rows[0]
-
-    @property
     def worth_asking(self) -> tuple[ValuedQuestion, ...]:
         """The questions whose value exceeds their cost."""
         return tuple(row for row in self.rows if row.net > 0)
 
-    @overload
-    def __getitem__(self, index: int) -> ValuedQuestion: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[ValuedQuestion, ...]: ...
-    def __getitem__(self, index: int | slice) -> ValuedQuestion | tuple[ValuedQuestion, ...]:
-        return self.rows[index]
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __iter__(self) -> Iterator[ValuedQuestion]:
-        return iter(self.rows)
-
     def __repr__(self) -> str:
-        n = len(self)
         title = (
-            f"{n:,} {'question' if n == 1 else 'questions'} for a decision about"
+            f"{questions_text(len(self))} for a decision about"
             f" {names_text(self.about)}\nnow {self.action}, expected utility"
             f" {self.expected_utility:.6g}; perfect information is worth"
             f" {self.perfect_information:.6g}"
@@ -134,16 +98,6 @@ class InformationValues(CheckedValue, Sequence[ValuedQuestion]):
             [row.question, f"{row.value:.6g}", f"{row.cost:g}", f"{row.net:.6g}"] for row in self
         ]
         return table_text(title, ["question", "value", "cost", "net"], rows)
-
-    def to_frame(self) -> pandas.DataFrame:
-        """Return the questions as a `pandas.DataFrame`, the best first.
-
-        Its columns are ``question``, ``value``, ``cost`` and ``net``.
-        """
-        import pandas
-
-        columns = ("question", "value", "cost", "net")
-        return pandas.DataFrame({c: [getattr(row, c) for row in self.rows] for c in columns})
 
 
 @checked
@@ -206,13 +160,11 @@ def value_of_information(
     >>> dict(values.best.actions)
     {'closed': 'drill', 'open': 'drill', 'diffuse': 'leave'}
     """
-    engine = engine_of(network, limits)
-    model = engine.model
-    findings = findings_of(model, evidence)
-    targets = targets_of(model, decision.about, findings)
-    utilities = decision.table(model)
-    names = candidates_of(model, among, targets, findings)
-    prices = costs_of(model, costs, names)
+    engine, findings, targets, names = opened(
+        network, decision.about, among, evidence, limits=limits
+    )
+    utilities = decision.table(engine.model)
+    prices = costs_of(engine.model, costs, names)
     (causes,) = causes_of(engine, [targets], names, findings)
     tie, least = (_tolerance(utilities, part) for part in (TOLERANCE, _LEAST))
     weighted = utilities * causes.masses

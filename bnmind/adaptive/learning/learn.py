@@ -30,6 +30,7 @@ from bnmind.adaptive.response_models.base import ResponseModel
 from bnmind.adaptive.response_models.dina import Dina
 from bnmind.adaptive.responses.responses import Responses
 from bnmind.fitting.all_starts import AllStarts
+from bnmind.fitting.record import LearningRecord
 from bnmind.fitting.squarem import Climb, climb
 from bnmind.information import Floats
 from bnmind.pgm import Network
@@ -38,28 +39,6 @@ if TYPE_CHECKING:
     import pandas
 
 __all__ = ["Learned", "LearnedItem", "LearningRecord", "learn", "learn_from_start"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class LearningRecord(CheckedValue):
-    """The record of the EM iterations."""
-
-    log_likelihoods: tuple[float, ...]
-    """Natural logarithm of the likelihood at the best start and after each accepted step from it;
-    without priors it never decreases."""
-    objectives: tuple[float, ...]
-    """The log-likelihoods plus the logarithm of the prior density; they never decrease."""
-    converged: bool
-    """Whether an M-step raised the objective by no more than the tolerance."""
-    steps: int
-    """The number of EM steps from the best start, at most ``max_iterations``, including rejected
-    extrapolations. The start needs one more E-step."""
-    starts: tuple[float, ...]
-    """The objective at the end of each start."""
-    best_start: int
-    """The index of the best start."""
-    seed: int
-    """The seed with which the starts were drawn."""
 
 
 @dataclass(frozen=True)
@@ -330,18 +309,8 @@ def _learned(
     climbs: Sequence[Climb[Parameters]],
     about: tuple[str | None, str | None],
 ) -> Learned:
-    ends = [way.objectives[-1] for way in climbs]
-    best = int(np.argmax(ends))
-    way = climbs[best]
-    record = LearningRecord(
-        log_likelihoods=way.log_likelihoods,
-        objectives=way.objectives,
-        converged=way.converged,
-        steps=way.steps,
-        starts=tuple(ends),
-        best_start=best,
-        seed=options.seed,
-    )
+    record = LearningRecord.of(climbs, options.seed)
+    way = climbs[record.best_start]
     title = model.bank.title if about[0] is None else about[0]
     source = model.bank.source if about[1] is None else about[1]
     bank = model.bank_of(way.parameters, title=title, source=source)

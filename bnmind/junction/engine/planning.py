@@ -11,7 +11,6 @@ from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any
 
-from bnmind.errors import TooLargeError
 from bnmind.junction.engine.plan_bytes import plan_bytes
 from bnmind.junction.engine.plan_store import PlanStore, Stored
 from bnmind.junction.engine.question_text import question_text
@@ -24,6 +23,7 @@ from bnmind.junction.inference.posterior import Posterior
 from bnmind.junction.queries.marginal_map import MarginalMapPlan, compile_marginal_map
 from bnmind.junction.queries.mpe import Explanation, ExplanationPlan, compile_explanation
 from bnmind.junction.queries.sampling import SamplingPlan, compile_sampling
+from bnmind.junction.queries.single_query import run_or_restrict
 from bnmind.junction.triangulation.greedy import MinWeight
 from bnmind.pgm.network import FactorModel, Network
 
@@ -70,13 +70,7 @@ class Planner:
         If the plan exceeds the limits, it is restricted to the states of the evidence.
         """
         states, soft = seen.in_order()
-        plan = self.plan(scopes, seen)
-        try:
-            return plan.run({**states, **soft})
-        except TooLargeError:
-            if not states:
-                raise
-        return plan.restrict(states).run(soft)
+        return run_or_restrict(self.plan(scopes, seen), states, soft)
 
     def plan_for(self, scopes: Scopes, evidence: tuple[str, ...], soft: tuple[str, ...]) -> Plan:
         """Return the plan for the joint distributions of targets given evidence on variables.

@@ -23,7 +23,7 @@ from bnmind.junction.inference.evidence import (
 )
 from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
 from bnmind.junction.inference.posterior import Posterior
-from bnmind.junction.queries.single_query import posterior
+from bnmind.junction.queries.single_query import posterior_by_plan
 from bnmind.junction.single.light_model import MOST_CELLS, LightModel
 from bnmind.junction.single.light_order_kernel import Case, Floats, LightArrays, Steps, steps_of
 from bnmind.junction.single.light_sum_kernel import Work, sums_of
@@ -67,6 +67,8 @@ class LightQuery(Sealed):
     """The cells of the largest table of a run."""
     memory: int
     """The bytes of a run, besides the tables of the network."""
+    limits: Limits
+    """The limits of the cost of a run, also where it needs the care of a plan."""
 
     def run(self) -> Posterior:
         """Return the distributions of the targets given the evidence.
@@ -76,6 +78,8 @@ class LightQuery(Sealed):
         ImpossibleEvidenceError
             If the evidence has probability zero. The error names findings that contradict each
             other.
+        TooLargeError
+            If the evidence is improbable, and the plan that it needs exceeds the limits.
         """
         joints = []
         log_evidence = 0.0
@@ -133,7 +137,7 @@ class LightQuery(Sealed):
 
     def _answer_by_plan(self) -> Posterior:
         targets = [tuple(v.name for v in target) for target in self.targets]
-        return posterior(self.model.network, self.findings, targets)
+        return posterior_by_plan(self.model.network, self.findings, targets, self.limits)
 
 
 @checked
@@ -236,6 +240,7 @@ def query_at(
         multiplications=multiplications,
         largest_table=largest,
         memory=memory,
+        limits=limits,
     )
 
 
