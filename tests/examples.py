@@ -371,7 +371,6 @@ def fitted() -> fitting.Fit:
     fitting.EMInfo,
     fitting.EMState,
     fitting.Fit,
-    fitting.FitRecord,
 )
 def _fitting() -> Any:
     found = fitted()

@@ -94,6 +94,13 @@ def test_a_tree_that_exceeds_the_memory_is_never_made() -> None:
     assert titles(none) == []
 
 
+def test_the_limit_of_multiplications_holds_however_often_a_question_is_asked() -> None:
+    engine = compile_model(read_wheel("asia"), limits=Limits(max_multiplications=3))
+    for _ in range(4):
+        with pytest.raises(TooLargeError, match="max_multiplications=3"):
+            engine.posterior()
+
+
 def test_products_of_factors_are_answered() -> None:
     a, b, c = (Variable(name, ("no", "yes")) for name in "abc")
     for signed in (False, True):

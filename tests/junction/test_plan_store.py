@@ -94,3 +94,40 @@ def test_threads_make_no_plan_twice_at_the_same_time() -> None:
         sys.setswitchinterval(before)
     assert set(made.values()) == {1}
     assert len(store.held()) == 50
+
+
+def test_threads_that_wait_for_a_failed_plan_do_not_make_one_twice() -> None:
+    """The second thread waits while the first fails; a third must wait for the second."""
+    store = PlanStore(10)
+    entered, release = threading.Semaphore(0), threading.Semaphore(0)
+    at_work: list[int] = []
+
+    def slow(number: int) -> Stored:
+        at_work.append(number)
+        assert len(at_work) == 1, "two threads at once"
+        entered.release()
+        assert release.acquire(timeout=60)
+        at_work.remove(number)
+        if number == 0:
+            raise ValueError("no plan")
+        return Stored("plan", 1, "")
+
+    def waiting() -> int:
+        return sum(maker.threads for maker in store._makers.values())
+
+    with ThreadPoolExecutor(3) as pool:
+        first = pool.submit(store.get, "a", partial(slow, 0))
+        assert entered.acquire(timeout=60)
+        second = pool.submit(store.get, "a", partial(slow, 1))
+        while waiting() < 2:
+            pass
+        release.release()
+        with pytest.raises(ValueError, match="no plan"):
+            first.result(timeout=60)
+        assert entered.acquire(timeout=60)
+        third = pool.submit(store.get, "a", partial(slow, 2))
+        while waiting() < 2:
+            pass
+        release.release()
+        assert second.result(timeout=60) == third.result(timeout=60) == "plan"
+    assert not store._makers

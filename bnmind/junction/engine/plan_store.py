@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any, NamedTuple
 
@@ -24,6 +25,14 @@ class Stored(NamedTuple):
     """The questions that the plan answers, in one line."""
 
 
+@dataclass
+class _Maker:
+    """The threads that make a plan or wait for it."""
+
+    lock: Lock = field(default_factory=Lock)
+    threads: int = 0
+
+
 class PlanStore:
     """Plans by key, the least recently used first.
 
@@ -38,7 +47,7 @@ class PlanStore:
         self._plans: OrderedDict[Hashable, Stored] = OrderedDict()
         self._bytes = 0
         self._lock = Lock()
-        self._makers: dict[Hashable, Lock] = {}
+        self._makers: dict[Hashable, _Maker] = {}
 
     def get(self, key: Hashable, make: Callable[[], Stored]) -> Any:
         """Return the plan of a key; make it if the store does not hold it.
@@ -50,19 +59,22 @@ class PlanStore:
             if found is not None:
                 self._plans.move_to_end(key)
                 return found.plan
-            maker = self._makers.setdefault(key, Lock())
-        # Only threads that ask for the same plan wait for each other.
-        with maker:
-            with self._lock:
-                found = self._plans.get(key)
-            try:
+            maker = self._makers.setdefault(key, _Maker())
+            maker.threads += 1
+        try:
+            # Only threads that ask for the same plan wait for each other.
+            with maker.lock:
+                with self._lock:
+                    found = self._plans.get(key)
                 if found is None:
                     found = make()
                     self._put(key, found)
-            finally:
-                with self._lock:
-                    self._makers.pop(key, None)
-            return found.plan
+                return found.plan
+        finally:
+            with self._lock:
+                maker.threads -= 1
+                if not maker.threads:
+                    del self._makers[key]
 
     def peek(self, key: Hashable) -> Any:
         """Return the plan of a key, or None; it then counts as used."""

@@ -142,6 +142,11 @@ class Routes:
                 plan = self.planner.plan(scopes, seen)
                 self._spent += planning + self._run_cost(plan)
             return None
+        most = self.planner.limits.max_multiplications
+        if propagation.total_size > most and (
+            propagation.predicted_cells(self._states(seen)) > most
+        ):
+            return None  # a plan may take less, or refuses
         if self._most(propagation) > planning:
             cost = self._cost(propagation, seen)
             if cost > planning and self._run_cost(self.planner.plan(scopes, seen)) < cost:

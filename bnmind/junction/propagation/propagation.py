@@ -66,6 +66,8 @@ class Propagation(Sealed):
     """The tables of the tree."""
     log_sum: float
     """The natural logarithm of the sum of the model; 0 for a network, up to rounding."""
+    limits: Limits
+    """The limits of the tree, and of the plans for cases whose numbers are too small for it."""
 
     @classmethod
     @checked
@@ -86,7 +88,8 @@ class Propagation(Sealed):
             The search for an elimination order; by default `RandomizedGreedy` with eight times its
             usual effort.
         limits
-            The limit of the memory, ``max_bytes``.
+            The limit of the memory, ``max_bytes``. Cases whose numbers are too small for the tree
+            have a plan of their own, within the same limits.
 
         Raises
         ------
@@ -97,7 +100,7 @@ class Propagation(Sealed):
             If a factor is negative or complex, or the model is zero everywhere.
         """
         tree, logarithm, found = compiled_tree(model, order or RandomizedGreedy(effort=8.0), limits)
-        return cls(model=model, order=found, tree=tree, log_sum=logarithm)
+        return cls(model=model, order=found, tree=tree, log_sum=logarithm, limits=limits)
 
     def __repr__(self) -> str:
         return f"Propagation({len(self.variables)} variables, {self.total_size:,} cells)"
@@ -289,7 +292,7 @@ class Propagation(Sealed):
         sums = family_tables(self.tree, expected, scopes, shapes)
         for case in lost:
             targets = [[v.name for v in p.scope] for p in self.model.potentials]
-            joints, log_evidence[case] = rescued(self.model, cases, case, targets)
+            joints, log_evidence[case] = self._rescued(cases, case, targets)
             for table, joint in zip(sums, joints, strict=True):
                 if table is not None and joint is not None:
                     table += cases.weights[case] * joint
@@ -330,15 +333,18 @@ class Propagation(Sealed):
         answers = answer(self._scratch, cases, everything if wanted is None else wanted)
         answers.log_evidence[:] += self.log_sum
         for case in np.flatnonzero(answers.doubtful).tolist():
-            names = [v.name for v in self.variables]
-            joints, answers.log_evidence[case] = rescued(
-                self.model, cases, case, [[name] for name in names]
-            )
+            targets = [[v.name] for v in self.variables]
+            joints, answers.log_evidence[case] = self._rescued(cases, case, targets)
             for i, joint in enumerate(joints):
                 start, stop = self._places[i : i + 2]
                 answers.marginals[case, start:stop] = np.nan if joint is None else joint
         answers.log_evidence[:] += cases.logarithms
         return answers
+
+    def _rescued(
+        self, cases: Cases, case: int, targets: list[list[str]]
+    ) -> tuple[list[Floats | None], float]:
+        return rescued(self.model, cases, case, targets, limits=self.limits)
 
     def _cases(
         self, states: Any, likelihoods: Mapping[str, Any], weights: ArrayLike | None = None

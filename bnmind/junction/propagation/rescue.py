@@ -11,6 +11,7 @@ import numpy as np
 from bnmind.errors import ImpossibleEvidenceError
 from bnmind.information import Floats
 from bnmind.junction.inference.compile import compile_plan
+from bnmind.junction.inference.limits import Limits
 from bnmind.junction.propagation.runs import Cases
 from bnmind.pgm.network import FactorModel, Network
 
@@ -18,7 +19,12 @@ __all__ = ["rescued"]
 
 
 def rescued(
-    model: Network | FactorModel, cases: Cases, case: int, targets: Sequence[Sequence[str]]
+    model: Network | FactorModel,
+    cases: Cases,
+    case: int,
+    targets: Sequence[Sequence[str]],
+    *,
+    limits: Limits,
 ) -> tuple[list[Floats | None], float]:
     """Return joint distributions in one case from a plan of its own, which keeps all digits.
 
@@ -30,12 +36,19 @@ def rescued(
         The cases, and the number of the case.
     targets
         The variables of each joint distribution.
+    limits
+        The limits of the plan.
 
     Returns
     -------
     joints, log_evidence
         An array for each target, and the natural logarithm of the probability of the evidence;
         None for each target and −inf if the case is impossible.
+
+    Raises
+    ------
+    TooLargeError
+        If the plan exceeds the limits.
     """
     states = {
         v.name: int(cases.findings[case, i])
@@ -63,7 +76,7 @@ def rescued(
         else:
             uncertain.append(v.name)
             findings[v.name] = weights
-    plan = compile_plan(model, evidence=list(states), soft=uncertain, targets=asked)
+    plan = compile_plan(model, evidence=list(states), soft=uncertain, targets=asked, limits=limits)
     try:
         posterior = plan.run(findings)
     except ImpossibleEvidenceError:

@@ -276,6 +276,23 @@ def test_improbable_configurations_are_not_impossible() -> None:
         np.testing.assert_allclose(marginals[0], [0, 1])
 
 
+def test_improbable_cases_keep_the_limits() -> None:
+    a, b, c = (Variable(name, ("0", "1")) for name in "abc")
+    rows = np.array([[1, 1], [1e-200, 3e-200]])
+    network = Network(
+        (
+            TabularCPD(a, (), np.array([0.5, 0.5])),
+            TabularCPD(b, (a,), rows),
+            TabularCPD(c, (a,), rows),
+        )
+    )
+    order = GivenOrder(("a", "b", "c"))
+    assert Propagation.of(network, order=order).marginals([-1, 1, 1])[0][0][1] == pytest.approx(0.9)
+    small = Propagation.of(network, order=order, limits=Limits(max_multiplications=1))
+    with pytest.raises(TooLargeError, match="max_multiplications=1"):
+        small.marginals([-1, 1, 1])
+
+
 def test_large_factors_do_not_overflow() -> None:
     a, b = Variable("a", ("0", "1")), Variable("b", ("0", "1"))
     large = Factor((a,), np.array([1e200, 1.0]))
