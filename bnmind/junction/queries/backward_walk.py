@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,16 +43,21 @@ from bnmind.pgm.factor import Values
 from bnmind.pgm.network import Potential
 
 __all__ = [
+    "CHUNK",
+    "Choice",
     "Pick",
+    "choice_of",
     "compile_elimination",
+    "look_up",
     "told",
     "walk_back",
+    "weights_of",
 ]
 
 Pick: TypeAlias = Callable[[Floats, slice], NDArray[np.intp]]
 """Maps weights ``(rows, choices)`` of some rows to a choice for each; one row may stand for all."""
 
-_CHUNK = 2**20
+CHUNK = 2**20
 """The number of weights processed at a time."""
 
 
@@ -143,32 +148,66 @@ def walk_back(
     """
     states = np.zeros((len(program.sizes), rows), dtype=np.intp)
     for number in reversed(range(len(program.steps))):
-        operation, left, right = program.steps[number]
-        result = program.scopes[program.n_inputs + number]
-        if isinstance(operation, LookUp):
-            child = program.scopes[right][operation.axes[0]]
-            positions: Any = registers[left]
-            states[child] = positions[tuple(states[list(result[: positions.ndim])])]
-        elif _eliminates(operation):
-            gone = tuple(v for v in program.scopes[left] if v not in result)
-            if not gone:
-                continue
-            sizes = [program.sizes[v] for v in gone]
-            operands = (left,) if isinstance(operation, Sum) else (left, right)
-            child, scopes = None, [program.scopes[r] for r in operands]
-            if isinstance(operation, Scatter):
-                # The left register holds destinations, not weights.
-                child, scopes[0] = scopes[0][0], scopes[0][1:]
-            tables = [
-                _gone_last(registers[r], scope, gone, sizes)
-                for r, scope in zip(operands, scopes, strict=True)
-            ]
-            _choose(states, gone, sizes, tables, (combine, pick), leads_to=child)
+        look_up(program, registers, number, states)
+        choice = choice_of(program, registers, number)
+        if choice is not None:
+            _choose(states, choice, combine, pick)
     return states
 
 
 _Table: TypeAlias = tuple[Values, Scope]
 """Values whose last axis is the choices, and the variables of the others."""
+
+
+class Choice(NamedTuple):
+    """The choice among the configurations of the variables that a step eliminated."""
+
+    gone: Scope
+    """The eliminated variables."""
+    sizes: tuple[int, ...]
+    """Their numbers of states."""
+    tables: tuple[_Table, ...]
+    """The weights of the configurations, whose product counts."""
+    leads_to: int | None
+    """If the first table holds the state of a variable that each configuration leads to, this
+    variable; other configurations have no weight."""
+
+
+def look_up(
+    program: Program, registers: Sequence[Values], number: int, states: NDArray[np.intp]
+) -> None:
+    """Fill in the states of the variable that a step looked up, if it is such a step.
+
+    ``states`` has the shape ``(variables, rows)``.
+    """
+    operation, left, right = program.steps[number]
+    if isinstance(operation, LookUp):
+        result = program.scopes[program.n_inputs + number]
+        child = program.scopes[right][operation.axes[0]]
+        positions: Any = registers[left]
+        states[child] = positions[tuple(states[list(result[: positions.ndim])])]
+
+
+def choice_of(program: Program, registers: Sequence[Values], number: int) -> Choice | None:
+    """Return the choice at a step; None if the step eliminates no variable."""
+    operation, left, right = program.steps[number]
+    result = program.scopes[program.n_inputs + number]
+    if not _eliminates(operation):
+        return None
+    gone = tuple(v for v in program.scopes[left] if v not in result)
+    if not gone:
+        return None
+    sizes = tuple(program.sizes[v] for v in gone)
+    operands = (left,) if isinstance(operation, Sum) else (left, right)
+    child, scopes = None, [program.scopes[r] for r in operands]
+    if isinstance(operation, Scatter):
+        # The left register holds destinations, not weights.
+        child, scopes[0] = scopes[0][0], scopes[0][1:]
+    tables = tuple(
+        _gone_last(registers[r], scope, gone, sizes)
+        for r, scope in zip(operands, scopes, strict=True)
+    )
+    return Choice(gone, sizes, tables, child)
 
 
 def _gone_last(values: Values, scope: Scope, gone: Scope, sizes: Sequence[int]) -> _Table:
@@ -183,35 +222,30 @@ def _gone_last(values: Values, scope: Scope, gone: Scope, sizes: Sequence[int]) 
     return ordered.reshape((*shape, -1)), rest
 
 
-def _choose(
-    states: NDArray[np.intp],
-    gone: Scope,
-    sizes: Sequence[int],
-    tables: Sequence[_Table],
-    how: tuple[np.ufunc, Pick],
-    *,
-    leads_to: int | None,
-) -> None:
-    """Fill in the states of the variables that a step eliminated.
+def weights_of(choice: Choice, states: NDArray[np.intp], rows: slice, combine: np.ufunc) -> Floats:
+    """Return the weights of the configurations, ``(rows, configurations)``.
 
-    If the first table holds the state of a variable that each choice ``leads_to``, only choices
-    that lead to its state have a weight.
+    There is a single row if the weights do not depend on the other variables.
     """
-    combine, pick = how
     some, none = (1.0, 0.0) if combine is np.multiply else (0.0, -np.inf)
-    choices = math.prod(sizes)
+    weights: Any = None
+    for values, rest in choice.tables:
+        # Weights that depend only on the choices are the same in every row.
+        own = values[tuple(states[list(rest), rows])] if rest else values[None, :]
+        if choice.leads_to is not None and weights is None:
+            own = np.where(own == states[choice.leads_to, rows, None], some, none)
+        weights = own if weights is None else combine(weights, own)
+    result: Floats = weights
+    return result
+
+
+def _choose(states: NDArray[np.intp], choice: Choice, combine: np.ufunc, pick: Pick) -> None:
+    """Fill in the states of the variables that a step eliminated."""
     rows = states.shape[1]
-    chunk = max(1, _CHUNK // choices)
-    if leads_to is None and not any(rest for _, rest in tables):
+    chunk = max(1, CHUNK // math.prod(choice.sizes))
+    if choice.leads_to is None and not any(rest for _, rest in choice.tables):
         chunk = rows
     for start in range(0, rows, chunk):
         part = slice(start, min(start + chunk, rows))
-        weights: Any = None
-        for values, rest in tables:
-            # Weights that depend only on the choices are the same in every row.
-            own = values[tuple(states[list(rest), part])] if rest else values[None, :]
-            if leads_to is not None and weights is None:
-                own = np.where(own == states[leads_to, part, None], some, none)
-            weights = own if weights is None else combine(weights, own)
-        chosen = pick(weights, part)
-        states[list(gone), part] = np.stack(np.unravel_index(chosen, sizes))
+        chosen = pick(weights_of(choice, states, part, combine), part)
+        states[list(choice.gone), part] = np.stack(np.unravel_index(chosen, choice.sizes))

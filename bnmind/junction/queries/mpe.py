@@ -13,6 +13,7 @@ probabilistic expert systems", Statistics and Computing 2 (1992).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -20,10 +21,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
+from bnmind._messages import many
 from bnmind._values import Value
+from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.information import Floats
 from bnmind.junction.graphs.elimination_order import OrderFinder
 from bnmind.junction.inference.answering import Answering
+from bnmind.junction.inference.compiled_query import CompiledQuery
 from bnmind.junction.inference.evidence import Evidence, read_findings
 from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
 from bnmind.junction.inference.minimal_conflict import impossible
@@ -31,11 +35,16 @@ from bnmind.junction.inference.plan import Plan
 from bnmind.junction.inference.registers import starting_registers
 from bnmind.junction.program.log_space import logarithms, run_logarithms
 from bnmind.junction.queries.backward_walk import told, walk_back
+from bnmind.junction.queries.best_walk import in_order, walk_back_to_best
 from bnmind.junction.queries.elimination_by_case import Elimination
+from bnmind.pgm.factor import Values
 from bnmind.pgm.network import FactorModel, Network
 from bnmind.pgm.variable import Variable
 
 __all__ = ["Explanation", "ExplanationPlan", "compile_explanation"]
+
+MOST_STATES = 2**24
+"""The most states that explanations may have in all; as dictionaries they take about 1 GiB."""
 
 
 @dataclass(frozen=True)
@@ -92,9 +101,57 @@ class ExplanationPlan(Value):
         TooLargeError
             If each case has its own plan, and the plan for this evidence exceeds its limits.
         """
+        compiled, filled, log_probability = self._maximized(evidence)
+        states = walk_back(compiled.program, filled, 1, np.add, _most_likely)
+        return self._explanation(compiled, states[:, 0], log_probability)
+
+    @checked
+    def best(self, count: int, evidence: Evidence | None = None) -> tuple[Explanation, ...]:
+        """Return the most probable configurations given the evidence, in descending order.
+
+        Equally probable configurations (up to a relative difference of 1e-10 of the logarithms)
+        stand in the order of the states of the variables. If some of them are beyond ``count``, the
+        same plan and evidence always give the same ones.
+
+        Parameters
+        ----------
+        count
+            The number of configurations. The result has fewer if fewer are possible.
+        evidence
+            As for `Plan.run`.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If ``count`` is less than 1, or the evidence is not that of the plan.
+        TooLargeError
+            If there are too many states to return, or as for `run`.
+        ImpossibleEvidenceError, UnknownNameError
+            As for `run`.
+        """
+        if count < 1:
+            raise InvalidArgumentError(f"count must be at least 1, got {count}", count)
+        possible = math.prod([v.n_states for v in self.variables])
+        needed = min(count, possible) * max(1, len(self.variables))
+        if needed > MOST_STATES:
+            raise TooLargeError(
+                f"expected explanations of at most {MOST_STATES:,} states in all, got"
+                f" {many(needed)}; ask for fewer",
+                needed=needed,
+                budget=MOST_STATES,
+            )
+        compiled, filled, log_probability = self._maximized(evidence)
+        states, differences = walk_back_to_best(compiled.program, filled, min(count, possible))
+        rows = dict(zip(compiled.numbered, states, strict=True))
+        own = [rows[v.name] for v in self.variables if v.name in rows]
+        logs = log_probability + differences
+        order = in_order(np.array(own, dtype=np.intp).reshape(-1, len(logs)), logs)
+        return tuple(self._explanation(compiled, states[:, i], float(logs[i])) for i in order)
+
+    def _maximized(self, evidence: Evidence | None) -> tuple[CompiledQuery, list[Values], float]:
+        """Return the plan of a case, its registers after the run, and the largest logarithm."""
         evidence = read_findings(evidence, self.plan.evidence, self.plan.soft)
-        plan = self.elimination.for_case(self.plan, evidence)
-        compiled = plan.compiled
+        compiled = self.elimination.for_case(self.plan, evidence).compiled
         logs = logarithms(starting_registers(compiled, evidence), len(compiled.sources))
         log_probability = float(sum(logs[register] for register in compiled.scalars))
         filled = run_logarithms(compiled.program, logs, np.maximum)
@@ -102,8 +159,12 @@ class ExplanationPlan(Value):
         log_probability += 0.0 if end is None else float(filled[end])
         if not log_probability > -np.inf:
             raise impossible(Answering(compiled).conflict(evidence))
-        states = walk_back(compiled.program, filled, 1, np.add, _most_likely)
-        at = dict(zip(compiled.numbered, states[:, 0].tolist(), strict=True))
+        return compiled, filled, log_probability
+
+    def _explanation(
+        self, compiled: CompiledQuery, positions: NDArray[np.intp], log_probability: float
+    ) -> Explanation:
+        at = dict(zip(compiled.numbered, positions.tolist(), strict=True))
         return Explanation(
             {v.name: v.states[at.get(v.name, 0)] for v in self.variables}, log_probability
         )
