@@ -280,6 +280,15 @@ def _other_plans() -> Any:
     ]
 
 
+@_add(junction.DerivativePlan, junction.Gradient)
+def _derivatives() -> Any:
+    plan = junction.compile_derivatives(
+        network(), target="rain", evidence=["count"], soft=["wet"], relevant_only=True
+    )
+    alone = junction.compile_derivatives(FactorModel((Factor((WET,), np.ones(3)),)))
+    return [plan, alone, plan.posterior("yes", {"count": "1"}), alone.log_evidence()]
+
+
 @_add(junction.Engine)
 def _engines() -> Any:
     engine = junction.compile_model(network(), memory=2**20)

@@ -43,6 +43,7 @@ ORDER = (
     ("junction.inference",),
     ("junction.queries",),
     ("junction.propagation",),
+    ("junction.derivatives",),
     ("junction.single",),
     ("junction.cases",),
     ("junction.engine",),

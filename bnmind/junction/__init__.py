@@ -4,6 +4,8 @@ from bnmind.junction.cases.answers import CaseAnswers
 from bnmind.junction.cases.completion import complete, sample_missing
 from bnmind.junction.cases.file_answers import FileAnswers, answer_file
 from bnmind.junction.cases.predict import impute, log_likelihood, predict, predict_proba
+from bnmind.junction.derivatives.gradient import Gradient
+from bnmind.junction.derivatives.plan import DerivativePlan, compile_derivatives
 from bnmind.junction.engine.engine import DEFAULT_MEMORY, Engine, compile_model
 from bnmind.junction.engine.one_call import posterior
 from bnmind.junction.graphs.elimination_order import EliminationOrder, GivenOrder, OrderFinder
@@ -34,6 +36,7 @@ __all__ = [
     "BestOrder",
     "CaseAnswers",
     "Clique",
+    "DerivativePlan",
     "EliminationOrder",
     "Engine",
     "ExactOrder",
@@ -41,6 +44,7 @@ __all__ = [
     "ExplanationPlan",
     "FileAnswers",
     "GivenOrder",
+    "Gradient",
     "InteractionGraph",
     "JunctionTree",
     "LightModel",
@@ -60,6 +64,7 @@ __all__ = [
     "Simplifications",
     "WeightedMinFill",
     "answer_file",
+    "compile_derivatives",
     "compile_explanation",
     "compile_marginal_map",
     "compile_model",

@@ -1,0 +1,210 @@
+"""Forward runs that keep every register, and the backward pass through their steps.
+
+A run of a program computes a number F from its inputs. The *adjoint* of a register is the
+derivative of F by its entries. The adjoint of the last register is given; the pass visits the steps
+in reverse and adds to the adjoints of their operands. A step C = A B gives Ā = C̄ Bᵀ and B̄ = Aᵀ C̄,
+so that a pass costs about two runs. Nothing is divided, so that entries of zero have their
+derivatives too.
+
+References
+----------
+A. Darwiche, "A differential approach to inference in Bayesian networks", J. ACM 50, 2003;
+J. Park and A. Darwiche, "A differential semantics for jointree algorithms", Artificial Intelligence
+156, 2004; A. Griewank and A. Walther, *Evaluating Derivatives*, 2008, chapter 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bnmind._values import Sealed, made
+from bnmind.information import Floats
+from bnmind.junction.program.program import Operation, Product, Program, Step, Sum, near_one
+
+__all__ = ["Record", "adjoints", "recorded", "with_all_registers"]
+
+
+@dataclass(frozen=True, eq=False)
+class Record(Sealed):
+    """The registers of a run; each is a multiple of a power of two."""
+
+    registers: tuple[Floats, ...]
+    shifts: tuple[int, ...]
+    """The exponents by which each register was divided when it was filled; empty if by none."""
+
+
+def with_all_registers(program: Program) -> tuple[Step, ...]:
+    """Return the steps of a program so that none overwrites a register.
+
+    All steps must be products and sums.
+    """
+    plain: dict[int, Operation] = {}
+    steps = []
+    for operation, left, right in program.steps:
+        assert isinstance(operation, Product | Sum)  # the caller expands functions
+        if isinstance(operation, Product) and operation.overwrites:
+            if id(operation) not in plain:
+                plain[id(operation)] = made(Product, **{**vars(operation), "overwrites": False})
+            operation = plain[id(operation)]
+        steps.append(Step(operation, left, right))
+    return tuple(steps)
+
+
+def recorded(steps: Sequence[Step], inputs: Sequence[Floats], *, scaled: bool) -> Record:
+    """Return all registers of a run.
+
+    Parameters
+    ----------
+    steps
+        The steps, from `with_all_registers`.
+    inputs
+        The first registers.
+    scaled
+        Whether to divide registers by powers of two, so that their largest entries are near one.
+    """
+    registers: list[Any] = list(inputs)
+    with np.errstate(under="ignore", over="ignore"):
+        if not scaled:
+            for operation, left, right in steps:
+                registers.append(operation(registers[left], registers[right]))
+            return made(Record, registers=tuple(registers), shifts=())
+        shifts = []
+        for number, table in enumerate(registers):
+            registers[number], shift = near_one(table)
+            shifts.append(shift)
+        for operation, left, right in steps:
+            values, shift = near_one(operation(registers[left], registers[right]))
+            registers.append(values)
+            shifts.append(shift)
+    return made(Record, registers=tuple(registers), shifts=tuple(shifts))
+
+
+def adjoints(
+    steps: Sequence[Step], record: Record, end: int, seed: Floats, wanted: Collection[int]
+) -> dict[int, Floats]:
+    """Return the derivatives of a number by the entries of input registers.
+
+    Parameters
+    ----------
+    steps, record
+        The steps and the registers of their run.
+    end
+        The register that the number depends on.
+    seed
+        The derivatives of the number by the entries of that register, as it is recorded.
+    wanted
+        The input registers.
+
+    Returns
+    -------
+    dict
+        For each of ``wanted`` on which the number depends, the derivatives by its entries.
+    """
+    registers, shifts = record.registers, record.shifts
+    n_inputs = len(registers) - len(steps)
+    leads = [False] * len(registers)
+    for register in wanted:
+        leads[register] = True
+    for number, (_, left, right) in enumerate(steps, n_inputs):
+        leads[number] = leads[left] or leads[right]
+    known: dict[int, Any] = {end: seed}
+    owned: set[int] = set()
+
+    def add(register: int, values: Any, *, fresh: bool) -> None:
+        before = known.get(register)
+        if before is None:
+            known[register] = values
+            if fresh:
+                owned.add(register)
+        elif register in owned:
+            before += values
+        else:
+            known[register] = before + values
+            owned.add(register)
+
+    with np.errstate(under="ignore", over="ignore", invalid="ignore"):
+        for number in range(len(registers) - 1, n_inputs - 1, -1):
+            values = known.pop(number, None)
+            if values is None or not leads[number]:
+                continue
+            operation, left, right = steps[number - n_inputs]
+            if shifts and shifts[number]:
+                values = np.ldexp(values, -shifts[number])
+            if isinstance(operation, Sum):
+                add(left, _spread(operation, registers[left].shape, values), fresh=False)
+                continue
+            assert isinstance(operation, Product)
+            first, second = registers[left], registers[right]
+            if leads[left]:
+                add(left, _of_left(operation, first, second, values), fresh=True)
+            if leads[right]:
+                add(right, _of_right(operation, first, second, values), fresh=True)
+        found = {register: known[register] for register in wanted if register in known}
+        if shifts:
+            found = {r: np.ldexp(values, -shifts[r]) for r, values in found.items()}
+    return found
+
+
+def _spread(operation: Sum, shape: tuple[int, ...], values: Floats) -> Floats:
+    """Return the adjoint of the operand of a sum."""
+    return np.broadcast_to(np.expand_dims(values, operation.axes), shape)
+
+
+def _of_left(operation: Product, left: Floats, right: Floats, values: Floats) -> Floats:
+    """Return the adjoint of the left operand of a product."""
+    other = _view(right, operation.right_axes, operation.right_shape)
+    if operation.sums:
+        adjoint: Floats = _matrices(operation, values) @ other.swapaxes(-1, -2)
+    else:
+        adjoint = _summed_product(values, other, operation.left_shape)
+    return _returned(adjoint, left, operation.left_axes)
+
+
+def _of_right(operation: Product, left: Floats, right: Floats, values: Floats) -> Floats:
+    """Return the adjoint of the right operand of a product."""
+    other = _view(left, operation.left_axes, operation.left_shape)
+    if operation.sums:
+        adjoint: Floats = other.swapaxes(-1, -2) @ _matrices(operation, values)
+    else:
+        adjoint = _summed_product(values, other, operation.right_shape)
+    return _returned(adjoint, right, operation.right_axes)
+
+
+def _view(values: Floats, axes: tuple[int, ...] | None, shape: tuple[int, ...]) -> Floats:
+    """Return an operand in the arrangement of its product."""
+    if axes is not None:
+        values = values.transpose(axes)
+    return values.reshape(shape)
+
+
+def _matrices(operation: Product, values: Floats) -> Floats:
+    """Return the adjoint of a matrix product as matrices."""
+    return values.reshape(
+        *operation.left_shape[:-2], operation.left_shape[-2], operation.right_shape[-1]
+    )
+
+
+def _summed_product(values: Floats, other: Floats, shape: tuple[int, ...]) -> Floats:
+    """Return ``values * other`` summed over the axes of length one of ``shape``."""
+    kept = [axis for axis, size in enumerate(shape) if size == values.shape[axis]]
+    if len(kept) == values.ndim:
+        product: Floats = values * other
+        return product
+    # Axes of length one do not take part.
+    present = [axis for axis, size in enumerate(other.shape) if size > 1]
+    squeezed = other.reshape([other.shape[axis] for axis in present])
+    every: Any = range(values.ndim)
+    total: Any = np.einsum(values, every, squeezed, present, kept)  # type: ignore[arg-type]
+    summed: Floats = total.reshape(shape)
+    return summed
+
+
+def _returned(adjoint: Floats, operand: Floats, axes: tuple[int, ...] | None) -> Floats:
+    """Return an adjoint in the arrangement of the operand."""
+    if axes is None:
+        return adjoint.reshape(operand.shape)
+    return adjoint.reshape([operand.shape[a] for a in axes]).transpose(np.argsort(axes))

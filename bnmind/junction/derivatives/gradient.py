@@ -1,0 +1,196 @@
+r"""Gradients: a number and its derivatives by the entries of a model's tables.
+
+In a network, an entry cannot change alone, because its row must sum to one. Two derivatives are
+useful. The *partial* derivative g changes one entry and nothing else, as if the table were any
+factor. The *effect* changes an entry θ_i of a row and scales the others in proportion (proportional
+covariation), so that the row still sums to one:
+
+.. math:: \mathrm{effect}_i = g_i - \sum_{j \ne i} \frac{θ_j}{1 - θ_i} g_j
+
+If θ_i is one, the others are zero and have no proportions; they then share equally.
+
+References
+----------
+K. B. Laskey, "Sensitivity analysis for probability assessments in Bayesian networks", IEEE Trans.
+SMC 25, 1995; H. Chan and A. Darwiche, "When do numbers really matter?", JAIR 17, 2002 (proportional
+covariation); A. Darwiche, J. ACM 50, 2003 (partial derivatives).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bnmind._arguments import checked
+from bnmind._values import Sealed
+from bnmind.errors import InvalidArgumentError
+from bnmind.information import Floats
+from bnmind.pgm.factor import Factor
+from bnmind.pgm.network import FactorModel, Network
+from bnmind.pgm.tabular import TabularCPD
+
+if TYPE_CHECKING:
+    import pandas
+
+__all__ = ["Gradient", "covarying"]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class Gradient(Sealed):
+    """A number and its derivatives by all entries of a model's tables.
+
+    Examples
+    --------
+    >>> from bnmind.junction import compile_derivatives
+    >>> from bnmind.pgm import Variable
+    >>> rain, wet = Variable("rain", ("no", "yes")), Variable("wet", ("no", "yes"))
+    >>> network = Network((TabularCPD(rain, (), [0.8, 0.2]),
+    ...                    TabularCPD(wet, (rain,), [[0.9, 0.1], [0.1, 0.9]])))
+    >>> gradient = compile_derivatives(network, evidence=["wet"]).log_evidence({"wet": "yes"})
+    >>> gradient
+    Gradient(value=-1.34707, 6 entries)
+    >>> gradient["rain"].round(3).tolist()  # P(wet=yes | rain) / P(wet=yes)
+    [0.385, 3.462]
+    >>> gradient.effect("rain").round(3).tolist()
+    [-3.077, 3.077]
+    """
+
+    model: Network | FactorModel
+    """The model."""
+    value: float
+    """The number that is differentiated."""
+    partials: tuple[Floats | None, ...]
+    """The partial derivatives by the entries of each potential of the model, over its ``scope``. In
+    a network the child comes first. None for a functional distribution, which has no parameters,
+    for a distribution that the plan left out or wrote as a product of smaller tables."""
+
+    def __repr__(self) -> str:
+        entries = sum(one.size for one in self.partials if one is not None)
+        return f"Gradient(value={self.value:.6g}, {entries:,} entries)"
+
+    @checked
+    def __getitem__(self, name: str) -> Floats:
+        """Return the partial derivatives by the entries of a variable's table in a network.
+
+        Raises
+        ------
+        UnknownNameError
+            If the network has no such variable.
+        InvalidArgumentError
+            If the model is not a network, or the table has no derivatives; see `partials`.
+        """
+        found = self.partials[self._place(name)]
+        if found is None:
+            raise InvalidArgumentError(
+                f"the table of {name} has no partial derivatives: it is a function, the plan wrote"
+                " it as smaller tables, or it was left out as irrelevant",
+                name,
+            )
+        return found
+
+    @checked
+    def effect(self, name: str) -> Floats:
+        """Return the derivatives if the other entries of a row change in proportion.
+
+        The arguments and errors are those of ``gradient[name]``. A table that was left out as
+        irrelevant has the effect zero.
+        """
+        place = self._place(name)
+        cpd = self.model.potentials[place]
+        partial = self.partials[place]
+        if partial is None and isinstance(cpd, TabularCPD):
+            return np.zeros(cpd.values.shape)
+        if not isinstance(cpd, TabularCPD):
+            raise InvalidArgumentError(
+                f"{name} has no table whose entries may change: it is a {type(cpd).__name__}",
+                name,
+            )
+        return covarying(cpd.values, self[name])
+
+    def to_frame(self) -> pandas.DataFrame:
+        """Return a `pandas.DataFrame` with a row for each entry that has a derivative.
+
+        Its columns are ``table`` (the child in a network), ``entry`` (as text), ``probability``,
+        ``partial``, and in a network ``effect``. The entries with the largest effects come first.
+        """
+        import pandas
+
+        is_network = isinstance(self.model, Network)
+        parts = []
+        for potential, partial in zip(self.model.potentials, self.partials, strict=True):
+            if partial is None or not isinstance(potential, TabularCPD | Factor):
+                continue
+            columns = {
+                "table": potential.scope[0].name if potential.scope else "",
+                "entry": entry_texts(potential),
+                "probability": np.real(potential.values).ravel(),
+                "partial": partial.ravel(),
+            }
+            if is_network:
+                columns["effect"] = covarying(np.real(potential.values), partial).ravel()
+            parts.append(pandas.DataFrame(columns))
+        if not parts:
+            names = ["table", "entry", "probability", "partial", *(["effect"] * is_network)]
+            return pandas.DataFrame({name: [] for name in names})
+        frame = pandas.concat(parts, ignore_index=True)
+        by = frame["effect" if is_network else "partial"].abs()
+        order = np.argsort(-by.to_numpy(), kind="stable")
+        return frame.iloc[order].reset_index(drop=True)
+
+    def _place(self, name: str) -> int:
+        if not isinstance(self.model, Network):
+            raise InvalidArgumentError(
+                "a product of factors has no table of a variable; see `partials`", name
+            )
+        variable = self.model.variable(name)
+        return next(i for i, cpd in enumerate(self.model.cpds) if cpd.variable is variable)
+
+
+def covarying(entries: Floats, partials: Floats) -> Floats:
+    """Return the derivatives by entries whose rows keep their sum, by proportional covariation.
+
+    Parameters
+    ----------
+    entries, partials
+        ``(states, …)`` the conditional probabilities and their partial derivatives.
+    """
+    n_states = len(entries)
+    if n_states == 1:
+        return np.zeros(entries.shape)
+    weighted = np.multiply(entries, partials, out=np.zeros(entries.shape), where=entries > 0)
+    others = _without_each(entries)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        effects = partials - _without_each(weighted) / others
+    alone = partials - _without_each(partials) / (n_states - 1)
+    return np.where(others > 0, effects, alone)
+
+
+def _without_each(values: Floats) -> Floats:
+    """Return the sum over the first axis without each element, which subtracts nothing."""
+    zero = np.zeros((1, *values.shape[1:]))
+    before = np.concatenate([zero, np.cumsum(values[:-1], axis=0)])
+    after = np.concatenate([np.cumsum(values[:0:-1], axis=0)[::-1], zero])
+    sums: Floats = before + after
+    return sums
+
+
+def entry_texts(potential: TabularCPD | Factor) -> list[str]:
+    """Return each entry of a table as text, such as ``wet=yes | rain=no``, in the table's order."""
+    scope = potential.scope
+    is_cpd = isinstance(potential, TabularCPD)
+    heads: Sequence[str] = (
+        [f"{scope[0].name}={state}" for state in scope[0].states] if scope else [""]
+    )
+    if len(scope) < 2:
+        return list(heads)
+    tails = [""]
+    for i, v in enumerate(scope[1:]):
+        sep = ", " if i else ""
+        tails = [f"{tail}{sep}{v.name}={state}" for tail in tails for state in v.states]
+    assert len(heads) * len(tails) == math.prod(v.n_states for v in scope)
+    between = " | " if is_cpd else ", "
+    return [f"{head}{between}{tail}" for head in heads for tail in tails]

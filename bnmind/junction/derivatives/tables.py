@@ -1,0 +1,117 @@
+"""The tables of a model as inputs of a program, and their derivatives as tables of the model."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bnmind._values import Sealed
+from bnmind.errors import InvalidModelError
+from bnmind.information import Floats
+from bnmind.junction.inference.limits import Limits
+from bnmind.pgm.cpd import FunctionalCPD
+from bnmind.pgm.factor import Factor
+from bnmind.pgm.network import Potential
+from bnmind.pgm.tabular import TabularCPD
+
+__all__ = ["InputTable", "input_tables"]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class InputTable(Sealed):
+    """A table of a model, with the axes of evidence variables first."""
+
+    observed: tuple[str, ...]
+    """The evidence variables among its variables."""
+    hidden: tuple[str, ...]
+    """The other variables."""
+    values: Floats
+    """The entries, over ``observed`` and then ``hidden``."""
+    axes: tuple[int, ...]
+    """The axis of the original table for each axis of ``values``."""
+    potential: int | None
+    """The position of the potential of the model whose parameters these are; None if they are
+    part of another form of a potential, or a function."""
+
+    def reduced(self, at: Mapping[str, int]) -> Floats:
+        """Return the entries that agree with the evidence, over ``hidden``."""
+        entries: Floats = self.values[tuple([at[name] for name in self.observed])]
+        return entries
+
+    def lifted(self, derivatives: Floats | None, at: Mapping[str, int]) -> Floats:
+        """Return derivatives over ``hidden`` as an array over the original table.
+
+        Entries that contradict the evidence have the derivative zero. None stands for zero
+        everywhere.
+        """
+        if derivatives is not None and not self.observed:
+            whole = derivatives
+        else:
+            whole = np.zeros(self.values.shape)
+            if derivatives is not None:
+                whole[tuple([at[name] for name in self.observed])] = derivatives
+        return np.array(whole.transpose(np.argsort(self.axes)), order="C")
+
+
+def input_tables(
+    potentials: Sequence[Potential],
+    formed: Sequence[Potential],
+    observed: Collection[str],
+    limits: Limits,
+) -> tuple[InputTable, ...]:
+    """Return the tables of a model.
+
+    Parameters
+    ----------
+    potentials
+        The potentials of the model.
+    formed
+        The same potentials, with some in other forms.
+    observed
+        The evidence variables.
+    limits
+        The limits of the size of a table.
+
+    Raises
+    ------
+    InvalidModelError
+        If an entry is negative or complex.
+    """
+    places = {id(potential): i for i, potential in enumerate(potentials)}
+    tables = []
+    for potential in formed:
+        names = [v.name for v in potential.scope]
+        first = [axis for axis, name in enumerate(names) if name in observed]
+        rest = [axis for axis, name in enumerate(names) if name not in observed]
+        values = _entries(potential, limits)
+        tables.append(
+            InputTable(
+                observed=tuple([names[axis] for axis in first]),
+                hidden=tuple([names[axis] for axis in rest]),
+                values=np.ascontiguousarray(values.transpose(first + rest)) if first else values,
+                axes=tuple(first + rest),
+                potential=None
+                if isinstance(potential, FunctionalCPD)
+                else places.get(id(potential)),
+            )
+        )
+    return tuple(tables)
+
+
+def _entries(potential: Potential, limits: Limits) -> Floats:
+    """Return the entries of a potential."""
+    if isinstance(potential, TabularCPD):
+        return potential.values
+    values = (
+        potential.values
+        if isinstance(potential, Factor)
+        else potential.to_factor(max_cells=limits.table_cells).values
+    )
+    if np.iscomplexobj(values) or np.any(values < 0):
+        over = ", ".join(v.name for v in potential.scope) or "no variable"
+        raise InvalidModelError(
+            [f"the factors must not be negative or complex, but the one over {over} is"]
+        )
+    return np.real(values)
