@@ -1,6 +1,13 @@
-"""Vomlel's Bayesian network of the game, and its stages."""
+"""Bayesian networks of the game: Vomlel's network with its stages, and the relational network."""
 
 from bnmind.mastermind.network.figures import stage_figure, tree_figure
+from bnmind.mastermind.network.relational import relational_network
+from bnmind.mastermind.network.relational_game import (
+    code_probabilities,
+    code_targets,
+    random_turns,
+    relational_evidence,
+)
 from bnmind.mastermind.network.vomlel import (
     REPORTS,
     WON,
@@ -16,9 +23,14 @@ __all__ = [
     "REPORTS",
     "WON",
     "Stage",
+    "code_probabilities",
+    "code_targets",
     "code_variables",
     "evidence_of_guess",
+    "random_turns",
     "reduced_to_guess",
+    "relational_evidence",
+    "relational_network",
     "stage",
     "stage_figure",
     "tree_figure",
