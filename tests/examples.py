@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 
 import bnmind.adaptive as adaptive
+import bnmind.dynamic as dynamic
 import bnmind.fitting as fitting
 import bnmind.junction as junction
 import bnmind.lab as lab
@@ -54,6 +55,7 @@ PACKAGES = (
     "views",
     "questions",
     "fitting",
+    "dynamic",
     "mastermind",
     "adaptive",
     "strategies",
@@ -390,6 +392,34 @@ def _fitting() -> Any:
         found.record,
         *found.em.step(found.em.start()),
     ]
+
+
+# --- Dynamic networks --------------------------------------------------------------------------
+
+
+@cache
+def dynamic_network() -> dynamic.DynamicNetwork:
+    """Return a network over time with a table that varies."""
+    stays = TabularCPD(RAIN, (dynamic.previous(RAIN),), np.array([[0.7, 0.3], [0.3, 0.7]]))
+    wet = network().cpd("wet")
+    return dynamic.DynamicNetwork(
+        Network((network().cpd("rain"), wet)), (stays, wet), {"rain": _table_of_slice}
+    )
+
+
+def _table_of_slice(number: int) -> Any:
+    return np.array([[0.5, 0.5], [0.5, 0.5]]) if number == 2 else np.eye(2)
+
+
+@_add(
+    *(dynamic.DynamicNetwork, dynamic.DynamicPlan, dynamic.FilterInfo, dynamic.FilterState),
+    dynamic.SequencePosterior,
+)
+def _dynamic() -> Any:
+    plan = dynamic.compile_dynamic(dynamic_network())
+    start = plan.start()
+    found = plan.filter({"who": ["a", "a", "b"], "wet": ["no", None, "yes"]}, sequence="who")
+    return [dynamic_network(), plan, start, *plan.step(start, {"wet": "damp"}), found]
 
 
 # --- Questions ---------------------------------------------------------------------------------

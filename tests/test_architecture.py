@@ -48,6 +48,7 @@ ORDER = (
     ("junction.cases",),
     ("junction.engine",),
     ("fitting",),
+    ("dynamic",),
     ("views.drawing",),
     ("views",),
     ("questions",),

@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import bnmind.dynamic as dynamic
 import bnmind.fitting as fitting
 import bnmind.information as information
 import bnmind.junction as junction
@@ -41,6 +42,7 @@ from tests.examples import (
     WET,
     decision,
     dialogue,
+    dynamic_network,
     examples_of,
     network,
     plan,
@@ -48,7 +50,7 @@ from tests.examples import (
 
 PACKAGES = (
     *("pgm", "pgm.files", "rank_one", "junction", "views", "questions"),
-    *("information", "mastermind"),
+    *("information", "mastermind", "dynamic"),
 )
 
 JUNK: dict[str, Any] = {
@@ -148,6 +150,13 @@ def of_functions() -> Iterator[Call]:
         ),
         (fitting.fit, {**LEARNING, "options": FEW_STEPS}),
         (fitting.expectation_maximization, LEARNING),
+        (dynamic.previous, {"variable": RAIN}),
+        (dynamic.dynamic_from_pgmpy, {"model": dynamic.dynamic_to_pgmpy(STEADY)}),
+        (dynamic.dynamic_to_pgmpy, {"network": STEADY, "max_cells": 10**6}),
+        (
+            dynamic.compile_dynamic,
+            {"network": OVER_TIME, "observed": ["wet"], "targets": ["rain"], "limits": LIMITS},
+        ),
         (
             fitting.network_of_structure,
             {"structure": [("rain", "wet")], "cases": {"wet": [0, 1]}, "hidden": {"rain": 2}},
@@ -433,6 +442,15 @@ def of_functions() -> Iterator[Call]:
 
 
 NO = Variable("no", ("a", "b"))
+LIMITS = junction.Limits()
+OVER_TIME = dynamic_network()
+STEADY = dynamic.DynamicNetwork(OVER_TIME.first, OVER_TIME.transition)
+TRACKER = dynamic.compile_dynamic(OVER_TIME)
+SEQUENCES: dict[str, Any] = {
+    "cases": {"who": ["a", "a", "b"], "rain": ["no", None, "no"]},
+    "sequence": "who",
+    "likelihoods": {"wet": np.ones((3, 3))},
+}
 LEARNING: dict[str, Any] = {
     "network": network(),
     "cases": {name: ["no", None, "yes"] for name in ("rain", "wet", "slip", "fall")},
@@ -479,6 +497,18 @@ def of_methods() -> Iterator[Call]:
         (EM.start, {"rng": _rng()}),
         (EM.step, {"state": EM.start()}),
         (EM.network, {"state": EM.start()}),
+        (TRACKER.step, {"state": TRACKER.start(), "findings": {"wet": "damp"}}),
+        (TRACKER.predict, {"state": TRACKER.start(), "slices": 2}),
+        (TRACKER.filter, SEQUENCES),
+        (TRACKER.smooth, SEQUENCES),
+        (TRACKER.log_likelihood, SEQUENCES),
+        (OVER_TIME.variable, {"name": "rain"}),
+        (OVER_TIME.cpd, {"name": "rain", "number": 1}),
+        (OVER_TIME.unroll, {"slices": 2}),
+        (
+            dynamic.DynamicNetwork.from_networks,
+            {"first": OVER_TIME.first, "transition": OVER_TIME.two_slices, "varying": {}},
+        ),
         (fitting.BDeu(2).pseudo_counts, {"variable": RAIN, "parents": (WET,)}),
         (PAIR.axis, {"name": "rain"}),
         (PAIR.transpose, {"names": ["wet", "rain"]}),

@@ -1,0 +1,383 @@
+"""Plans for questions about a dynamic network: filtering, prediction, smoothing, likelihood."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from bnmind._arguments import checked
+from bnmind._messages import bytes_text, listed, many
+from bnmind._values import CheckedValue, ReadOnlyDict, made, sealed
+from bnmind.dynamic.network import DynamicNetwork
+from bnmind.dynamic.passes import Passes, Tables, most_sequences
+from bnmind.dynamic.results import FilterInfo, FilterState, SequencePosterior
+from bnmind.dynamic.sequences import Group, Sequences, read_sequences
+from bnmind.dynamic.slice_plans import PAST, SlicePlans, Two, check_interface, table_input
+from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError, TooLargeError
+from bnmind.information import Floats
+from bnmind.junction.inference.evidence import Evidence
+from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
+from bnmind.junction.inference.posterior import Posterior
+from bnmind.pgm.variable import Variable
+
+__all__ = ["DynamicPlan", "compile_dynamic"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DynamicPlan(CheckedValue):
+    """Compiled plans of the slices of a dynamic network. Created by `compile_dynamic`.
+
+    The plans serve all slices, whatever is observed in them. Printing shows the interface and the
+    cost of a slice.
+    """
+
+    network: DynamicNetwork
+    observed: tuple[Variable, ...]
+    """The variables that may have findings."""
+    targets: tuple[Variable, ...]
+    """The variables whose distributions are computed."""
+    limits: Limits
+
+    @cached_property
+    def slices(self) -> SlicePlans:
+        """The plans of the first slice and of later ones."""
+        return SlicePlans(
+            network=self.network,
+            observed=self.observed,
+            targets=tuple((v,) for v in self.targets),
+            limits=self.limits,
+        )
+
+    def __repr__(self) -> str:
+        return (
+            f"DynamicPlan({len(self.targets)} targets, {len(self.observed)} observed;"
+            f" {self.slices.messages.later.multiplications:,} multiplications a slice)"
+        )
+
+    def __str__(self) -> str:
+        names = ", ".join(v.name for v in self.network.interface) or "empty"
+        cells = int(np.prod(self.slices.shape, dtype=np.int64))
+        return f"interface  {names}; {cells:,} cells\n{self.slices.messages.later}"
+
+    def start(self) -> FilterState:
+        """Return the state before the first slice."""
+        return made(FilterState, n_slices=0, belief=_ONE, log_likelihood=0.0)
+
+    @checked
+    def step(self, state: FilterState, findings: Any = None) -> tuple[FilterState, FilterInfo]:
+        """Do a step of filtering, which adds a slice.
+
+        Parameters
+        ----------
+        state
+            The state after the slice before.
+        findings
+            The findings of the slice: for each variable a state, a likelihood ``{state: weight}``,
+            or a missing value. Variables may be left out.
+
+        Returns
+        -------
+        state, info
+            The state after the slice, and the distributions of its variables given all findings so
+            far.
+
+        Raises
+        ------
+        ImpossibleEvidenceError
+            If the findings are impossible given the earlier ones.
+        EvidenceNamesError, UnknownNameError, InvalidArgumentError
+            If the findings do not fit the plan, or the state belongs to another network.
+        """
+        number = state.n_slices
+        posterior = self._run(self.slices.filters, state, findings)
+        belief, log_evidence = np.real(posterior.joints[0]), posterior.log_evidence
+        answers = made(
+            Posterior,
+            scopes=posterior.scopes[1:],
+            joints=posterior.joints[1:],
+            log_evidence=log_evidence,
+        )
+        after = made(
+            FilterState,
+            n_slices=number + 1,
+            belief=belief,
+            log_likelihood=state.log_likelihood + log_evidence,
+        )
+        return after, made(FilterInfo, number=number, posterior=answers, log_evidence=log_evidence)
+
+    def _run(self, two: Two, state: FilterState, findings: Evidence | None) -> Posterior:
+        plans, number = self.slices, state.n_slices
+        inputs: dict[str, Any] = {
+            table_input(name): self.network.cpd(name, number).to_tabular().values
+            for name in plans.varying(is_first=number == 0)
+        }
+        if number and self.network.interface:
+            if state.belief.shape != plans.shape:
+                raise InvalidArgumentError(
+                    f"expected a state with a belief of shape {plans.shape}, got"
+                    f" {state.belief.shape}; does it belong to another network?",
+                    state,
+                )
+            inputs[PAST] = state.belief
+        try:
+            return (two.later if number else two.first).run(findings, inputs)
+        except ImpossibleEvidenceError as fault:
+            earlier = " given those of earlier slices" if number else ""
+            raise ImpossibleEvidenceError(
+                f"the findings of slice {number} are impossible{earlier}: {fault}", fault.evidence
+            ) from fault
+
+    @checked
+    def predict(self, state: FilterState, slices: int = 1) -> SequencePosterior:
+        """Return the distributions of the next slices, without findings in them.
+
+        Parameters
+        ----------
+        state
+            The state after the last slice with findings.
+        slices
+            The number of slices to predict, at least 1.
+
+        Returns
+        -------
+        SequencePosterior
+            A row for each slice, labeled with its number.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If there is no slice to predict, or the state belongs to another network.
+        TooLargeError
+            If the predictions would take more memory than the plan's limits allow.
+        """
+        if slices < 1:
+            raise InvalidArgumentError(f"expected at least one slice, got {slices}", slices)
+        needed = 8 * slices * sum(v.n_states + 1 for v in self.targets)
+        if needed > self.limits.max_bytes:
+            raise TooLargeError(
+                f"the predictions of {many(slices)} slices would take {bytes_text(needed)}; allowed"
+                f" are max_bytes={self.limits.max_bytes:,}",
+                needed=needed,
+                budget=self.limits.max_bytes,
+            )
+        numbers = range(state.n_slices, state.n_slices + slices)
+        answers = []
+        for _ in numbers:
+            state, info = self.step(state)
+            answers.append(info.posterior)
+        marginals = {
+            v.name: np.array([posterior.marginals[v.name] for posterior in answers])
+            for v in self.targets
+        }
+        return SequencePosterior(
+            variables=self.targets,
+            marginals=marginals,
+            log_evidence=np.zeros(slices),
+            sequence_of=np.zeros(slices, dtype=np.intp),
+            sequences=(None,),
+            labels=tuple(numbers),
+        )
+
+    @checked
+    def filter(
+        self,
+        cases: Any,
+        *,
+        sequence: str | None = None,
+        likelihoods: Mapping[str, Any] | None = None,
+    ) -> SequencePosterior:
+        """Return the distributions in every slice given the findings up to it.
+
+        Parameters
+        ----------
+        cases
+            A data frame, or a mapping from names to columns, with a row for each slice, in order,
+            and a column for each observed variable. None and NaN are missing findings.
+        sequence
+            The column that tells to which sequence a row belongs. Without it, all rows are one
+            sequence.
+        likelihoods
+            Likelihood findings, {variable: array ``(rows, states)``}.
+
+        Raises
+        ------
+        ImpossibleEvidenceError
+            If the findings of a sequence are impossible. The error names the first impossible row.
+        CaseTableError, UnknownNameError, InvalidArgumentError
+            If the table or the likelihoods do not fit the plan.
+        """
+        found = self._read(cases, sequence, likelihoods)
+        answers = _Answers(self.targets, found)
+        for group, passes in self._groups(found, self.slices.filters):
+            for number, joints, logs in passes.forward(self.slices.filters):
+                answers.put(group, number, joints[1:])
+                answers.put_log_evidence(group, number, logs)
+        return answers.result()
+
+    @checked
+    def smooth(
+        self,
+        cases: Any,
+        *,
+        sequence: str | None = None,
+        likelihoods: Mapping[str, Any] | None = None,
+    ) -> SequencePosterior:
+        """Return the distributions in every slice given all findings of its sequence.
+
+        The messages between slices take memory in proportion to the root of the number of slices.
+        Parameters and errors are those of `filter`.
+        """
+        found = self._read(cases, sequence, likelihoods)
+        answers = _Answers(self.targets, found)
+        for group, passes in self._groups(found, self.slices.smoothers):
+            logs = passes.smooth(self.slices.smoothers, answers.putter(group))
+            for number, part in enumerate(logs):
+                answers.put_log_evidence(group, number, part)
+        return answers.result()
+
+    @checked
+    def log_likelihood(
+        self,
+        cases: Any,
+        *,
+        sequence: str | None = None,
+        likelihoods: Mapping[str, Any] | None = None,
+    ) -> float:
+        """Return the natural logarithm of the probability of all findings.
+
+        Parameters and errors are those of `filter`.
+        """
+        found = self._read(cases, sequence, likelihoods)
+        total = 0.0
+        for group, passes in self._groups(found, self.slices.messages):
+            for number, _, logs in passes.forward(self.slices.messages):
+                total += float(logs[group.rows[number] >= 0].sum())
+        return total
+
+    def _read(
+        self, cases: Any, sequence: str | None, likelihoods: Mapping[str, Any] | None
+    ) -> Sequences:
+        if isinstance(cases, Sequences):
+            return cases
+        return read_sequences(
+            self.network, self.observed, cases, sequence=sequence, likelihoods=likelihoods
+        )
+
+    def _groups(self, found: Sequences, two: Two) -> Iterable[tuple[Group, Passes]]:
+        longest = int(found.lengths.max())
+        most = most_sequences(self.slices, two, longest, Tables())
+        for group in found.groups(most):
+            yield group, Passes(self.slices, found, group)
+
+
+_ONE = np.ones(())
+_ONE.setflags(write=False)
+
+
+class _Answers:
+    """Collects the distributions of all rows."""
+
+    def __init__(self, variables: tuple[Variable, ...], found: Sequences) -> None:
+        self._variables, self._found = variables, found
+        self._marginals = {v.name: np.zeros((found.n_rows, v.n_states)) for v in variables}
+        self._log_evidence = np.zeros(found.n_rows)
+
+    def put(self, group: Group, number: int, joints: list[Floats]) -> None:
+        rows = group.rows[number]
+        inside = rows >= 0
+        for v, joint in zip(self._variables, joints, strict=True):
+            self._marginals[v.name][rows[inside]] = joint[inside]
+
+    def putter(self, group: Group) -> Callable[[int, list[Floats]], None]:
+        return lambda number, joints: self.put(group, number, joints)
+
+    def put_log_evidence(self, group: Group, number: int, logs: Floats) -> None:
+        rows = group.rows[number]
+        inside = rows >= 0
+        self._log_evidence[rows[inside]] = logs[inside]
+
+    def result(self) -> SequencePosterior:
+        found = self._found
+        return SequencePosterior(
+            variables=self._variables,
+            marginals=ReadOnlyDict({n: sealed(a) for n, a in self._marginals.items()}),
+            log_evidence=sealed(self._log_evidence),
+            sequence_of=found.sequence_of,
+            sequences=found.names,
+            labels=found.labels,
+        )
+
+
+@checked
+def compile_dynamic(
+    network: DynamicNetwork,
+    *,
+    observed: Iterable[str] | None = None,
+    targets: Iterable[str] | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> DynamicPlan:
+    """Return the plans of a dynamic network's slices, for any findings.
+
+    Parameters
+    ----------
+    network
+        The network.
+    observed
+        The variables that may have findings; by default all. Fewer make the slices faster.
+    targets
+        The variables whose distributions are computed; by default all.
+    limits
+        The limits of the memory and the multiplications of a slice.
+
+    Raises
+    ------
+    UnknownNameError
+        If a variable is not in the network.
+    InvalidArgumentError
+        If a variable is named twice.
+    TooLargeError
+        If a slice would exceed the limits, such as by the joint distribution of the interface.
+
+    Examples
+    --------
+    >>> from bnmind.dynamic import DynamicNetwork, previous
+    >>> from bnmind.pgm import Network, TabularCPD, Variable
+    >>> rain, umbrella = Variable("rain", ("no", "yes")), Variable("umbrella", ("no", "yes"))
+    >>> sensor = TabularCPD(umbrella, (rain,), [[0.8, 0.1], [0.2, 0.9]])
+    >>> network = DynamicNetwork(
+    ...     Network((TabularCPD(rain, (), [0.5, 0.5]), sensor)),
+    ...     (TabularCPD(rain, (previous(rain),), [[0.7, 0.3], [0.3, 0.7]]), sensor),
+    ... )
+    >>> plan = compile_dynamic(network)
+    >>> state, info = plan.step(plan.start(), {"umbrella": "yes"})
+    >>> state, info = plan.step(state, {"umbrella": "yes"})
+    >>> round(info.posterior["rain"]["yes"], 3)
+    0.883
+    """
+    names = {
+        "observed": [v.name for v in network.variables] if observed is None else list(observed),
+        "targets": [v.name for v in network.variables] if targets is None else list(targets),
+    }
+    problems = [
+        f"a variable is named twice in {argument}: {', '.join(given)}"
+        for argument, given in names.items()
+        if len(set(given)) < len(given)
+    ]
+    if problems:
+        raise InvalidArgumentError(listed(problems), tuple(problems))
+    check_interface(network.interface, limits)
+    plan = DynamicPlan(
+        network,
+        tuple(network.variable(name) for name in names["observed"]),
+        tuple(network.variable(name) for name in names["targets"]),
+        limits,
+    )
+    # Plans that are too large are refused here, not in the first run.
+    for part in plan.slices.messages:
+        if part.compiled.refusal is not None:
+            raise part.compiled.refusal
+    return plan

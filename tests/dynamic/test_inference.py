@@ -1,0 +1,326 @@
+"""Filtering, prediction, smoothing and likelihood are those of the joint of all slices."""
+
+from __future__ import annotations
+
+import math
+import pickle
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from bnmind.dynamic import DynamicNetwork, DynamicPlan, compile_dynamic, previous
+from bnmind.dynamic.passes import Passes, Tables, segment_length
+from bnmind.dynamic.sequences import read_sequences
+from bnmind.errors import (
+    BnmindError,
+    CaseTableError,
+    EvidenceNamesError,
+    ImpossibleEvidenceError,
+    InvalidArgumentError,
+    TooLargeError,
+    UnknownNameError,
+)
+from bnmind.information import Floats
+from bnmind.junction.inference.limits import Limits
+from bnmind.pgm import Network, TabularCPD, Variable
+from tests.dynamic.twin import dynamic_networks, findings_of, joint_of, sequences_of
+from tests.modes import examples
+
+RAIN, UMBRELLA = Variable("rain", ("no", "yes")), Variable("umbrella", ("no", "yes"))
+SENSOR = TabularCPD(UMBRELLA, (RAIN,), np.array([[0.8, 0.1], [0.2, 0.9]]))
+STAY = np.array([[0.7, 0.3], [0.3, 0.7]])
+WEATHER = DynamicNetwork(
+    Network((TabularCPD(RAIN, (), np.array([0.5, 0.5])), SENSOR)),
+    (TabularCPD(RAIN, (previous(RAIN),), STAY), SENSOR),
+)
+"""The umbrella world of Russell and Norvig, *Artificial intelligence: a modern approach*."""
+
+
+def marginal(joint: Floats, axis: int) -> Floats:
+    """Return the distribution of one axis."""
+    sums = np.asarray(joint.sum(axis=tuple(a for a in range(joint.ndim) if a != axis)))
+    return np.asarray(sums / sums.sum())
+
+
+def is_missing_or_likelihood(plan: DynamicPlan, slices: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return a frame of the states, and the likelihoods that are left."""
+    variables = plan.network.variables
+    columns: dict[str, list[Any]] = {}
+    likelihoods: dict[str, Any] = {}
+    for v in variables:
+        found = [slice_.get(v.name) for slice_ in slices]
+        if any(isinstance(finding, list) for finding in found):
+            weights = np.ones((len(slices), v.n_states))
+            for row, finding in enumerate(found):
+                if isinstance(finding, list):
+                    weights[row] = finding
+                elif finding is not None:
+                    weights[row] = np.eye(v.n_states)[finding]
+            likelihoods[v.name] = weights
+        else:
+            columns[v.name] = [None if f is None else v.states[f] for f in found]
+    return {"columns": columns, "likelihoods": likelihoods}
+
+
+def findings_by_state(network: DynamicNetwork, slice_: dict[str, Any]) -> dict[str, Any]:
+    """Return findings with states instead of positions."""
+    return {
+        name: network.variable(name).states[finding] if isinstance(finding, int) else finding
+        for name, finding in slice_.items()
+    }
+
+
+@settings(max_examples=examples(20))
+@given(st.data())
+def test_steps_are_those_of_the_joint_of_all_slices(data: st.DataObject) -> None:
+    network = data.draw(dynamic_networks())
+    slices = data.draw(findings_of(network))
+    assume(joint_of(network, slices).sum() > 0)
+    plan = compile_dynamic(network)
+    state = plan.start()
+    n = len(network.variables)
+    for t in range(len(slices)):
+        state, info = plan.step(state, findings_by_state(network, slices[t]))
+        joint = joint_of(network, slices[: t + 1])
+        assert state.log_likelihood == pytest.approx(math.log(joint.sum()))
+        for i, v in enumerate(network.variables):
+            expected = marginal(joint, t * n + i)
+            assert info.posterior.marginals[v.name] == pytest.approx(expected)
+    ahead = plan.predict(state, 1)
+    joint = joint_of(network, slices, n_slices=len(slices) + 1)
+    for i, v in enumerate(network.variables):
+        expected = marginal(joint, len(slices) * n + i)
+        assert ahead.marginals[v.name][0] == pytest.approx(expected)
+
+
+@settings(max_examples=examples(20))
+@given(st.data())
+def test_sequences_side_by_side_are_those_of_the_joint_of_all_slices(data: st.DataObject) -> None:
+    network = data.draw(dynamic_networks())
+    sequences = data.draw(sequences_of(network))
+    joints = [joint_of(network, slices) for slices in sequences]
+    assume(all(joint.sum() > 0 for joint in joints))
+    plan = compile_dynamic(network)
+    rows = [slice_ for slices in sequences for slice_ in slices]
+    given_ = is_missing_or_likelihood(plan, rows)
+    frame = pd.DataFrame(
+        {"who": [i for i, slices in enumerate(sequences) for _ in slices], **given_["columns"]}
+    )
+    options: dict[str, Any] = {"sequence": "who", "likelihoods": given_["likelihoods"]}
+    filtered = plan.filter(frame, **options)
+    smoothed = plan.smooth(frame, **options)
+    total = sum(math.log(joint.sum()) for joint in joints)
+    assert plan.log_likelihood(frame, **options) == pytest.approx(total, abs=1e-9)
+    assert filtered.log_likelihood == pytest.approx(total, abs=1e-9)
+    assert smoothed.log_likelihood == pytest.approx(total, abs=1e-9)
+    row, n = 0, len(network.variables)
+    for slices, joint in zip(sequences, joints, strict=True):
+        for t in range(len(slices)):
+            before = joint_of(network, slices[: t + 1])
+            for i, v in enumerate(network.variables):
+                axis = t * n + i
+                assert filtered.marginals[v.name][row] == pytest.approx(marginal(before, axis))
+                assert smoothed.marginals[v.name][row] == pytest.approx(marginal(joint, axis))
+            row += 1
+
+
+def test_the_umbrella_world_has_its_published_answers() -> None:
+    plan = compile_dynamic(WEATHER)
+    smoothed = plan.smooth({"umbrella": ["yes", "yes"]})
+    assert smoothed.marginals["rain"][0, 1] == pytest.approx(0.883, abs=5e-4)
+    state, info = plan.step(plan.start(), {"umbrella": "yes"})
+    assert info.posterior["rain"]["yes"] == pytest.approx(0.818, abs=5e-4)
+    assert plan.step(state, {"umbrella": "yes"})[1].posterior["rain"]["yes"] == pytest.approx(
+        0.883, abs=5e-4
+    )
+
+
+def test_a_step_changes_no_state_and_accepts_no_findings() -> None:
+    plan = compile_dynamic(WEATHER)
+    state, _ = plan.step(plan.start(), {"umbrella": "yes"})
+    twice = [plan.step(state)[0].belief.tolist() for _ in range(2)]
+    assert twice[0] == twice[1]
+    assert (state.n_slices, state.belief.shape) == (1, (2,))
+
+
+def test_predictions_go_on_from_a_state() -> None:
+    plan = compile_dynamic(WEATHER)
+    state, info = plan.step(plan.start(), {"umbrella": "yes"})
+    ahead = plan.predict(state, 3)
+    expected = info.posterior.marginals["rain"]
+    for row in range(3):
+        expected = STAY @ expected
+        assert ahead.marginals["rain"][row] == pytest.approx(expected)
+    assert ahead.to_frame("rain").index.tolist() == [1, 2, 3]
+    with pytest.raises(InvalidArgumentError, match="at least one slice"):
+        plan.predict(state, 0)
+    with pytest.raises(TooLargeError, match="predictions of"):
+        plan.predict(state, 10**12)
+
+
+def test_the_tables_of_slices_may_vary() -> None:
+    def transition(number: int) -> list[list[float]]:
+        stay = 1 - 0.1 * number
+        return [[stay, 1 - stay], [1 - stay, stay]]
+
+    network = DynamicNetwork(WEATHER.first, WEATHER.transition, {"rain": transition})
+    slices = [{"umbrella": 1}, {"umbrella": 0}, {}, {"umbrella": 1}]
+    joint = joint_of(network, slices)
+    plan = compile_dynamic(network)
+    frame = {"umbrella": ["yes", "no", None, "yes"]}
+    smoothed = plan.smooth(frame)
+    assert smoothed.log_likelihood == pytest.approx(math.log(joint.sum()))
+    for t in range(4):
+        assert smoothed.marginals["rain"][t] == pytest.approx(marginal(joint, 2 * t))
+    state = plan.start()
+    for finding in frame["umbrella"]:
+        state, _ = plan.step(state, {"umbrella": finding})
+    assert state.log_likelihood == pytest.approx(math.log(joint.sum()))
+
+
+def test_a_varying_table_that_is_invalid_is_named_with_its_slice() -> None:
+    network = DynamicNetwork(
+        WEATHER.first, WEATHER.transition, {"rain": lambda number: np.full((2, 2), 0.1 * number)}
+    )
+    plan = compile_dynamic(network)
+    with pytest.raises(InvalidArgumentError, match=r"in slice 1: expected the table of rain"):
+        plan.filter({"umbrella": ["yes", "yes"]})
+
+
+def test_very_improbable_findings_do_not_underflow() -> None:
+    plan = compile_dynamic(WEATHER, observed=["umbrella"], targets=["rain"])
+    weights = np.tile([[1e-150, 3e-150], [2e-140, 1e-140]], (10, 1))
+    filtered = plan.filter({}, likelihoods={"umbrella": weights})
+    smoothed = plan.smooth({}, likelihoods={"umbrella": weights})
+    belief, total = np.array([0.5, 0.5]), 0.0
+    for number, weight in enumerate(weights):
+        belief = (STAY @ belief if number else belief) * (weight @ SENSOR.values)
+        total += math.log(belief.sum())
+        belief = belief / belief.sum()
+    assert total < -6000
+    assert filtered.log_likelihood == pytest.approx(total)
+    assert filtered.marginals["rain"][-1] == pytest.approx(belief)
+    assert smoothed.marginals["rain"][-1] == pytest.approx(belief)
+
+
+def test_the_state_of_a_filter_does_not_grow() -> None:
+    plan = compile_dynamic(WEATHER, observed=["umbrella"], targets=["rain"])
+    state = plan.start()
+    sizes = []
+    for number in range(60):
+        state, _ = plan.step(state, {"umbrella": "yes" if number % 3 else "no"})
+        sizes.append(len(pickle.dumps(state)))
+    assert len(set(sizes)) == 1
+
+
+def test_smoothing_keeps_the_messages_of_about_twice_the_root_of_the_slices() -> None:
+    plan = compile_dynamic(WEATHER)
+    sequences = read_sequences(WEATHER, plan.observed, {"umbrella": ["yes"] * 100})
+    (group,) = sequences.groups(1)
+    passes = Passes(plan.slices, sequences, group, Tables())
+    runs = {"forward": 0}
+    forward = passes.forward
+
+    def counted(*arguments: Any, **options: Any) -> Any:
+        for result in forward(*arguments, **options):
+            runs["forward"] += 1
+            yield result
+
+    passes.forward = counted  # type: ignore[method-assign]
+    order: list[int] = []
+    passes.smooth(plan.slices.smoothers, lambda number, joints: order.append(number))
+    assert order == list(reversed(range(100)))
+    assert runs["forward"] == 100 + 90  # the first slice of a segment starts from a checkpoint
+    assert [segment_length(n) for n in (1, 2, 4, 5, 100, 101)] == [1, 2, 2, 3, 10, 11]
+
+
+def test_an_interface_that_is_too_large_is_refused_with_its_size() -> None:
+    many = [Variable(f"x{i}", ("0", "1")) for i in range(40)]
+    first = Network(tuple(TabularCPD(v, (), np.array([0.5, 0.5])) for v in many))
+    later = tuple(TabularCPD(v, (previous(v),), STAY) for v in many)
+    with pytest.raises(TooLargeError, match=r"interface .* 1,099,511,627,776 cells") as caught:
+        compile_dynamic(DynamicNetwork(first, later))
+    assert caught.value.needed > caught.value.budget
+    with pytest.raises(TooLargeError):
+        compile_dynamic(WEATHER, limits=Limits(max_multiplications=3))
+
+
+def test_impossible_findings_are_named_with_their_slice() -> None:
+    never = TabularCPD(UMBRELLA, (RAIN,), np.array([[1.0, 1.0], [0.0, 0.0]]))
+    network = DynamicNetwork(Network((WEATHER.first.cpd("rain"), never)), WEATHER.transition)
+    plan = compile_dynamic(network)
+    frame = pd.DataFrame({"day": ["a", "b"], "umbrella": ["no", "yes"]}, index=[7, 8])
+    with pytest.raises(ImpossibleEvidenceError, match="row 8, slice 0 of sequence b") as caught:
+        plan.filter(frame, sequence="day")
+    assert caught.value.evidence == {"umbrella": "yes"}
+    with pytest.raises(ImpossibleEvidenceError, match="slice 0"):
+        plan.step(plan.start(), {"umbrella": "yes"})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "told"),
+    [
+        ({"cases": {"umbrella": ["perhaps"]}}, CaseTableError, "perhaps"),
+        ({"cases": {"umbrela": ["yes"]}}, CaseTableError, "did you mean umbrella"),
+        ({"cases": {"umbrella": []}}, CaseTableError, "at least one slice"),
+        ({"cases": {"umbrella": ["yes"]}, "sequence": "who"}, UnknownNameError, "who"),
+        ({"cases": {"umbrella": ["yes"], "who": [None]}, "sequence": "who"}, CaseTableError, "row"),
+        ({"cases": {"umbrella": ["yes"]}, "sequence": "umbrella"}, InvalidArgumentError, "column"),
+        (
+            {"cases": {"umbrella": ["yes"]}, "likelihoods": {"umbrella": [[1, 1]]}},
+            InvalidArgumentError,
+            "both",
+        ),
+        (
+            {"cases": {"umbrella": ["yes"]}, "likelihoods": {"rain": [[1, -1]]}},
+            InvalidArgumentError,
+            "not negative",
+        ),
+        (
+            {"cases": {"umbrella": ["yes"]}, "likelihoods": {"rain": [1, 1]}},
+            InvalidArgumentError,
+            "shape",
+        ),
+        ({"cases": {"umbrella": ["yes"]}, "likelihoods": {"snow": []}}, UnknownNameError, "snow"),
+        ({"cases": 7}, InvalidArgumentError, "data frame|DataFrame"),
+    ],
+)
+def test_wrong_sequences_are_refused(
+    arguments: dict[str, Any], error: type[BnmindError], told: str
+) -> None:
+    plan = compile_dynamic(WEATHER)
+    for ask in (plan.filter, plan.smooth, plan.log_likelihood):
+        with pytest.raises(error, match=told):
+            ask(**arguments)
+
+
+def test_wrong_findings_and_states_of_a_step_are_refused() -> None:
+    plan = compile_dynamic(WEATHER, observed=["umbrella"])
+    with pytest.raises(EvidenceNamesError, match="rain"):
+        plan.step(plan.start(), {"rain": "yes"})
+    with pytest.raises(InvalidArgumentError, match="no findings of rain"):
+        plan.filter({"rain": ["yes"]})
+    state, _ = plan.step(plan.start())
+    color = Variable("color", ("r", "g", "b"))
+    same = TabularCPD(color, (previous(color),), np.eye(3))
+    other = DynamicNetwork(Network((TabularCPD(color, (), np.full(3, 1 / 3)),)), (same,))
+    with pytest.raises(InvalidArgumentError, match="another network"):
+        compile_dynamic(other).step(state)
+    with pytest.raises(InvalidArgumentError, match="twice in observed"):
+        compile_dynamic(WEATHER, observed=["rain", "rain"])
+    with pytest.raises(UnknownNameError, match="snow"):
+        compile_dynamic(WEATHER, targets=["snow"])
+
+
+def test_slices_without_arcs_between_them_are_independent() -> None:
+    coin = Variable("coin", ("heads", "tails"))
+    toss = TabularCPD(coin, (), np.array([0.25, 0.75]))
+    plan = compile_dynamic(DynamicNetwork(Network((toss,)), (toss,)))
+    answers = plan.smooth({"coin": ["heads", None, "tails"]})
+    assert answers.log_likelihood == pytest.approx(math.log(0.25 * 0.75))
+    assert answers.marginals["coin"][1] == pytest.approx([0.25, 0.75])
+    assert plan.predict(plan.step(plan.start())[0]).marginals["coin"][0, 0] == pytest.approx(0.25)
