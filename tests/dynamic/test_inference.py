@@ -25,7 +25,7 @@ from bnmind.errors import (
     UnknownNameError,
 )
 from bnmind.information import Floats
-from bnmind.junction.inference.limits import Limits
+from bnmind.junction import Limits
 from bnmind.pgm import Network, TabularCPD, Variable
 from tests.dynamic.twin import dynamic_networks, findings_of, joint_of, sequences_of
 from tests.modes import examples
