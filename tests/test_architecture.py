@@ -112,7 +112,11 @@ model comes from another library or goes there, and it is queried in one call.""
 FRONT_DOOR = ROOT / "__init__.pyi"
 """The names of `import bnmind`, each imported from its room when it is first used."""
 
-FRONTS = {"bnmind.pgm.files": "pgm.files", "bnmind.pgm.formats.registry": "pgm.files"}
+FRONTS = {
+    "bnmind.pgm.files": "pgm.files",
+    "bnmind.pgm.competition": "pgm.files",
+    "bnmind.pgm.formats.registry": "pgm.files",
+}
 """Modules that stand outside of the rooms that they are the front of."""
 
 LEVELS = {room: level for level, rooms in enumerate(ORDER) for room in rooms}

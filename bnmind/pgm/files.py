@@ -19,13 +19,11 @@ from bnmind._arguments import checked
 from bnmind._text_files import write_files
 from bnmind._values import CheckedValue
 from bnmind.errors import ModelFileError
+from bnmind.pgm.competition import read_evidence
 from bnmind.pgm.encoded_names import FileNames
 from bnmind.pgm.formats.model_format import FILE_BYTES, ModelFormat, ModelSource, read_from
 from bnmind.pgm.formats.reading import ModelFileWarning, NormalizedTable, Reading
 from bnmind.pgm.formats.registry import MODEL_FORMATS
-from bnmind.pgm.formats.source import text_of
-from bnmind.pgm.formats.uai.files import names_beside
-from bnmind.pgm.formats.uai.models import evidence_from_uai, variables_from_uai
 from bnmind.pgm.network import FactorModel, Network
 from bnmind.pgm.tabular import DEFAULT_CELLS
 
@@ -278,28 +276,6 @@ def read_with_report(
         path, lambda data: form.read(ModelSource(Path(path), data, max_cells, reading))
     )
     return ReadReport(model, tuple(tables), tuple(notes))
-
-
-@checked
-def read_evidence(path: str | os.PathLike[str], model: str | os.PathLike[str]) -> dict[str, str]:
-    """Return the findings in a UAI file of evidence, {variable: state}.
-
-    Parameters
-    ----------
-    path
-        The file of evidence, ``model.uai.evid`` by custom.
-    model
-        The ``.uai`` file that it belongs to, which numbers the variables.
-
-    Raises
-    ------
-    ModelFileError
-        If either file cannot be read or is not of its format, with the place.
-    """
-    _format(model, (".uai",), "the model of a file of evidence", packed=True)
-    names = names_beside(model)
-    variables = read_from(model, lambda data: variables_from_uai(text_of(data), names=names))
-    return read_from(path, lambda data: evidence_from_uai(text_of(data), variables))
 
 
 def _format(

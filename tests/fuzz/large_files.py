@@ -294,6 +294,18 @@ LARGE: Mapping[str, Mapping[str, Large]] = {
     "uai_evidence": {
         "findings": lambda n: b"%d%s" % (n, b" 0 1" * n),
         "samples": lambda n: b"1\n" + b"1 0 1\n" * n,
+        "many samples": lambda n: b"%d\n" % n + b"1 0 1\n" * n,
+        "unknown variables": lambda n: b"%d%s" % (n, b" 7 1" * n),
+    },
+    "uai_query": {
+        "variables": lambda n: b"%d%s" % (n, b" 0" * n),
+        "unknown variables": lambda n: b"%d%s" % (n, b" 7" * n),
+    },
+    "uai_answer": {
+        "marginals": lambda n: b"MAR\n2 2 .5 .5 3 0 0 1" + b" 0.5" * n,
+        "solutions": lambda n: b"MPE\n" + b"2 0 1\n-BEGIN-\n" * n + b"2 0 1",
+        "states": lambda n: b"MMAP\n%d%s" % (n, b" 0 1" * n),
+        "unknown variables": lambda n: b"MMAP\n%d%s" % (n, b" 7 1" * n),
     },
     "bank": {
         "items": _bank,

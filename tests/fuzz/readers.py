@@ -28,13 +28,21 @@ from bnmind.errors import BnmindError
 from bnmind.lab import transcript_from_json
 from bnmind.lab.mastermind import read_game
 from bnmind.mastermind import Board, Reply, parse_history, parse_noise
-from bnmind.pgm.files import read_evidence, read_model, read_network
+from bnmind.pgm.competition import (
+    read_evidence_samples,
+    read_explanation,
+    read_log_evidence,
+    read_marginals,
+    read_query,
+)
+from bnmind.pgm.files import read_model, read_network
 from bnmind.strategies import read_tree, read_weights
 
 __all__ = ["READERS", "SEEDS", "Reader", "fault_in"]
 
 HERE = Path(__file__).parent
 SEEDS = HERE / "seeds"
+UAI = SEEDS / "uai" / "small.uai"
 
 LONGEST_MESSAGE = 6000
 
@@ -90,6 +98,14 @@ def _names(path: Path) -> object:
     shutil.copy(SEEDS / "uai" / "small.uai", model)
     path.replace(path.with_name("model.uai.json"))
     return read_network(model)
+
+
+def _answer(path: Path) -> object:
+    """Read an answer to a task of a competition."""
+    task = path.read_bytes().lstrip()[:3]
+    if task == b"PR\n":
+        return read_log_evidence(path)
+    return read_marginals(path, UAI) if task == b"MAR" else read_explanation(path, UAI)
 
 
 def _roles(path: Path) -> ItemBank:
@@ -159,7 +175,9 @@ READERS: Mapping[str, Reader] = {
             for name in ("bif", "net", "xmlbif", "xdsl", "uai", "model_json", "packed")
         ),
         Reader("uai_names", _names),
-        Reader("uai_evidence", lambda path: read_evidence(path, SEEDS / "uai" / "small.uai")),
+        Reader("uai_evidence", lambda path: read_evidence_samples(path, UAI)),
+        Reader("uai_query", lambda path: read_query(path, UAI)),
+        Reader("uai_answer", _answer),
         Reader("bank", read_bank),
         Reader("roles", _roles),
         Reader("session", _session),

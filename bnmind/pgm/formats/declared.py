@@ -99,9 +99,15 @@ class Faults:
 
     The error lists the first faults and counts the others, so that a file with many faults takes no
     longer than a valid one.
+
+    Parameters
+    ----------
+    expected
+        The content of a file without faults, in a few words.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, expected: str = "a valid network") -> None:
+        self._expected = expected
         self._told: list[tuple[str, Place]] = []
         self._count = 0
 
@@ -122,7 +128,7 @@ class Faults:
         listed = "; ".join(f"{text} at {place}" for text, place in self._told)
         more = self._count - len(self._told)
         raise ModelFileError(
-            f"expected a valid network, got these faults: {listed}"
+            f"expected {self._expected}, got these faults: {listed}"
             f"{f'; and {more:,} more' if more > 0 else ''}",
             line=first.line,
             column=first.column,

@@ -162,11 +162,23 @@ class TableFormat:
         return self.parse(source.data, max_cells=source.max_cells, reading=source.reading)
 
 
-def read_from(path: str | os.PathLike[str], read: Callable[[bytes], _Read]) -> _Read:
-    """Return the result of a reader; its errors name the file."""
+def read_from(
+    path: str | os.PathLike[str], read: Callable[[bytes], _Read], expected: str | None = "a model"
+) -> _Read:
+    """Return the result of a reader; its errors name the file.
+
+    Parameters
+    ----------
+    path
+        The file.
+    read
+        Makes the result from the bytes of the file, unpacked.
+    expected
+        The content of the file in a few words; None if the file may be empty.
+    """
     data = read_bytes(path, most=FILE_BYTES, packed=str(path).endswith(".gz"))
-    if not data.strip():
-        raise ModelFileError(f"expected a model in {path}, got an empty file", str(path))
+    if expected is not None and not data.strip():
+        raise ModelFileError(f"expected {expected} in {path}, got an empty file", str(path))
     try:
         return read(data)
     except ModelFileError as fault:

@@ -1,4 +1,4 @@
-"""UAI: the order of its numbers, the names beside it, evidence, and where faults are."""
+"""UAI: the order of its numbers, the names beside it, and where faults are."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from hypothesis import HealthCheck, given, settings
 
 from bnmind.errors import ModelFileError, TooLargeError
 from bnmind.pgm import Factor, FactorModel, Network, TabularCPD, Variable
-from bnmind.pgm.files import read_evidence, read_model, read_network, write_model
+from bnmind.pgm.files import read_model, read_network, write_model
 from bnmind.pgm.formats.source import Place
-from bnmind.pgm.formats.uai.models import _Reader, network_from_uai
+from bnmind.pgm.formats.uai.models import network_from_uai
+from bnmind.pgm.formats.uai.words import Words
 from tests.modes import examples
 from tests.networks import enumerate_joint, factor_models, networks
 from tests.pgm.faults import require_fault
@@ -246,46 +247,19 @@ def test_names_of_another_model_are_refused(tmp_path: Path) -> None:
         read_network(path)
 
 
-@pytest.mark.parametrize("text", ["2 0 1 2 2", "1 2 0 1 2 2", "1\n2\n0 1\n2 2\n"])
-def test_evidence_is_read(tmp_path: Path, text: str) -> None:
-    write_model(NETWORK, tmp_path / "flood.uai")
-    (tmp_path / "flood.uai.evid").write_text(text)
-    found = read_evidence(tmp_path / "flood.uai.evid", tmp_path / "flood.uai")
-    assert found == {"rain": "yes", "flood": "much"}
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("2 0 1 2", "a state of flood, got the end of the file at line 1, column 8"),
-        ("1 0 2", "a state of rain from 0 to 1, got '2' at line 1, column 5"),
-        ("1 3 0", "the number of a variable from 0 to 2, got '3' at line 1, column 3"),
-        ("2 0 1 0 1", "evidence on rain once, got '0' at line 1, column 7"),
-        ("0 1", "the end of the file, got '1' at line 1, column 3"),
-        ("x", "a number of findings, got 'x' at line 1, column 1"),
-    ],
-)
-def test_faults_of_evidence_are_reported(tmp_path: Path, text: str, words: str) -> None:
-    write_model(NETWORK, tmp_path / "flood.uai")
-    (tmp_path / "flood.uai.evid").write_text(text)
-    with pytest.raises(ModelFileError) as caught:
-        read_evidence(tmp_path / "flood.uai.evid", tmp_path / "flood.uai")
-    assert words in str(caught.value)
-
-
 def test_a_file_with_every_table_wrong_is_searched_for_the_first_faults_only(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each place used to be found from the start of the file: 131 KB took 25 s."""
     searched = 0
-    find = _Reader.place
+    find = Words.place
 
-    def counted(reader: _Reader, at: int) -> Place:
+    def counted(reader: Words, at: int) -> Place:
         nonlocal searched
         searched += 1
         return find(reader, at)
 
-    monkeypatch.setattr(_Reader, "place", counted)
+    monkeypatch.setattr(Words, "place", counted)
     n = 500
     scopes = "1 0\n" + "".join(f"2 {i - 1} {i}\n" for i in range(1, n))
     path = tmp_path / "model.uai"

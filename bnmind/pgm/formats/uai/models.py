@@ -13,13 +13,12 @@
 
 Comments are lines that start with the word ``c``, and text after ``#``. The format identifies
 variables and states by numbers, so another file beside it holds their names
-(`bnmind.pgm.formats.uai.names`). Without that file, the names are x0, x1, … and 0, 1, …. Evidence
-has a file of its own: ``1 0 2`` means one observed variable, x0, in state 2.
+(`bnmind.pgm.formats.uai.names`). Without that file, the names are x0, x1, … and 0, 1, ….
 
 References
 ----------
-The UAI 2008 evaluation of probabilistic inference, *File formats*; with the evidence
-of 2014 and the comments of 2016.
+The UAI 2008 evaluation of probabilistic inference, *File formats*; with the comments
+of 2016.
 """
 
 from __future__ import annotations
@@ -29,7 +28,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
 
 import numpy as np
 
@@ -47,13 +45,13 @@ from bnmind.pgm.formats.declared import (
     scopes_of,
 )
 from bnmind.pgm.formats.reading import PLAIN_READING, REVERSED_PARENTS, Reading
-from bnmind.pgm.formats.source import Place, Source, number_list, shown
+from bnmind.pgm.formats.source import Place, number_list
 from bnmind.pgm.formats.table_text import rows_of, written
+from bnmind.pgm.formats.uai.words import Words
 from bnmind.pgm.network import FactorModel, Network
 from bnmind.pgm.variable import Variable
 
 __all__ = [
-    "evidence_from_uai",
     "is_uai_network",
     "model_from_uai",
     "model_to_uai",
@@ -61,48 +59,6 @@ __all__ = [
     "network_to_uai",
     "variables_from_uai",
 ]
-
-_COMMENTS = re.compile(r"^c(?:[ \t].*)?$|#.*", re.MULTILINE)
-_TOKEN = re.compile(r"\S++")
-_DIGITS = 9
-
-
-@dataclass(frozen=True)
-class _Reader:
-    """The words of a text, and their places."""
-
-    source: Source
-    tokens: list[str]
-
-    @classmethod
-    def of(cls, text: str) -> _Reader:
-        source = Source.without(_COMMENTS, text)
-        return cls(source, source.text.split())
-
-    def place(self, at: int) -> Place:
-        """Return the place of a word; the end of the file if there is no such word."""
-        words = _TOKEN.finditer(self.source.text)
-        word = next(islice(words, at, None), None)
-        return self.source.place(word.start() if word else len(self.source.text))
-
-    def first_places(self, count: int) -> list[Place]:
-        """Return the places of the first words."""
-        words = islice(_TOKEN.finditer(self.source.text), count)
-        return [self.source.place(word.start()) for word in words]
-
-    def fault(self, expected: str, at: int) -> ModelFileError:
-        is_word = at < len(self.tokens)
-        word = shown(self.tokens[at]) if is_word else "the end of the file"
-        return self.place(at).fault(f"expected {expected}, got {word}")
-
-    def count(self, at: int, expected: str, *, least: int = 0, below: int = 10**_DIGITS) -> int:
-        """Return a word as a whole number."""
-        token = self.tokens[at] if at < len(self.tokens) else ""
-        if not (token.isascii() and token.isdigit() and len(token) <= _DIGITS):
-            raise self.fault(expected, at)
-        if not least <= int(token) < below:
-            raise self.fault(f"{expected} from {least} to {below - 1}", at)
-        return int(token)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,7 +74,7 @@ class _Preamble:
     """The index of the word after the preamble."""
 
 
-def _preamble(reader: _Reader) -> _Preamble:
+def _preamble(reader: Words) -> _Preamble:
     if reader.tokens[:1] not in (["BAYES"], ["MARKOV"]):
         raise reader.fault("BAYES or MARKOV", 0)
     n = reader.count(1, "a number of variables", least=1)
@@ -148,7 +104,7 @@ def _preamble(reader: _Reader) -> _Preamble:
 
 
 def _variables(
-    reader: _Reader, preamble: _Preamble, names: Sequence[Variable] | None
+    reader: Words, preamble: _Preamble, names: Sequence[Variable] | None
 ) -> tuple[Variable, ...]:
     if names is None:
         return tuple(
@@ -191,7 +147,7 @@ def network_from_uai(
     TooLargeError
         If there are more cells; nothing is allocated.
     """
-    reader = _Reader.of(text)
+    reader = Words.of(text)
     preamble = _preamble(reader)
     if preamble.kind != "BAYES":
         raise reader.fault("BAYES, for a network", 0)
@@ -218,7 +174,7 @@ def network_from_uai(
         rows = values.reshape(-1, variables[0].n_states)
         tables.append(Numbers(variables, rows, partial(_place_of_number, reader, at + 1)))
         at += 1 + values.size
-    _expect_end(reader, at)
+    reader.expect_end(at)
     return network_of(declared, tables, reading=reading)
 
 
@@ -230,13 +186,13 @@ def _is_of_pyagrum(text: str, n_scopes: int) -> bool:
     )
 
 
-def _place_of_number(reader: _Reader, start: int, number: int) -> Place:
+def _place_of_number(reader: Words, start: int, number: int) -> Place:
     return reader.place(start + number)
 
 
 def is_uai_network(text: str) -> bool:
     """Return whether a UAI text is of kind BAYES, a network."""
-    return _Reader.of(text).tokens[:1] == ["BAYES"]
+    return Words.of(text).tokens[:1] == ["BAYES"]
 
 
 def model_from_uai(
@@ -250,7 +206,7 @@ def model_from_uai(
 
     A variable without a factor gets a factor of ones.
     """
-    reader = _Reader.of(text)
+    reader = Words.of(text)
     preamble = _preamble(reader)
     if preamble.kind == "BAYES":
         network = network_from_uai(text, names=names, max_cells=max_cells, reading=reading)
@@ -272,13 +228,13 @@ def model_from_uai(
             raise reader.fault("a factor that is not negative", at + 1 + int(np.argmin(values)))
         factors.append(Factor(tuple(variables[i] for i in scope), values.reshape(shape)))
         at += 1 + values.size
-    _expect_end(reader, at)
+    reader.expect_end(at)
     lonely = set(range(len(variables))).difference(*preamble.scopes)
     factors += [Factor((variables[i],), np.ones(preamble.sizes[i])) for i in sorted(lonely)]
     return FactorModel(tuple(factors), variables)
 
 
-def _numbers(reader: _Reader, at: int, wanted: int) -> Floats:
+def _numbers(reader: Words, at: int, wanted: int) -> Floats:
     """Return the numbers of a table; the word at an index is their count."""
     expected = f"the count {many(wanted)} of numbers"
     if reader.count(at, expected) != wanted:
@@ -292,46 +248,12 @@ def _numbers(reader: _Reader, at: int, wanted: int) -> Floats:
     return values
 
 
-def _expect_end(reader: _Reader, at: int) -> None:
-    if at < len(reader.tokens):
-        raise reader.fault("the end of the file", at)
-
-
 def variables_from_uai(
     text: str, *, names: Sequence[Variable] | None = None
 ) -> tuple[Variable, ...]:
     """Return the variables of a UAI text in its order, without reading the tables."""
-    reader = _Reader.of(text)
+    reader = Words.of(text)
     return _variables(reader, _preamble(reader), names)
-
-
-def evidence_from_uai(text: str, variables: Sequence[Variable]) -> dict[str, str]:
-    """Return the findings, {variable: state}, in a UAI text of evidence.
-
-    Parameters
-    ----------
-    text
-        The number of findings, then for each the numbers of a variable and a state;
-        before it there may be the number 1 of samples.
-    variables
-        Those of the model, in the order of its file.
-    """
-    reader = _Reader.of(text)
-    at = 0
-    if len(reader.tokens) % 2 == 0 and reader.tokens[:1] == ["1"]:
-        at = 1
-    n_findings = reader.count(at, "a number of findings")
-    findings: dict[str, str] = {}
-    for _ in range(n_findings):
-        number = reader.count(at + 1, "the number of a variable", below=len(variables))
-        variable = variables[number]
-        if variable.name in findings:
-            raise reader.fault(f"evidence on {variable.name} once", at + 1)
-        state = reader.count(at + 2, f"a state of {variable.name}", below=variable.n_states)
-        findings[variable.name] = variable.states[state]
-        at += 2
-    _expect_end(reader, at + 1)
-    return findings
 
 
 def network_to_uai(network: Network) -> str:
