@@ -291,6 +291,11 @@ def _derivatives() -> Any:
     return [plan, alone, plan.posterior("yes", {"count": "1"}), alone.log_evidence()]
 
 
+@_add(junction.CompetitionTask)
+def _tasks() -> Any:
+    return list(junction.COMPETITION_TASKS.values())
+
+
 @_add(junction.Engine)
 def _engines() -> Any:
     engine = junction.compile_model(network(), memory=2**20)

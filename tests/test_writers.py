@@ -210,6 +210,11 @@ WRITERS_OF_FILES: dict[str, tuple[Callable[[Path], None], str, int]] = {
     "fit-weights": (_command("fit-weights", *SMALL, *FEW, "--out", "PLACE"), "a.json", 1),
     "fit-value": (_command("fit-value", *SMALL, "--games", "9", "--out", "PLACE"), "a.json", 1),
     "query": (_command("query", "bank.bif", "--svg", "PLACE"), "a.svg", 1),
+    "answer to a task": (
+        _command("query", "bank.bif", "--task", "MAR", "--out", "PLACE"),
+        "a.MAR.gz",
+        1,
+    ),
     "fit": (
         _command("fit", "bank.bif", "r.csv", "--hidden", "skill_1,skill_2", "--out", "PLACE"),
         "a.bif",

@@ -6,6 +6,7 @@ from bnmind.junction.cases.file_answers import FileAnswers, answer_file
 from bnmind.junction.cases.predict import impute, log_likelihood, predict, predict_proba
 from bnmind.junction.derivatives.gradient import Gradient
 from bnmind.junction.derivatives.plan import DerivativePlan, compile_derivatives
+from bnmind.junction.engine.competition import COMPETITION_TASKS, CompetitionTask
 from bnmind.junction.engine.engine import DEFAULT_MEMORY, Engine, compile_model
 from bnmind.junction.engine.one_call import posterior
 from bnmind.junction.graphs.elimination_order import EliminationOrder, GivenOrder, OrderFinder
@@ -30,12 +31,14 @@ from bnmind.junction.triangulation.portfolio.registry import ORDER_FINDERS
 from bnmind.junction.triangulation.randomized_greedy import RandomizedGreedy
 
 __all__ = [
+    "COMPETITION_TASKS",
     "DEFAULT_MEMORY",
     "ORDER_FINDERS",
     "BatchPosterior",
     "BestOrder",
     "CaseAnswers",
     "Clique",
+    "CompetitionTask",
     "DerivativePlan",
     "EliminationOrder",
     "Engine",

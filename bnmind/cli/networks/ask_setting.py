@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bnmind._registry import made_by_name
+from bnmind.cli.shared.models import model_from
 from bnmind.cli.shared.named_states import evidence_of, names_of
-from bnmind.cli.shared.options import Json
-from bnmind.cli.shared.printable import printable
-from bnmind.cli.shared.work import working
+from bnmind.cli.shared.options import Json, Normalize
 from bnmind.errors import BnmindError
 
 if TYPE_CHECKING:
@@ -89,6 +88,7 @@ class AskOptions:
     rank: Annotated[
         bool, typer.Option("--rank", help="Print the ranking of the questions, and ask nothing.")
     ] = False
+    normalize: Normalize = False
     as_json: Json = False
 
 
@@ -134,7 +134,7 @@ def setting_of(options: AskOptions, saved: Mapping[str, str] | None) -> Setting:
     costs = {
         name: cost for path in _list(texts, "--costs") for name, cost in read_costs(path).items()
     }
-    network = working(f"reading {printable(options.model.name)}", lambda _: read(options.model))
+    network = model_from(options.model, read, normalize=options.normalize)
     states = {v.name: v.states for v in network.variables}
     marks = _marks(options.model)
     about = tuple(names_of(_list(texts, "--about"), states.keys()))

@@ -15,7 +15,8 @@ from bnmind.cli.shared.backends import backend_of
 from bnmind.cli.shared.command import with_options
 from bnmind.cli.shared.errors import say
 from bnmind.cli.shared.members import Described, command_with_members
-from bnmind.cli.shared.options import ClusterOption, Json, Seed, Workers
+from bnmind.cli.shared.models import model_from
+from bnmind.cli.shared.options import ClusterOption, Json, Normalize, Seed, Workers
 from bnmind.cli.shared.places import check_place
 from bnmind.cli.shared.printable import printable, tell, tell_json
 from bnmind.cli.shared.work import working
@@ -111,6 +112,7 @@ class FitCommandOptions:
     workers: Workers = None
     cluster: ClusterOption = None
     seed: Seed = None
+    normalize: Normalize = False
     json_output: Json = False
 
 
@@ -132,8 +134,7 @@ def fit(options: FitCommandOptions) -> None:
     )
     if options.out is not None:
         check_place(options.out, NETWORK_SUFFIXES, "network")
-    name = printable(options.model.name)
-    network = working(f"reading {name}", lambda _: read_network(options.model))
+    network = model_from(options.model, read_network, normalize=options.normalize)
     if options.out is not None:
         _check_content(network, options.out)
     fixed, hidden = _names(options.fixed), _names(options.hidden)

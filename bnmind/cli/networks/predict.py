@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -11,11 +12,13 @@ import typer
 
 from bnmind._messages import one_line
 from bnmind._text_files import check_writable, writing
+from bnmind.cli.shared.command import with_options
 from bnmind.cli.shared.errors import say
 from bnmind.cli.shared.members import command_with_members
+from bnmind.cli.shared.models import model_from
 from bnmind.cli.shared.named_states import names_of
-from bnmind.cli.shared.options import Json, Seed
-from bnmind.cli.shared.printable import printable, tell, tell_json
+from bnmind.cli.shared.options import Json, Normalize, Seed
+from bnmind.cli.shared.printable import tell, tell_json
 from bnmind.cli.shared.work import working
 from bnmind.errors import BnmindError, UnknownNameError
 
@@ -63,9 +66,14 @@ PredictCommand = command_with_members(Answers=lambda: ANSWERS)
 """A command whose help lists the kinds of answers."""
 
 
-def predict(
-    model: Annotated[Path, typer.Argument(help="The file that holds the model.")],
-    cases: Annotated[Path, typer.Argument(help="A .csv, .csv.gz or .parquet file.")],
+@dataclass(frozen=True, kw_only=True)
+class PredictOptions:
+    """The options of the command."""
+
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="The file that holds the model.")]
+    cases: Annotated[
+        Path, typer.Argument(metavar="CASES", help="A .csv, .csv.gz or .parquet file.")
+    ]
     targets: Annotated[
         list[str] | None,
         typer.Option(
@@ -76,7 +84,7 @@ def predict(
             " double quotes.",
             show_default=False,
         ),
-    ] = None,
+    ] = None
     out: Annotated[
         Path | None,
         typer.Option(
@@ -85,10 +93,10 @@ def predict(
             help="The .csv or .parquet file for the answers. [default: CSV on the standard output]",
             show_default=False,
         ),
-    ] = None,
+    ] = None
     answer: Annotated[
         str, typer.Option("--answer", metavar="NAME", help="The answers, from the list below.")
-    ] = DEFAULT_ANSWER,
+    ] = DEFAULT_ANSWER
     draws: Annotated[
         int | None,
         typer.Option(
@@ -98,32 +106,37 @@ def predict(
             help="Draws of each row, with --answer sample. [default: 1]",
             show_default=False,
         ),
-    ] = None,
-    seed: Seed = None,
-    as_json: Json = False,
-) -> None:
+    ] = None
+    seed: Seed = None
+    normalize: Normalize = False
+    as_json: Json = False
+
+
+@with_options(PredictOptions)
+def predict(options: PredictOptions) -> None:
     """Write or print the answers, and report rows and columns without any."""
     from bnmind.junction.cases.case_files import check_suffix
     from bnmind.junction.cases.file_answers import write_answers
     from bnmind.pgm.files import read_model
 
-    kind = _kind(answer, targets, draws, seed)
-    check_suffix(cases, read=True)
+    kind = _kind(options)
+    check_suffix(options.cases, read=True)
+    out, as_json = options.out, options.as_json
     if out is not None:
         check_suffix(out, read=False)
         check_writable(out)
     elif as_json:
         raise BnmindError("--json prints a report on the answers: it needs --out for them")
-    network = working(f"reading {printable(model.name)}", lambda _: read_model(model))
-    function = _function(kind, network, targets, draws, seed)
+    network = model_from(options.model, read_model, normalize=options.normalize)
+    function = _function(kind, network, options)
     if out is None:
-        _print_answers(network, cases, function)
+        _print_answers(network, options.cases, function)
         return
     with writing(out) as file:
         report = working(
             "predicting",
             lambda progress: write_answers(
-                file, out, (network, cases, function), progress=progress
+                file, out, (network, options.cases, function), progress=progress
             ),
         )
     if as_json:
@@ -138,15 +151,16 @@ def predict(
     )
 
 
-def _kind(answer: str, targets: list[str] | None, draws: int | None, seed: int | None) -> _Kind:
+def _kind(options: PredictOptions) -> _Kind:
     """Return the kind of answers; raise an error if an option does not belong to it."""
+    answer = options.answer
     if answer not in ANSWERS:
         raise UnknownNameError("answer", answer, ANSWERS)
     kind = ANSWERS[answer]
     for option, given, fits in (
-        ("--targets", targets, kind.has_targets),
-        ("--draws", draws, kind.has_draws),
-        ("--seed", seed, kind.has_draws),
+        ("--targets", options.targets, kind.has_targets),
+        ("--draws", options.draws, kind.has_draws),
+        ("--seed", options.seed, kind.has_draws),
     ):
         if given is not None and not fits:
             names = [
@@ -158,13 +172,7 @@ def _kind(answer: str, targets: list[str] | None, draws: int | None, seed: int |
     return kind
 
 
-def _function(
-    kind: _Kind,
-    network: FactorModel,
-    targets: list[str] | None,
-    draws: int | None,
-    seed: int | None,
-) -> Callable[..., Any]:
+def _function(kind: _Kind, network: FactorModel, options: PredictOptions) -> Callable[..., Any]:
     """Return the function of a model and a frame that makes the answers."""
     import numpy as np
 
@@ -172,14 +180,14 @@ def _function(
 
     function: Callable[..., Any] = getattr(junction, kind.function)
     known = {v.name for v in network.variables}
-    if kind.has_targets and targets:
-        chosen = names_of(targets, known)
+    if kind.has_targets and options.targets:
+        chosen = names_of(options.targets, known)
         for name in chosen:
             if name not in known:
                 raise UnknownNameError("variable", name, [v.name for v in network.variables])
         return partial(function, targets=chosen)
     if kind.has_draws:
-        return partial(function, rng=np.random.default_rng(seed), draws=draws or 1)
+        return partial(function, rng=np.random.default_rng(options.seed), draws=options.draws or 1)
     return function
 
 

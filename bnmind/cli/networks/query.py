@@ -4,21 +4,28 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bnmind._messages import one_line
 from bnmind._registry import made_by_name
 from bnmind._text_files import check_writable, write_file
+from bnmind.cli.networks.competition import answer_task, task_of
+from bnmind.cli.shared.command import with_options
 from bnmind.cli.shared.members import Described, command_with_members
+from bnmind.cli.shared.models import model_from
 from bnmind.cli.shared.named_states import evidence_of, names_of
-from bnmind.cli.shared.options import Json
-from bnmind.cli.shared.printable import printable, tell, tell_json
+from bnmind.cli.shared.options import Json, Normalize
+from bnmind.cli.shared.printable import tell, tell_json
 from bnmind.cli.shared.work import interruptible, working
+from bnmind.errors import BnmindError
 
 if TYPE_CHECKING:
-    from bnmind.junction import Plan, Posterior
+    from bnmind.junction import OrderFinder, Plan, Posterior
+    from bnmind.pgm import FactorModel
 
 __all__ = ["QUERY_HELP", "QueryCommand", "query"]
 
@@ -36,6 +43,7 @@ Examples:
   bnmind query models/mastermind-3x4.bif --evidence T1=1,T2=1,T3=2 --targets P,C
   bnmind query alarm.bif --evidence HR=HIGH --evidence BP=LOW --plan --json
   bnmind query alarm.bif --evidence HR=HIGH --svg alarm.svg
+  bnmind query grid.uai --evidence-file grid.uai.evid --task MAR --out grid.uai.MAR
 """
 
 
@@ -52,14 +60,25 @@ def _order_finders() -> Mapping[str, Described]:
     return ORDER_FINDERS
 
 
+def _tasks() -> Mapping[str, Described]:
+    from bnmind.junction import COMPETITION_TASKS
+
+    return COMPETITION_TASKS
+
+
 QueryCommand = command_with_members(
-    Formats_of_networks=_model_formats, Order_finders=_order_finders
+    Formats_of_networks=_model_formats,
+    Order_finders=_order_finders,
+    Tasks_of_the_UAI_competitions=_tasks,
 )
-"""A command whose help lists the formats of model files and the order finders."""
+"""A command whose help lists the formats of model files, the order finders and the tasks."""
 
 
-def query(
-    model: Annotated[Path, typer.Argument(help="The file that holds the model.")],
+@dataclass(frozen=True, kw_only=True)
+class QueryOptions:
+    """The options of the command."""
+
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="The file that holds the model.")]
     evidence: Annotated[
         list[str] | None,
         typer.Option(
@@ -68,7 +87,17 @@ def query(
             help="The evidence: variables and their states. Repeat the option for more. Names"
             " and states may contain commas and = if there is only one way to read them.",
         ),
-    ] = None,
+    ] = None
+    evidence_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--evidence-file",
+            metavar="FILE",
+            help="A file of evidence of the UAI competitions: the number of findings, then for"
+            " each the numbers of a variable and a state, from 0, in the order of the model file.",
+            show_default=False,
+        ),
+    ] = None
     targets: Annotated[
         list[str] | None,
         typer.Option(
@@ -78,7 +107,35 @@ def query(
             " for more. Put a name that contains a comma in double quotes.",
             show_default=False,
         ),
-    ] = None,
+    ] = None
+    task: Annotated[
+        str | None,
+        typer.Option(
+            "--task",
+            metavar="NAME",
+            help="Answer a task of the UAI competitions in their format, from the list below.",
+            show_default=False,
+        ),
+    ] = None
+    query_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--query-file",
+            metavar="FILE",
+            help="The variables of --task MMAP: their number, then their numbers, from 0."
+            " [default: MODEL.query; --targets names them instead]",
+            show_default=False,
+        ),
+    ] = None
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            metavar="FILE",
+            help="The file for the answer to --task. [default: the standard output]",
+            show_default=False,
+        ),
+    ] = None
     order: Annotated[
         str | None,
         typer.Option(
@@ -88,29 +145,64 @@ def query(
             f" [default: {DEFAULT_ORDER}]",
             show_default=False,
         ),
-    ] = None,
+    ] = None
     show_plan: Annotated[
         bool, typer.Option("--plan", help="Show the junction tree and its cost too.")
-    ] = False,
+    ] = False
     picture: Annotated[
         Path | None,
         typer.Option(
             "--svg", metavar="FILE", help="Draw the network with its distributions to this file."
         ),
-    ] = None,
-    as_json: Json = False,
-) -> None:
+    ] = None
+    normalize: Normalize = False
+    as_json: Json = False
+
+
+@with_options(QueryOptions)
+def query(options: QueryOptions) -> None:
     """Print the marginals of the targets and the probability of the evidence."""
-    from bnmind.junction import ORDER_FINDERS, compile_plan
+    from bnmind.junction import ORDER_FINDERS
     from bnmind.pgm.files import read_model
+
+    # Unless one is named, each question has its own default.
+    finder = options.order and made_by_name("order finder", ORDER_FINDERS, options.order)
+    task = task_of(options)
+    if options.picture is not None:
+        check_writable(options.picture)
+    network = model_from(options.model, read_model, normalize=options.normalize)
+    known = _evidence(options, network)
+    if task is not None:
+        answer_task(task, options, (network, known), order=finder or None)
+        return
+    _show(options, network, known, finder or ORDER_FINDERS[DEFAULT_ORDER]())
+
+
+def _evidence(options: QueryOptions, network: FactorModel) -> dict[str, str]:
+    """Return the evidence of both options."""
+    from bnmind.pgm.competition import read_evidence
+
+    known = evidence_of(options.evidence or [], {v.name: v.states for v in network.variables})
+    if options.evidence_file is None:
+        return known
+    found = read_evidence(options.evidence_file, network)
+    twice = [name for name in found if name in known]
+    if twice:
+        raise BnmindError(
+            f"the evidence on {one_line(twice[0])} is given twice, by --evidence and in"
+            f" {options.evidence_file}"
+        )
+    return {**found, **known}
+
+
+def _show(
+    options: QueryOptions, network: FactorModel, known: dict[str, str], finder: OrderFinder
+) -> None:
+    """Print the distributions, as a table or as JSON."""
+    from bnmind.junction import compile_plan
     from bnmind.views import belief_view
 
-    finder = made_by_name("order finder", ORDER_FINDERS, order or DEFAULT_ORDER)
-    if picture is not None:
-        check_writable(picture)
-    network = working(f"reading {printable(model.name)}", lambda _: read_model(model))
-    known = evidence_of(evidence or [], {v.name: v.states for v in network.variables})
-    chosen = names_of(targets or [], {v.name for v in network.variables})
+    chosen = names_of(options.targets or [], {v.name for v in network.variables})
     names = chosen or [v.name for v in network.variables if v.name not in known]
 
     def planned() -> tuple[Plan, dict[str, str]]:
@@ -122,9 +214,10 @@ def query(
     plan, findings = working("planning", lambda _: planned())
     posterior = working("computing", lambda _: plan.run(findings))
     view = interruptible(lambda: belief_view(network, posterior, evidence=known))
+    picture, show_plan = options.picture, options.show_plan
     if picture is not None:
         write_file(picture, working("drawing", lambda _: view.svg()))
-    if as_json:
+    if options.as_json:
         tell_json(_as_json(plan, posterior, show_plan=show_plan))
         return
     shown = list(dict.fromkeys([*known, *names]))

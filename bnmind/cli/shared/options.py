@@ -17,6 +17,7 @@ __all__ = [
     "Limit",
     "NoRepeats",
     "Noise",
+    "Normalize",
     "Pegs",
     "Player",
     "Seed",
@@ -76,6 +77,13 @@ Json: TypeAlias = Annotated[
     bool,
     typer.Option(
         "--json", help="Print JSON, with numbers in full precision and entropies in bits."
+    ),
+]
+Normalize: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--normalize",
+        help="Normalize probabilities of the model file that miss one by rounding.",
     ),
 ]
 Workers: TypeAlias = Annotated[

@@ -24,6 +24,7 @@ from bnmind.pgm.tabular import ROW_TOLERANCE, TabularCPD, is_rounding_of_floats
 from bnmind.pgm.variable import Variable
 
 __all__ = [
+    "NORMALIZE_HINT",
     "PLAIN_READING",
     "REVERSED_PARENTS",
     "ModelFileWarning",
@@ -38,6 +39,9 @@ REVERSED_PARENTS = (
     " pyAgrum, or convert it by Network.from_pyagrum"
 )
 """The note about networks that pyAgrum (up to version 3.3.1) wrote to XDSL and UAI files."""
+
+NORMALIZE_HINT = "(normalize=True corrects rounding)"
+"""The remedy in errors about rows that miss one by rounding. The command line names its option."""
 
 _MOST_DIGITS = 17
 
@@ -156,8 +160,9 @@ def _refused(scope: Sequence[Variable], values: Floats) -> Floats:
     try:
         return TabularCPD(scope[0], tuple(scope[1:]), values).values
     except InvalidModelError as fault:
-        remedy = "(normalize=True corrects rounding)"
-        raise InvalidModelError([f"{problem} {remedy}" for problem in fault.problems]) from None
+        raise InvalidModelError(
+            [f"{problem} {NORMALIZE_HINT}" for problem in fault.problems]
+        ) from None
 
 
 def _bounds(values: Floats, empty: object) -> Floats:
