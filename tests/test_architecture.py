@@ -40,6 +40,7 @@ ORDER = (
     ("junction.triangulation.portfolio",),
     ("junction.reduction",),
     ("junction.program",),
+    ("junction.causes",),
     ("junction.inference",),
     ("junction.queries",),
     ("junction.propagation",),

@@ -53,5 +53,8 @@ def _query_bytes(compiled: CompiledQuery) -> int:
     parts = len(compiled.targets) + len(compiled.sources) + len(compiled.evidence) + cliques
     steps = len(compiled.program.steps)
     if compiled.summed is not None:
-        steps += len(compiled.summed.summands)
+        steps += compiled.summed.steps
+    causes = compiled.query.causes
+    if causes is not None:
+        arrays += [causes.arcs, causes.chances]
     return _PLAN + sum([int(a.nbytes) for a in arrays]) + _STEP * steps + _TARGET * parts

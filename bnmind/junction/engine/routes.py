@@ -3,6 +3,7 @@
 ==============  ==================================================================================
 way             good for
 ==============  ==================================================================================
+sweep           independent causes of many observed effects, such as noisy-or
 light path      few targets: eliminates only what matters to them, without a compiled plan
 plan            joint distributions, signed factors, evidence that leaves little of a large tree,
                 and the first questions about many targets
@@ -27,6 +28,7 @@ from numpy.typing import NDArray
 
 from bnmind._values import made
 from bnmind.errors import InvalidModelError, TooLargeError
+from bnmind.junction.causes.swept_case import are_layered, may_be_swept
 from bnmind.junction.engine.plan_store import PlanStore, Stored
 from bnmind.junction.engine.planning import Planner
 from bnmind.junction.engine.reading import Reader, Scopes, Seen
@@ -101,6 +103,8 @@ class Routes:
 
     def posterior(self, scopes: Scopes, seen: Seen) -> Posterior:
         """Return the joint distribution of each target given evidence."""
+        if self._has_large_effects and are_layered(self.reader.model.potentials, seen.positions):
+            return self.planner.posterior(scopes, seen)
         answer = None
         are_single = all(len(scope) == 1 for scope in scopes)
         is_few = 0 < len(scopes) <= _FEW
@@ -113,6 +117,11 @@ class Routes:
             answer = self._many(scopes, seen)
         # A posterior without variables is false.
         return self.planner.posterior(scopes, seen) if answer is None else answer
+
+    @cached_property
+    def _has_large_effects(self) -> bool:
+        """Whether some question may be about independent causes of observed effects."""
+        return self.planner.order is None and may_be_swept(self.reader.model.potentials)
 
     def _light(self, scopes: Scopes, seen: Seen) -> Posterior | None:
         """Return the answer of the light path; None if another way is better."""

@@ -8,11 +8,13 @@ from typing import Any
 
 from bnmind._values import ReadOnlyDict, made, sealed
 from bnmind.errors import TooLargeError
+from bnmind.junction.causes.common_size import common_cells
+from bnmind.junction.causes.swept_case import SweptCase, large_causes
 from bnmind.junction.graphs.junction_tree import JunctionTree
 from bnmind.junction.inference.compiled_query import CompiledQuery, Savings
 from bnmind.junction.inference.evidence import label_of
 from bnmind.junction.inference.parts import Part, planned, shared_search, smallest
-from bnmind.junction.inference.query import Known, Query, Request, opened
+from bnmind.junction.inference.query import Known, Query, Request, opened, unopened
 from bnmind.junction.program.contraction import ProgramBuilder
 from bnmind.junction.program.independent_sum import independent_sum, sum_among
 from bnmind.junction.program.message_passing import Passing, TreeShape
@@ -60,13 +62,68 @@ def build(query: Query, known: Known | None = None) -> CompiledQuery:
         If the plan exceeds its limits.
     """
     known = known or Known()
-    restricted = bool(known.fixed or known.given)
-    if restricted:
-        query = replace(query, order=query.order_restricted)
-    request, potentials, domains = opened(query, known)
-    if not restricted:
-        return _whole_plan(request, potentials, domains)
-    return _restricted_plan(request, potentials, domains)
+    if not (known.fixed or known.given):
+        query = _with_causes(query)
+        cells = 0 if query.causes is None else common_cells(query.causes)
+        if cells > _WORTH_PLANNING_AGAIN:
+            return by_case(unopened(query, known), cells)
+        return _whole_plan(*opened(query, known))
+    swept = _swept_case(query, known)
+    query = replace(query, order=query.order_restricted)
+    if swept is None:
+        return _restricted_plan(*opened(query, known))
+    if not swept.is_quick:
+        try:
+            other = _restricted_plan(*opened(query, known))
+        except TooLargeError:
+            pass
+        else:
+            is_possible = other.refusal is None and other.by_case is None
+            if is_possible and not swept.is_better_than(
+                other.multiplications, signed=other.is_signed
+            ):
+                return other
+    return _compiled(
+        unopened(query, known),
+        trees=(),
+        sources=(),
+        program=Program(n_inputs=0, steps=(), spent=(), scopes=(), sizes=()),
+        numbered=(),
+        answers=swept.answers,
+        halved=False,
+        summed=swept.sweep,
+    )
+
+
+def _with_causes(query: Query) -> Query:
+    """Return the query with its independent causes, if it is about such."""
+    may = query.direct and query.factorize and not query.whole and query.most_cells is None
+    # A caller who names an order expects its tree.
+    if not may or not query.evidence or not isinstance(query.order, RandomizedGreedy):
+        return query
+    scopes = query.inputs.values()
+    if any(len(scope) != 1 for scope in scopes):
+        return query
+    observed = [v.name for v in query.evidence]
+    return replace(
+        query, causes=large_causes(query.potentials, observed, [*query.targets, *scopes])
+    )
+
+
+def _swept_case(query: Query, known: Known) -> SweptCase | None:
+    """Return the sweep that answers a query with all its evidence; None if there is none."""
+    causes, fixed, limits = query.causes, known.fixed, query.limits
+    is_complete = all(v.name in fixed for v in query.evidence)
+    if causes is None or not (
+        is_complete and query.direct and set(known.given) == set(query.inputs)
+    ):
+        return None
+    states = {v.name: v.index(fixed[v.name]) for v in query.evidence}
+    factors = [Factor(query.inputs[name], values) for name, values in known.given.items()]
+    swept = SweptCase.of(causes, states, factors, query.targets)
+    if swept is None or swept.sweep.cost > limits.max_multiplications:
+        return None
+    return swept if 8 * swept.sweep.peak_cells <= limits.max_bytes else None
 
 
 def _whole_plan(

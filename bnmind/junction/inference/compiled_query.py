@@ -16,6 +16,7 @@ import numpy as np
 from bnmind._messages import bytes_text, many
 from bnmind._values import Value
 from bnmind.errors import TooLargeError
+from bnmind.junction.causes.case_sweep import CaseSweep
 from bnmind.junction.graphs.junction_tree import Clique, JunctionTree
 from bnmind.junction.inference.limits import Limits
 from bnmind.junction.inference.query import Known, Query
@@ -83,9 +84,9 @@ class CompiledQuery(Value):
     by_case: int | None = None
     """The approximate number of cells of a common plan, if each run makes a plan for its own
     evidence instead; otherwise None."""
-    summed: IndependentSum | None = None
-    """The sum of independent variables that the query is about, if it is answered by that alone;
-    the program is empty then."""
+    summed: IndependentSum | CaseSweep | None = None
+    """The sum of independent variables, or the independent causes of observed effects, that the
+    query is about, if it is answered by that alone; the program is empty then."""
 
     def __repr__(self) -> str:
         return f"CompiledQuery({len(self.targets)} targets, {self.total_size:,} cells)"
@@ -178,12 +179,8 @@ def plan_line(plan: CompiledQuery) -> str:
     condition = "; ".join([evidence or "nothing", *soft, *plan.inputs])
     size = f"{plan.total_size:,} cells" if plan.by_case is None else "planned for each case"
     if plan.summed is not None:
-        size = _sum_line(plan.summed)
+        size = plan.summed.line
     return f"Plan({targets} | {condition}; {size})"
-
-
-def _sum_line(summed: IndependentSum) -> str:
-    return f"the sum {summed.child} of {len(summed.summands):,} independent variables"
 
 
 def plan_text(plan: CompiledQuery) -> str:
@@ -198,7 +195,7 @@ def plan_text(plan: CompiledQuery) -> str:
             f" it would have about {many(plan.by_case)} cells"
         )
     elif plan.summed is not None:
-        lines.append(f"no tree: {_sum_line(plan.summed)}")
+        lines.append(f"no tree: {plan.summed.line}")
     else:
         lines.append("separators  " + (_separators(plan.trees) or "none"))
     if saved.total_size_before is not None:

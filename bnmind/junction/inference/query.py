@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from bnmind._values import Sealed
+from bnmind.junction.causes.independent_causes import IndependentCauses
 from bnmind.junction.graphs.elimination_order import OrderFinder
 from bnmind.junction.inference.evidence import Findings, label_of, likelihood
 from bnmind.junction.inference.limits import Limits
@@ -15,7 +16,7 @@ from bnmind.pgm.factor import Factor, Values
 from bnmind.pgm.network import Potential, Replacement
 from bnmind.pgm.variable import Variable
 
-__all__ = ["Known", "Query", "Request", "opened", "with_more"]
+__all__ = ["Known", "Query", "Request", "opened", "unopened", "with_more"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -48,7 +49,10 @@ class Query(Sealed):
     most_cells: int | None = None
     """The most cells of a plan that is assembled; None for no limit."""
     direct: bool = True
-    """Whether a sum of independent variables may be answered without a program."""
+    """Whether sums of independent variables, and independent causes of observed effects, may be
+    answered without a program."""
+    causes: IndependentCauses | None = None
+    """The query as a query about independent causes of observed effects, if it is one."""
     to_be_restricted: bool = False
     """Whether the plan may exceed its limits, because only restrictions of it will run."""
 
@@ -149,6 +153,21 @@ def opened(
         impossible=impossible_states,
     )
     return request, potentials, domains
+
+
+def unopened(query: Query, known: Known) -> Request:
+    """Return the remaining query, without a search for possible states and derived variables."""
+    fixed = known.fixed
+    return Request(
+        query=query,
+        known=known,
+        free=tuple(v for v in query.evidence if v.name not in fixed),
+        derived=(),
+        inputs={n: scope for n, scope in query.inputs.items() if n not in known.given},
+        large=(),
+        certain={v.name: v.index(fixed[v.name]) for v in query.evidence if v.name in fixed},
+        impossible=0,
+    )
 
 
 def _determined(query: Query, free: set[str], certain: dict[str, int]) -> tuple[FunctionalCPD, ...]:

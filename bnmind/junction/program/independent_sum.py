@@ -104,6 +104,16 @@ class IndependentSum(Sealed):
         n_rows = 2 * len(self.values)
         return n_rows * self.n_values * (8 + n_rows.bit_length())
 
+    @property
+    def line(self) -> str:
+        """The sum in a few words."""
+        return f"the sum {self.child} of {len(self.summands):,} independent variables"
+
+    @property
+    def steps(self) -> int:
+        """The number of summands."""
+        return len(self.summands)
+
     def run(self, registers: Sequence[Values], at: Mapping[str, int]) -> Summed | None:
         """Return the answers for registers cut at the evidence; None if the total is too small.
 

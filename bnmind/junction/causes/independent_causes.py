@@ -1,0 +1,281 @@
+"""Models whose hidden variables are independent causes of observed effects.
+
+An example is QMR-DT: some hundred diseases, and some thousand findings, each a noisy-or of
+diseases. The effects may be noisy extrema and functions that are computed one argument at a time.
+Effects that are observed without an effect (a noisy-or that is false) are products of a factor for
+each cause. The others are swept over, see `bnmind.junction.causes.sweep`.
+
+References
+----------
+M. Shwe, B. Middleton, D. Heckerman, M. Henrion, E. Horvitz, H. Lehmann, G. Cooper, "Probabilistic
+diagnosis using a reformulation of the INTERNIST-1/QMR knowledge base", Methods of Information in
+Medicine 30 (1991), 241-255.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind._values import ReadOnlyDict, Sealed, made, sealed
+from bnmind.information import Floats
+from bnmind.junction.causes.case_sweep import CaseSweep, Part
+from bnmind.junction.causes.effects import Effect, effect_of
+from bnmind.junction.causes.products import products_by_group
+from bnmind.junction.causes.sweep_order import SweepOrder, parts_of, sweep_order
+from bnmind.pgm.cpd import FunctionalCPD, TabularCPD
+from bnmind.pgm.factor import Factor
+from bnmind.pgm.functions import is_stepwise
+from bnmind.pgm.network import Potential
+from bnmind.pgm.noisy import NoisyExtremum, NoisyMaximum
+from bnmind.pgm.variable import Variable
+
+__all__ = ["IndependentCauses", "independent_causes"]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class IndependentCauses(Sealed):
+    """A model whose hidden variables are independent causes of observed effects."""
+
+    causes: tuple[Variable, ...]
+    """The hidden variables."""
+    number: Mapping[str, int]
+    """The place of each among them."""
+    tables: tuple[Factor | TabularCPD, ...]
+    """The tables over at most one hidden variable each."""
+    extrema: tuple[NoisyExtremum, ...]
+    """The noisy extrema."""
+    functions: tuple[FunctionalCPD, ...]
+    """The functions."""
+    least: NDArray[np.intp]
+    """For each noisy extremum, its state without an effect."""
+    arcs: NDArray[np.intp]
+    """``(arcs, 3)``: for each arc from a cause to a noisy extremum, the number of the extremum, the
+    cause, and the place in ``chances`` of its first state."""
+    chances: Floats
+    """For each arc and each state of the cause, the probability of no effect."""
+    leaks: Floats
+    """For each noisy extremum, the probability that its leak has no effect."""
+
+    @property
+    def effect_cells(self) -> int:
+        """The cells of the tables that the effects would have."""
+        effects: tuple[NoisyExtremum | FunctionalCPD, ...] = (*self.extrema, *self.functions)
+        return sum([cpd.n_cells for cpd in effects])
+
+    def at(self, states: Mapping[str, int], more: Sequence[Factor] = ()) -> CaseSweep | None:
+        """Return the sweep for given evidence.
+
+        Parameters
+        ----------
+        states
+            The state positions of all observed variables.
+        more
+            Further factors, such as likelihoods, over at most one hidden variable each.
+
+        Returns
+        -------
+        CaseSweep or None
+            None if the evidence is impossible, or the effects have no order that suits all of them.
+        """
+        weights, log_constant, active = self._weights(states, more)
+        if weights is None:
+            return None
+        place = {v.name: i for i, v in enumerate(self.causes)}
+        effects_of: dict[int, list[int]] = {}
+        n_results: dict[int, int] = {}
+        for e, cpd in enumerate(active):
+            hidden = [self.number[v.name] for v in cpd.parents if v.name not in states]
+            for c in hidden:
+                effects_of.setdefault(c, []).append(e)
+            n_results[e] = 2
+            if hidden and not isinstance(cpd, FunctionalCPD):
+                continue
+            effect = effect_of(cpd, states, self.number, place)
+            if effect is None or not effect.start.any():
+                return None
+            n_results[e] = max(2, effect.most_results)
+            if not hidden:
+                chance = float(effect.start @ effect.end)
+                if not chance > 0:
+                    return None
+                log_constant += math.log(chance)
+        parts = []
+        n_states = [v.n_states for v in self.causes]
+        seen: set[int] = set()
+        for group in parts_of(effects_of):
+            members = set(group)
+            seen |= members
+            shared = {
+                c: mine for c, mine in effects_of.items() if len(mine) > 1 and mine[0] in members
+            }
+            part = self._part(group, active, states, sweep_order(shared, n_results, n_states))
+            if part is None:
+                return None
+            parts.append(part)
+        return CaseSweep(
+            causes=self.causes,
+            weights=weights,
+            parts=tuple(parts),
+            log_constant=log_constant,
+        )
+
+    def _part(
+        self,
+        group: Sequence[int],
+        active: Sequence[NoisyExtremum | FunctionalCPD],
+        states: Mapping[str, int],
+        order: SweepOrder,
+    ) -> Part | None:
+        """Return connected effects with the order of their causes."""
+        if math.isinf(order.cost):
+            return Part(ReadOnlyDict({}), order)
+        place = dict.fromkeys((v.name for v in self.causes), -1)
+        place |= {self.causes[c].name: i for i, c in enumerate(order.causes)}
+        effects: dict[int, Effect] = {}
+        for e in group:
+            effect = effect_of(active[e], states, self.number, place)
+            if effect is None:
+                return None
+            effects[e] = effect
+        return Part(ReadOnlyDict(effects), order)
+
+    def _weights(
+        self, states: Mapping[str, int], more: Sequence[Factor]
+    ) -> tuple[tuple[Floats, ...] | None, float, list[NoisyExtremum | FunctionalCPD]]:
+        """Return the distribution of each cause without the effects that need a sweep.
+
+        The second value is the logarithm of what was divided out, and the third are the effects.
+        """
+        log_constant = 0.0
+        weights = [np.ones(v.n_states) for v in self.causes]
+        powers = 0
+        for table in (*self.tables, *more):
+            index = tuple([states.get(v.name, slice(None)) for v in table.scope])
+            values = np.real(table.values[index])
+            hidden = [v.name for v in table.scope if v.name not in states]
+            if hidden:
+                c = self.number[hidden[0]]
+                weights[c] = weights[c] * values
+                power = math.frexp(float(weights[c].max()))[1]
+                weights[c] = np.ldexp(weights[c], -power)
+                powers += power
+            elif values > 0:
+                log_constant += math.log(float(values))
+            else:
+                return None, 0.0, []
+        positions = np.array([states[cpd.variable.name] for cpd in self.extrema], dtype=np.intp)
+        is_least = positions == self.least
+        chosen = self.arcs[is_least[self.arcs[:, 0]]] if len(self.extrema) else self.arcs
+        for x in range(max((v.n_states for v in self.causes), default=0)):
+            has = np.array([x < v.n_states for v in self.causes])
+            mine = chosen[has[chosen[:, 1]]]
+            mantissas, exponents = products_by_group(
+                self.chances[mine[:, 2] + x], mine[:, 1], len(self.causes)
+            )
+            if x == 0:
+                scales = exponents
+                powers += int(scales.sum())
+            for c in np.flatnonzero(has).tolist():
+                shift = min(max(int(exponents[c] - scales[c]), -10_000), 1_000)
+                weights[c][x] *= math.ldexp(float(mantissas[c]), shift)
+        for e in np.flatnonzero(is_least).tolist():
+            cpd = self.extrema[e]
+            chance = float(self.leaks[e])
+            if any(v.name in states for v in cpd.parents):
+                least = int(self.least[e])
+                for v, link in zip(cpd.parents, cpd.links, strict=True):
+                    if v.name in states:
+                        chance *= float(link[least, states[v.name]])
+            if not chance > 0:
+                return None, 0.0, []
+            log_constant += math.log(chance)
+        normalized = []
+        for weight in weights:
+            total = float(weight.sum())
+            if not 0 < total < math.inf:
+                return None, 0.0, []
+            log_constant += math.log(total)
+            normalized.append(sealed(weight / total))
+        active: list[NoisyExtremum | FunctionalCPD] = [
+            self.extrema[e] for e in np.flatnonzero(~is_least).tolist()
+        ]
+        active += self.functions
+        return tuple(normalized), log_constant + powers * math.log(2), active
+
+
+def independent_causes(
+    potentials: Sequence[Potential],
+    observed: Iterable[str],
+    targets: Iterable[Sequence[Variable]],
+) -> IndependentCauses | None:
+    """Return a model as independent causes of observed effects; None if it is of another kind.
+
+    Parameters
+    ----------
+    potentials
+        The tables of the model.
+    observed
+        The variables whose states will be known.
+    targets
+        The variables of each target, at most one of which may be hidden.
+    """
+    known = frozenset(observed)
+    if any(sum(v.name not in known for v in target) > 1 for target in targets):
+        return None
+    tables: list[Factor | TabularCPD] = []
+    extrema: list[NoisyExtremum] = []
+    functions: list[FunctionalCPD] = []
+    for potential in potentials:
+        if isinstance(potential, Factor | TabularCPD):
+            if sum([v.name not in known for v in potential.scope]) > 1:
+                return None
+            if isinstance(potential, Factor) and not _is_positive(potential):
+                return None
+            tables.append(potential)
+        elif potential.variable.name not in known:
+            return None
+        elif isinstance(potential, FunctionalCPD):
+            if not is_stepwise(potential.function):
+                return None
+            functions.append(potential)
+        elif isinstance(potential, NoisyExtremum):
+            extrema.append(potential)
+        else:
+            return None
+    if not extrema and not functions:
+        return None
+    hidden = {v.name: v for p in potentials for v in p.scope if v.name not in known}
+    hidden |= {v.name: v for target in targets for v in target if v.name not in known}
+    number = {name: i for i, name in enumerate(hidden)}
+    least, arcs, chances, leaks, filled = [], [], [], [], 0
+    for e, cpd in enumerate(extrema):
+        lowest = 0 if isinstance(cpd, NoisyMaximum) else cpd.variable.n_states - 1
+        least.append(lowest)
+        leaks.append(cpd.contributions[0][lowest, 0])
+        for v, link in zip(cpd.parents, cpd.links, strict=True):
+            c = number.get(v.name)
+            if c is not None:
+                arcs.append((e, c, filled))
+                chances.append(link[lowest])
+                filled += v.n_states
+    return made(
+        IndependentCauses,
+        causes=tuple(hidden.values()),
+        number=ReadOnlyDict(number),
+        tables=tuple(tables),
+        extrema=tuple(extrema),
+        functions=tuple(functions),
+        least=sealed(np.array(least, dtype=np.intp)),
+        arcs=sealed(np.array(arcs, dtype=np.intp).reshape(len(arcs), 3)),
+        chances=sealed(np.concatenate([*chances, np.empty(0)])),
+        leaks=sealed(np.array(leaks, dtype=np.float64)),
+    )
+
+
+def _is_positive(factor: Factor) -> bool:
+    return not np.iscomplexobj(factor.values) and bool(np.all(factor.values >= 0))

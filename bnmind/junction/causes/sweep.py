@@ -1,0 +1,322 @@
+r"""The sweep over causes: the distribution of each cause given the effects, without subtraction.
+
+The causes are independent except for observed effects. Let T be the table over the partial results
+of the open effects, see `bnmind.junction.causes.effects`. It starts with a single number, and each
+cause c changes it:
+
+.. math:: T \leftarrow \sum_x P(x)\, M_{c,x}\, T
+
+M is a small matrix for each effect of the cause. With n positive findings of noisy-or, T has at
+most 2ⁿ cells, as many as there are terms in Quickscore (Heckerman, *A tractable inference algorithm
+for diagnosing multiple diseases*, UAI 1989). Quickscore adds these terms with alternating signs,
+so that twenty positive findings of probability .01 each cancel forty digits. The sweep adds
+non-negative numbers, so that every digit stays, and the table is smaller than 2ⁿ if findings share
+few causes.
+
+A sweep back gives the distributions of all causes at once. It takes the tables of the first sweep
+in reverse; if they are too large to be kept, some are kept and the others are computed again.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from bnmind.information import Floats
+from bnmind.junction.causes.effects import Effect
+from bnmind.junction.causes.sweep_order import KEPT_CELLS
+
+__all__ = ["Swept", "sweep"]
+
+_LEAST = 2.0**-600
+"""The least probability, besides powers of two, that surely has all its digits: each product loses
+less than 2⁻¹⁰⁷⁴ by underflow."""
+
+_SMALL = 2**10
+"""The most cells of a table that is multiplied by a matrix in one call."""
+
+_Change: TypeAlias = tuple[str, int]
+"""What happens to the table: an effect is opened, a cause acts, or an effect is closed."""
+
+
+@dataclass(frozen=True, eq=False)
+class Swept:
+    """The result of a sweep over connected effects."""
+
+    beliefs: Mapping[int, Floats]
+    """The distribution of each cause."""
+    mantissa: float
+    """The probability of the effects is this times two to the ``power``."""
+    power: int
+
+
+def sweep(
+    effects: Mapping[int, Effect],
+    order: Sequence[int],
+    priors: Mapping[int, Floats],
+) -> Swept | None:
+    """Return the distributions of the causes of connected effects, and their probability.
+
+    None if the evidence is impossible, or so improbable that numbers may underflow.
+
+    Parameters
+    ----------
+    effects
+        The effects, by number. Their causes act in the order of ``order``, except that causes of a
+        single effect act first.
+    order
+        The causes of several effects.
+    priors
+        The weights of the states of each cause.
+    """
+    shared = set(order)
+    starts, own = {}, {}
+    power = 0
+    for e, effect in effects.items():
+        alone = [
+            (c, m) for c, m in zip(effect.causes, effect.moves, strict=True) if c not in shared
+        ]
+        own[e] = _Own.of(effect.start, alone, priors)
+        starts[e] = own[e].last
+        power += own[e].power
+    run = _Run(effects, starts, order, priors)
+    table, more = run.forward()
+    total = float(table)
+    if not total >= _LEAST:
+        return None
+    weights, gradients = run.backward()
+    for e, gradient in gradients.items():
+        weights.update(own[e].weights(gradient))
+    beliefs = {}
+    for c, weight in weights.items():
+        all_states = float(weight.sum())
+        if not all_states >= _LEAST:
+            return None
+        beliefs[c] = weight / all_states
+    return Swept(beliefs, total, power + more)
+
+
+@dataclass(frozen=True, eq=False)
+class _Own:
+    """The causes of a single effect, which act on its partial results alone."""
+
+    causes: tuple[int, ...]
+    priors: tuple[Floats, ...]
+    matrices: tuple[Floats, ...]
+    """``(states, results after, results before)`` for each cause, times the weights."""
+    vectors: tuple[Floats, ...]
+    """The weights of the partial results before each cause, and after the last one."""
+    power: int
+
+    @classmethod
+    def of(
+        cls,
+        start: Floats,
+        alone: Sequence[tuple[int, tuple[Floats | None, ...]]],
+        priors: Mapping[int, Floats],
+    ) -> _Own:
+        vectors, matrices = [start], []
+        power = 0
+        for c, moves in alone:
+            n = len(vectors[-1])
+            stack = np.array([np.eye(n) if m is None else m for m in moves])
+            stack *= priors[c][:, None, None]
+            matrices.append(stack)
+            after, more = _scaled(stack.sum(axis=0) @ vectors[-1])
+            vectors.append(after)
+            power += more
+        causes = tuple(c for c, _ in alone)
+        return cls(causes, tuple(priors[c] for c in causes), tuple(matrices), tuple(vectors), power)
+
+    @property
+    def last(self) -> Floats:
+        return self.vectors[-1]
+
+    def weights(self, gradient: Floats) -> dict[int, Floats]:
+        """Return the weights of each cause's states, given those of the results after all."""
+        result = {}
+        for c, stack, before in zip(
+            reversed(self.causes), reversed(self.matrices), self.vectors[-2::-1], strict=True
+        ):
+            back = gradient @ stack  # (states, results before)
+            result[c] = back @ before
+            gradient, _ = _scaled(back.sum(axis=0))
+        return result
+
+
+class _Run:
+    """The sweep over the causes of several effects."""
+
+    def __init__(
+        self,
+        effects: Mapping[int, Effect],
+        starts: Mapping[int, Floats],
+        order: Sequence[int],
+        priors: Mapping[int, Floats],
+    ) -> None:
+        self.effects, self.starts, self.priors = effects, starts, priors
+        self.moves: dict[int, list[tuple[int, tuple[Floats | None, ...]]]] = {c: [] for c in order}
+        for e, effect in effects.items():
+            for c, m in zip(effect.causes, effect.moves, strict=True):
+                if c in self.moves:
+                    self.moves[c].append((e, m))
+        self.changes = _changes(effects, self.moves, order)
+        self.open: list[tuple[int, ...]] = [()]
+        """The open effects before each change, the latest first."""
+        for kind, i in self.changes:
+            now = self.open[-1]
+            self.open.append(
+                (i, *now) if kind == "open" else tuple(e for e in now if e != i or kind == "act")
+            )
+        self.kept: dict[int, Floats] = {}
+
+    def forward(self) -> tuple[Floats, int]:
+        """Return the last table, a number, and the power of two taken out."""
+        table = np.ones(())
+        power = cells = 0
+        self.kept = {0: table}
+        every = 1
+        for i in range(len(self.changes)):
+            table, more = self._after(i, table)
+            power += more
+            cells += table.size
+            if (i + 1) % every == 0:
+                self.kept[i + 1] = table
+            if cells > KEPT_CELLS and every == 1:
+                # From here on, one table in so many is kept.
+                every = max(1, math.isqrt(len(self.changes) - i))
+        return table, power
+
+    def backward(self) -> tuple[dict[int, Floats], dict[int, Floats]]:
+        """Return the weights of each cause's states, and of each effect's first results."""
+        beliefs: dict[int, Floats] = {}
+        gradients: dict[int, Floats] = {}
+        back = np.ones(())
+        for i in reversed(range(len(self.changes))):
+            kind, number = self.changes[i]
+            before = self._table(i)
+            if kind == "close":
+                axis = self.open[i].index(number)
+                end = self.effects[number].end
+                shape = [1] * before.ndim
+                shape[axis] = len(end)
+                back = np.expand_dims(back, axis) * end.reshape(shape)
+            elif kind == "open":
+                flat = back.reshape(len(back), -1)
+                gradients[number], _ = _scaled(flat @ before.ravel())
+                back = np.tensordot(self.starts[number], back, axes=1)
+            else:
+                back = self._back_through(number, self.open[i], (before, back), beliefs)
+            back, _ = _scaled(back)
+        return beliefs, gradients
+
+    def _back_through(
+        self,
+        c: int,
+        opened: tuple[int, ...],
+        tables: tuple[Floats, Floats],
+        found: dict[int, Floats],
+    ) -> Floats:
+        """Return the table of the sweep back before a cause, and record its weights."""
+        before, back = tables
+        prior = self.priors[c]
+        belief = np.zeros(len(prior))
+        total: Floats | None = None
+        for x in np.flatnonzero(prior).tolist():
+            moved = back
+            for e, matrices in self.moves[c]:
+                moved = _moved(moved, opened.index(e), matrices[x], transposed=True)
+            belief[x] = prior[x] * np.vdot(before, moved)
+            moved = prior[x] * moved
+            total = moved if total is None else np.add(total, moved, out=total)
+        found[c] = belief
+        assert total is not None  # some state has a weight
+        return total
+
+    def _table(self, i: int) -> Floats:
+        """Return the table before change ``i``, and drop those after it."""
+        self.kept.pop(i + 1, None)
+        if i not in self.kept:
+            first = max(j for j in self.kept if j < i)
+            table = self.kept[first]
+            for j in range(first, i):
+                table, _ = self._after(j, table)
+                self.kept[j + 1] = table
+        return self.kept[i]
+
+    def _after(self, i: int, table: Floats) -> tuple[Floats, int]:
+        """Return the table after change ``i``, and the power of two taken out."""
+        kind, number = self.changes[i]
+        if kind == "open":
+            return np.multiply.outer(self.starts[number], table), 0
+        if kind == "close":
+            axis = self.open[i].index(number)
+            return np.tensordot(self.effects[number].end, table, axes=(0, axis)), 0
+        prior = self.priors[number]
+        total: Floats | None = None
+        for x in np.flatnonzero(prior).tolist():
+            moved = table
+            for e, matrices in self.moves[number]:
+                moved = _moved(moved, self.open[i].index(e), matrices[x])
+            moved = prior[x] * moved
+            total = moved if total is None else np.add(total, moved, out=total)
+        assert total is not None  # some state has a weight
+        return _scaled(total)
+
+
+def _changes(
+    effects: Mapping[int, Effect],
+    moves: Mapping[int, Sequence[tuple[int, object]]],
+    order: Sequence[int],
+) -> list[_Change]:
+    """Return what happens to the table, in order."""
+    left = {e: sum(c in moves for c in effect.causes) for e, effect in effects.items()}
+    changes: list[_Change] = []
+    opened = set()
+    for e, count in left.items():
+        if not count:
+            changes += [("open", e), ("close", e)]
+    for c in order:
+        mine = [e for e, _ in moves[c]]
+        changes += [("open", e) for e in mine if e not in opened]
+        opened.update(mine)
+        changes.append(("act", c))
+        for e in mine:
+            left[e] -= 1
+            if not left[e]:
+                changes.append(("close", e))
+    return changes
+
+
+def _moved(table: Floats, axis: int, matrix: Floats | None, *, transposed: bool = False) -> Floats:
+    """Return a table with a matrix applied along an axis."""
+    if matrix is None:
+        return table
+    if transposed:
+        matrix = matrix.T
+    n_after, n = matrix.shape
+    shape = table.shape
+    outer = math.prod(shape[:axis])
+    view = table.reshape(outer, n, -1)
+    new_shape = (*shape[:axis], n_after, *shape[axis + 1 :])
+    if table.size <= _SMALL:
+        return (matrix @ view).reshape(new_shape)
+    result = np.zeros((outer, n_after, view.shape[2]))
+    for i in range(n_after):
+        row = np.flatnonzero(matrix[i]).tolist()
+        for position, j in enumerate(row):
+            if position == 0:
+                np.multiply(view[:, j], matrix[i, j], out=result[:, i])
+            else:
+                result[:, i] += matrix[i, j] * view[:, j]
+    return result.reshape(new_shape)
+
+
+def _scaled(table: Floats) -> tuple[Floats, int]:
+    """Return a table divided by a power of two, so that its largest number is about one."""
+    power = math.frexp(float(table.max(initial=0.0)))[1]
+    return (table if abs(power) < 64 else np.ldexp(table, -power)), power if abs(power) >= 64 else 0

@@ -1,0 +1,209 @@
+"""Independent causes of observed effects: the sweep against enumeration in fractions."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import bnmind.junction.causes.sweep as sweep_module
+import bnmind.junction.causes.swept_case as swept_case
+from bnmind.errors import ImpossibleEvidenceError
+from bnmind.information import Floats
+from bnmind.junction import compile_model, compile_plan
+from bnmind.junction.causes.independent_causes import independent_causes
+from bnmind.pgm import (
+    CPD,
+    Addition,
+    Equality,
+    Exactly,
+    FunctionalCPD,
+    Maximum,
+    Minimum,
+    Network,
+    NoisyMaximum,
+    NoisyMinimum,
+    Parity,
+    TabularCPD,
+    Threshold,
+    Variable,
+    noisy_or,
+)
+from tests.modes import examples
+from tests.qmr import qmr_evidence, qmr_network
+
+
+def numbers(rng: np.random.Generator, shape: tuple[int, ...]) -> Floats:
+    """Return distributions along the first axis, some with very small or zero probabilities."""
+    powers = rng.choice([0.0, 0.0, -1.0, -3.0, -9.0], shape)
+    values = np.where(rng.random(shape) < 0.15, 0.0, rng.random(shape) * 10.0**powers)
+    values[0] += values.sum(axis=0) == 0
+    result: Floats = values / values.sum(axis=0)
+    return result
+
+
+@st.composite
+def models(draw: st.DrawFn) -> Network:
+    """Return a network of causes, and of effects of several kinds."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    causes = [
+        Variable.of_integers(f"c{i}", range(n))
+        for i, n in enumerate(draw(st.lists(st.integers(2, 3), min_size=2, max_size=5)))
+    ]
+    cpds: list[CPD] = [TabularCPD(v, (), numbers(rng, (v.n_states,))) for v in causes]
+    kinds = ("maximum", "minimum", "sum", "count", "threshold", "exactly", "parity", "equality")
+    for j, kind in enumerate(draw(st.lists(st.sampled_from(kinds), min_size=1, max_size=5))):
+        size = int(rng.integers(1, len(causes) + 1))
+        parents = tuple(causes[i] for i in rng.choice(len(causes), size, replace=False))
+        n = int(rng.integers(2, 4))
+        child = Variable.of_integers(f"e{j}", range(n))
+        if kind in ("maximum", "minimum") and rng.random() < 0.7:
+            links = tuple(numbers(rng, (n, v.n_states)) for v in parents)
+            noisy = NoisyMaximum if kind == "maximum" else NoisyMinimum
+            cpds.append(noisy(child, parents, links, numbers(rng, (n,))))
+            continue
+        two, three = (Variable.of_integers(f"e{j}", range(k)) for k in (2, 3))
+        values = tuple(tuple(rng.integers(0, 3, v.n_states).tolist()) for v in parents)
+        cpds.append(
+            {
+                "maximum": FunctionalCPD(three, parents, Maximum()),
+                "minimum": FunctionalCPD(three, parents, Minimum()),
+                "sum": FunctionalCPD(
+                    Variable.of_integers(f"e{j}", range(5)), parents, Addition(values, 5)
+                ),
+                "count": FunctionalCPD(
+                    Variable.of_integers(f"e{j}", range(12)), parents, Addition(values, 12)
+                ),
+                "threshold": FunctionalCPD(two, parents, Threshold(int(rng.integers(0, 4)))),
+                "exactly": FunctionalCPD(two, parents, Exactly(int(rng.integers(0, 4)))),
+                "parity": FunctionalCPD(two, parents, Parity()),
+                "equality": FunctionalCPD(two, parents, Equality()),
+            }[kind]
+        )
+    return Network(tuple(cpds))
+
+
+def enumerated(
+    network: Network, states: dict[str, int]
+) -> tuple[Fraction, dict[str, list[Fraction]]]:
+    """Return the probability of evidence, and of each state of each cause with it."""
+    hidden = [v for v in network.variables if v.name not in states]
+    tables = [([v.name for v in c.scope], c.to_factor().values) for c in network.cpds]
+    total = Fraction(0)
+    sums = {v.name: [Fraction(0)] * v.n_states for v in hidden}
+    for chosen in itertools.product(*(range(v.n_states) for v in hidden)):
+        at = states | {v.name: x for v, x in zip(hidden, chosen, strict=True)}
+        p = Fraction(1)
+        for names, values in tables:
+            p *= Fraction(float(np.real(values[tuple(at[name] for name in names)])))
+        total += p
+        for v, x in zip(hidden, chosen, strict=True):
+            sums[v.name][x] += p
+    return total, sums
+
+
+@settings(max_examples=examples(30))
+@given(st.data())
+def test_a_sweep_has_all_digits(data: st.DataObject) -> None:
+    network = data.draw(models())
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
+    states = {v.name: int(rng.integers(v.n_states)) for v in network.variables if v.name[0] == "e"}
+    observed_cause = data.draw(st.booleans())
+    if observed_cause:
+        states["c0"] = int(rng.integers(network.variable("c0").n_states))
+    hidden = [v for v in network.variables if v.name not in states]
+    total, sums = enumerated(network, states)
+    causes = independent_causes(network.potentials, states, [(v,) for v in hidden])
+    assert causes is not None
+    kept = data.draw(st.sampled_from([1, 50, 2**25]))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sweep_module, "KEPT_CELLS", kept)
+        case = causes.at(states)
+        swept = None if case is None else case.run((), {})
+    if swept is None:
+        assert total == 0
+        return
+    log = math.log(total.numerator) - math.log(total.denominator)
+    assert swept.log_evidence == pytest.approx(log, rel=1e-12, abs=1e-12)
+    for v in hidden:
+        expected = [float(p / total) for p in sums[v.name]]
+        # Relative, so that improbable states have all their digits too.
+        np.testing.assert_allclose(swept.beliefs[causes.number[v.name]], expected, rtol=1e-11)
+
+
+@settings(max_examples=examples(8))
+@given(models(), st.integers(0, 2**32 - 1))
+def test_plans_and_engines_sweep(network: Network, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    states = {v.name: int(rng.integers(v.n_states)) for v in network.variables if v.name[0] == "e"}
+    evidence = {name: str(state) for name, state in states.items()}
+    total, sums = enumerated(network, states)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(swept_case, "_LARGE", 0)
+        engine = compile_model(network)
+        plan = compile_plan(network, evidence=list(evidence))
+        if not total:
+            for answer in (engine.posterior, lambda evidence: plan.run(evidence)):
+                with pytest.raises(ImpossibleEvidenceError):
+                    answer(evidence=evidence)
+            return
+        restricted = plan.restrict(evidence)
+        assert "sweep" in repr(restricted)
+        joint = engine.posterior([("c0", "e0")], evidence).joints[0]
+        for posterior in (engine.posterior(evidence=evidence), plan.run(evidence)):
+            for name, weights in sums.items():
+                expected = [float(p / total) for p in weights]
+                np.testing.assert_allclose(posterior.marginals[name], expected, rtol=1e-10)
+    whole = np.zeros(joint.shape)
+    whole[:, states["e0"]] = [float(p / total) for p in sums["c0"]]
+    np.testing.assert_allclose(joint, whole, rtol=1e-10)
+
+
+def test_soft_evidence_on_causes_is_swept() -> None:
+    network = qmr_network(5, 8, np.random.default_rng(1), n_arcs=30)
+    evidence = qmr_evidence(network, 3, np.random.default_rng(2))
+    weights = {"no": 0.3, "yes": 0.9}
+    expected = compile_plan(network, evidence=list(evidence), soft=["d0"]).run(
+        {**evidence, "d0": weights}
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(swept_case, "_LARGE", 0)
+        plan = compile_plan(network, evidence=list(evidence), soft=["d0"])
+        assert plan.compiled.query.causes is not None
+        found = plan.run({**evidence, "d0": weights})
+        engine = compile_model(network).posterior(evidence={**evidence, "d0": weights})
+    for posterior in (found, engine):
+        assert posterior.log_evidence == pytest.approx(expected.log_evidence, abs=1e-12)
+        for name, marginal in expected.marginals.items():
+            np.testing.assert_allclose(posterior.marginals[name], marginal, atol=1e-13)
+
+
+def test_hidden_effects_and_dependent_causes_are_not_swept() -> None:
+    a, b, c = (Variable(name, ("no", "yes")) for name in "abc")
+    prior = TabularCPD(a, (), np.array([0.9, 0.1]))
+    linked = TabularCPD(b, (a,), np.array([[0.9, 0.1], [0.1, 0.9]]))
+    free = TabularCPD(b, (), np.array([0.9, 0.1]))
+    effect = noisy_or(c, (a, b), [0.5, 0.6])
+    assert independent_causes([prior, free, effect], ["c"], [(a,)]) is not None
+    assert independent_causes([prior, free, effect], ["c"], [(a, b)]) is None
+    assert independent_causes([prior, free, effect], [], [(a,)]) is None
+    assert independent_causes([prior, linked, effect], ["c"], [(a,)]) is None
+    assert independent_causes([prior, linked, effect], ["b", "c"], [(a,)]) is not None
+
+
+def test_qmr_takes_few_cells() -> None:
+    """Twenty positive findings: no table near 2²⁰ cells, and no search for a tree."""
+    rng = np.random.default_rng(0)
+    network = qmr_network(40, 100, rng)
+    evidence = qmr_evidence(network, 15, rng)
+    plan = compile_plan(network, evidence=list(evidence))
+    assert plan.by_case is not None
+    restricted = plan.restrict(evidence)
+    assert "sweep" in str(restricted)
+    assert restricted.multiplications < 2**23
+    assert not restricted.is_signed
