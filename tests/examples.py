@@ -418,13 +418,15 @@ def _table_of_slice(number: int) -> Any:
 
 @_add(
     *(dynamic.DynamicNetwork, dynamic.DynamicPlan, dynamic.FilterInfo, dynamic.FilterState),
-    dynamic.SequencePosterior,
+    *(dynamic.SequencePosterior, dynamic.MostProbablePath),
 )
 def _dynamic() -> Any:
     plan = dynamic.compile_dynamic(dynamic_network())
     start = plan.start()
-    found = plan.filter({"who": ["a", "a", "b"], "wet": ["no", None, "yes"]}, sequence="who")
-    return [dynamic_network(), plan, start, *plan.step(start, {"wet": "damp"}), found]
+    cases = {"who": ["a", "a", "b"], "wet": ["no", None, "yes"]}
+    found = plan.filter(cases, sequence="who")
+    path = plan.most_probable(cases, sequence="who")
+    return [dynamic_network(), plan, start, *plan.step(start, {"wet": "damp"}), found, path]
 
 
 # --- Questions ---------------------------------------------------------------------------------

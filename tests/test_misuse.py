@@ -502,6 +502,7 @@ def of_methods() -> Iterator[Call]:
         (TRACKER.predict, {"state": TRACKER.start(), "slices": 2}),
         (TRACKER.filter, SEQUENCES),
         (TRACKER.smooth, SEQUENCES),
+        (TRACKER.most_probable, SEQUENCES),
         (TRACKER.log_likelihood, SEQUENCES),
         (OVER_TIME.variable, {"name": "rain"}),
         (OVER_TIME.cpd, {"name": "rain", "number": 1}),

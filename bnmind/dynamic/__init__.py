@@ -3,7 +3,7 @@
 from bnmind.dynamic.bridge import dynamic_from_pgmpy, dynamic_to_pgmpy
 from bnmind.dynamic.network import PREVIOUS, DynamicNetwork, SliceTable, previous
 from bnmind.dynamic.plan import DynamicPlan, compile_dynamic
-from bnmind.dynamic.results import FilterInfo, FilterState, SequencePosterior
+from bnmind.dynamic.results import FilterInfo, FilterState, MostProbablePath, SequencePosterior
 
 __all__ = [
     "PREVIOUS",
@@ -11,6 +11,7 @@ __all__ = [
     "DynamicPlan",
     "FilterInfo",
     "FilterState",
+    "MostProbablePath",
     "SequencePosterior",
     "SliceTable",
     "compile_dynamic",

@@ -19,7 +19,6 @@ from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 
-from bnmind._messages import one_line
 from bnmind.dynamic.bound import BoundSlice, side_by_side
 from bnmind.dynamic.sequences import Group, Sequences
 from bnmind.dynamic.slice_plans import FUTURE, PAST, SlicePlans, Two, table_input
@@ -176,12 +175,5 @@ class Passes:
         return self._bound[key].run(inputs)
 
     def _impossible(self, number: int, column: int) -> ImpossibleEvidenceError:
-        sequences = self._sequences
-        row = int(self._group.rows[number, column])
-        name = sequences.names[int(self._group.numbers[column])]
-        of = "" if name is None else f" of sequence {one_line(str(name))}"
-        return ImpossibleEvidenceError(
-            f"the findings in row {one_line(str(sequences.labels[row]))}, slice {number}{of}, are"
-            " impossible given those of earlier slices",
-            sequences.found(row),
-        )
+        name = self._sequences.names[int(self._group.numbers[column])]
+        return self._sequences.impossible(name, number, int(self._group.rows[number, column]))

@@ -14,9 +14,10 @@ from bnmind._messages import bytes_text, listed, many
 from bnmind._values import CheckedValue, ReadOnlyDict, made, sealed
 from bnmind.dynamic.network import DynamicNetwork
 from bnmind.dynamic.passes import Passes, Tables, most_sequences
-from bnmind.dynamic.results import FilterInfo, FilterState, SequencePosterior
+from bnmind.dynamic.results import FilterInfo, FilterState, MostProbablePath, SequencePosterior
 from bnmind.dynamic.sequences import Group, Sequences, read_sequences
 from bnmind.dynamic.slice_plans import PAST, SlicePlans, Two, check_interface, table_input
+from bnmind.dynamic.viterbi import PathPlans
 from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError, TooLargeError
 from bnmind.information import Floats
 from bnmind.junction.inference.evidence import Evidence
@@ -257,6 +258,25 @@ class DynamicPlan(CheckedValue):
             for number, _, logs in passes.forward(self.slices.messages):
                 total += float(logs[group.rows[number] >= 0].sum())
         return total
+
+    @checked
+    def most_probable(
+        self,
+        cases: Any,
+        *,
+        sequence: str | None = None,
+        likelihoods: Mapping[str, Any] | None = None,
+    ) -> MostProbablePath:
+        """Return the most probable states of all variables in all slices, given the findings.
+
+        Of several equally probable paths, the same plan and findings always give the same one.
+        Parameters and errors are those of `filter`.
+        """
+        return self._paths.paths(self._read(cases, sequence, likelihoods))
+
+    @cached_property
+    def _paths(self) -> PathPlans:
+        return PathPlans(self.slices)
 
     def _read(
         self, cases: Any, sequence: str | None, likelihoods: Mapping[str, Any] | None

@@ -13,7 +13,12 @@ from numpy.typing import NDArray
 from bnmind._messages import one_line, shown
 from bnmind._values import ReadOnlyDict, Sealed
 from bnmind.dynamic.network import DynamicNetwork
-from bnmind.errors import CaseTableError, InvalidArgumentError, UnknownNameError
+from bnmind.errors import (
+    CaseTableError,
+    ImpossibleEvidenceError,
+    InvalidArgumentError,
+    UnknownNameError,
+)
 from bnmind.information import Floats
 from bnmind.junction.cases.table import frame_of, read_table
 from bnmind.junction.inference.evidence import label_of, real_numbers
@@ -114,6 +119,23 @@ class Sequences(Sealed):
             elif self.states[v.name][row] >= 0:
                 findings[v.name] = v.states[int(self.states[v.name][row])]
         return findings
+
+    def impossible(self, name: Any, number: int, row: int) -> ImpossibleEvidenceError:
+        """Return the error of the first impossible slice of a sequence.
+
+        Parameters
+        ----------
+        name
+            The sequence's label.
+        number, row
+            The slice, and its row.
+        """
+        of = "" if name is None else f" of sequence {one_line(str(name))}"
+        return ImpossibleEvidenceError(
+            f"the findings in row {one_line(str(self.labels[row]))}, slice {number}{of}, are"
+            " impossible given those of earlier slices",
+            self.found(row),
+        )
 
 
 def read_sequences(

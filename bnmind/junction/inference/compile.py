@@ -180,6 +180,8 @@ def compile_all(
     soft: Iterable[str],
     order: OrderFinder | None,
     limits: Limits,
+    targets: Sequence[Sequence[str]] = ((),),
+    inputs: Mapping[str, Sequence[str]] | None = None,
 ) -> CompiledQuery:
     """Return the compiled query that eliminates every variable, including barren ones.
 
@@ -191,8 +193,13 @@ def compile_all(
         As for `compile_plan`.
     limits
         The limits of the cost of a run.
+    targets
+        The variables of each joint, which are not eliminated; by default none.
+    inputs
+        As for `compile_plan`.
     """
-    return build(_query_of_all(potentials, evidence, soft, order=order, limits=limits))
+    asked: _Asked = (evidence, soft, targets, inputs or {})
+    return build(_query_of_all(potentials, asked, order=order, limits=limits))
 
 
 def compile_by_case(
@@ -208,19 +215,17 @@ def compile_by_case(
 
     It replaces a query that `compile_all` refuses. A common plan would have about ``cells`` cells.
     """
-    query = _query_of_all(potentials, evidence, soft, order=order, limits=limits)
+    query = _query_of_all(potentials, (evidence, soft, [()], {}), order=order, limits=limits)
     request, _, _ = opened(query, Known())
     return by_case(request, cells)
 
 
-def _query_of_all(
-    potentials: Sequence[Potential], evidence: Iterable[str], soft: Iterable[str], **options: Any
-) -> Query:
-    """Return the query that eliminates every variable."""
+def _query_of_all(potentials: Sequence[Potential], asked: _Asked, **options: Any) -> Query:
+    """Return the query that eliminates every variable that is in no target."""
     order = options.pop("order")
     return _query(
         FactorModel(tuple(potentials)),
-        (evidence, soft, [()], {}),
+        asked,
         order=order or RandomizedGreedy(),
         order_restricted=order or RandomizedGreedy(),
         compress=False,

@@ -16,7 +16,7 @@ systems", Statistics and Computing 2 (1992): maximization and sampling in juncti
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeAlias
 
@@ -68,6 +68,7 @@ def compile_elimination(
     soft: Sequence[str],
     order: OrderFinder | None,
     limits: Limits,
+    inputs: Mapping[str, Sequence[str]] | None = None,
 ) -> CompiledQuery:
     """Return the compiled query that eliminates every variable of non-negative tables.
 
@@ -79,7 +80,9 @@ def compile_elimination(
     TooLargeError
         If the plan exceeds its limits. The error names the largest clique.
     """
-    compiled = compile_all(tables, evidence=evidence, soft=soft, order=order, limits=limits)
+    compiled = compile_all(
+        tables, evidence=evidence, soft=soft, order=order, limits=limits, inputs=inputs
+    )
     program = _keeping_operands(compiled.program)
     compiled = replace(compiled, program=program, table_copies=2)
     if compiled.refusal is not None:
