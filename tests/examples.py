@@ -323,6 +323,7 @@ def _graphs() -> Any:
     junction.ExactOrder,
     junction.Limits,
     junction.LocalSearch,
+    junction.TreeAnnealing,
     junction.RandomizedGreedy,
     junction.Simplifications,
 )
@@ -334,6 +335,7 @@ def _finders() -> Any:
         junction.BestOrder(seed=3),
         junction.ExactOrder(start=junction.MinFill()),
         junction.LocalSearch(start=junction.MinWeight()),
+        junction.TreeAnnealing(start=junction.MinWeight(), rounds=1),
         junction.RandomizedGreedy(seed=2),
     ]
 

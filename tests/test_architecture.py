@@ -36,6 +36,7 @@ ORDER = (
     ("rank_one",),
     ("junction.graphs",),
     ("junction.triangulation",),
+    ("junction.triangulation.annealing",),
     ("junction.triangulation.exact",),
     ("junction.triangulation.portfolio",),
     ("junction.reduction",),

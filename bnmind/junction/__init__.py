@@ -23,6 +23,7 @@ from bnmind.junction.queries.mpe import Explanation, ExplanationPlan, compile_ex
 from bnmind.junction.queries.sampling import Samples, SamplingPlan, compile_sampling
 from bnmind.junction.single.light_model import LightModel
 from bnmind.junction.single.light_query import LightQuery, light_posterior, light_query
+from bnmind.junction.triangulation.annealing.tree_annealing import TreeAnnealing
 from bnmind.junction.triangulation.exact.exact_order import ExactOrder
 from bnmind.junction.triangulation.greedy import MinFill, MinWeight, WeightedMinFill
 from bnmind.junction.triangulation.local_search import LocalSearch
@@ -65,6 +66,7 @@ __all__ = [
     "Samples",
     "SamplingPlan",
     "Simplifications",
+    "TreeAnnealing",
     "WeightedMinFill",
     "answer_file",
     "compile_derivatives",

@@ -24,6 +24,7 @@ __all__ = [
     "Lists",
     "PassArrays",
     "Words",
+    "bit_rows",
     "core_arrays",
     "pass_arrays",
 ]
@@ -97,7 +98,7 @@ class KeyRule(NamedTuple):
     fill_bits: int
 
 
-def _bit_rows(masks: Sequence[int], n_bits: int) -> Words:
+def bit_rows(masks: Sequence[int], n_bits: int) -> Words:
     """Return bit masks as rows of words."""
     n_words = max(1, -(-n_bits // 64))
     raw = b"".join(mask.to_bytes(8 * n_words, "little") for mask in masks)
@@ -108,7 +109,7 @@ def core_arrays(core: Core) -> CoreArrays:
     """Return a core as arrays."""
     n = core.n
     n_cliques = n + len(core.covered)
-    rows = _bit_rows(core.neighbors, n)
+    rows = bit_rows(core.neighbors, n)
     members = np.unpackbits(rows.view(np.uint8), axis=1, bitorder="little")[:, :n].astype(bool)
     degrees = members.sum(axis=1, dtype=np.int64)
     lists = np.zeros((n, n), dtype=np.uint32)
@@ -129,8 +130,8 @@ def core_arrays(core: Core) -> CoreArrays:
         fill=np.array(core.fill, dtype=np.int64),
         weight=np.array(core.weight, dtype=np.int64),
         weighted_fill=np.array(core.weighted_fill, dtype=np.int64),
-        pending=_bit_rows([(1 << n_cliques) - (1 << n)], n_cliques)[0],
-        waiting=_bit_rows(holding, n_cliques),
+        pending=bit_rows([(1 << n_cliques) - (1 << n)], n_cliques)[0],
+        waiting=bit_rows(holding, n_cliques),
         clique_sizes=np.array(
             [0] * n + [mask.bit_count() for mask in core.covered], dtype=np.int64
         ),

@@ -1,0 +1,122 @@
+"""Annealing of contraction trees, against their definition and the smallest orders."""
+
+from __future__ import annotations
+
+from functools import reduce
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bnmind._jit import run_plainly
+from bnmind.errors import InvalidArgumentError
+from bnmind.junction import GivenOrder, InteractionGraph, MinFill, TreeAnnealing
+from bnmind.junction.graphs.interaction_graph import bits
+from bnmind.junction.triangulation.annealing.contraction_tree import (
+    covering_cliques,
+    order_of,
+    tree_of,
+)
+from bnmind.junction.triangulation.annealing.tree_kernel import Tree, anneal, tables
+from bnmind.junction.triangulation.scored_graph import whole_graph
+from tests.graphs import cost_to_go, graph_of, graphs
+
+
+def grid(n: int, m: int) -> InteractionGraph:
+    """Return a grid of binary variables."""
+    across = [(m * i + j, m * i + j + 1) for i in range(n) for j in range(m - 1)]
+    down = [(m * i + j, m * i + j + m) for i in range(n - 1) for j in range(m)]
+    return graph_of([2] * (n * m), across + down)
+
+
+def masks_of(tree: Tree) -> list[int]:
+    """Return the rows of open vertices as bit masks."""
+    return [sum(int(word) << 64 * i for i, word in enumerate(row)) for row in tree.open_rows]
+
+
+def below(tree: Tree, node: int) -> list[int]:
+    """Return the leaves below a node."""
+    if node < tree.n_leaves:
+        return [node]
+    return [leaf for child in tree.children[node] for leaf in below(tree, int(child))]
+
+
+def assert_defined(tree: Tree, leaves: list[int]) -> None:
+    """Raise AssertionError unless all open vertices and costs of a tree follow from its leaves."""
+    masks = masks_of(tree)
+    assert masks[: tree.n_leaves] == leaves
+    root = len(masks) - 1
+    assert sorted(below(tree, root)) == list(range(tree.n_leaves))
+    for node in range(tree.n_leaves, len(masks)):
+        inside = set(below(tree, node))
+        outside = [leaf for i, leaf in enumerate(leaves) if i not in inside]
+        union = reduce(int.__or__, (leaves[i] for i in inside))
+        assert masks[node] == union & reduce(int.__or__, outside, 0)
+        bag = reduce(int.__or__, (masks[int(child)] for child in tree.children[node]))
+        assert tree.costs[node] == sum(int(tree.logarithms[v]) for v in bits(bag))
+
+
+@given(graphs(least=1))
+def test_cliques_cover_all_vertices_and_edges(graph: InteractionGraph) -> None:
+    cliques = covering_cliques(graph.neighbors)
+    assert all(graph.is_clique(clique) for clique in cliques)
+    assert reduce(int.__or__, cliques) == graph.vertices
+    for v, around in enumerate(graph.neighbors):
+        assert all(any(c >> v & c >> u & 1 for c in cliques) for u in bits(around))
+
+
+@settings(max_examples=20)
+@given(graphs(least=2), st.randoms(use_true_random=False), st.integers(1, 2**64 - 1))
+def test_moves_keep_the_definition_of_the_tree(
+    graph: InteractionGraph, random: object, seed: int
+) -> None:
+    order = list(range(graph.n))
+    random.shuffle(order)  # type: ignore[attr-defined]
+    core = whole_graph(graph)
+    leaves = covering_cliques(graph.neighbors)
+    tree = tree_of(core, order)
+    assert_defined(tree, leaves)
+    whole = order_of(tree)
+    assert sorted(whole) == list(range(graph.n))
+    if all(sum(leaf >> v & 1 for leaf in leaves) > 1 for v in order):
+        # No vertex is simplicial, as in a core.
+        again = GivenOrder(tuple(graph.names[v] for v in whole))(graph).total_size
+        assert again <= GivenOrder(tuple(graph.names[v] for v in order))(graph).total_size
+    schedule = np.array([4096, 64], dtype=np.int64)
+    state = np.array([seed], dtype=np.uint64)
+    plain = tree._replace(children=tree.children.copy(), open_rows=tree.open_rows.copy())
+    plain = plain._replace(costs=tree.costs.copy())
+    if tree.n_leaves > 1:
+        plain_state = state.copy()
+        anneal(tree, tables(core.fraction), schedule, 50, state)
+        run_plainly(anneal, plain, tables(core.fraction), schedule, 50, plain_state)
+        assert all(bool(np.all(a == b)) for a, b in zip(tree, plain, strict=True))
+        assert state == plain_state
+    assert_defined(tree, leaves)
+    assert sorted(order_of(tree)) == list(range(graph.n))
+
+
+@settings(max_examples=15)
+@given(graphs(least=2))
+def test_orders_are_no_larger_than_the_first_and_no_smaller_than_the_best(
+    graph: InteractionGraph,
+) -> None:
+    first = GivenOrder(graph.names)
+    found = TreeAnnealing(first, rounds=1)(graph)
+    assert cost_to_go(graph)[0] <= found.total_size <= first(graph).total_size
+
+
+def test_the_order_of_a_grid_is_as_good_as_column_by_column() -> None:
+    # Column by column, each clique has 5 variables.
+    found = TreeAnnealing(MinFill(), rounds=2)(grid(4, 6))
+    assert found.total_size <= MinFill()(grid(4, 6)).total_size
+    rows = GivenOrder(tuple(f"v{6 * i + j}" for j in range(6) for i in range(4)))(grid(4, 6))
+    assert found.total_size <= rows.total_size
+
+
+def test_options_out_of_range_are_refused() -> None:
+    with pytest.raises(InvalidArgumentError, match="rounds must be at least 0, got -1"):
+        TreeAnnealing(rounds=-1)
+    with pytest.raises(InvalidArgumentError, match="seed"):
+        TreeAnnealing(seed=-1)
