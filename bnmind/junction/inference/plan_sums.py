@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from bnmind.junction.inference.normalization import (
 )
 from bnmind.junction.program.log_space import joints_by_logarithms, logarithms
 from bnmind.junction.program.program import near_one
-from bnmind.junction.program.underflow import MATTERS, Arithmetic
+from bnmind.junction.program.underflow import MATTERS, PLAIN, Arithmetic
 from bnmind.pgm.factor import Values
 
 __all__ = ["Sums", "sums_by_logarithms", "sums_of"]
@@ -98,7 +98,9 @@ def sums_by_logarithms(plan: CompiledQuery, registers: Sequence[Values]) -> Sums
 
 
 def _run(plan: CompiledQuery, registers: Sequence[Values], kind: Arithmetic) -> _Run:
-    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+    # Without scaling, the run ends at the first number that is too large.
+    over: Literal["raise", "ignore"] = "raise" if kind == PLAIN else "ignore"
+    with np.errstate(over=over, invalid="ignore", under="ignore"):
         filled, powers, has_lost = plan.program.run(registers, kind)
         number, power = _number(plan, registers, scaled=kind.scaled)
         results = read_answers(plan, registers, filled, number, powers if kind.scaled else None)

@@ -7,9 +7,7 @@ answers targets in the separator. Other targets are answered at a clique that co
 program computes only messages that some target needs, each of them once (Shafer & Shenoy,
 *Probability propagation*, 1990).
 
-Neighbors of a clique with the same separator are connected by a binary tree of stations over that
-separator, so that k neighbors exchange their messages in about 3k products instead of k² (Shenoy,
-*Binary join trees for computing marginals in the Shenoy-Shafer architecture*, 1997).
+Many neighbors of a clique are connected by stations; see `bnmind.junction.program.stations`.
 """
 
 from __future__ import annotations
@@ -19,6 +17,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from bnmind.junction.program.contraction import ProgramBuilder, Variables
+from bnmind.junction.program.stations import StationTree
 
 __all__ = ["Passing", "TreeShape"]
 
@@ -55,7 +54,9 @@ class Passing:
         for first, second, separator in shape.edges:
             self.neighbors[first][second] = separator
             self.neighbors[second][first] = separator
-        self._add_stations()
+        stations = StationTree(self.scopes, self.neighbors, builder.sizes)
+        for clique in range(len(shape.cliques)):
+            stations.connect(clique)
         self.clique_sizes = [_size(scope, builder.sizes) for scope in self.scopes]
         self.ascending = sorted(range(len(self.scopes)), key=self.clique_sizes.__getitem__)
         self.holders: dict[int, list[int]] = {}
@@ -153,34 +154,6 @@ class Passing:
         arrived = self.received[clique].items()
         messages = [r for sender, r in arrived if r is not None and sender != receiver]
         return self.builder.contract(self.assigned[clique] + messages, keep)
-
-    def _add_stations(self) -> None:
-        """Attach neighbors with the same separator to it in pairs."""
-        for clique in range(len(self.scopes)):
-            groups: dict[Variables, list[int]] = {}
-            for neighbor, separator in self.neighbors[clique].items():
-                groups.setdefault(separator, []).append(neighbor)
-            for separator, group in groups.items():
-                if len(group) < 3:
-                    continue
-                for neighbor in group:
-                    del self.neighbors[clique][neighbor], self.neighbors[neighbor][clique]
-                self._join(clique, self._station(group, separator), separator)
-
-    def _station(self, group: Sequence[int], separator: Variables) -> int:
-        if len(group) == 1:
-            return group[0]
-        station = len(self.scopes)
-        self.scopes.append(separator)
-        self.neighbors.append({})
-        middle = len(group) // 2
-        for half in (group[:middle], group[middle:]):
-            self._join(station, self._station(half, separator), separator)
-        return station
-
-    def _join(self, first: int, second: int, separator: Variables) -> None:
-        self.neighbors[first][second] = separator
-        self.neighbors[second][first] = separator
 
 
 def _size(variables: Iterable[int], sizes: Sequence[int]) -> int:
