@@ -296,6 +296,15 @@ def _tasks() -> Any:
     return list(junction.COMPETITION_TASKS.values())
 
 
+@_add(junction.SliceInfo, junction.SliceSums, junction.SlicedPlan)
+def _slices() -> Any:
+    model = network()
+    plan = junction.compile_sliced(model, evidence=["count"], soft=["wet"], targets=[["rain"]])
+    whole = junction.compile_plan(model, evidence=["count", "wet"], targets=[["rain"]])
+    sliced = junction.SlicedPlan(whole, (WET,))
+    return [plan, sliced, *list(sliced.steps({"count": "1"}))[-1]]
+
+
 @_add(junction.Engine)
 def _engines() -> Any:
     engine = junction.compile_model(network(), memory=2**20)

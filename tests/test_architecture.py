@@ -44,6 +44,7 @@ ORDER = (
     ("junction.causes",),
     ("junction.inference",),
     ("junction.queries",),
+    ("junction.slicing",),
     ("junction.propagation",),
     ("junction.derivatives",),
     ("junction.single",),

@@ -293,6 +293,18 @@ def of_functions() -> Iterator[Call]:
             },
         ),
         (
+            junction.compile_sliced,
+            {
+                "model": network(),
+                "evidence": ["count"],
+                "known": {"slip": "no"},
+                "soft": ["wet"],
+                "targets": [["rain"]],
+                "order": junction.MinFill(),
+                "limits": junction.Limits(10**8, 10**8),
+            },
+        ),
+        (
             junction.compile_marginal_map,
             {
                 "model": network(),

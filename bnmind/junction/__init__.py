@@ -23,6 +23,9 @@ from bnmind.junction.queries.mpe import Explanation, ExplanationPlan, compile_ex
 from bnmind.junction.queries.sampling import Samples, SamplingPlan, compile_sampling
 from bnmind.junction.single.light_model import LightModel
 from bnmind.junction.single.light_query import LightQuery, light_posterior, light_query
+from bnmind.junction.slicing.compile_sliced import compile_sliced
+from bnmind.junction.slicing.slice_sums import SliceSums
+from bnmind.junction.slicing.sliced_plan import SlicedPlan, SliceInfo
 from bnmind.junction.triangulation.annealing.tree_annealing import TreeAnnealing
 from bnmind.junction.triangulation.exact.exact_order import ExactOrder
 from bnmind.junction.triangulation.greedy import MinFill, MinWeight, WeightedMinFill
@@ -66,6 +69,9 @@ __all__ = [
     "Samples",
     "SamplingPlan",
     "Simplifications",
+    "SliceInfo",
+    "SliceSums",
+    "SlicedPlan",
     "TreeAnnealing",
     "WeightedMinFill",
     "answer_file",
@@ -75,6 +81,7 @@ __all__ = [
     "compile_model",
     "compile_plan",
     "compile_sampling",
+    "compile_sliced",
     "complete",
     "families",
     "impute",

@@ -69,9 +69,23 @@ class Answering(Value):
 
     def run(self, findings: Findings, inputs: Mapping[str, Values] | None = None) -> Posterior:
         """Return the posterior; raise the errors of `Plan.run`."""
-        compiled = self.compiled
-        if compiled.by_case is not None:
+        if self.compiled.by_case is not None:
             return self.for_case(findings, inputs).run({})
+        posterior = self.attempt(findings, inputs)
+        if posterior is None:
+            tables = all_inputs(self.compiled, findings, inputs)
+            raise impossible(self.conflict(findings, tables))
+        return posterior
+
+    def attempt(
+        self, findings: Findings, inputs: Mapping[str, Values] | None = None
+    ) -> Posterior | None:
+        """Return the posterior, or None instead of searching for findings that contradict.
+
+        The query must not be planned for each case. The errors are those of `Plan.run`; only where
+        a query without negative numbers decides, impossible evidence still raises one.
+        """
+        compiled = self.compiled
         observed = positions_of(compiled, findings)
         tables = all_inputs(compiled, findings, inputs)
         self.check_size()
@@ -82,10 +96,10 @@ class Answering(Value):
             try:
                 other, rest, open_inputs = self._second_try(findings, inputs)
             except ImpossibleEvidenceError:
-                raise impossible(self.conflict(findings, tables)) from None
+                return None
             return other.run(rest, open_inputs)
         if not sums.log_evidence > -math.inf:
-            raise impossible(self.conflict(findings, tables))
+            return None
         joints = tuple(
             [
                 answer.lift(result, observed)

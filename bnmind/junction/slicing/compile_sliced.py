@@ -1,0 +1,206 @@
+"""Compilation of sliced plans."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from bnmind._arguments import checked
+from bnmind._messages import bytes_text, many
+from bnmind.errors import InvalidModelError, TooLargeError
+from bnmind.junction.graphs.elimination_order import OrderFinder
+from bnmind.junction.inference.compile import compile_plan
+from bnmind.junction.inference.evidence import Evidence, by_name
+from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
+from bnmind.junction.inference.plan import Plan
+from bnmind.junction.slicing.slice_costs import SliceCosts, chosen_variables
+from bnmind.junction.slicing.sliced_plan import SlicedPlan
+from bnmind.pgm.factor import Factor
+from bnmind.pgm.network import FactorModel, Network
+
+__all__ = ["compile_sliced"]
+
+_MOST_ROUNDS = 12
+"""The most times that the plan is made anew with more sliced variables."""
+
+_ONE_BY_ONE = 8
+"""The first rounds, in which a costly plan gets a single variable more: a new elimination order
+often needs fewer variables."""
+
+_COSTLY = 2**30
+"""The multiplications above which a new order is worth its time."""
+
+
+@checked
+def compile_sliced(
+    model: Network | FactorModel,
+    *,
+    evidence: Iterable[str] = (),
+    known: Evidence | None = None,
+    soft: Iterable[str] = (),
+    targets: Iterable[Iterable[str]] | None = None,
+    order: OrderFinder | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> SlicedPlan:
+    """Compile a plan that runs in slices, each of which fits the limit of the memory.
+
+    Use it where `compile_plan` refuses a plan because of its memory. A slice is a run for one joint
+    state of some variables. They are chosen one by one: the next is the one that reduces the memory
+    most for the multiplications that it adds. If the plan fits as a whole, there is one slice.
+
+    Parameters
+    ----------
+    model
+        A network, or a product of factors that are not negative.
+    evidence, soft, targets, order
+        As for `compile_plan`.
+    known
+        Evidence that holds in every run, ``{variable: state}``; it makes the plan smaller.
+    limits
+        The limits of the memory of a slice, and of the multiplications of all slices together.
+
+    Raises
+    ------
+    TooLargeError
+        If all slices together would exceed the limit of the multiplications, or no choice of
+        variables makes a slice fit. The error predicts both costs.
+    InvalidModelError
+        If a factor is negative or complex.
+    UnknownNameError, InvalidArgumentError
+        As for `compile_plan`.
+    ImpossibleEvidenceError
+        If a single table excludes the known evidence.
+
+    Examples
+    --------
+    >>> from bnmind.pgm import Network, TabularCPD, Variable
+    >>> rain, wet = Variable("rain", ("no", "yes")), Variable("wet", ("no", "yes"))
+    >>> network = Network((TabularCPD(rain, (), [0.8, 0.2]),
+    ...                    TabularCPD(wet, (rain,), [[0.9, 0.1], [0.1, 0.9]])))
+    >>> plan = compile_sliced(network, evidence=["wet"])
+    >>> plan.n_slices
+    1
+    >>> plan.run({"wet": "yes"})
+    Posterior(1 target, log_evidence=-1.34707)
+    rain  no 0.308  yes 0.692
+    """
+    _check_signs(model)
+    states, names, uncertain = by_name(known, "the known evidence"), list(evidence), list(soft)
+    wanted = None if targets is None else [list(target) for target in targets]
+    if wanted is None:
+        hidden = {*states, *names}
+        wanted = [[v.name] for v in model.variables if v.name not in hidden]
+
+    def planned(sliced: Sequence[str]) -> Plan:
+        plan = compile_plan(
+            model,
+            evidence=[*states, *names, *sliced],
+            soft=uncertain,
+            targets=wanted,
+            order=order,
+            limits=replace(limits, only_restrictions=True),
+        )
+        return plan.restrict(states) if states else plan
+
+    fixed = {*states, *names, *uncertain}
+    candidates = {v.name for v in model.variables if v.n_states > 1 and v.name not in fixed}
+    sliced, plan = _sliced(planned, candidates, limits)
+    variables = {v.name: v for v in model.variables}
+    return SlicedPlan(plan, tuple([variables[name] for name in sliced]))
+
+
+def _sliced(
+    planned: Callable[[Sequence[str]], Plan], candidates: set[str], limits: Limits
+) -> tuple[list[str], Plan]:
+    """Return the sliced variables and the plan of a slice.
+
+    Parameters
+    ----------
+    planned
+        Makes the plan of a slice from the names of the sliced variables.
+    candidates
+        The variables that may be sliced.
+    limits
+        The limits.
+    """
+    sliced: list[str] = []
+    for number in range(_MOST_ROUNDS):
+        plan = planned(sliced)
+        if plan.by_case is not None:
+            raise TooLargeError(
+                "the size of this plan depends on what is observed; pass the states of the evidence"
+                " as known",
+                needed=plan.by_case,
+                budget=limits.max_multiplications,
+            )
+        sizes = {v.name: v.n_states for v in plan.evidence if v.name in set(sliced)}
+        total = math.prod(sizes.values()) * plan.multiplications
+        if plan.memory <= limits.max_bytes and total <= limits.max_multiplications:
+            return sliced, plan
+        more, predicted = _more(plan, candidates - set(sliced), limits)
+        slices = math.prod(sizes.values()) * predicted[0]
+        work = slices * predicted[1]
+        # Slices never take fewer multiplications together than the whole.
+        if not more or work > limits.max_multiplications:
+            raise _refusal(plan, total, (slices, work, predicted[2]), limits)
+        is_worth_planning = number < _ONE_BY_ONE and total > _COSTLY
+        sliced += more[:1] if is_worth_planning else more
+    raise _refusal(plan, total, (slices, work, predicted[2]), limits)
+
+
+def _more(
+    plan: Plan, candidates: set[str], limits: Limits
+) -> tuple[list[str], tuple[int, int, int]]:
+    """Return more variables to slice, and the number, multiplications and bytes of the slices."""
+    compiled = plan.compiled
+    numbers = {i for i, name in enumerate(compiled.numbered) if name in candidates}
+    program = compiled.program
+    unit = max(1, compiled.memory // max(1, _cells(plan, program.peak_cells)))
+    tables = _cells(plan, 0)
+    chosen = chosen_variables(program, numbers, limits.max_bytes / unit - tables)
+    costs = SliceCosts.of(program)
+    for variable in chosen:
+        costs = costs.without(variable)
+    slices = math.prod([program.sizes[v] for v in chosen])
+    held = costs.held()
+    peak = int(held.max()) if len(held) else 0
+    memory = unit * (tables + peak)
+    return [compiled.numbered[v] for v in chosen], (slices, int(costs.multiplications), memory)
+
+
+def _cells(plan: Plan, peak: int) -> int:
+    """Return the cells of the tables of a plan, and of registers that hold ``peak`` cells."""
+    compiled = plan.compiled
+    return compiled.table_copies * sum(source.n_cells for source in compiled.sources) + peak
+
+
+def _refusal(
+    plan: Plan, total: int, predicted: tuple[int, int, int], limits: Limits
+) -> TooLargeError:
+    """Return the error of a plan that does not fit, neither as a whole nor in slices."""
+    slices, work, memory = predicted
+    by_work = work > limits.max_multiplications
+    return TooLargeError(
+        f"a run of this plan would take {many(total)} multiplications and"
+        f" {bytes_text(plan.memory)}; in {many(slices)} slices it would take about {many(work)}"
+        f" multiplications and {bytes_text(memory)}. Allowed are max_multiplications="
+        f"{limits.max_multiplications:,} and max_bytes={limits.max_bytes:,}. Observe more"
+        " variables, ask for fewer targets, pass order=BestOrder(), or raise the limits.",
+        needed=work if by_work else memory,
+        budget=limits.max_multiplications if by_work else limits.max_bytes,
+    )
+
+
+def _check_signs(model: Network | FactorModel) -> None:
+    """Raise an error if slices of a model could have negative sums."""
+    for potential in model.potentials:
+        if isinstance(potential, Factor):
+            values = potential.values
+            if np.iscomplexobj(values) or np.any(values < 0):
+                over = ", ".join(potential.names) or "no variable"
+                raise InvalidModelError(
+                    [f"slices need factors that are not negative, but the one over {over} is"]
+                )

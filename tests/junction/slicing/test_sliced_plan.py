@@ -1,0 +1,243 @@
+"""Sliced plans against plans that run as a whole."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bnmind.errors import (
+    ImpossibleEvidenceError,
+    InvalidModelError,
+    StoreError,
+    TooLargeError,
+)
+from bnmind.junction import Limits, Posterior, SlicedPlan, compile_plan, compile_sliced
+from bnmind.junction.slicing.slice_costs import SliceCosts, chosen_variables
+from bnmind.junction.slicing.slice_states import possible_slices
+from bnmind.pgm import Factor, FactorModel, Network, TabularCPD, Variable
+
+
+def grid(side: int, seed: int, *, zeros: float = 0.0) -> FactorModel:
+    """Return a grid of binary variables with random factors."""
+    rng = np.random.default_rng(seed)
+    variables = [Variable(f"x{i}", ("0", "1")) for i in range(side * side)]
+    pairs = [(i, i + 1) for i in range(side * side) if (i + 1) % side]
+    pairs += [(i, i + side) for i in range(side * (side - 1))]
+    factors = []
+    for i, j in pairs:
+        table = rng.uniform(0.1, 1.0, (2, 2))
+        table[rng.random((2, 2)) < zeros] = 0.0
+        table[0, 0] = 0.5
+        factors.append(Factor((variables[i], variables[j]), table))
+    return FactorModel(tuple(factors))
+
+
+def small_network(seed: int) -> Network:
+    """Return a network of random tables in which every variable has up to two parents."""
+    rng = np.random.default_rng(seed)
+    variables: list[Variable] = []
+    cpds = []
+    for i in range(7):
+        v = Variable(f"v{i}", tuple("abc"[: rng.integers(2, 4)]))
+        chosen = rng.permutation(len(variables))[: rng.integers(0, 3)].tolist()
+        parents = tuple(variables[p] for p in chosen)
+        table = rng.random((v.n_states, *[p.n_states for p in parents]))
+        table[rng.random(table.shape) < 0.3] = 0.0
+        table[0] += 1e-3
+        cpds.append(TabularCPD(v, parents, table / table.sum(axis=0)))
+        variables.append(v)
+    return Network(tuple(cpds))
+
+
+def sliced_on(model: Network | FactorModel, names: Sequence[str], **options: object) -> SlicedPlan:
+    """Return a plan that is sliced on given variables."""
+    evidence = list(options.pop("evidence", ()))  # type: ignore[call-overload]
+    targets = [[v.name] for v in model.variables if v.name not in evidence]
+    plan = compile_plan(model, evidence=[*evidence, *names], targets=targets, **options)  # type: ignore[arg-type]
+    return SlicedPlan(plan, tuple(model.variable(name) for name in names))
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 10**6), st.data())
+def test_the_sum_over_any_slices_is_the_whole(seed: int, data: st.DataObject) -> None:
+    network = small_network(seed)
+    names = [f"v{i}" for i in range(6)]
+    chosen = data.draw(st.lists(st.sampled_from(names), unique=True, max_size=3))
+    whole = compile_plan(network, evidence=["v6"], targets=[[name] for name in names])
+    findings = {"v6": network.variable("v6").states[0]}
+    expected = whole.run(findings)
+    sliced = sliced_on(network, chosen, evidence=["v6"])
+    for answer in (sliced.run(findings), _one_by_one(sliced, findings)):
+        assert answer.log_evidence == pytest.approx(expected.log_evidence, abs=1e-12)
+        for name in names:
+            np.testing.assert_allclose(
+                answer.marginals[name], expected.marginals[name], rtol=0, atol=1e-12
+            )
+
+
+def _one_by_one(sliced: SlicedPlan, findings: dict[str, str]) -> Posterior:
+    """Return the answer of all slices by separate runs of the plan: the slow twin."""
+    total, joints = 0.0, dict[str, np.ndarray]()
+    for states in itertools.product(*[v.states for v in sliced.sliced]):
+        fixed = {v.name: state for v, state in zip(sliced.sliced, states, strict=True)}
+        try:
+            answer = sliced.plan.run({**findings, **fixed})
+        except ImpossibleEvidenceError:
+            continue
+        weight = np.exp(answer.log_evidence)
+        total += weight
+        for name, joint in answer.marginals.items():
+            joints[name] = joints.get(name, 0.0) + weight * joint
+    scopes = sliced.targets
+    return Posterior(scopes, tuple(joints[s[0].name] / total for s in scopes), float(np.log(total)))
+
+
+@pytest.mark.parametrize("zeros", [0.0, 0.2])
+def test_a_plan_that_does_not_fit_is_sliced_until_it_does(zeros: float) -> None:
+    model = grid(9, seed=1, zeros=zeros)
+    whole = compile_plan(model)
+    expected = whole.run({})
+    limits = Limits(max_bytes=whole.memory // 3)
+    plan = compile_sliced(model, limits=limits)
+    assert plan.n_slices > 1
+    assert plan.memory <= limits.max_bytes
+    answer = plan.run()
+    assert answer.log_evidence == pytest.approx(expected.log_evidence, rel=1e-12)
+    for name, joint in expected.marginals.items():
+        np.testing.assert_allclose(answer.marginals[name], joint, rtol=0, atol=1e-12)
+    assert f"{plan.n_slices:,} slices" in repr(plan)
+    assert "multiplications in all slices" in str(plan)
+
+
+def test_known_and_soft_evidence_and_joint_targets() -> None:
+    model = grid(4, seed=2)
+    targets = [["x5", "x6"], ["x15"]]
+    whole = compile_plan(model, evidence=["x0", "x3"], soft=["x10"], targets=targets)
+    expected = whole.run({"x0": "1", "x3": "0", "x10": {"0": 0.2, "1": 0.7}})
+    limits = Limits(max_bytes=compile_plan(model, targets=targets).memory * 3 // 4)
+    plan = compile_sliced(
+        model, known={"x0": "1"}, evidence=["x3"], soft=["x10"], targets=targets, limits=limits
+    )
+    answer = plan.run({"x3": "0", "x10": {"0": 0.2, "1": 0.7}})
+    assert [v.name for v in plan.evidence] == ["x3"]
+    assert answer.log_evidence == pytest.approx(expected.log_evidence, rel=1e-12)
+    np.testing.assert_allclose(answer.joints[0], expected.joints[0], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(answer.joints[1], expected.joints[1], rtol=0, atol=1e-12)
+
+
+def test_probabilities_too_small_for_a_float_are_summed() -> None:
+    a, b = Variable("a", ("0", "1")), Variable("b", ("0", "1"))
+    tiny = Factor((a, b), np.array([[1e-200, 3e-200], [1e-200, 5e-200]]))
+    model = FactorModel((tiny, Factor((a,), np.full(2, 1e-250)), Factor((b,), np.full(2, 1e-3))))
+    answer = sliced_on(model, ["a"]).run()
+    np.testing.assert_allclose(answer.marginals["a"], [0.4, 0.6], rtol=1e-12)
+    np.testing.assert_allclose(answer.log_evidence, np.log(10) - 453 * np.log(10), rtol=1e-12)
+
+
+def test_impossible_slices_do_not_run_and_impossible_evidence_is_refused() -> None:
+    variables = tuple(Variable(name, ("0", "1")) for name in "abc")
+    equal = np.eye(2)
+    model = FactorModel(
+        (
+            Factor(variables[:2], equal),
+            Factor(variables[1:], equal),
+            Factor(variables[::2], np.array([[1.0, 0.0], [1.0, 1.0]])),
+        )
+    )
+    domains = {v.name: (0, 1) for v in variables}
+    found = list(possible_slices(model.potentials, domains, variables[::2]))
+    assert found == [(0, (0, 0)), (3, (1, 1))]
+    plan = sliced_on(model, ["a", "c"])
+    steps = list(plan.steps())
+    assert sum(info.slices for _, info in steps) == 2
+    assert steps[-1][0].done == 4
+    with pytest.raises(ImpossibleEvidenceError, match="a=0"):
+        sliced_on(model, ["b"], evidence=["a", "c"]).run({"a": "0", "c": "1"})
+
+
+@given(st.integers(0, 10**6), st.integers(0, 30))
+@settings(max_examples=25, deadline=None)
+def test_possible_slices_are_those_without_an_excluding_table(seed: int, start: int) -> None:
+    network = small_network(seed)
+    chosen = network.variables[1:4]
+    domains = {v.name: tuple(range(v.n_states)) for v in network.variables}
+    found = dict(possible_slices(network.potentials, domains, chosen, start=start))
+    joint = compile_plan(network, targets=[[v.name for v in chosen]]).run().joints[0]
+    numbers = {number for number in np.flatnonzero(joint.ravel() > 0).tolist() if number >= start}
+    assert numbers <= set(found)
+    assert list(found) == sorted(found)
+    assert all(found[n] == np.unravel_index(n, joint.shape) for n in found)
+
+
+def test_a_run_goes_on_from_its_file(tmp_path: Path) -> None:
+    model = grid(5, seed=3)
+    plan = sliced_on(model, ["x6", "x12", "x18"])
+    place = tmp_path / "sums.json"
+    expected = plan.run(place=place)
+    seen: list[int] = []
+    assert plan.run(place=place, progress=lambda done, total: seen.append(done)) == expected
+    assert seen == []  # all slices are in the file
+    sums = [state for state, _ in plan.steps()]
+    again = list(plan.steps(start=sums[0]))
+    assert again[-1:] == [] or again[-1][0].joints[0].tolist() == sums[-1].joints[0].tolist()
+    with pytest.raises(StoreError, match="another question"):
+        sliced_on(model, ["x6", "x12"]).run(place=place)
+    place.write_text("{}", encoding="utf-8")
+    with pytest.raises(StoreError, match="another file"):
+        plan.run(place=place)
+
+
+def test_a_killed_run_loses_at_most_the_slices_after_the_last_saving(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import bnmind.junction.slicing.sliced_plan as module
+
+    monkeypatch.setattr(module, "_SAVING_WORK", 1)
+    monkeypatch.setattr(module, "_MOST_TOGETHER", 1)
+    model = grid(5, seed=3)
+    plan = sliced_on(model, ["x6", "x12", "x18"])
+    expected = plan.run()
+
+    def stop(done: int, total: int | None) -> None:
+        if done == 5:
+            raise KeyboardInterrupt
+
+    place = tmp_path / "sums.json"
+    with pytest.raises(KeyboardInterrupt):
+        plan.run(place=place, progress=stop)
+    seen: list[int] = []
+    assert plan.run(place=place, progress=lambda done, total: seen.append(done)) == expected
+    assert seen == [5, 6, 7, 8]
+
+
+def test_the_predicted_costs_of_slices_are_those_of_a_program() -> None:
+    plan = compile_plan(grid(5, seed=4))
+    program = plan.compiled.program
+    costs = SliceCosts.of(program)
+    assert costs.held().max() == program.peak_cells
+    assert costs.multiplications == program.multiplications
+    chosen = chosen_variables(program, range(len(program.sizes)), program.peak_cells // 4)
+    for variable in chosen:
+        before, costs = costs.held().max(), costs.without(variable)
+        assert costs.held().max() <= before
+    assert costs.held().max() <= program.peak_cells // 4
+
+
+def test_a_refusal_predicts_both_costs() -> None:
+    model = grid(6, seed=5)
+    plan = compile_plan(model)
+    limits = Limits(max_bytes=plan.memory // 2, max_multiplications=plan.multiplications // 2)
+    with pytest.raises(TooLargeError, match=r"slices it would take about .* multiplications"):
+        compile_sliced(model, limits=limits)
+
+
+def test_negative_factors_are_refused() -> None:
+    a = Variable("a", ("0", "1"))
+    with pytest.raises(InvalidModelError, match="not negative"):
+        compile_sliced(FactorModel((Factor((a,), np.array([2.0, -1.0])),)))
