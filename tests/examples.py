@@ -429,7 +429,7 @@ def _table_of_slice(number: int) -> Any:
 
 @_add(
     *(dynamic.DynamicNetwork, dynamic.DynamicPlan, dynamic.FilterInfo, dynamic.FilterState),
-    *(dynamic.SequencePosterior, dynamic.MostProbablePath),
+    *(dynamic.SequencePosterior, dynamic.MostProbablePath, dynamic.DynamicFit),
 )
 def _dynamic() -> Any:
     plan = dynamic.compile_dynamic(dynamic_network())
@@ -437,7 +437,10 @@ def _dynamic() -> Any:
     cases = {"who": ["a", "a", "b"], "wet": ["no", None, "yes"]}
     found = plan.filter(cases, sequence="who")
     path = plan.most_probable(cases, sequence="who")
-    return [dynamic_network(), plan, start, *plan.step(start, {"wet": "damp"}), found, path]
+    steady = dynamic.DynamicNetwork(plan.network.first, plan.network.transition)
+    options = fitting.FitOptions(max_iterations=3)
+    fit = dynamic.fit_dynamic(steady, cases, sequence="who", options=options)
+    return [dynamic_network(), plan, start, *plan.step(start, {"wet": "damp"}), found, path, fit]
 
 
 # --- Questions ---------------------------------------------------------------------------------

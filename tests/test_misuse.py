@@ -152,6 +152,16 @@ def of_functions() -> Iterator[Call]:
         (fitting.fit, {**LEARNING, "options": FEW_STEPS}),
         (fitting.expectation_maximization, LEARNING),
         (dynamic.previous, {"variable": RAIN}),
+        (
+            dynamic.fit_dynamic,
+            {
+                "network": STEADY,
+                **SEQUENCES,
+                "prior": fitting.BDeu(1),
+                "fixed": ["wet"],
+                "options": FEW_STEPS,
+            },
+        ),
         (dynamic.dynamic_from_pgmpy, {"model": dynamic.dynamic_to_pgmpy(STEADY)}),
         (dynamic.dynamic_to_pgmpy, {"network": STEADY, "max_cells": 10**6}),
         (
@@ -706,7 +716,7 @@ def of_files(package: str, name: str) -> bool:
     """Return whether a function takes the name of a file, which has a test of its own."""
     return package == "pgm.files" or name in (
         *("read_costs", "read_diagnosis", "read_dialogue", "write_dialogue"),
-        "answer_file",
+        *("answer_file", "read_dynamic", "write_dynamic"),
     )
 
 
@@ -758,6 +768,9 @@ def test_files_are_named_by_paths(value: Any, tmp_path: Path) -> None:
         lambda: junction.answer_file(network(), value, tmp_path / "x.csv", junction.predict),
         lambda: junction.answer_file(network(), tmp_path / "x.csv", value, junction.predict),
         lambda: junction.answer_file(value, tmp_path / "x", tmp_path / "y", junction.predict),
+        lambda: dynamic.read_dynamic(value),
+        lambda: dynamic.write_dynamic(STEADY, value),
+        lambda: dynamic.write_dynamic(value, tmp_path / "x.json"),
         lambda: questions.read_diagnosis(value),
         lambda: questions.read_costs(value),
         lambda: questions.read_dialogue(value),

@@ -110,6 +110,14 @@ class Sequences(Sealed):
             weights[label_of(v.name)] = np.ascontiguousarray(part.T)
         return weights
 
+    def has(self, name: str, rows: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """Return whether a variable has a finding in some rows."""
+        if name in self.likelihoods:
+            return np.asarray(rows >= 0)
+        if name in self.states:
+            return np.asarray(self.states[name][rows] >= 0)
+        return np.zeros(len(rows), dtype=np.bool_)
+
     def found(self, row: int) -> dict[str, Any]:
         """Return the findings of a row, {variable: finding}."""
         findings: dict[str, Any] = {}

@@ -34,6 +34,7 @@ from bnmind.errors import TooLargeError
 from bnmind.junction.inference.compile import compile_plan
 from bnmind.junction.inference.limits import Limits
 from bnmind.junction.inference.plan import Plan
+from bnmind.pgm.cpd import CPD
 from bnmind.pgm.factor import Factor
 from bnmind.pgm.network import FactorModel, Potential
 from bnmind.pgm.variable import Variable
@@ -104,10 +105,21 @@ class SlicePlans(Sealed):
         return self._two(self.targets, self.targets, future=True)
 
     @cached_property
+    def learned_of_first(self) -> tuple[CPD, ...]:
+        """The distributions of the first slice whose tables are inputs."""
+        cpds = self.network.first.cpds
+        return tuple(c for c in cpds if previous(c.variable).name in self.learned)
+
+    @cached_property
+    def learned_of_later(self) -> tuple[CPD, ...]:
+        """The distributions of later slices whose tables are inputs."""
+        return tuple(c for c in self.network.transition if c.variable.name in self.learned)
+
+    @cached_property
     def families(self) -> Two:
-        """The plans of the families, given the past and the future."""
-        first = [cpd.scope for cpd in self.network.first.cpds]
-        later = [cpd.scope for cpd in self.network.transition]
+        """The plans of the learned families, given the past and the future."""
+        first = [cpd.scope for cpd in self.learned_of_first]
+        later = [cpd.scope for cpd in self.learned_of_later]
         return self._two(first, later, future=True)
 
     @cached_property
@@ -125,11 +137,8 @@ class SlicePlans(Sealed):
     def slice_model(self, *, is_first: bool) -> SliceModel:
         """Return the tables of a slice."""
         cpds = self.network.first.cpds if is_first else self.network.transition
-        given = set(self.varying(is_first=is_first))
-        for cpd in cpds:
-            v = previous(cpd.variable) if is_first else cpd.variable
-            if v.name in self.learned:
-                given.add(cpd.variable.name)
+        learned = self.learned_of_first if is_first else self.learned_of_later
+        given = {*self.varying(is_first=is_first), *(cpd.variable.name for cpd in learned)}
         potentials: list[Potential] = []
         inputs = {}
         for cpd in cpds:

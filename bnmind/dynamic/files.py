@@ -1,0 +1,147 @@
+"""Files of dynamic networks: JSON that holds the two kinds of slices as bnmind's models.
+
+The form is ::
+
+    {"schema": "bnmind-dynamic", "version": 1,
+     "first": {"schema": "bnmind-model", …},
+     "transition": {"schema": "bnmind-model", …}}
+
+Both parts are models as `bnmind.pgm.formats.model_json` writes them. The second one holds the
+distributions of the later slices; a variable of the previous slice has a name that ends in
+``[t-1]``, and no distribution.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from bnmind._arguments import checked
+from bnmind._text_files import write_files
+from bnmind.dynamic.network import DynamicNetwork
+from bnmind.errors import InvalidModelError, ModelFileError
+from bnmind.pgm.factor import Factor
+from bnmind.pgm.files import FILE_CELLS
+from bnmind.pgm.formats.model_format import read_from
+from bnmind.pgm.formats.pgmpy_bridge import check_tables_fit
+from bnmind.pgm.formats.source import text_of
+from bnmind.pgm.network import FactorModel
+from bnmind.pgm.tabular import DEFAULT_CELLS, TabularCPD
+
+__all__ = ["dynamic_from_json", "dynamic_to_json", "read_dynamic", "write_dynamic"]
+
+SCHEMA = "bnmind-dynamic"
+VERSION = 1
+
+
+@checked
+def write_dynamic(
+    network: DynamicNetwork, path: str | os.PathLike[str], *, max_cells: int = FILE_CELLS
+) -> None:
+    """Write a dynamic network to a ``.json`` file.
+
+    Parameters
+    ----------
+    network
+        The network. Functions stay functions.
+    path
+        An existing file is replaced, or left untouched if anything fails.
+    max_cells
+        Most cells of the largest table.
+
+    Raises
+    ------
+    ModelFileError
+        If the suffix is another one, or tables vary from slice to slice.
+    FileWriteError
+        If the file cannot be written.
+    TooLargeError
+        If the largest table has more than ``max_cells`` cells.
+    """
+    _check_suffix(path, packed=False)
+    write_files({Path(path): dynamic_to_json(network, max_cells=max_cells)})
+
+
+@checked
+def read_dynamic(path: str | os.PathLike[str], *, max_cells: int = DEFAULT_CELLS) -> DynamicNetwork:
+    """Return the dynamic network in a ``.json`` file, or in one packed by gzip, ``.json.gz``.
+
+    Parameters
+    ----------
+    path
+        A file that `write_dynamic` wrote, or of the same form.
+    max_cells
+        Cells that its tables may have together.
+
+    Raises
+    ------
+    ModelFileError
+        If the file cannot be read or does not hold a valid dynamic network. The error names all
+        faults with their place.
+    """
+    _check_suffix(path, packed=True)
+    return read_from(path, lambda data: dynamic_from_json(text_of(data), max_cells=max_cells))
+
+
+def _check_suffix(path: str | os.PathLike[str], *, packed: bool) -> None:
+    name = Path(path).name
+    if Path(name.removesuffix(".gz") if packed else name).suffix.lower() != ".json":
+        raise ModelFileError(
+            f"expected a file name ending in .json for a dynamic network, got {name!r}", str(path)
+        )
+
+
+def dynamic_to_json(network: DynamicNetwork, *, max_cells: int = FILE_CELLS) -> str:
+    """Return a dynamic network as JSON text; see `write_dynamic`."""
+    from bnmind.pgm.formats.model_json import model_to_json
+
+    if network.varying:
+        raise ModelFileError(
+            "a file cannot hold tables that vary from slice to slice, as of"
+            f" {', '.join(network.varying)}"
+        )
+    cpds = (*network.first.cpds, *network.transition)
+    check_tables_fit([c for c in cpds if isinstance(c, TabularCPD)], max_cells=max_cells)
+    first = model_to_json(network.first, max_cells=max_cells)
+    later = model_to_json(FactorModel(network.transition), max_cells=max_cells)
+    return (
+        f'{{"schema": "{SCHEMA}", "version": {VERSION},\n'
+        f'"first": {first.rstrip()},\n"transition": {later.rstrip()}}}\n'
+    )
+
+
+def dynamic_from_json(text: str, *, max_cells: int = DEFAULT_CELLS) -> DynamicNetwork:
+    """Return the dynamic network in a JSON text; see `read_dynamic`."""
+    from bnmind.dynamic.json_record import DynamicRecord
+    from bnmind.pgm.formats.json_records import validated
+    from bnmind.pgm.formats.model_json import model_from_json, network_from_json
+
+    record = validated(text, SCHEMA, {VERSION: DynamicRecord})
+    network = _part(record.first, "first", lambda t: network_from_json(t, max_cells=max_cells))
+    later = _part(
+        record.transition, "transition", lambda t: model_from_json(t, max_cells=max_cells)
+    )
+    factors = [p for p in later.potentials if isinstance(p, Factor)]
+    if factors:
+        over = ", ".join(factors[0].names) or "nothing"
+        raise ModelFileError(
+            f"expected distributions at transition.potentials, got a factor over {over}"
+        )
+    cpds = tuple(p for p in later.potentials if not isinstance(p, Factor))
+    try:
+        return DynamicNetwork(network, cpds)
+    except InvalidModelError as fault:
+        raise ModelFileError(
+            f"expected a valid dynamic network, got at potentials of first or transition: {fault}"
+        ) from fault
+
+
+def _part(record: dict[str, Any], name: str, read: Any) -> Any:
+    """Return a part of the file; its errors say which part."""
+    try:
+        return read(json.dumps(record))
+    except ModelFileError as fault:
+        # The line of the part is not that of the file.
+        raise ModelFileError(f"in the part {name}: {fault}") from fault

@@ -1,0 +1,249 @@
+"""Learning the tables of a dynamic network from sequences, by EM."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from bnmind._arguments import checked
+from bnmind._values import CheckedValue
+from bnmind._workers import results_of
+from bnmind.dynamic.expectation import DynamicAscent, SequenceExpectation
+from bnmind.dynamic.network import PREVIOUS, DynamicNetwork, previous, renamed
+from bnmind.dynamic.sequences import Sequences, read_sequences
+from bnmind.dynamic.slice_plans import SlicePlans, check_interface
+from bnmind.errors import InvalidArgumentError
+from bnmind.fitting.all_starts import AllStarts
+from bnmind.fitting.fitted import FitOptions
+from bnmind.fitting.layout import Layout
+from bnmind.fitting.priors import NoPrior, Prior
+from bnmind.fitting.record import LearningRecord
+from bnmind.fitting.squarem import Climb, climb
+from bnmind.information import Floats
+from bnmind.junction.inference.limits import DEFAULT_LIMITS
+from bnmind.pgm.network import Network
+from bnmind.pgm.tabular import TabularCPD
+
+__all__ = ["DynamicFit", "fit_dynamic"]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class DynamicFit(CheckedValue):
+    """A dynamic network whose tables were learned from sequences. Created by `fit_dynamic`."""
+
+    network: DynamicNetwork
+    """The network with the learned tables."""
+    n_parameters: int
+    """The number of free parameters; tables shared by all slices count once."""
+    n_sequences: int
+    """The number of sequences."""
+    n_slices: int
+    """The number of slices of all sequences."""
+    shared: tuple[str, ...]
+    """The variables whose table is the same in the first slice and in later ones."""
+    warnings: tuple[str, ...]
+    """Remarks about the result."""
+    record: LearningRecord
+
+    def __repr__(self) -> str:
+        return (
+            f"DynamicFit({self.n_sequences:,} sequences, {self.n_slices:,} slices:"
+            f" log-likelihood {self.log_likelihood:.2f}, {self.n_parameters:,} parameters)"
+        )
+
+    @property
+    def log_likelihood(self) -> float:
+        """Natural logarithm of the probability of all findings."""
+        return self.record.log_likelihoods[-1]
+
+    @property
+    def aic(self) -> float:
+        """Akaike's criterion, 2 · parameters − 2 · log-likelihood."""
+        return 2 * self.n_parameters - 2 * self.log_likelihood
+
+    @property
+    def bic(self) -> float:
+        """Schwarz's criterion, parameters · ln sequences − 2 · log-likelihood."""
+        return self.n_parameters * math.log(self.n_sequences) - 2 * self.log_likelihood
+
+
+@checked
+def fit_dynamic(
+    network: DynamicNetwork,
+    cases: Any,
+    *,
+    sequence: str | None = None,
+    likelihoods: Mapping[str, Any] | None = None,
+    prior: Prior | None = None,
+    fixed: Iterable[str] = (),
+    options: FitOptions | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> DynamicFit:
+    """Learn the tables of a dynamic network from sequences, which may have missing findings.
+
+    The tables of the first slice are learned, and those of all later slices together. A table is
+    shared by all slices if the network has the same table, with the same parents, in the first
+    slice and in later ones. Functions keep their form, and probabilities of zero stay zero.
+
+    Parameters
+    ----------
+    network
+        The network. The first start begins with its tables.
+    cases, sequence, likelihoods
+        As for `DynamicPlan.filter`.
+    prior
+        The pseudo-counts of the tables, such as ``BDeu(10)``; by default maximum likelihood. By
+        the names of `DynamicNetwork.two_slices`: ``rain[t-1]`` is the table of the first slice,
+        also where it is shared, and ``rain`` that of later ones.
+    fixed
+        Variables that keep their tables, by the same names. One name of a shared table suffices.
+    options
+        Starts, seed, the criterion of convergence, and workers. Later starts have random tables.
+    progress
+        As for `bnmind.fit`.
+
+    Raises
+    ------
+    CaseTableError
+        If columns are missing or states unknown.
+    InvalidArgumentError
+        If the fixed variables or the prior do not fit the network, or its tables vary.
+    ImpossibleEvidenceError
+        If a sequence is impossible in the network.
+    TooLargeError
+        If a slice is too large; see `compile_dynamic`.
+
+    References
+    ----------
+    K. Murphy, "Dynamic Bayesian networks", PhD thesis, Berkeley 2002, section 4.2.
+
+    Examples
+    --------
+    >>> from bnmind.dynamic import DynamicNetwork, previous
+    >>> from bnmind.pgm import Network, TabularCPD, Variable
+    >>> rain = Variable("rain", ("no", "yes"))
+    >>> stays = TabularCPD(rain, (previous(rain),), [[0.5, 0.5], [0.5, 0.5]])
+    >>> weather = DynamicNetwork(Network((TabularCPD(rain, (), [0.5, 0.5]),)), (stays,))
+    >>> fitted = fit_dynamic(weather, {"rain": ["no", "no", "no", "yes", "yes"]})
+    >>> fitted.network.cpd("rain").to_tabular().values.round(3).tolist()
+    [[0.667, 0.0], [0.333, 1.0]]
+    """
+    asked = options or FitOptions()
+    if network.varying:
+        raise InvalidArgumentError(
+            "the tables of a network that vary from slice to slice cannot be learned:"
+            f" {', '.join(network.varying)}; learn a network without them",
+            tuple(network.varying),
+        )
+    check_interface(network.interface, DEFAULT_LIMITS)
+    found = read_sequences(
+        network, network.variables, cases, sequence=sequence, likelihoods=likelihoods
+    )
+    shared = shared_tables(network)
+    kept = {name for given in fixed for name in _with_shared(given, shared)}
+    layout = Layout.of(
+        network.two_slices,
+        prior or NoPrior(),
+        fixed=sorted(kept),
+        tied=[(name + PREVIOUS, name) for name in shared if name not in kept],
+    )
+    ascent = _ascent(network, layout, found)
+    told = AllStarts(progress, asked.starts)
+    tasks = [
+        partial(
+            climb,
+            ascent,
+            ascent.start(np.random.default_rng([asked.seed, number]) if number else None),
+            max_iterations=asked.max_iterations,
+            tolerance=asked.tolerance,
+            accelerate=asked.accelerate,
+            progress=told.during_a_start if asked.workers == 1 else None,
+        )
+        for number in range(asked.starts)
+    ]
+    climbs: list[Climb[Floats]] = []
+    for one in results_of(tasks, asked.workers):
+        climbs.append(one)
+        told.after_a_start(one.steps)
+    record = LearningRecord.of(climbs, asked.seed)
+    return DynamicFit(
+        network=_network_of(layout, climbs[record.best_start].parameters),
+        n_parameters=layout.n_parameters,
+        n_sequences=len(found.lengths),
+        n_slices=found.n_rows,
+        shared=shared,
+        warnings=tuple(_warnings(network, found, layout, record)),
+        record=record,
+    )
+
+
+def shared_tables(network: DynamicNetwork) -> tuple[str, ...]:
+    """Return the variables with the same table in the first slice and in later ones."""
+    names = []
+    for v in network.variables:
+        first, later = network.first.cpd(v.name), network.cpd(v.name)
+        if (
+            isinstance(first, TabularCPD)
+            and isinstance(later, TabularCPD)
+            and first.scope == later.scope
+            and np.array_equal(first.values, later.values)
+        ):
+            names.append(v.name)
+    return tuple(names)
+
+
+def _with_shared(name: str, shared: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the names of the tables that are fixed with a table."""
+    own = name.removesuffix(PREVIOUS)
+    return (own, own + PREVIOUS) if own in shared else (name,)
+
+
+def _ascent(network: DynamicNetwork, layout: Layout, found: Sequences) -> DynamicAscent:
+    learned = [
+        cpd.variable.name for family, cpd in enumerate(layout.network.cpds) if layout.free[family]
+    ]
+    plans = SlicePlans(
+        network=network,
+        observed=found.variables,
+        targets=(),
+        limits=DEFAULT_LIMITS,
+        learned=tuple(learned),
+    )
+    expectation = SequenceExpectation(network=network, layout=layout, plans=plans, sequences=found)
+    return DynamicAscent(layout, expectation)
+
+
+def _network_of(layout: Layout, parameters: Floats) -> DynamicNetwork:
+    """Return the dynamic network with some parameters."""
+    two = layout.network_of(parameters)
+    names = {v.name: v.name.removesuffix(PREVIOUS) for v in two.variables}
+    is_first = {name: name.endswith(PREVIOUS) for name in names}
+    first = [renamed(cpd, names) for cpd in two.cpds if is_first[cpd.variable.name]]
+    later = [cpd for cpd in two.cpds if not is_first[cpd.variable.name]]
+    return DynamicNetwork(Network(tuple(first)), tuple(later))
+
+
+def _warnings(
+    network: DynamicNetwork, found: Sequences, layout: Layout, record: LearningRecord
+) -> list[str]:
+    warnings = []
+    if not record.converged:
+        steps = "1 step" if record.steps == 1 else f"{record.steps:,} steps"
+        warnings.append(f"EM has not converged after {steps}")
+    if int(found.lengths.max()) == 1:
+        warnings.append("all sequences have a single slice, so that no transition is learned")
+    seen = {v.name for v in found.variables}
+    number = {v.name: family for family, v in enumerate(layout.network.variables)}
+    warnings += [
+        f"{v.name} is never observed: its states may be exchanged without a change of the"
+        " likelihood, unless fixed tables or zeros tell them apart"
+        for v in network.variables
+        if v.name not in seen
+        and (layout.free[number[v.name]] or layout.free[number[previous(v).name]])
+    ]
+    return warnings
