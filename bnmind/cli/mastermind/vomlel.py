@@ -1,4 +1,7 @@
-"""``bnmind network``: Vomlel's Bayesian network, its cliques and their sizes."""
+"""``bnmind network``: Vomlel's Bayesian network, its cliques and their sizes.
+
+With ``--relational``, the relational network of a game instead; see ``relational``.
+"""
 
 from __future__ import annotations
 
@@ -24,6 +27,7 @@ from bnmind.cli.shared.options import (
 from bnmind.cli.shared.places import check_place
 from bnmind.cli.shared.printable import tell, tell_json
 from bnmind.cli.shared.work import working
+from bnmind.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from bnmind.mastermind.network.vomlel import Stage
@@ -36,12 +40,16 @@ Stage 1 is the full network. Stage 2 inserts a guess. Stage 3 replaces the table
 auxiliary variable B. The sizes are those of the smallest junction tree found, without the reports
 P' and C'. They do not depend on the guess.
 
+With --relational N, show the relational network of a random game of N guesses instead, and write it
+with its evidence and exact answers in the format of the UAI competitions.
+
 \b
 Examples:
   bnmind network --stage 3
   bnmind network --stage 3 --svg figure3.svg --tree-svg figure4.svg
   bnmind network --stage 2 --no-arc --json
   bnmind network --stage 2 --guess 1123 --noise false:0.2 --out network.bif
+  bnmind network --relational 8 --pegs 3 --colors 3 --seed 1 --out game.uai
 """
 
 
@@ -99,6 +107,16 @@ class NetworkOptions:
         Path | None,
         typer.Option("--tree-svg", metavar="FILE", help="Draw the junction tree to this file."),
     ] = None
+    relational: Annotated[
+        int | None,
+        typer.Option(
+            "--relational",
+            min=1,
+            metavar="N",
+            help="Show the relational network of a random game of N guesses. Only --pegs,"
+            " --colors, --seed, --out FILE.uai and --json apply.",
+        ),
+    ] = None
     seed: Seed = None
     as_json: Json = False
 
@@ -110,6 +128,9 @@ def network(options: NetworkOptions) -> None:
     from bnmind.mastermind import Board, parse_noise
     from bnmind.mastermind.network.vomlel import stage as stage_of
 
+    if options.relational is not None:
+        _show_relational(options, options.relational)
+        return
     if options.out is not None:
         from bnmind.pgm.files import NETWORK_SUFFIXES
 
@@ -146,6 +167,33 @@ def network(options: NetworkOptions) -> None:
         tell(f"written to {options.out}")
     for picture in pictures:
         tell(f"drawn to {picture}")
+
+
+def _show_relational(options: NetworkOptions, n_guesses: int) -> None:
+    from bnmind.cli.mastermind.relational import RelationalOptions, show_relational
+
+    unused = {
+        "--stage": options.stage != 1,
+        "--no-repeats": options.no_repeats,
+        "--guess": options.guess is not None,
+        "--no-arc": options.no_arc,
+        "--noise": options.noise is not None,
+        "--svg": options.svg is not None,
+        "--tree-svg": options.tree_svg is not None,
+    }
+    if any(unused.values()):
+        named = ", ".join(name for name, is_given in unused.items() if is_given)
+        raise InvalidArgumentError(f"{named} cannot be used with --relational", named)
+    show_relational(
+        RelationalOptions(
+            n_guesses=n_guesses,
+            pegs=options.pegs,
+            colors=options.colors,
+            seed=options.seed,
+            out=options.out,
+            as_json=options.as_json,
+        )
+    )
 
 
 def _draw(stage: Stage, options: NetworkOptions) -> list[Path]:

@@ -1,7 +1,12 @@
 """Bayesian networks of the game: Vomlel's network with its stages, and the relational network."""
 
 from bnmind.mastermind.network.figures import stage_figure, tree_figure
-from bnmind.mastermind.network.relational import relational_network
+from bnmind.mastermind.network.relational import (
+    RelationalSize,
+    relational_network,
+    relational_size,
+)
+from bnmind.mastermind.network.relational_files import relational_contents
 from bnmind.mastermind.network.relational_game import (
     code_probabilities,
     code_targets,
@@ -22,6 +27,7 @@ from bnmind.mastermind.network.vomlel import (
 __all__ = [
     "REPORTS",
     "WON",
+    "RelationalSize",
     "Stage",
     "code_probabilities",
     "code_targets",
@@ -29,8 +35,10 @@ __all__ = [
     "evidence_of_guess",
     "random_turns",
     "reduced_to_guess",
+    "relational_contents",
     "relational_evidence",
     "relational_network",
+    "relational_size",
     "stage",
     "stage_figure",
     "tree_figure",

@@ -44,6 +44,7 @@ have the same color.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -52,7 +53,7 @@ from bnmind.errors import InvalidArgumentError
 from bnmind.mastermind.board import Board
 from bnmind.pgm import Network, TabularCPD, Variable
 
-__all__ = ["relational_network"]
+__all__ = ["RelationalSize", "relational_network", "relational_size"]
 
 _STATES = ("no", "yes")
 _AND = ((0.0, 0.0), (0.0, 1.0))
@@ -94,6 +95,44 @@ def relational_network(board: Board, n_guesses: int) -> Network:
     for number in range(1, n_guesses + 1):
         _add_guess(gates, number, code, board.colors)
     return Network(tuple(gates.cpds))
+
+
+class RelationalSize(NamedTuple):
+    """The size of a network, in the numbers by which the literature describes these networks."""
+
+    variables: int
+    deterministic: int
+    """Variables that are functions of their parents."""
+    arcs: int
+    roots: int
+    leaves: int
+
+    def __str__(self) -> str:
+        return (
+            f"{self.variables:,} variables, {self.deterministic:,} deterministic,"
+            f" {self.arcs:,} arcs, {self.roots:,} roots, {self.leaves:,} leaves"
+        )
+
+
+@checked
+def relational_size(network: Network) -> RelationalSize:
+    """Return the size of a network.
+
+    Examples
+    --------
+    >>> from bnmind.mastermind import Board
+    >>> print(relational_size(relational_network(Board(pegs=3, colors=3), 8)))
+    804 variables, 750 deterministic, 1,428 arcs, 27 roots, 48 leaves
+    """
+    inner = {parent.name for cpd in network.cpds for parent in cpd.parents}
+    tables = [cpd.to_tabular().values for cpd in network.cpds]
+    return RelationalSize(
+        len(tables),
+        sum(bool(np.isin(table, (0.0, 1.0)).all()) for table in tables),
+        sum(len(cpd.parents) for cpd in network.cpds),
+        sum(not cpd.parents for cpd in network.cpds),
+        sum(cpd.variable.name not in inner for cpd in network.cpds),
+    )
 
 
 class _Gates:
