@@ -2,11 +2,12 @@
 
 Usage: ``python -m benchmarks.relational_mastermind [CC_GG_PP ...] [--replies N ...] [--seed N]``
 
-An instance is named by its numbers of colors, guesses and pegs. For each, a code and the guesses are
-drawn at random; the evidence is all guesses and replies, or the first N of them with ``--replies``.
-`Engine.posterior` gives the distribution of every color of every peg of the code. It is compared with
-an enumeration of all codes by `TableBelief`. Times are those of the processor, since a busy machine
-does not change them, and include the engine, its plans and the run, but not the kernels' compilation.
+An instance is named by its numbers of colors, guesses and pegs. For each, a code and the guesses
+are drawn at random; the evidence is all guesses and replies, or the first N of them with
+``--replies``. `Engine.posterior` gives the distribution of every color of every peg. It
+is compared with an enumeration of all codes by `TableBelief`. Times are the processor's, since
+a busy machine does not change them. They include the engine, its plans and the run, but not the
+compilation of kernels.
 """
 
 from __future__ import annotations

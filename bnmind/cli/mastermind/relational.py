@@ -11,6 +11,7 @@ from bnmind.cli.shared.work import working
 
 __all__ = ["RelationalOptions", "show_relational"]
 
+
 @dataclass(frozen=True, kw_only=True)
 class RelationalOptions:
     """The options that count for the relational network."""
