@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -151,7 +152,8 @@ def adjoints(
 
 def _spread(operation: Sum, shape: tuple[int, ...], values: Floats) -> Floats:
     """Return the adjoint of the operand of a sum."""
-    return np.broadcast_to(np.expand_dims(values, operation.axes), shape)
+    ones = [1 if axis in operation.axes else size for axis, size in enumerate(shape)]
+    return np.broadcast_to(values.reshape(ones), shape)
 
 
 def _of_left(operation: Product, left: Floats, right: Floats, values: Floats) -> Floats:
@@ -207,4 +209,11 @@ def _returned(adjoint: Floats, operand: Floats, axes: tuple[int, ...] | None) ->
     """Return an adjoint in the arrangement of the operand."""
     if axes is None:
         return adjoint.reshape(operand.shape)
-    return adjoint.reshape([operand.shape[a] for a in axes]).transpose(np.argsort(axes))
+    shape = operand.shape
+    return adjoint.reshape([shape[a] for a in axes]).transpose(_inverse(axes))
+
+
+@lru_cache(maxsize=4096)
+def _inverse(axes: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the order of axes that undoes another one."""
+    return tuple(sorted(range(len(axes)), key=axes.__getitem__))

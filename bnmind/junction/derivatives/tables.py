@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -30,7 +31,9 @@ class InputTable(Sealed):
     values: Floats
     """The entries, over ``observed`` and then ``hidden``."""
     axes: tuple[int, ...]
-    """The axis of the original table for each axis of ``values``."""
+    """The axes of the original table over ``observed``."""
+    shape: tuple[int, ...]
+    """The shape of the original table."""
     potential: int | None
     """The position of the potential of the model whose parameters these are; None if they are
     part of another form of a potential, or a function."""
@@ -47,12 +50,15 @@ class InputTable(Sealed):
         everywhere.
         """
         if derivatives is not None and not self.observed:
-            whole = derivatives
-        else:
-            whole = np.zeros(self.values.shape)
-            if derivatives is not None:
-                whole[tuple([at[name] for name in self.observed])] = derivatives
-        return np.array(whole.transpose(np.argsort(self.axes)), order="C")
+            return derivatives
+        whole = np.zeros(self.shape)
+        if derivatives is not None:
+            places: list[Any] = [slice(None)] * len(self.shape)
+            for axis, name in zip(self.axes, self.observed, strict=False):
+                places[axis] = at[name]
+            # The hidden variables have the same order in both.
+            whole[tuple(places)] = derivatives
+        return whole
 
 
 def input_tables(
@@ -91,7 +97,8 @@ def input_tables(
                 observed=tuple([names[axis] for axis in first]),
                 hidden=tuple([names[axis] for axis in rest]),
                 values=np.ascontiguousarray(values.transpose(first + rest)) if first else values,
-                axes=tuple(first + rest),
+                axes=tuple(first),
+                shape=values.shape,
                 potential=None
                 if isinstance(potential, FunctionalCPD)
                 else places.get(id(potential)),
