@@ -50,7 +50,7 @@ ORDER = (
     ("junction.single",),
     ("junction.cases",),
     ("junction.engine",),
-    ("fitting",),
+    ("fitting", "sensitivity"),
     ("dynamic",),
     ("views.drawing",),
     ("views",),

@@ -63,6 +63,8 @@ class Gradient(Sealed):
     """The model."""
     value: float
     """The number that is differentiated."""
+    log_evidence: float
+    """The natural logarithm of the probability of the evidence."""
     partials: tuple[Floats | None, ...]
     """The partial derivatives by the entries of each potential of the model, over its ``scope``. In
     a network the child comes first. None for a functional distribution, which has no parameters,

@@ -95,6 +95,15 @@ class DerivativePlan(Sealed):
         return 8 * (2 * registers + 2 * sum(table.values.size for table in self.tables))
 
     @checked
+    def probabilities(self, evidence: Evidence | None = None) -> tuple[Floats, float]:
+        """Return the posterior of the target ``(states,)``, and ln P(evidence).
+
+        There is no backward pass. The parameters and errors are those of `log_evidence`.
+        """
+        run = self._run(evidence)
+        return np.array(run.posterior), run.log_evidence
+
+    @checked
     def log_evidence(self, evidence: Evidence | None = None) -> Gradient:
         """Return ln P(evidence) and its derivative by each entry.
 
@@ -262,7 +271,12 @@ class DerivativePlan(Sealed):
                 found[i] = np.asarray(constant / float(run.inputs[i]))
             assert table.potential is not None  # as chosen above
             partials[table.potential] = table.lifted(found.get(i), run.at)
-        return Gradient(model=self.model, value=value, partials=tuple(partials))
+        return Gradient(
+            model=self.model,
+            value=value,
+            log_evidence=run.log_evidence,
+            partials=tuple(partials),
+        )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

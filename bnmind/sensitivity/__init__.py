@@ -1,0 +1,34 @@
+"""Sensitivity: the dependence of an answer on the findings and on the numbers of a network."""
+
+from bnmind.sensitivity.analysis import SensitivityAnalysis, analyze
+from bnmind.sensitivity.drawing import plot_function, plot_tornado, plot_weights
+from bnmind.sensitivity.functions import SensitivityFunction, TwoWayFunction
+from bnmind.sensitivity.parameters import Parameter, cd_distance, with_row
+from bnmind.sensitivity.properties import AtLeast, AtMost, Interval, MostProbable, Property
+from bnmind.sensitivity.spreads import Absolute, Odds, Relative, Spread
+from bnmind.sensitivity.weights import FindingWeight, WeightOfEvidence, weight_of_evidence
+
+__all__ = [
+    "Absolute",
+    "AtLeast",
+    "AtMost",
+    "FindingWeight",
+    "Interval",
+    "MostProbable",
+    "Odds",
+    "Parameter",
+    "Property",
+    "Relative",
+    "SensitivityAnalysis",
+    "SensitivityFunction",
+    "Spread",
+    "TwoWayFunction",
+    "WeightOfEvidence",
+    "analyze",
+    "cd_distance",
+    "plot_function",
+    "plot_tornado",
+    "plot_weights",
+    "weight_of_evidence",
+    "with_row",
+]

@@ -1,0 +1,168 @@
+"""Plots of sensitivity: tornadoes, weights of evidence, and sensitivity functions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bnmind._arguments import checked
+from bnmind.errors import InvalidArgumentError
+from bnmind.sensitivity.functions import SensitivityFunction
+from bnmind.sensitivity.weights import WeightOfEvidence
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["draw_tornado", "draw_weights", "plot_function", "plot_tornado", "plot_weights"]
+
+_UP, _DOWN = "#0072B2", "#E69F00"
+"""Colors for color-blind readers (Okabe and Ito)."""
+
+_LONGEST = 48
+"""The most characters of a label."""
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """Return an empty figure of a size in inches; it is not registered with pyplot."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure
+
+
+@checked
+def plot_tornado(tornado: Any, *, posterior: float, title: str = "", n: int = 15) -> Figure:
+    """Plot the parameters with the largest influence as a tornado.
+
+    Parameters
+    ----------
+    tornado
+        The data frame of `SensitivityAnalysis.tornado`.
+    posterior
+        The posterior probability in the network, where the bars start.
+    title
+        The title.
+    n
+        The most bars.
+    """
+    rows = tornado.head(n)
+    figure = new_figure(8.0, 1.3 + 0.3 * max(1, len(rows)))
+    draw_tornado(figure.add_subplot(), rows, posterior, title)
+    return figure
+
+
+def draw_tornado(axes: Axes, rows: pandas.DataFrame, posterior: float, title: str) -> None:
+    """Draw a tornado of the rows of a data frame."""
+    if not len(rows):
+        raise InvalidArgumentError("there is no parameter that matters, so nothing to plot")
+    places = np.arange(len(rows))[::-1]
+    ends = (("at_low", _DOWN, "", "low"), ("at_high", _UP, "///", "high"))
+    for column, color, hatch, name in ends:
+        lengths = rows[column].to_numpy(dtype=float) - posterior
+        axes.barh(
+            places,
+            np.nan_to_num(lengths),
+            0.72,
+            left=posterior,
+            color=color,
+            hatch=hatch,
+            edgecolor="white",
+            linewidth=0,
+            label=f"parameter {name}",
+            zorder=2,
+        )
+    labels = [
+        f"{_short(str(row.parameter))}  ({row.low:.3g} to {row.high:.3g})"
+        for row in rows.itertuples(index=False)
+    ]
+    axes.set_yticks(places, [_plain(label) for label in labels])
+    axes.axvline(posterior, color="#333333", linewidth=1, zorder=3)
+    axes.set_xlabel("posterior probability")
+    _polish(axes, title)
+    axes.legend(loc="best", framealpha=0.9, edgecolor="none")
+
+
+@checked
+def plot_weights(weights: WeightOfEvidence, *, title: str = "") -> Figure:
+    """Plot the weight of each finding for a conclusion, given the others, in bits."""
+    figure = new_figure(8.0, 1.3 + 0.3 * max(1, len(weights.findings)))
+    draw_weights(figure.add_subplot(), weights, title)
+    return figure
+
+
+def draw_weights(axes: Axes, weights: WeightOfEvidence, title: str) -> None:
+    """Draw the weight of each finding."""
+    if not weights.findings:
+        raise InvalidArgumentError("there are no findings, so nothing to plot")
+    given = np.array([one.given_others for one in weights.findings])
+    finite = np.abs(given[np.isfinite(given)]).max(initial=0.0)
+    shown = np.clip(given, -1.25 * finite - 1, 1.25 * finite + 1)
+    places = np.arange(len(given))[::-1]
+    axes.barh(
+        places,
+        shown,
+        0.72,
+        color=[_UP if one > 0 else _DOWN for one in shown],
+        zorder=2,
+    )
+    for place, length, number in zip(places, shown, given, strict=True):
+        axes.annotate(
+            f"{number:+.2f}",
+            (length, place),
+            xytext=(4 if length >= 0 else -4, 0),
+            textcoords="offset points",
+            ha="left" if length >= 0 else "right",
+            va="center",
+            fontsize="small",
+        )
+    axes.set_yticks(places, [_plain(_short(one.finding)) for one in weights.findings])
+    axes.axvline(0.0, color="#333333", linewidth=1, zorder=3)
+    axes.margins(x=0.15)
+    axes.set_xlabel("weight of evidence given the other findings, bits")
+    _polish(axes, title)
+
+
+@checked
+def plot_function(function: SensitivityFunction, *, title: str = "") -> Figure:
+    """Plot the posterior of every state as a function of a parameter."""
+    figure = new_figure(6.4, 4.2)
+    axes = figure.add_subplot()
+    x = np.linspace(0.0, 1.0, 201)
+    y = np.array([function(t) for t in x])
+    dashes: Sequence[Any] = ("solid", (0, (5, 2)), (0, (1.5, 1.5)), (0, (6, 2, 1.5, 2)))
+    for number, state in enumerate(function.target.states):
+        axes.plot(
+            x,
+            y[:, number],
+            linestyle=dashes[number % len(dashes)],
+            label=_plain(f"{function.target.name}={state}"),
+            linewidth=1.8,
+        )
+    axes.axvline(function.value, color="#333333", linewidth=1)
+    axes.set_xlabel(_plain(_short(str(function.parameter))))
+    axes.set_ylabel("posterior probability")
+    _polish(axes, title, grid="both")
+    axes.legend(loc="best", framealpha=0.9, edgecolor="none")
+    return figure
+
+
+def _polish(axes: Axes, title: str, *, grid: str = "x") -> None:
+    axes.grid(axis=grid, color="#dddddd", linewidth=0.8, zorder=0)  # type: ignore[arg-type]
+    axes.spines[["top", "right"]].set_visible(False)
+    if title:
+        axes.set_title(_plain(title), loc="left")
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+
+def _plain(text: str) -> str:
+    """Return a text as matplotlib shows it: not as a formula."""
+    return text.replace("$", r"\$")
