@@ -25,6 +25,7 @@ import bnmind.mastermind as mastermind
 import bnmind.pgm as pgm
 import bnmind.questions as questions
 import bnmind.rank_one as rank_one
+import bnmind.sensitivity as sensitivity
 import bnmind.strategies as strategies
 import bnmind.views as views
 from bnmind.information import Choice, choose_question
@@ -56,6 +57,7 @@ PACKAGES = (
     "questions",
     "fitting",
     "dynamic",
+    "sensitivity",
     "mastermind",
     "adaptive",
     "strategies",
@@ -346,6 +348,55 @@ def _finders() -> Any:
         junction.LocalSearch(start=junction.MinWeight()),
         junction.TreeAnnealing(start=junction.MinWeight(), rounds=1),
         junction.RandomizedGreedy(seed=2),
+    ]
+
+
+@_add(
+    sensitivity.FindingWeight,
+    sensitivity.PosteriorBounds,
+    sensitivity.SensitivityAnalysis,
+    sensitivity.SensitivityFunction,
+    sensitivity.TwoWayFunction,
+    sensitivity.WeightOfEvidence,
+)
+def _sensitivity() -> Any:
+    seen = {"count": "1", "wet": [0.5, 0.5, 1]}
+    analysis = sensitivity.analyze(network(), "rain", seen)
+    rain = sensitivity.Parameter("rain", "yes")
+    wet = sensitivity.Parameter("wet", "yes", {"rain": "no"})
+    weights = sensitivity.weight_of_evidence(network(), "rain", seen)
+    wide = {"rain": ([0.7, 0.1], [0.9, 0.3])}
+    return [
+        analysis,
+        analysis.function(rain),
+        analysis.two_way(rain, wet),
+        weights,
+        *weights.findings,
+        sensitivity.posterior_bounds(network(), "rain", "yes", seen, intervals=wide),
+    ]
+
+
+@_add(
+    sensitivity.Absolute,
+    sensitivity.AtLeast,
+    sensitivity.AtMost,
+    sensitivity.Interval,
+    sensitivity.MostProbable,
+    sensitivity.Odds,
+    sensitivity.Parameter,
+    sensitivity.Relative,
+)
+def _parameters() -> Any:
+    return [
+        sensitivity.Absolute(0.2),
+        sensitivity.AtLeast("yes", 0.5),
+        sensitivity.AtMost("yes", 0.5),
+        sensitivity.Interval(0.1, 0.9, 0.5),
+        sensitivity.MostProbable(),
+        sensitivity.Odds(3.0),
+        sensitivity.Parameter("rain", "yes"),
+        sensitivity.Parameter("wet", "yes", {"rain": "no"}),
+        sensitivity.Relative(),
     ]
 
 

@@ -1,8 +1,10 @@
 """Sensitivity: the dependence of an answer on the findings and on the numbers of a network."""
 
 from bnmind.sensitivity.analysis import SensitivityAnalysis, analyze
+from bnmind.sensitivity.bounds import PosteriorBounds, posterior_bounds
 from bnmind.sensitivity.drawing import plot_function, plot_tornado, plot_weights
 from bnmind.sensitivity.functions import SensitivityFunction, TwoWayFunction
+from bnmind.sensitivity.learning import log_likelihood_gradient
 from bnmind.sensitivity.parameters import Parameter, cd_distance, with_row
 from bnmind.sensitivity.properties import AtLeast, AtMost, Interval, MostProbable, Property
 from bnmind.sensitivity.spreads import Absolute, Odds, Relative, Spread
@@ -17,6 +19,7 @@ __all__ = [
     "MostProbable",
     "Odds",
     "Parameter",
+    "PosteriorBounds",
     "Property",
     "Relative",
     "SensitivityAnalysis",
@@ -26,9 +29,11 @@ __all__ = [
     "WeightOfEvidence",
     "analyze",
     "cd_distance",
+    "log_likelihood_gradient",
     "plot_function",
     "plot_tornado",
     "plot_weights",
+    "posterior_bounds",
     "weight_of_evidence",
     "with_row",
 ]

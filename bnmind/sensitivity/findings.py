@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from bnmind.junction.inference.evidence import Evidence, by_name, is_missing, is_state
+from bnmind.junction.inference.evidence import Evidence, by_name, is_missing, is_state, likelihood
 from bnmind.pgm.network import FactorModel, Network
 
 __all__ = ["read_findings_of", "split"]
 
 
 def read_findings_of(model: Network | FactorModel, evidence: Evidence | None) -> dict[str, Any]:
-    """Return evidence without missing findings, with states as text.
+    """Return evidence without missing findings, with states as text, likelihoods as arrays.
 
     Raises
     ------
@@ -25,7 +25,9 @@ def read_findings_of(model: Network | FactorModel, evidence: Evidence | None) ->
     for name, finding in by_name(evidence, "the evidence").items():
         v = model.variable(name)
         if not is_missing(finding):
-            findings[v.name] = v.states[v.index(finding)] if is_state(finding) else finding
+            findings[v.name] = (
+                v.states[v.index(finding)] if is_state(finding) else likelihood(v, finding)
+            )
     return findings
 
 

@@ -172,10 +172,11 @@ def test_a_tornado_lists_the_largest_swings_first() -> None:
     analysis = analyze(GARDEN, "rain", {"slip": "maybe"})
     frame = analysis.tornado("yes")
     assert np.all(np.diff(frame["swing"]) <= 0)
-    for row in frame.itertuples(index=False):
+    rows: Any = frame.itertuples(index=False)
+    for row in rows:
         name, _, behind = row.parameter.partition(" | ")
         variable, _, state = name.partition("=")
-        given_states = dict(part.split("=") for part in behind.split(", ")) if behind else {}
+        given_states = dict(part.split("=", 1) for part in behind.split(", ")) if behind else {}
         function = analysis.function(Parameter(variable, state, given_states))
         assert row.low == pytest.approx(max(0.0, function.value * 0.9))
         assert row.high == pytest.approx(min(1.0, function.value * 1.1))

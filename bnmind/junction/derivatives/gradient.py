@@ -29,8 +29,10 @@ from bnmind._arguments import checked
 from bnmind._values import Sealed
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
+from bnmind.junction.derivatives.noisy import noisy_partials
 from bnmind.pgm.factor import Factor
 from bnmind.pgm.network import FactorModel, Network
+from bnmind.pgm.noisy import NoisyMaximum, NoisyMinimum
 from bnmind.pgm.tabular import TabularCPD
 
 if TYPE_CHECKING:
@@ -112,6 +114,29 @@ class Gradient(Sealed):
                 name,
             )
         return covarying(cpd.values, self[name])
+
+    @checked
+    def contributions(self, name: str) -> tuple[Floats, ...]:
+        """Return the partial derivatives by the parameters of a noisy maximum or minimum.
+
+        Returns
+        -------
+        tuple
+            An array ``(states,)`` for the leak, then one for each of the ``links``.
+
+        Raises
+        ------
+        UnknownNameError
+            If the network has no such variable.
+        InvalidArgumentError
+            If its distribution is not noisy, or so large that the plan wrote it as smaller tables.
+        """
+        cpd = self.model.potentials[self._place(name)]
+        if not isinstance(cpd, NoisyMaximum | NoisyMinimum):
+            raise InvalidArgumentError(
+                f"{name} is not a noisy maximum or minimum: it is a {type(cpd).__name__}", name
+            )
+        return noisy_partials(cpd, self[name])
 
     def to_frame(self) -> pandas.DataFrame:
         """Return a `pandas.DataFrame` with a row for each entry that has a derivative.

@@ -32,6 +32,8 @@ from bnmind.pgm import (
     FactorModel,
     FunctionalCPD,
     Network,
+    NoisyMaximum,
+    NoisyMinimum,
     TabularCPD,
     Variable,
     noisy_or,
@@ -299,6 +301,42 @@ def test_large_noisy_nodes_are_written_as_smaller_tables() -> None:
         )
         values.append(posterior["cause3"]["yes"])
     assert slope == pytest.approx((values[1] - values[0]) / 0.02, rel=1e-2)
+
+
+@pytest.mark.parametrize("kind", [NoisyMaximum, NoisyMinimum])
+def test_noisy_distributions_have_derivatives_by_their_parameters(kind: Any) -> None:
+    rng = np.random.default_rng(3)
+    causes = (Variable("a", ("0", "1", "2")), Variable("b", ("0", "1")))
+    effect = Variable("effect", ("0", "1", "2"))
+    links = [rng.dirichlet(np.ones(3), size=v.n_states).T for v in causes]
+    leak = rng.dirichlet(np.ones(3))
+    priors = [TabularCPD(v, (), np.full(v.n_states, 1 / v.n_states)) for v in causes]
+
+    def value(parts: list[np.ndarray]) -> float:
+        network = Network((*priors, kind(effect, causes, tuple(parts[1:]), parts[0])))
+        plan = compile_plan(network, evidence=["effect"], targets=[["a"]])
+        return float(plan.run({"effect": "1"})["a"]["2"])
+
+    network = Network((*priors, kind(effect, causes, tuple(links), leak)))
+    plan = compile_derivatives(network, target="a", evidence=["effect"])
+    gradient = plan.posterior("2", {"effect": "1"})
+    partials = gradient.contributions("effect")
+    parts = [leak, *links]
+    assert [one.shape for one in partials] == [one.shape for one in parts]
+    for number in range(len(parts)):
+        # A move that keeps the sum: from the last state to the first one.
+        step = np.zeros(parts[number].shape)
+        first: Any = (0, *[0] * (step.ndim - 1))
+        last: Any = (2, *[0] * (step.ndim - 1))
+        step[first], step[last] = 1.0, -1.0
+        ends = [
+            value([one + sign * 1e-6 * step if i == number else one for i, one in enumerate(parts)])
+            for sign in (1, -1)
+        ]
+        slope = partials[number][first] - partials[number][last]
+        assert slope == pytest.approx((ends[0] - ends[1]) / 2e-6, abs=1e-7)
+    with pytest.raises(InvalidArgumentError, match="not a noisy"):
+        gradient.contributions("a")
 
 
 def test_impossible_evidence_and_wrong_arguments_are_refused() -> None:
