@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
 
-from bnmind.pgm import CPD, Network, TabularCPD, Variable, noisy_or
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind.pgm import CPD, Network, NoisyMaximum, TabularCPD, Variable, noisy_or
+
+_BITS = 1_000
+"""The binary digits of the numbers of `quickscore`."""
 
 NO_YES = ("no", "yes")
 
@@ -73,3 +80,80 @@ def qmr_evidence(
         positive |= dict.fromkeys(caused[:per_disease])
     chosen = set(list(positive)[:n_positive])
     return {name: "yes" if name in chosen else "no" for name in names}
+
+
+def quickscore(
+    network: Network, evidence: Mapping[str, str], given: Sequence[str] = ()
+) -> Fraction:
+    """Return the probability of evidence on all findings, and of the diseases ``given``.
+
+    A positive finding is the difference of two products, as in Quickscore (Heckerman, *A tractable
+    inference algorithm for diagnosing multiple diseases*, UAI 1989): one for the leak and the
+    diseases, and one everywhere. The sum over diseases is taken before the differences, in numbers
+    of three hundred digits. This is the slow twin of a sweep.
+    """
+    one = 1 << _BITS
+
+    def fixed(number: float) -> int:
+        numerator, denominator = float(number).as_integer_ratio()
+        return numerator * one // denominator
+
+    prior = {c.variable.name: c.values for c in network.cpds if isinstance(c, TabularCPD)}
+    absent = {name: fixed(p[0]) for name, p in prior.items()}
+    present = {name: fixed(p[1]) for name, p in prior.items()}
+    factors: dict[str, list[tuple[str, int]]] = {name: [] for name in prior}
+    leaks = {}
+    total = one
+    for cpd in network.cpds:
+        if not isinstance(cpd, NoisyMaximum):
+            continue
+        leak, *links = cpd.contributions
+        finding = cpd.variable.name
+        if evidence[finding] == "yes":
+            leaks[finding] = fixed(leak[0, 0])
+        else:
+            total = total * fixed(leak[0, 0]) >> _BITS
+        for v, link in zip(cpd.parents, links, strict=True):
+            if finding in leaks:
+                factors[v.name].append((finding, fixed(link[0, 1])))
+            else:
+                present[v.name] = present[v.name] * fixed(link[0, 1]) >> _BITS
+    for name in given:
+        absent[name] = 0
+    table: NDArray[np.object_] = np.array(total, dtype=object)
+    opened: list[str] = []
+    waiting = dict(factors)
+    left = set(leaks)
+    while left:
+        # The finding whose diseases open the fewest others comes next.
+        prices = [(len(_with(name, waiting).difference(opened)), name) for name in left]
+        finding = min(prices)[1]
+        left.remove(finding)
+        for disease in [d for d, some in waiting.items() if finding in dict(some)]:
+            mine = waiting.pop(disease)
+            new = [name for name, _ in mine if name not in opened]
+            for name in new:
+                table = np.stack([table, table * leaks[name] >> _BITS], axis=-1)
+            opened += new
+            weight: NDArray[np.object_] = np.full((1,) * table.ndim, present[disease], dtype=object)
+            for name, factor in mine:
+                shape = [2 if name == other else 1 for other in opened]
+                weight = weight * np.array([one, factor], dtype=object).reshape(shape) >> _BITS
+            table = table * (weight + absent[disease]) >> _BITS
+        if finding not in opened:
+            # Its leak alone explains it.
+            table = table * (one - leaks[finding]) >> _BITS
+            continue
+        axis = opened.index(finding)
+        opened.remove(finding)
+        table = np.take(table, 0, axis=axis) - np.take(table, 1, axis=axis)
+    result = int(table)
+    for disease in waiting:
+        result = result * (absent[disease] + present[disease]) >> _BITS
+    return Fraction(result, one)
+
+
+def _with(finding: str, links: Mapping[str, Sequence[tuple[str, int]]]) -> set[str]:
+    """Return the findings of all diseases that have a finding."""
+    findings = [{name for name, _ in mine} for mine in links.values()]
+    return set().union(*[mine for mine in findings if finding in mine])

@@ -4,6 +4,7 @@ from bnmind.rank_one.addition import factorize_addition
 from bnmind.rank_one.chain import chain_form
 from bnmind.rank_one.factorize import factorize, rank_one_form
 from bnmind.rank_one.nodes import Chebyshev, Integers, Nodes, RootsOfMinusOne, RootsOfUnity
+from bnmind.rank_one.observed_chain import observed_chain
 from bnmind.rank_one.registry import RANK_ONE_TERMS
 from bnmind.rank_one.terms import RankOne, Terms
 
@@ -19,5 +20,6 @@ __all__ = [
     "chain_form",
     "factorize",
     "factorize_addition",
+    "observed_chain",
     "rank_one_form",
 ]

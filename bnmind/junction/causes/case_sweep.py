@@ -11,12 +11,12 @@ import numpy as np
 from bnmind._messages import many
 from bnmind._values import ReadOnlyDict, Sealed, sealed
 from bnmind.information import Floats
-from bnmind.junction.causes.effects import Effect
 from bnmind.junction.causes.sweep import sweep
 from bnmind.junction.causes.sweep_order import SweepOrder
 from bnmind.junction.program.independent_sum import Summed
 from bnmind.pgm.factor import Values
 from bnmind.pgm.variable import Variable
+from bnmind.rank_one.observed_chain import Effect
 
 __all__ = ["CaseSweep", "Part"]
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 
 from bnmind.junction.causes.independent_causes import IndependentCauses
-from bnmind.pgm.cpd import FunctionalCPD
-from bnmind.pgm.noisy import NoisyExtremum
 
 __all__ = ["common_cells"]
 
@@ -19,7 +17,7 @@ def common_cells(causes: IndependentCauses) -> int:
 
     The effects are closed one after another, those with the fewest neighbors first.
     """
-    effects: tuple[NoisyExtremum | FunctionalCPD, ...] = (*causes.extrema, *causes.functions)
+    effects = causes.effects
     hidden = [[v.name for v in cpd.parents if v.name in causes.number] for cpd in effects]
     effects_of: dict[str, int] = {}
     for e, names in enumerate(hidden):

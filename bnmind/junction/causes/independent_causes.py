@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 from bnmind._values import ReadOnlyDict, Sealed, made, sealed
 from bnmind.information import Floats
 from bnmind.junction.causes.case_sweep import CaseSweep, Part
-from bnmind.junction.causes.effects import Effect, effect_of
 from bnmind.junction.causes.products import products_by_group
 from bnmind.junction.causes.sweep_order import SweepOrder, parts_of, sweep_order
 from bnmind.pgm.cpd import FunctionalCPD, TabularCPD
@@ -33,6 +32,7 @@ from bnmind.pgm.functions import is_stepwise
 from bnmind.pgm.network import Potential
 from bnmind.pgm.noisy import NoisyExtremum, NoisyMaximum
 from bnmind.pgm.variable import Variable
+from bnmind.rank_one.observed_chain import Effect, effect_of
 
 __all__ = ["IndependentCauses", "independent_causes"]
 
@@ -62,10 +62,9 @@ class IndependentCauses(Sealed):
     """For each noisy extremum, the probability that its leak has no effect."""
 
     @property
-    def effect_cells(self) -> int:
-        """The cells of the tables that the effects would have."""
-        effects: tuple[NoisyExtremum | FunctionalCPD, ...] = (*self.extrema, *self.functions)
-        return sum([cpd.n_cells for cpd in effects])
+    def effects(self) -> tuple[NoisyExtremum | FunctionalCPD, ...]:
+        """The noisy extrema, then the functions."""
+        return (*self.extrema, *self.functions)
 
     def at(self, states: Mapping[str, int], more: Sequence[Factor] = ()) -> CaseSweep | None:
         """Return the sweep for given evidence.

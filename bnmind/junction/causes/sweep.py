@@ -1,7 +1,7 @@
 r"""The sweep over causes: the distribution of each cause given the effects, without subtraction.
 
 The causes are independent except for observed effects. Let T be the table over the partial results
-of the open effects, see `bnmind.junction.causes.effects`. It starts with a single number, and each
+of the open effects, see `bnmind.rank_one.observed_chain`. It starts with a single number, and each
 cause c changes it:
 
 .. math:: T \leftarrow \sum_x P(x)\, M_{c,x}\, T
@@ -27,8 +27,8 @@ from typing import TypeAlias
 import numpy as np
 
 from bnmind.information import Floats
-from bnmind.junction.causes.effects import Effect
 from bnmind.junction.causes.sweep_order import KEPT_CELLS
+from bnmind.rank_one.observed_chain import Effect
 
 __all__ = ["Swept", "sweep"]
 

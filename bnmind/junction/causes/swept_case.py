@@ -6,6 +6,7 @@ many effects, but for the evidence at hand a sweep takes milliseconds.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -15,13 +16,18 @@ from bnmind.junction.causes.independent_causes import IndependentCauses, indepen
 from bnmind.junction.program.program_inputs import Answer
 from bnmind.pgm.factor import Factor
 from bnmind.pgm.network import Potential
+from bnmind.pgm.noisy import NoisyExtremum
 from bnmind.pgm.tabular import TabularCPD
 from bnmind.pgm.variable import Variable
 
 __all__ = ["SweptCase", "are_layered", "large_causes", "may_be_swept"]
 
-_LARGE = 2**16
-"""The cells of tables of effects from which sweeps are considered."""
+_LARGE = 2**12
+"""The cells of the tables of all effects above which sweeps are considered."""
+
+_MANY = 16.0
+"""The binary digits of the states of all effects above which sweeps are considered. With fewer
+effects, a tree for any evidence is small enough."""
 
 _QUICK = 2.0**24
 """The multiplications of a sweep that needs no comparison with a tree."""
@@ -72,26 +78,41 @@ class SweptCase(Sealed):
         return self.sweep.cost <= (_SIGNED_COST if signed else 1) * multiplications
 
 
-def may_be_swept(potentials: Sequence[Potential]) -> bool:
-    """Return whether a model has effects with tables so large that sweeps are considered."""
-    return (
-        sum([0 if isinstance(p, Factor | TabularCPD) else p.n_cells for p in potentials]) > _LARGE
-    )
+def may_be_swept(potentials: Iterable[Potential | NoisyExtremum]) -> bool:
+    """Return whether a model has effects so many and so large that sweeps are considered."""
+    effects = [p for p in potentials if not isinstance(p, Factor | TabularCPD)]
+    if sum([cpd.n_cells for cpd in effects]) <= _LARGE:
+        return False
+    return sum([math.log2(cpd.variable.n_states) for cpd in effects]) > _MANY
 
 
-def are_layered(potentials: Sequence[Potential], known: Container[str]) -> bool:
+def are_layered(
+    potentials: Sequence[Potential],
+    known: Container[str],
+    targets: Iterable[Sequence[str]],
+) -> bool:
     """Return whether all hidden variables are independent causes of large observed effects.
 
-    Effects without evidence are not considered.
+    Effects without evidence must be barren. Each target may have one hidden variable.
     """
-    cells = 0
+    hidden_targets = [[name for name in target if name not in known] for target in targets]
+    if any(len(names) > 1 for names in hidden_targets):
+        return False
+    needed = {name for names in hidden_targets for name in names}
+    hidden_effects = set()
+    observed_effects = []
     for potential in potentials:
         if isinstance(potential, Factor | TabularCPD):
             if len(potential.scope) > 1 and sum([v.name not in known for v in potential.scope]) > 1:
                 return False
         elif potential.variable.name in known:
-            cells += potential.n_cells
-    return cells > _LARGE
+            observed_effects.append(potential)
+        else:
+            hidden_effects.add(potential.variable.name)
+    if not may_be_swept(observed_effects) or not hidden_effects.isdisjoint(needed):
+        return False
+    used = (v.name for p in potentials for v in (p.scope if isinstance(p, Factor) else p.parents))
+    return not hidden_effects or hidden_effects.isdisjoint(used)
 
 
 def large_causes(
@@ -103,7 +124,7 @@ def large_causes(
     if not may_be_swept(potentials):
         return None
     causes = independent_causes(potentials, observed, targets)
-    return None if causes is None or causes.effect_cells <= _LARGE else causes
+    return None if causes is None or not may_be_swept(causes.effects) else causes
 
 
 def _answer(

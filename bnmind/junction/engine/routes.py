@@ -103,7 +103,9 @@ class Routes:
 
     def posterior(self, scopes: Scopes, seen: Seen) -> Posterior:
         """Return the joint distribution of each target given evidence."""
-        if self._has_large_effects and are_layered(self.reader.model.potentials, seen.positions):
+        if self._has_large_effects and are_layered(
+            self.reader.model.potentials, seen.positions, scopes
+        ):
             return self.planner.posterior(scopes, seen)
         answer = None
         are_single = all(len(scope) == 1 for scope in scopes)

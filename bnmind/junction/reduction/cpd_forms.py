@@ -7,6 +7,9 @@ table          the distribution                        all its parents in one cl
 chain          `bnmind.rank_one.chain_form`            two partial results in each clique
 ordered chain  the same, with the parents in the
                order in which the model has them
+observed       `bnmind.rank_one.observed_chain`: the   two partial results in each clique,
+chain          chain of a child that is observed, as   as few as lead to the observed state
+               few partial results as possible
 rank one       `bnmind.rank_one.rank_one_form`         one variable in each clique, but
                                                        signed or complex numbers
 =============  ======================================  =================================
@@ -45,6 +48,7 @@ from bnmind.pgm.network import Potential
 from bnmind.pgm.variable import Variable
 from bnmind.rank_one.chain import chain_form
 from bnmind.rank_one.factorize import rank_one_form
+from bnmind.rank_one.observed_chain import observed_chain
 from bnmind.rank_one.parent_order import with_parents_in_order
 
 __all__ = ["choose_forms", "estimated_cells"]
@@ -74,12 +78,15 @@ _MOST_GROUPS = 12
 """The number of groups, those with the largest tables, whose forms are tried one by one."""
 
 
-_TABLE, _CHAIN, _ORDERED, _RANK_ONE = _KINDS = ("table", "chain", "ordered chain", "rank one")
+_TABLE, _CHAIN, _ORDERED, _OBSERVED, _OBSERVED_ORDERED, _RANK_ONE = _KINDS = (
+    *("table", "chain", "ordered chain"),
+    *("observed chain", "ordered observed chain", "rank one"),
+)
 
 _STARTS = (
     _KINDS,
-    (_CHAIN, _RANK_ONE, _TABLE),
-    (_ORDERED, _CHAIN, _RANK_ONE, _TABLE),
+    (_OBSERVED, _CHAIN, _RANK_ONE, _TABLE),
+    (_OBSERVED_ORDERED, _OBSERVED, _ORDERED, _CHAIN, _RANK_ONE, _TABLE),
     (_RANK_ONE, _CHAIN, _TABLE),
 )
 """The preferred forms at the start of the search."""
@@ -321,6 +328,12 @@ def _forms(
         chain = chain_form(cpd, states=states, name=name, max_cells=_LONG_CHAIN)
         if chain is not None:
             forms[kind] = _Form(chain, sum(_numbers(part, domains) for part in chain))
+    known = {v.name: domains[v.name][0] for v in potential.scope if len(domains[v.name]) == 1}
+    if potential.variable.name in known:
+        for kind, order in ((_OBSERVED, None), (_OBSERVED_ORDERED, place)):
+            factors = observed_chain(potential, known, place=order, name=name)
+            if factors is not None:
+                forms[kind] = _Form(factors, sum(_remaining(f.scope, domains) for f in factors))
     if not _has_signs(potential):
         form = _rank_one(potential, domains, names)
         if form is not None and not form.is_signed:

@@ -1,4 +1,4 @@
-"""Observed effects as partial results that one cause after another changes.
+"""The chain of partial results of a distribution whose child is observed.
 
 Two partial results suffice for a noisy maximum that is observed in state y: "every contribution so
 far is below y" and "the largest so far is y". A sum that is observed needs the partial sums that
@@ -17,14 +17,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bnmind._arguments import checked
 from bnmind.information import Floats
-from bnmind.pgm.cpd import FunctionalCPD
+from bnmind.pgm.cpd import CPD, FunctionalCPD
+from bnmind.pgm.factor import Factor
 from bnmind.pgm.functions import is_stepwise
-from bnmind.pgm.noisy import NoisyExtremum, NoisyMaximum
+from bnmind.pgm.noisy import NoisyExtremum, NoisyMaximum, NoisyMinimum
 from bnmind.pgm.stepwise import Positions, Stepwise
+from bnmind.pgm.variable import Variable
 from bnmind.rank_one.parent_order import with_parents_in_order
 
-__all__ = ["Effect", "effect_of"]
+__all__ = ["Effect", "effect_of", "observed_chain"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +50,77 @@ class Effect:
         sizes = [len(self.start), len(self.end)]
         sizes += [len(m) for move in self.moves for m in move if m is not None]
         return max(sizes)
+
+
+@checked
+def observed_chain(
+    cpd: CPD,
+    known: Mapping[str, int],
+    *,
+    place: Mapping[str, int] | None = None,
+    name: str | None = None,
+) -> tuple[Factor, ...] | None:
+    """Return a distribution whose child is observed as a chain of factors without signs.
+
+    Parameters
+    ----------
+    cpd
+        The distribution.
+    known
+        The state positions of the child and of observed parents.
+    place
+        The place of each other parent in the chain; by default in the order of the parents.
+    name
+        The prefix of the names of the partial results, followed by ``_`` and the number of parents
+        so far; by default ``<child>_of``.
+
+    Returns
+    -------
+    tuple or None
+        The factors. Their product, summed over the partial results, is the distribution for the
+        known states. None if the distribution cannot be computed one parent at a time, not in this
+        order, or if its states are impossible.
+
+    Examples
+    --------
+    >>> from bnmind.pgm import Variable
+    >>> votes = tuple(Variable(f"vote{i}", ("no", "yes")) for i in range(5))
+    >>> total = FunctionalCPD.sum_of("total", votes)
+    >>> for factor in observed_chain(total, {"total": 1}):
+    ...     print(*(f"{v.name}:{v.n_states}" for v in factor.scope))
+    vote0:2 total_of_1:2
+    total_of_1:2 vote1:2 total_of_2:2
+    total_of_2:2 vote2:2 total_of_3:2
+    total_of_3:2 vote3:2 total_of_4:2
+    total_of_4:2 vote4:2
+    """
+    if not isinstance(cpd, FunctionalCPD | NoisyMaximum | NoisyMinimum):
+        return None
+    hidden = [v for v in cpd.parents if v.name not in known]
+    number = {v.name: i for i, v in enumerate(hidden)}
+    effect = effect_of(cpd, known, number, place or number)
+    if effect is None or not effect.start.any():
+        return None
+    prefix = name or f"{cpd.variable.name}_of"
+    before: tuple[Variable, ...] = ()
+    n_before = len(effect.start)
+    factors = []
+    for count, (i, moves) in enumerate(zip(effect.causes, effect.moves, strict=True), 1):
+        # (state of the parent, result after, result before)
+        stack = np.array([np.eye(n_before) if m is None else m for m in moves])
+        n_before = stack.shape[1]
+        if count == 1:
+            stack = stack @ effect.start[:, None]
+        after: tuple[Variable, ...] = ()
+        if count == len(effect.causes):
+            stack = np.einsum("r,xrb->xb", effect.end, stack)[:, None, :]
+        else:
+            after = (Variable.of_integers(f"{prefix}_{count}", range(stack.shape[1])),)
+        scope = (*before, hidden[i], *after)
+        values = stack.transpose(2, 0, 1).reshape([v.n_states for v in scope])
+        factors.append(Factor(scope, values))
+        before = after
+    return tuple(factors) or (Factor((), np.asarray(effect.start @ effect.end)),)
 
 
 def effect_of(
