@@ -334,6 +334,7 @@ def _graphs() -> Any:
     junction.ExactOrder,
     junction.Limits,
     junction.LocalSearch,
+    junction.Portfolio,
     junction.TreeAnnealing,
     junction.RandomizedGreedy,
     junction.Simplifications,
@@ -348,6 +349,7 @@ def _finders() -> Any:
         junction.LocalSearch(start=junction.MinWeight()),
         junction.TreeAnnealing(start=junction.MinWeight(), rounds=1),
         junction.RandomizedGreedy(seed=2),
+        junction.Portfolio(effort=2.0),
     ]
 
 

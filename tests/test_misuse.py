@@ -602,6 +602,7 @@ def of_methods() -> Iterator[Call]:
                 junction.BestOrder(),
                 junction.ExactOrder(),
                 junction.LocalSearch(),
+                junction.Portfolio(),
                 junction.TreeAnnealing(rounds=1),
                 junction.RandomizedGreedy(),
                 junction.GivenOrder(("a", "b", "c")),

@@ -31,6 +31,7 @@ from bnmind.junction.triangulation.exact.exact_order import ExactOrder
 from bnmind.junction.triangulation.greedy import MinFill, MinWeight, WeightedMinFill
 from bnmind.junction.triangulation.local_search import LocalSearch
 from bnmind.junction.triangulation.portfolio.best_order import BestOrder
+from bnmind.junction.triangulation.portfolio.portfolio import Portfolio
 from bnmind.junction.triangulation.portfolio.registry import ORDER_FINDERS
 from bnmind.junction.triangulation.randomized_greedy import RandomizedGreedy
 
@@ -63,6 +64,7 @@ __all__ = [
     "MinWeight",
     "OrderFinder",
     "Plan",
+    "Portfolio",
     "Posterior",
     "Propagation",
     "RandomizedGreedy",

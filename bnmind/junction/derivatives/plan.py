@@ -33,7 +33,7 @@ from bnmind.junction.program.message_passing import Passing, TreeShape
 from bnmind.junction.program.program import Program, Step
 from bnmind.junction.reduction.barren_variables import without_barren
 from bnmind.junction.reduction.cpd_forms import choose_forms
-from bnmind.junction.triangulation.randomized_greedy import RandomizedGreedy
+from bnmind.junction.triangulation.portfolio.portfolio import Portfolio
 from bnmind.pgm.network import FactorModel, Network
 from bnmind.pgm.variable import Variable
 
@@ -319,7 +319,7 @@ def compile_derivatives(
         Variables with uncertain or missing evidence. For each of them, a run takes a state, a
         likelihood, or nothing.
     order
-        The search for an elimination order; by default `RandomizedGreedy`.
+        The search for an elimination order; by default `Portfolio`.
     limits
         The limits of the memory and the multiplications of a run with its backward pass.
     relevant_only
@@ -381,7 +381,7 @@ def compile_derivatives(
     hidden = {n: s for n, s in sizes.items() if n in present and n not in set(names)}
     scopes = [[v.name for v in p.scope if v.name in hidden] for p in formed]
     graph = graph_of_scopes(hidden, [*scopes, *[[v.name] for v in uncertain]])
-    tree = JunctionTree.from_order(graph, (order or RandomizedGreedy())(graph))
+    tree = JunctionTree.from_order(graph, (order or Portfolio())(graph))
     if refusal := limits.refusal_of_trees([tree], hidden):
         raise refusal
     scopes += [[v.name] for v in uncertain]

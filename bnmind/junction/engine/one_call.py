@@ -55,7 +55,7 @@ def posterior(
         The variables of interest: a name or a list of names; a tuple of names inside of a list
         asks for a joint distribution. By default every variable without a state in the evidence.
     order
-        The search for an elimination order; by default `RandomizedGreedy`.
+        The search for an elimination order; by default `Portfolio`.
     limits
         The limits of the computation, as in `compile_plan`.
 

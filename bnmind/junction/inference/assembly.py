@@ -39,8 +39,7 @@ from bnmind.junction.reduction.reduced_model import (
     without_leaves,
 )
 from bnmind.junction.reduction.zero_compression import compounds
-from bnmind.junction.triangulation.randomized_greedy import RandomizedGreedy
-from bnmind.junction.triangulation.shared_search import SharedSearch
+from bnmind.junction.triangulation.shared_search import BoundedFinder, SharedSearch
 from bnmind.pgm.factor import Factor
 from bnmind.pgm.network import Potential
 from bnmind.pgm.tabular import TabularCPD
@@ -99,7 +98,7 @@ def _with_causes(query: Query) -> Query:
     """Return the query with its independent causes, if it is about such."""
     may = query.direct and query.factorize and not query.whole and query.most_cells is None
     # A caller who names an order expects its tree.
-    if not may or not query.evidence or not isinstance(query.order, RandomizedGreedy):
+    if not may or not query.evidence or not isinstance(query.order, BoundedFinder):
         return query
     scopes = query.inputs.values()
     if any(len(scope) != 1 for scope in scopes):
@@ -164,7 +163,7 @@ def _sum_plan(
     observed = frozenset(request.observed)
     cpd = sum_among(potentials, observed, query.targets)
     # A caller who names an order expects its tree.
-    if cpd is None or not isinstance(query.order, RandomizedGreedy):
+    if cpd is None or not isinstance(query.order, BoundedFinder):
         return None
     request, _, model = _reduced(request, [p for p in potentials if p is not cpd], domains)
     number = {name: i for i, name in enumerate(model.sizes)}

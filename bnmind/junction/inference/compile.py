@@ -21,7 +21,7 @@ from bnmind.junction.inference.plan import Plan
 from bnmind.junction.inference.query import Known, Query, opened
 from bnmind.junction.reduction.barren_variables import without_barren
 from bnmind.junction.triangulation.portfolio.best_order import BestOrder
-from bnmind.junction.triangulation.randomized_greedy import RandomizedGreedy
+from bnmind.junction.triangulation.portfolio.portfolio import Portfolio
 from bnmind.pgm.network import FactorModel, Network, Potential
 from bnmind.pgm.variable import Variable
 
@@ -131,7 +131,7 @@ def compile_plan(
         Additional tables that each run takes, {name: variables}, such as a belief from the last
         run, or soft evidence on a variable.
     order
-        The search for an elimination order. The default `RandomizedGreedy` takes about as long as
+        The search for an elimination order. The default `Portfolio` takes about as long as
         a run, eight times as long for restricted plans, and at most about half a second for all
         parts of a plan.
     limits
@@ -162,8 +162,8 @@ def compile_plan(
     query = _query(
         model,
         (evidence, soft, targets, inputs or {}),
-        order=order or RandomizedGreedy(),
-        order_restricted=order or RandomizedGreedy(effort=8.0),
+        order=order or Portfolio(),
+        order_restricted=order or Portfolio(effort=8.0),
         limits=limits,
         compress=simplifications.compress,
         factorize=simplifications.factorize,
@@ -226,8 +226,8 @@ def _query_of_all(potentials: Sequence[Potential], asked: _Asked, **options: Any
     return _query(
         FactorModel(tuple(potentials)),
         asked,
-        order=order or RandomizedGreedy(),
-        order_restricted=order or RandomizedGreedy(),
+        order=order or Portfolio(),
+        order_restricted=order or Portfolio(),
         compress=False,
         factorize=False,
         whole=True,

@@ -24,7 +24,7 @@ from bnmind.junction.propagation.compile import compiled_tree
 from bnmind.junction.propagation.family_tables import family_tables
 from bnmind.junction.propagation.rescue import rescued
 from bnmind.junction.propagation.runs import Answers, Cases, Scratch, answer, scaled
-from bnmind.junction.triangulation.randomized_greedy import RandomizedGreedy
+from bnmind.junction.triangulation.portfolio.portfolio import Portfolio
 from bnmind.pgm.network import FactorModel, Network
 from bnmind.pgm.variable import Variable
 
@@ -85,7 +85,7 @@ class Propagation(Sealed):
         model
             A network, or a product of factors that are not negative.
         order
-            The search for an elimination order; by default `RandomizedGreedy` with eight times its
+            The search for an elimination order; by default `Portfolio` with eight times its
             usual effort.
         limits
             The limit of the memory, ``max_bytes``. Cases whose numbers are too small for the tree
@@ -99,7 +99,7 @@ class Propagation(Sealed):
         InvalidModelError
             If a factor is negative or complex, or the model is zero everywhere.
         """
-        tree, logarithm, found = compiled_tree(model, order or RandomizedGreedy(effort=8.0), limits)
+        tree, logarithm, found = compiled_tree(model, order or Portfolio(effort=8.0), limits)
         return cls(model=model, order=found, tree=tree, log_sum=logarithm, limits=limits)
 
     def __repr__(self) -> str:

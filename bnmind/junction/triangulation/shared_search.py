@@ -12,18 +12,18 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Protocol, runtime_checkable
 
 from bnmind.junction.graphs.elimination_order import EliminationOrder, OrderFinder
 from bnmind.junction.graphs.interaction_graph import InteractionGraph
 from bnmind.junction.triangulation.randomized_greedy import (
     FEW_VERTICES,
     MOST_WORK,
-    RandomizedGreedy,
     Start,
     started,
 )
 
-__all__ = ["SharedSearch"]
+__all__ = ["BoundedFinder", "SharedSearch"]
 
 _BRIEF = MOST_WORK // 100
 """The work of a first search for each of several alternatives."""
@@ -35,12 +35,47 @@ _SELDOM_SAVED = 32
 """The ratio that the improvement of a long search on a brief one rarely exceeds."""
 
 
+@runtime_checkable
+class BoundedFinder(Protocol):
+    """A finder whose work has a limit, such as `RandomizedGreedy`, which explains the members."""
+
+    @property
+    def effort(self) -> float:
+        """The work of the search, as a multiple of the work of a run."""
+        ...
+
+    @property
+    def restarts(self) -> int | None:
+        """The number of passes; None if the work is counted."""
+        ...
+
+    def __call__(self, graph: InteractionGraph) -> EliminationOrder:
+        """Return an order of all variables of the graph."""
+        ...
+
+    def wanted(self, cells: int, n: int) -> float:
+        """Return the work that pays for a tree."""
+        ...
+
+    def within(
+        self,
+        graph: InteractionGraph,
+        *,
+        most: float = math.inf,
+        limit: float = math.inf,
+        compiled: bool = False,
+        start: Start | None = None,
+    ) -> tuple[EliminationOrder | None, int]:
+        """Return the best order found within a limit of work, and the work done."""
+        ...
+
+
 @dataclass
 class SharedSearch:
     """The searches of one compilation, which share a limit of work."""
 
     finder: OrderFinder
-    """The search for orders. Only `RandomizedGreedy` has a limit of its work."""
+    """The search for orders. Only a `BoundedFinder` has a limit of its work."""
     limit: float = math.inf
     """The number of cells above which a tree is ignored."""
     left: float = field(init=False)
@@ -55,7 +90,7 @@ class SharedSearch:
     """Whether an earlier search was large enough to be compiled."""
 
     def __post_init__(self) -> None:
-        effort = self.finder.effort if isinstance(self.finder, RandomizedGreedy) else 1.0
+        effort = self.finder.effort if isinstance(self.finder, BoundedFinder) else 1.0
         self.left = max(1.0, effort) * MOST_WORK
         self._kept = self.left / 2
 
@@ -109,7 +144,7 @@ class SharedSearch:
         share
             The most work that this search may take.
         """
-        if not isinstance(self.finder, RandomizedGreedy):
+        if not isinstance(self.finder, BoundedFinder):
             return self.finder(graph)
         self._compiled |= graph.n > FEW_VERTICES
         start = self._first[1] if self._first and self._first[0] is graph else None
@@ -136,7 +171,7 @@ class SharedSearch:
             A quick order of each.
         """
         finder = self.finder
-        if not isinstance(finder, RandomizedGreedy) or finder.restarts is not None:
+        if not isinstance(finder, BoundedFinder) or finder.restarts is not None:
             return [finder(graph) for graph in graphs]
         required = [
             finder.wanted(start.total_size, graph.n)
@@ -164,7 +199,7 @@ class SharedSearch:
         brief: list[EliminationOrder | None] = [None] * len(graphs)
         ended = [False] * len(graphs)
         sizes: list[float] = [0.0] * len(graphs)
-        if len(graphs) > 1 and isinstance(self.finder, RandomizedGreedy):
+        if len(graphs) > 1 and isinstance(self.finder, BoundedFinder):
             for i, graph in enumerate(graphs):
                 before = self.left
                 brief[i] = brief_order = self.order(graph, _BRIEF)

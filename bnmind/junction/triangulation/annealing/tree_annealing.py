@@ -29,22 +29,29 @@ from bnmind.junction.graphs.elimination_order import (
     vertices_in_order,
 )
 from bnmind.junction.graphs.interaction_graph import InteractionGraph
-from bnmind.junction.triangulation.annealing.contraction_tree import order_of, tree_of
+from bnmind.junction.triangulation.annealing.contraction_tree import (
+    covering_cliques,
+    order_of,
+    tree_of,
+)
 from bnmind.junction.triangulation.annealing.tree_kernel import Tree, anneal, tables
 from bnmind.junction.triangulation.randomized_greedy import RandomizedGreedy
 from bnmind.junction.triangulation.scored_graph import core_of
 
 __all__ = ["TreeAnnealing", "annealed"]
 
-_ROUNDS = ((512, 10, 30), (1024, 20, 60), (2048, 40, 60), (1024, 40, 150), (1024, 40, 400))
+_ROUNDS = ((512, 10, 30), (1024, 16, 60), (2048, 40, 60), (1024, 40, 150), (1024, 40, 400))
 """For each round, the first temperature in 1/1024, the number of temperatures, and the moves at
 each temperature for each leaf. The last round is repeated."""
 
 _COLDEST = 64
 """The last temperature of a round, in 1/1024."""
 
-_WORK_OF_A_LEAF = 10_000
+_WORK_OF_A_LEAF = 7_000
 """The counted work of making a tree and reading its order, for each leaf."""
+
+_MANY_EDGES = 20_000
+"""The number of edges above which they stand for the leaves in the prediction of the work."""
 
 _WORK_OF_A_MOVE = 24
 """The counted work of a move."""
@@ -124,6 +131,8 @@ def annealed(
     rng = np.random.default_rng(seed)
     tree: Tree | None = None
     leaves = sum(map(int.bit_count, core.neighbors)) // 2
+    if leaves < _MANY_EDGES:
+        leaves = len(covering_cliques(core.neighbors))
     while core.n > 1:
         hottest, steps, moves = _ROUNDS[min(done, len(_ROUNDS) - 1)]
         ahead = leaves * (steps * moves * _WORK_OF_A_MOVE + _WORK_OF_A_LEAF)

@@ -15,12 +15,14 @@ from bnmind.junction.triangulation.exact.exact_order import ExactOrder
 from bnmind.junction.triangulation.greedy import MinFill, MinWeight, WeightedMinFill
 from bnmind.junction.triangulation.local_search import LocalSearch
 from bnmind.junction.triangulation.portfolio.best_order import BestOrder
+from bnmind.junction.triangulation.portfolio.portfolio import Portfolio
 from bnmind.junction.triangulation.randomized_greedy import RandomizedGreedy
 
 __all__ = ["ORDER_FINDERS"]
 
 ORDER_FINDERS: Mapping[str, Registered[OrderFinder]] = MappingProxyType(
     {
+        "portfolio": Registered("the default: brief passes, then annealing", Portfolio),
         "randomized": Registered("the best of many randomized greedy orders", RandomizedGreedy),
         "best": Registered("randomized, then local and exact search", BestOrder),
         "exact": Registered("branch and bound, proven smallest if it ends", ExactOrder),

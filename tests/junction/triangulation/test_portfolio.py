@@ -1,0 +1,65 @@
+"""The portfolio of searches: the order of greedy passes for small graphs, annealing for large."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given, settings
+
+from bnmind.errors import InvalidArgumentError
+from bnmind.junction import InteractionGraph, Portfolio, RandomizedGreedy
+from bnmind.junction.triangulation.randomized_greedy import MOST_WORK
+from bnmind.junction.triangulation.shared_search import BoundedFinder, SharedSearch
+from tests.graphs import graph_of, graphs
+
+
+def grid(n: int, m: int) -> InteractionGraph:
+    """Return a grid of binary variables."""
+    across = [(m * i + j, m * i + j + 1) for i in range(n) for j in range(m - 1)]
+    down = [(m * i + j, m * i + j + m) for i in range(n - 1) for j in range(m)]
+    return graph_of([2] * (n * m), across + down)
+
+
+@settings(max_examples=20)
+@given(graphs())
+def test_small_graphs_get_the_order_of_greedy_passes(graph: InteractionGraph) -> None:
+    assert Portfolio(seed=1)(graph) == RandomizedGreedy(seed=1)(graph)
+
+
+def test_annealing_improves_the_order_of_a_large_graph_within_the_work_of_a_run() -> None:
+    graph = grid(18, 18)
+    greedy, _ = RandomizedGreedy().within(graph, most=MOST_WORK / 20)
+    assert greedy is not None
+    found, work = Portfolio().within(graph)
+    assert found is not None
+    assert "annealing" in found.method
+    assert found.total_size < 0.7 * greedy.total_size
+    # A run with the order of greedy passes costs about 0.2 of its cells.
+    assert work < MOST_WORK / 20 + 0.2 * greedy.total_size
+    assert Portfolio().within(graph) == (found, work)
+
+
+def test_a_limit_of_the_work_leaves_out_the_annealing() -> None:
+    found, work = Portfolio().within(grid(18, 18), most=MOST_WORK / 20)
+    assert found is not None
+    assert "annealing" not in found.method
+    assert work < 1.1 * MOST_WORK / 20
+    search = SharedSearch(Portfolio())
+    search.left = MOST_WORK / 20
+    assert search.order(grid(18, 18)) == found
+
+
+def test_it_shares_the_work_of_a_compilation() -> None:
+    assert isinstance(Portfolio(), BoundedFinder)
+    assert isinstance(RandomizedGreedy(), BoundedFinder)
+    assert SharedSearch(Portfolio(effort=8.0)).left == 8 * MOST_WORK
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [({"effort": -1.0}, "effort"), ({"effort": math.inf}, "effort"), ({"seed": -1}, "seed")],
+)
+def test_options_out_of_range_are_refused(options: dict[str, float], message: str) -> None:
+    with pytest.raises(InvalidArgumentError, match=message):
+        Portfolio(**options)  # type: ignore[arg-type]
