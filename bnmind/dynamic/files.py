@@ -127,7 +127,7 @@ def dynamic_from_json(text: str, *, max_cells: int = DEFAULT_CELLS) -> DynamicNe
     if factors:
         over = ", ".join(factors[0].names) or "nothing"
         raise ModelFileError(
-            f"expected distributions at transition.potentials, got a factor over {over}"
+            f"expected distributions at potentials of transition, got a factor over {over}"
         )
     cpds = tuple(p for p in later.potentials if not isinstance(p, Factor))
     try:
@@ -141,7 +141,11 @@ def dynamic_from_json(text: str, *, max_cells: int = DEFAULT_CELLS) -> DynamicNe
 def _part(record: dict[str, Any], name: str, read: Any) -> Any:
     """Return a part of the file; its errors say which part."""
     try:
-        return read(json.dumps(record))
+        text = json.dumps(record)
+    except ValueError as fault:  # a whole number of thousands of digits
+        raise ModelFileError(f"expected numbers at potentials of {name}: {fault}") from fault
+    try:
+        return read(text)
     except ModelFileError as fault:
         # The line of the part is not that of the file.
         raise ModelFileError(f"in the part {name}: {fault}") from fault

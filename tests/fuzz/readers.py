@@ -24,6 +24,7 @@ from bnmind.adaptive import (
     stopper_by_names,
 )
 from bnmind.cli.shared.named_states import evidence_of
+from bnmind.dynamic import read_dynamic
 from bnmind.errors import BnmindError
 from bnmind.lab import transcript_from_json
 from bnmind.lab.mastermind import read_game
@@ -178,6 +179,7 @@ READERS: Mapping[str, Reader] = {
         Reader("uai_evidence", lambda path: read_evidence_samples(path, UAI)),
         Reader("uai_query", lambda path: read_query(path, UAI)),
         Reader("uai_answer", _answer),
+        Reader("dynamic", read_dynamic, places=True),
         Reader("bank", read_bank),
         Reader("roles", _roles),
         Reader("session", _session),
