@@ -48,6 +48,7 @@ ORDER = (
     ("junction.propagation",),
     ("junction.derivatives",),
     ("junction.single",),
+    ("junction.exchangeable",),
     ("junction.cases",),
     ("junction.engine",),
     ("fitting", "sensitivity"),

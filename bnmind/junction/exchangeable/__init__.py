@@ -1,0 +1,1 @@
+"""Models with interchangeable variables, answered through their numbers of states."""
