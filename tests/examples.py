@@ -298,6 +298,21 @@ def _tasks() -> Any:
     return list(junction.COMPETITION_TASKS.values())
 
 
+@_add(
+    junction.BoundedConditioning,
+    junction.BoundsInfo,
+    junction.PosteriorBounds,
+    junction.WeightedPosterior,
+)
+def _approximate() -> Any:
+    bounds = junction.compile_bounds(network(), evidence=["count"], targets=[["rain"]])
+    return [
+        bounds,
+        *list(bounds.steps({"count": "1"}))[-1],
+        junction.likelihood_weighting(network(), n_samples=10, rng=np.random.default_rng(1)),
+    ]
+
+
 @_add(junction.SliceInfo, junction.SliceSums, junction.SlicedPlan)
 def _slices() -> Any:
     model = network()

@@ -45,6 +45,7 @@ ORDER = (
     ("junction.inference",),
     ("junction.queries",),
     ("junction.slicing",),
+    ("junction.approximate",),
     ("junction.propagation",),
     ("junction.derivatives",),
     ("junction.single",),

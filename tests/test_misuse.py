@@ -303,6 +303,27 @@ def of_functions() -> Iterator[Call]:
             },
         ),
         (
+            junction.compile_bounds,
+            {
+                "network": network(),
+                "evidence": ["count"],
+                "known": {"slip": "no"},
+                "targets": [["rain"]],
+                "order": junction.MinFill(),
+                "limits": junction.Limits(10**8, 10**8),
+            },
+        ),
+        (
+            junction.likelihood_weighting,
+            {
+                "network": network(),
+                "evidence": {"wet": "no"},
+                "targets": ["rain"],
+                "n_samples": 5,
+                "rng": _rng(),
+            },
+        ),
+        (
             junction.compile_sliced,
             {
                 "model": network(),

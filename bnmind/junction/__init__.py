@@ -1,5 +1,12 @@
 """Exact inference by junction trees: elimination orders, compiled plans, posteriors."""
 
+from bnmind.junction.approximate.bounded_conditioning import (
+    BoundedConditioning,
+    BoundsInfo,
+    PosteriorBounds,
+    compile_bounds,
+)
+from bnmind.junction.approximate.likelihood_weighting import WeightedPosterior, likelihood_weighting
 from bnmind.junction.cases.answers import CaseAnswers
 from bnmind.junction.cases.completion import complete, sample_missing
 from bnmind.junction.cases.file_answers import FileAnswers, answer_file
@@ -41,6 +48,8 @@ __all__ = [
     "ORDER_FINDERS",
     "BatchPosterior",
     "BestOrder",
+    "BoundedConditioning",
+    "BoundsInfo",
     "CaseAnswers",
     "Clique",
     "CompetitionTask",
@@ -66,6 +75,7 @@ __all__ = [
     "Plan",
     "Portfolio",
     "Posterior",
+    "PosteriorBounds",
     "Propagation",
     "RandomizedGreedy",
     "Samples",
@@ -76,7 +86,9 @@ __all__ = [
     "SlicedPlan",
     "TreeAnnealing",
     "WeightedMinFill",
+    "WeightedPosterior",
     "answer_file",
+    "compile_bounds",
     "compile_derivatives",
     "compile_explanation",
     "compile_marginal_map",
@@ -90,6 +102,7 @@ __all__ = [
     "junction_tree",
     "light_posterior",
     "light_query",
+    "likelihood_weighting",
     "log_likelihood",
     "posterior",
     "predict",

@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any
 
+from bnmind.errors import InvalidModelError, TooLargeError
 from bnmind.junction.engine.plan_bytes import plan_bytes
 from bnmind.junction.engine.plan_store import PlanStore, Stored
 from bnmind.junction.engine.question_text import question_text
@@ -24,6 +25,7 @@ from bnmind.junction.queries.marginal_map import MarginalMapPlan, compile_margin
 from bnmind.junction.queries.mpe import Explanation, ExplanationPlan, compile_explanation
 from bnmind.junction.queries.sampling import SamplingPlan, compile_sampling
 from bnmind.junction.queries.single_query import run_or_restrict
+from bnmind.junction.slicing.compile_sliced import compile_sliced
 from bnmind.junction.triangulation.greedy import MinWeight
 from bnmind.pgm.network import FactorModel, Network
 
@@ -67,10 +69,28 @@ class Planner:
     def posterior(self, scopes: Scopes, seen: Seen) -> Posterior:
         """Return the joint distribution of each target given evidence.
 
-        If the plan exceeds the limits, it is restricted to the states of the evidence.
+        If the plan exceeds the limits, it is restricted to the states of the evidence. If only its
+        memory still exceeds them, it runs in slices.
         """
         states, soft = seen.in_order()
-        return run_or_restrict(self.plan(scopes, seen), states, soft)
+        try:
+            return run_or_restrict(self.plan(scopes, seen), states, soft)
+        except TooLargeError as refusal:
+            if refusal.budget != self.limits.max_bytes:
+                raise
+            whole = refusal
+        try:
+            plan = compile_sliced(
+                self.model,
+                known=states,
+                soft=soft,
+                targets=scopes,
+                order=self.order,
+                limits=self.limits,
+            )
+        except (TooLargeError, InvalidModelError):
+            raise whole from None
+        return plan.run(soft)
 
     def plan_for(self, scopes: Scopes, evidence: tuple[str, ...], soft: tuple[str, ...]) -> Plan:
         """Return the plan for the joint distributions of targets given evidence on variables.

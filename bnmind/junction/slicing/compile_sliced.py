@@ -140,7 +140,7 @@ def _sliced(
         total = math.prod(sizes.values()) * plan.multiplications
         if plan.memory <= limits.max_bytes and total <= limits.max_multiplications:
             return sliced, plan
-        more, predicted = _more(plan, candidates - set(sliced), limits)
+        more, predicted = _more(plan, sliced, candidates - set(sliced), limits)
         slices = math.prod(sizes.values()) * predicted[0]
         work = slices * predicted[1]
         # Slices never take fewer multiplications together than the whole.
@@ -152,15 +152,19 @@ def _sliced(
 
 
 def _more(
-    plan: Plan, candidates: set[str], limits: Limits
+    plan: Plan, sliced: Sequence[str], candidates: set[str], limits: Limits
 ) -> tuple[list[str], tuple[int, int, int]]:
     """Return more variables to slice, and the number, multiplications and bytes of the slices."""
     compiled = plan.compiled
+    runs = math.prod([v.n_states for v in plan.evidence if v.name in sliced])
+    most_work = limits.max_multiplications / runs
     numbers = {i for i, name in enumerate(compiled.numbered) if name in candidates}
     program = compiled.program
     unit = max(1, compiled.memory // max(1, _cells(plan, program.peak_cells)))
     tables = _cells(plan, 0)
-    chosen = chosen_variables(program, numbers, limits.max_bytes / unit - tables)
+    most_cells = limits.max_bytes / unit - tables
+    # Slices reduce the registers, but not the tables of the model.
+    chosen = chosen_variables(program, numbers, most_cells, most_work) if most_cells > 0 else ()
     costs = SliceCosts.of(program)
     for variable in chosen:
         costs = costs.without(variable)

@@ -109,7 +109,7 @@ class SliceCosts:
 
 
 def chosen_variables(
-    program: Program, candidates: Collection[int], most_cells: float
+    program: Program, candidates: Collection[int], most_cells: float, most_work: float = math.inf
 ) -> tuple[int, ...]:
     """Return the variables to fix until a run holds at most some cells, in the order of choice.
 
@@ -121,6 +121,8 @@ def chosen_variables(
         The variables that may be fixed, by number.
     most_cells
         The cells that the registers may hold at any time.
+    most_work
+        The multiplications of all runs together above which no more variables are chosen.
 
     Returns
     -------
@@ -130,7 +132,9 @@ def chosen_variables(
     costs, chosen = SliceCosts.of(program), list[int]()
     while True:
         held = costs.held()
-        if not len(held) or held.max() <= most_cells:
+        runs = math.prod([program.sizes[v] for v in chosen])
+        fits = not len(held) or held.max() <= most_cells
+        if fits or runs * costs.multiplications > most_work:
             return tuple(chosen)
         live = _registers_at(program, int(held.argmax()), costs.cells)
         names = {v for register in live for v in program.scopes[register]}

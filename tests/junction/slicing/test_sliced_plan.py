@@ -17,7 +17,7 @@ from bnmind.errors import (
     StoreError,
     TooLargeError,
 )
-from bnmind.junction import Limits, Posterior, SlicedPlan, compile_plan, compile_sliced
+from bnmind.junction import Limits, Posterior, SlicedPlan, compile_plan, compile_sliced, posterior
 from bnmind.junction.slicing.slice_costs import SliceCosts, chosen_variables
 from bnmind.junction.slicing.slice_states import possible_slices
 from bnmind.pgm import Factor, FactorModel, Network, TabularCPD, Variable
@@ -241,3 +241,17 @@ def test_negative_factors_are_refused() -> None:
     a = Variable("a", ("0", "1"))
     with pytest.raises(InvalidModelError, match="not negative"):
         compile_sliced(FactorModel((Factor((a,), np.array([2.0, -1.0])),)))
+
+
+def test_an_engine_slices_only_what_does_not_fit_its_memory() -> None:
+    model = grid(7, seed=6)
+    plan = compile_plan(model, evidence=["x0"])
+    expected = plan.run({"x0": "1"})
+    smaller = Limits(max_bytes=plan.restrict({"x0": "1"}).memory // 2)
+    answer = posterior(model, {"x0": "1"}, limits=smaller)
+    assert answer.log_evidence == pytest.approx(expected.log_evidence, rel=1e-12)
+    for name, joint in expected.marginals.items():
+        np.testing.assert_allclose(answer.marginals[name], joint, rtol=0, atol=1e-12)
+    few = Limits(smaller.max_bytes, plan.multiplications // 2)
+    with pytest.raises(TooLargeError, match=r"multiplications and .*B"):
+        posterior(model, {"x0": "1"}, limits=few)

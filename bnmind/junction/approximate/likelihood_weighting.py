@@ -1,0 +1,284 @@
+"""Posteriors from weighted samples, with their standard errors (likelihood weighting).
+
+R. Fung & K.-C. Chang, *Weighing and integrating evidence for stochastic simulation in Bayesian
+networks*, UAI 1989 (1990); R. D. Shachter & M. A. Peot, *Simulation approaches to general
+probabilistic inference on belief networks*, UAI 1989 (1990). Variables without evidence are drawn
+from their conditional distributions, parents first. The weight of a sample is the probability of
+the evidence given its parents. The standard error is that of a ratio of means (the delta method):
+``sqrt(Σ w² (f − p)²) / Σ w`` for an estimate p = Σ w f / Σ w.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind._arguments import checked
+from bnmind._values import ReadOnlyDict, Sealed
+from bnmind.errors import InvalidArgumentError
+from bnmind.information import Floats
+from bnmind.junction.inference.evidence import (
+    Evidence,
+    by_name,
+    is_missing,
+    is_state,
+    likelihood,
+)
+from bnmind.pgm.cpd import FunctionalCPD
+from bnmind.pgm.network import Network
+from bnmind.pgm.variable import Variable
+
+__all__ = ["WeightedPosterior", "likelihood_weighting"]
+
+_CHUNK = 2**14
+"""The samples that are drawn at once."""
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class WeightedPosterior(Sealed):
+    """Estimates of posteriors from weighted samples, with their standard errors."""
+
+    variables: tuple[Variable, ...]
+    """The targets."""
+    estimates: tuple[Floats, ...]
+    """For each target, the estimate of the probability of each state, ``(states,)``."""
+    standard_errors: tuple[Floats, ...]
+    """For each target, the standard error of each estimate, ``(states,)``."""
+    log_evidence: float
+    """The natural logarithm of the estimated probability of the evidence."""
+    evidence_error: float
+    """The standard error of the estimated probability of the evidence, divided by it."""
+    n_samples: int
+    """The number of samples."""
+    effective_samples: float
+    """The number of equally weighted samples that would be as good, ``(Σ w)² / Σ w²``."""
+
+    @cached_property
+    def marginals(self) -> Mapping[str, Floats]:
+        """The estimated distribution of each target by name."""
+        return ReadOnlyDict(
+            {v.name: p for v, p in zip(self.variables, self.estimates, strict=True)}
+        )
+
+    def __repr__(self) -> str:
+        lines = [
+            f"WeightedPosterior({self.n_samples:,} samples worth"
+            f" {self.effective_samples:,.0f}, log_evidence={self.log_evidence:.6g}"
+            f" ± {self.evidence_error:.2g})"
+        ]
+        for v, p, error in zip(self.variables, self.estimates, self.standard_errors, strict=True):
+            states = zip(v.states, p.tolist(), error.tolist(), strict=True)
+            texts = [f"{state} {mean:.3f} ± {deviation:.2g}" for state, mean, deviation in states]
+            lines.append(f"{v.name}  " + "  ".join(texts))
+        return "\n".join(lines)
+
+
+@checked
+def likelihood_weighting(
+    network: Network,
+    evidence: Evidence | None = None,
+    targets: Iterable[str] | None = None,
+    *,
+    n_samples: int,
+    rng: np.random.Generator,
+    progress: Callable[[int, int | None], None] | None = None,
+) -> WeightedPosterior:
+    """Estimate posteriors from weighted samples.
+
+    The estimates are not exact. Their standard errors are reliable only if the effective number of
+    samples is large; evidence of small probability makes it small.
+
+    Parameters
+    ----------
+    network
+        The network.
+    evidence
+        For each observed variable a state, a likelihood, or a missing value.
+    targets
+        The variables of interest; by default all without a state in the evidence.
+    n_samples
+        The number of samples.
+    rng
+        The random generator.
+    progress
+        A function that is called with the number of samples drawn, and of all samples.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If there are no samples, or no sample agrees with the evidence, or the arguments are wrong.
+    UnknownNameError
+        If a variable or a state is unknown.
+    TooLargeError
+        If a table with uncertain parents is too large to expand.
+
+    Examples
+    --------
+    >>> from bnmind.pgm import TabularCPD
+    >>> rain, wet = Variable("rain", ("no", "yes")), Variable("wet", ("no", "yes"))
+    >>> network = Network((TabularCPD(rain, (), [0.8, 0.2]),
+    ...                    TabularCPD(wet, (rain,), [[0.9, 0.1], [0.1, 0.9]])))
+    >>> likelihood_weighting(network, {"wet": "yes"}, n_samples=10_000,
+    ...                      rng=np.random.default_rng(1)).marginals["rain"].round(1).tolist()
+    [0.3, 0.7]
+    """
+    if n_samples < 1:
+        raise InvalidArgumentError(f"n_samples must be at least 1, got {n_samples}", n_samples)
+    if isinstance(targets, str):
+        raise InvalidArgumentError("targets must be a list of names, got a single string", targets)
+    fixed, weights = _read(network, evidence)
+    names = [v.name for v in network.variables if v.name not in fixed]
+    wanted = [network.variable(name) for name in (names if targets is None else targets)]
+    draws = _Draws(network, fixed, weights)
+    sums = _Sums.start(wanted)
+    for start in range(0, n_samples, _CHUNK):
+        n = min(_CHUNK, n_samples - start)
+        states, logs = draws.draw(n, rng)
+        sums = sums.add(logs, [states[v.name] for v in wanted])
+        if progress is not None:
+            progress(start + n, n_samples)
+    return sums.posterior(wanted, n_samples)
+
+
+def _read(network: Network, evidence: Evidence | None) -> tuple[dict[str, int], dict[str, Floats]]:
+    """Return the states and the likelihoods of the evidence by name."""
+    fixed, weights = dict[str, int](), dict[str, Floats]()
+    for name, finding in by_name(evidence, "the evidence").items():
+        variable = network.variable(name)
+        if is_missing(finding):
+            continue
+        if is_state(finding):
+            fixed[name] = variable.index(finding)
+        else:
+            weights[name] = likelihood(variable, finding)
+    return fixed, weights
+
+
+class _Draws:
+    """Draws samples of a network given evidence.
+
+    Parameters
+    ----------
+    network
+        The network.
+    fixed, weights
+        The states and the likelihoods of the evidence.
+    """
+
+    def __init__(
+        self, network: Network, fixed: Mapping[str, int], weights: Mapping[str, Floats]
+    ) -> None:
+        self.fixed, self.weights = fixed, weights
+        # They are sorted, parents first.
+        self.cpds = network.cpds
+        self.tables = {
+            cpd.variable.name: np.moveaxis(np.real(cpd.to_factor().values), 0, -1)
+            for cpd in self.cpds
+            if not isinstance(cpd, FunctionalCPD)
+        }
+
+    def draw(self, n: int, rng: np.random.Generator) -> tuple[dict[str, NDArray[np.intp]], Floats]:
+        """Return n samples, and the natural logarithm of the weight of each."""
+        states: dict[str, NDArray[np.intp]] = {}
+        logs = np.zeros(n)
+        with np.errstate(divide="ignore"):
+            for cpd in self.cpds:
+                name = cpd.variable.name
+                at = tuple([states[v.name] for v in cpd.parents])
+                seen = self.fixed.get(name)
+                if isinstance(cpd, FunctionalCPD):
+                    drawn = np.broadcast_to(cpd.function(*at), n).astype(np.intp)
+                    if seen is not None:
+                        logs += np.log(drawn == seen)
+                        drawn = np.full(n, seen, dtype=np.intp)
+                else:
+                    rows = np.broadcast_to(self.tables[name][at], (n, cpd.variable.n_states))
+                    if seen is not None:
+                        logs += np.log(rows[:, seen])
+                        drawn = np.full(n, seen, dtype=np.intp)
+                    else:
+                        drawn = _drawn(rows, rng.random(n))
+                states[name] = drawn
+                if name in self.weights:
+                    logs += np.log(self.weights[name][drawn])
+        return states, logs
+
+
+def _drawn(rows: Floats, uniform: Floats) -> NDArray[np.intp]:
+    """Return a state drawn from each row of probabilities, none of probability zero."""
+    bounds = np.cumsum(rows, axis=1)
+    places = (bounds <= (uniform * bounds[:, -1])[:, None]).sum(axis=1)
+    drawn: NDArray[np.intp] = np.minimum(places, rows.shape[1] - 1)
+    return drawn
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Sums:
+    """Sums of weights, as multiples of the largest one."""
+
+    log_scale: float
+    first: float
+    """Σ w."""
+    second: float
+    """Σ w²."""
+    firsts: tuple[Floats, ...]
+    """For each target, Σ w of the samples in each state."""
+    seconds: tuple[Floats, ...]
+    """For each target, Σ w² of the samples in each state."""
+
+    @classmethod
+    def start(cls, targets: Sequence[Variable]) -> _Sums:
+        zeros = tuple([np.zeros(v.n_states) for v in targets])
+        return cls(log_scale=-math.inf, first=0.0, second=0.0, firsts=zeros, seconds=zeros)
+
+    def add(self, logs: Floats, states: Sequence[NDArray[np.intp]]) -> _Sums:
+        """Return the sums with more samples."""
+        scale = max(self.log_scale, float(logs.max()))
+        if scale == -math.inf:
+            return self
+        old, w = math.exp(self.log_scale - scale), np.exp(logs - scale)
+
+        def counted(before: Sequence[Floats], factor: float, values: Floats) -> tuple[Floats, ...]:
+            return tuple(
+                [
+                    factor * sums + np.bincount(column, weights=values, minlength=len(sums))
+                    for sums, column in zip(before, states, strict=True)
+                ]
+            )
+
+        return _Sums(
+            log_scale=scale,
+            first=old * self.first + float(w.sum()),
+            second=old**2 * self.second + float((w**2).sum()),
+            firsts=counted(self.firsts, old, w),
+            seconds=counted(self.seconds, old**2, w**2),
+        )
+
+    def posterior(self, targets: Sequence[Variable], n: int) -> WeightedPosterior:
+        """Return the estimates from n samples."""
+        if not self.first > 0:
+            raise InvalidArgumentError(
+                f"none of {n:,} samples agrees with the evidence, which is impossible or very"
+                " improbable; draw more samples, or compute the answer exactly",
+                n,
+            )
+        estimates = [first / self.first for first in self.firsts]
+        errors = [
+            np.sqrt(np.maximum((1 - 2 * p) * second + p**2 * self.second, 0.0)) / self.first
+            for p, second in zip(estimates, self.seconds, strict=True)
+        ]
+        mean, square = self.first / n, self.second / n
+        return WeightedPosterior(
+            variables=tuple(targets),
+            estimates=tuple(estimates),
+            standard_errors=tuple(errors),
+            log_evidence=self.log_scale + math.log(mean),
+            evidence_error=math.sqrt(max(square / mean**2 - 1, 0.0) / n),
+            n_samples=n,
+            effective_samples=self.first**2 / self.second,
+        )

@@ -1,0 +1,95 @@
+"""Likelihood weighting against exact posteriors, and its standard errors against repetitions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bnmind.errors import InvalidArgumentError, UnknownNameError
+from bnmind.junction import likelihood_weighting, posterior
+from bnmind.pgm import FunctionalCPD, Network, TabularCPD, Variable, noisy_or
+from tests.junction.slicing.test_sliced_plan import small_network
+
+
+@settings(max_examples=8, deadline=None, derandomize=True)
+@given(st.integers(0, 10**6))
+def test_estimates_are_within_five_standard_errors(seed: int) -> None:
+    network = small_network(seed)
+    evidence = {"v5": network.variable("v5").states[0], "v6": {network.variable("v6").states[0]: 1}}
+    exact = posterior(network, evidence)
+    found = likelihood_weighting(
+        network, evidence, n_samples=20_000, rng=np.random.default_rng(seed)
+    )
+    if found.effective_samples < 500:
+        return
+    for name, p in found.marginals.items():
+        position = [v.name for v in found.variables].index(name)
+        error = found.standard_errors[position]
+        assert np.all(np.abs(p - exact.marginals[name]) <= 5 * error + 1e-3)
+    assert abs(np.expm1(found.log_evidence - exact.log_evidence)) <= 5 * found.evidence_error + 1e-9
+
+
+def sums() -> Network:
+    """Return a network with tables, a noisy-or and a sum."""
+    a, b = Variable("a", ("0", "1")), Variable("b", ("0", "1"))
+    c = Variable("c", ("0", "1"))
+    return Network(
+        (
+            TabularCPD(a, (), np.array([0.7, 0.3])),
+            TabularCPD(b, (a,), np.array([[0.6, 0.2], [0.4, 0.8]])),
+            noisy_or(c, (a, b), [0.5, 0.3], leak=0.1),
+            FunctionalCPD.sum_of("n", (a, b, c)),
+        )
+    )
+
+
+def test_standard_errors_are_those_of_repetitions() -> None:
+    network, evidence = sums(), {"n": "1"}
+    rng = np.random.default_rng(3)
+    found = [
+        likelihood_weighting(network, evidence, ["a"], n_samples=500, rng=rng) for _ in range(300)
+    ]
+    estimates = np.array([one.estimates[0][1] for one in found])
+    errors = np.array([one.standard_errors[0][1] for one in found])
+    assert estimates.std() == pytest.approx(errors.mean(), rel=0.15)
+    logs = np.exp([one.log_evidence for one in found])
+    mean = np.mean([one.evidence_error for one in found])
+    assert logs.std() / logs.mean() == pytest.approx(mean, rel=0.15)
+    exact = posterior(network, evidence).marginals["a"][1]
+    assert abs(estimates.mean() - exact) < 5 * errors.mean() / np.sqrt(300)
+
+
+def test_without_evidence_all_samples_count_equally() -> None:
+    seen: list[int] = []
+    found = likelihood_weighting(
+        sums(),
+        n_samples=20_000,
+        rng=np.random.default_rng(1),
+        progress=lambda done, total: seen.append(done),
+    )
+    assert found.effective_samples == pytest.approx(20_000)
+    assert found.log_evidence == 0
+    p = found.marginals["a"][1]
+    assert found.standard_errors[0][1] == pytest.approx(np.sqrt(p * (1 - p) / 20_000))
+    assert seen[-1] == 20_000
+    assert "worth 20,000" in repr(found)
+
+
+def test_equal_generators_give_equal_estimates() -> None:
+    one, two = (
+        likelihood_weighting(sums(), {"c": "1"}, n_samples=50, rng=np.random.default_rng(7))
+        for _ in range(2)
+    )
+    assert one.estimates[0].tolist() == two.estimates[0].tolist()
+
+
+def test_faults_are_named() -> None:
+    rng = np.random.default_rng(1)
+    with pytest.raises(InvalidArgumentError, match="at least 1"):
+        likelihood_weighting(sums(), n_samples=0, rng=rng)
+    with pytest.raises(InvalidArgumentError, match="none of 10 samples"):
+        likelihood_weighting(sums(), {"n": "3", "c": "0"}, n_samples=10, rng=rng)
+    with pytest.raises(UnknownNameError):
+        likelihood_weighting(sums(), {"z": "0"}, n_samples=10, rng=rng)
