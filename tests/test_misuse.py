@@ -321,6 +321,7 @@ def of_functions() -> Iterator[Call]:
                 "targets": ["rain"],
                 "n_samples": 5,
                 "rng": _rng(),
+                "limits": junction.Limits(10**5, 10**5),
             },
         ),
         (

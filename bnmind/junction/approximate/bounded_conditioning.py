@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from bnmind._arguments import checked
 from bnmind._messages import many
-from bnmind._values import CheckedValue, Sealed, Value
+from bnmind._values import CheckedValue, Sealed, Value, sealed
 from bnmind.errors import ImpossibleEvidenceError, TooLargeError
 from bnmind.information import Floats
 from bnmind.junction.graphs.elimination_order import OrderFinder
@@ -78,12 +78,13 @@ class PosteriorBounds(Sealed):
     @property
     def lower(self) -> tuple[Floats, ...]:
         """For each target, a lower bound of each of its probabilities."""
-        return tuple([self._share(joint) for joint in self.sums.joints])
+        return tuple([sealed(self._share(joint)) for joint in self.sums.joints])
 
     @property
     def upper(self) -> tuple[Floats, ...]:
         """For each target, an upper bound of each of its probabilities."""
-        return tuple([np.minimum(self._share(joint) + self.gap, 1) for joint in self.sums.joints])
+        shares = [self._share(joint) for joint in self.sums.joints]
+        return tuple([sealed(np.minimum(share + self.gap, 1.0)) for share in shares])
 
     def _share(self, joint: Floats) -> Floats:
         if not self.sums.total > 0:

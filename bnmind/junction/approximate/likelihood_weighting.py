@@ -19,8 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
+from bnmind._messages import many
 from bnmind._values import ReadOnlyDict, Sealed
-from bnmind.errors import InvalidArgumentError
+from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.information import Floats
 from bnmind.junction.inference.evidence import (
     Evidence,
@@ -29,6 +30,7 @@ from bnmind.junction.inference.evidence import (
     is_state,
     likelihood,
 )
+from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
 from bnmind.pgm.cpd import FunctionalCPD
 from bnmind.pgm.network import Network
 from bnmind.pgm.variable import Variable
@@ -86,6 +88,7 @@ def likelihood_weighting(
     *,
     n_samples: int,
     rng: np.random.Generator,
+    limits: Limits = DEFAULT_LIMITS,
     progress: Callable[[int, int | None], None] | None = None,
 ) -> WeightedPosterior:
     """Estimate posteriors from weighted samples.
@@ -105,6 +108,8 @@ def likelihood_weighting(
         The number of samples.
     rng
         The random generator.
+    limits
+        The limit of the multiplications: one for each state of each variable in each sample.
     progress
         A function that is called with the number of samples drawn, and of all samples.
 
@@ -115,7 +120,7 @@ def likelihood_weighting(
     UnknownNameError
         If a variable or a state is unknown.
     TooLargeError
-        If a table with uncertain parents is too large to expand.
+        If the samples would exceed the limit, or a noisy table is too large to expand.
 
     Examples
     --------
@@ -129,6 +134,15 @@ def likelihood_weighting(
     """
     if n_samples < 1:
         raise InvalidArgumentError(f"n_samples must be at least 1, got {n_samples}", n_samples)
+    work = n_samples * sum([v.n_states for v in network.variables])
+    if work > limits.max_multiplications:
+        raise TooLargeError(
+            f"{many(n_samples)} samples would take {many(work)} multiplications; allowed are"
+            f" max_multiplications={limits.max_multiplications:,}. Draw fewer samples, or raise the"
+            " limit.",
+            needed=work,
+            budget=limits.max_multiplications,
+        )
     if isinstance(targets, str):
         raise InvalidArgumentError("targets must be a list of names, got a single string", targets)
     fixed, weights = _read(network, evidence)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bnmind.errors import InvalidArgumentError, UnknownNameError
+from bnmind.errors import InvalidArgumentError, TooLargeError, UnknownNameError
 from bnmind.junction import likelihood_weighting, posterior
 from bnmind.pgm import FunctionalCPD, Network, TabularCPD, Variable, noisy_or
 from tests.junction.slicing.test_sliced_plan import small_network
@@ -91,5 +91,7 @@ def test_faults_are_named() -> None:
         likelihood_weighting(sums(), n_samples=0, rng=rng)
     with pytest.raises(InvalidArgumentError, match="none of 10 samples"):
         likelihood_weighting(sums(), {"n": "3", "c": "0"}, n_samples=10, rng=rng)
+    with pytest.raises(TooLargeError, match="fewer samples"):
+        likelihood_weighting(sums(), n_samples=10**12, rng=rng)
     with pytest.raises(UnknownNameError):
         likelihood_weighting(sums(), {"z": "0"}, n_samples=10, rng=rng)
