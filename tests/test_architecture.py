@@ -43,6 +43,7 @@ ORDER = (
     ("junction.program",),
     ("junction.causes",),
     ("junction.inference",),
+    ("junction.plan_files",),
     ("junction.queries",),
     ("junction.slicing",),
     ("junction.approximate",),

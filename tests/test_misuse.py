@@ -739,7 +739,7 @@ def of_files(package: str, name: str) -> bool:
     """Return whether a function takes the name of a file, which has a test of its own."""
     return package == "pgm.files" or name in (
         *("read_costs", "read_diagnosis", "read_dialogue", "write_dialogue"),
-        *("answer_file", "read_dynamic", "write_dynamic"),
+        *("answer_file", "read_dynamic", "write_dynamic", "read_plan", "write_plan"),
     )
 
 
@@ -761,6 +761,10 @@ def test_files_are_named_by_paths(value: Any, tmp_path: Path) -> None:
     for call in (
         lambda: files.read(value),
         lambda: files.read_network(value),
+        lambda: junction.read_plan(value, network()),
+        lambda: junction.read_plan(tmp_path / "x", value),
+        lambda: junction.write_plan(value, tmp_path / "x"),
+        lambda: junction.write_plan(junction.compile_plan(network()), value),
         lambda: files.read_model(value),
         lambda: files.read_evidence(value, tmp_path / "x.uai"),
         lambda: files.read_evidence(tmp_path / "x", value),

@@ -12,6 +12,7 @@ import pytest
 
 from bnmind.adaptive import Examinees, ItemBank, RandomItem, Session, simulate, write_bank
 from bnmind.errors import FileWriteError
+from bnmind.junction import compile_plan, write_plan
 from bnmind.lab import compare, save_comparison, save_simulation
 from bnmind.lab.mastermind import SavedGame, content_of, write_game
 from bnmind.mastermind import Board, Channel, Reply, Turn
@@ -140,6 +141,10 @@ def _network(place: Path) -> None:
     write_model(BANK.network, place)
 
 
+def _plan(place: Path) -> None:
+    write_plan(compile_plan(BANK.network), place)
+
+
 def _bank(place: Path) -> None:
     write_bank(BANK, place)
 
@@ -194,6 +199,7 @@ WRITERS_OF_FILES: dict[str, tuple[Callable[[Path], None], str, int]] = {
     "network .net": (_network, "a.net", 1),
     "network .uai": (_network, "a.uai", 2),
     "network .json": (_network, "a.json", 1),
+    "plan": (_plan, "a.json", 1),
     "bank .json": (_bank, "a.json", 1),
     "bank .bif": (_bank, "a.bif", 2),
     "bank .uai": (_bank, "a.uai", 3),

@@ -24,6 +24,7 @@ from bnmind.junction.inference.compile import Simplifications, compile_plan, fam
 from bnmind.junction.inference.limits import Limits
 from bnmind.junction.inference.plan import Plan
 from bnmind.junction.inference.posterior import Posterior
+from bnmind.junction.plan_files.plan_file import read_plan, write_plan
 from bnmind.junction.propagation.propagation import Propagation
 from bnmind.junction.queries.marginal_map import MarginalMapPlan, compile_marginal_map
 from bnmind.junction.queries.mpe import Explanation, ExplanationPlan, compile_explanation
@@ -107,5 +108,7 @@ __all__ = [
     "posterior",
     "predict",
     "predict_proba",
+    "read_plan",
     "sample_missing",
+    "write_plan",
 ]

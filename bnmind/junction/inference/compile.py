@@ -25,7 +25,15 @@ from bnmind.junction.triangulation.portfolio.portfolio import Portfolio
 from bnmind.pgm.network import FactorModel, Network, Potential
 from bnmind.pgm.variable import Variable
 
-__all__ = ["compile_all", "compile_by_case", "compile_plan", "families", "junction_tree"]
+__all__ = [
+    "DEFAULT_ORDER",
+    "DEFAULT_ORDER_RESTRICTED",
+    "compile_all",
+    "compile_by_case",
+    "compile_plan",
+    "families",
+    "junction_tree",
+]
 
 
 @checked
@@ -96,6 +104,12 @@ class Simplifications:
 
 ALL_SIMPLIFICATIONS = Simplifications()
 
+DEFAULT_ORDER: OrderFinder = Portfolio()
+"""The search for the orders of plans."""
+
+DEFAULT_ORDER_RESTRICTED: OrderFinder = Portfolio(effort=8.0)
+"""The search for the orders of restricted plans."""
+
 
 @checked
 def compile_plan(
@@ -162,8 +176,8 @@ def compile_plan(
     query = _query(
         model,
         (evidence, soft, targets, inputs or {}),
-        order=order or Portfolio(),
-        order_restricted=order or Portfolio(effort=8.0),
+        order=order or DEFAULT_ORDER,
+        order_restricted=order or DEFAULT_ORDER_RESTRICTED,
         limits=limits,
         compress=simplifications.compress,
         factorize=simplifications.factorize,

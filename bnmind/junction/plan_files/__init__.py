@@ -1,0 +1,1 @@
+"""Files of plans, which hold elimination orders instead of tables."""

@@ -1,0 +1,222 @@
+"""Plans in files.
+
+A file holds the query and the elimination orders of its junction trees, in JSON, and a fingerprint
+of the model. `read_plan` puts the plan together again from the model, without a search for orders.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from bnmind._arguments import checked
+from bnmind._bounded_files import parse_json, read_text
+from bnmind._text_files import write_file
+from bnmind.errors import InvalidArgumentError, ModelFileError, UnknownNameError
+from bnmind.junction.graphs.elimination_order import (
+    EliminationOrder,
+    measured_order,
+    vertices_in_order,
+)
+from bnmind.junction.graphs.interaction_graph import InteractionGraph
+from bnmind.junction.inference.compile import (
+    DEFAULT_ORDER,
+    DEFAULT_ORDER_RESTRICTED,
+    Simplifications,
+    compile_plan,
+)
+from bnmind.junction.inference.evidence import label_of
+from bnmind.junction.inference.limits import Limits
+from bnmind.junction.inference.plan import Plan
+from bnmind.junction.plan_files.fingerprint import fingerprint
+from bnmind.junction.reduction.barren_variables import without_barren
+from bnmind.junction.triangulation.greedy import MinFill
+from bnmind.pgm.network import FactorModel, Network
+
+__all__ = ["read_plan", "write_plan"]
+
+_FORMAT = "bnmind plan"
+_VERSION = 1
+_LARGEST = 2**28
+"""The largest file of a plan, in bytes."""
+
+
+@dataclass(frozen=True)
+class _KnownOrders:
+    """A finder that knows the orders of some graphs, by their variables."""
+
+    orders: Mapping[frozenset[str], tuple[tuple[str, tuple[str, ...]], ...]]
+    """For each set of variables, the names of searches and the orders that they found."""
+
+    def __call__(self, graph: InteractionGraph) -> EliminationOrder:
+        """Return the smallest known order; for another graph, that of one greedy pass."""
+        known = self.orders.get(frozenset(graph.names), ())
+        found = [
+            measured_order(graph, vertices_in_order(graph, order), method=method)
+            for method, order in known
+        ]
+        return min(found, key=lambda order: order.total_size) if found else MinFill()(graph)
+
+
+@checked
+def write_plan(plan: Plan, path: str | os.PathLike[str]) -> None:
+    """Write a plan to a file, from which `read_plan` reads it.
+
+    Parameters
+    ----------
+    plan
+        A plan from `compile_plan`.
+    path
+        Replaced if it exists.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If evidence or inputs of the plan are already known: write the plan before it is restricted.
+    FileWriteError
+        If the file cannot be written.
+    """
+    query, known = plan.compiled.query, plan.compiled.known
+    if known.fixed or known.given or query.whole:
+        raise InvalidArgumentError(
+            "only plans of compile_plan can be written, before they are restricted; got a plan"
+            f" that knows {', '.join([*known.fixed, *known.given]) or 'all variables'}",
+            plan,
+        )
+    likelihoods = {label_of(v.name) for v in query.soft}
+    content = {
+        "format": _FORMAT,
+        "version": _VERSION,
+        "model": fingerprint(query.potentials),
+        "evidence": [v.name for v in query.evidence],
+        "soft": [v.name for v in query.soft],
+        "targets": [[v.name for v in target] for target in query.targets],
+        "inputs": {
+            name: [v.name for v in scope]
+            for name, scope in query.inputs.items()
+            if name not in likelihoods
+        },
+        "max_bytes": query.limits.max_bytes,
+        "max_multiplications": query.limits.max_multiplications,
+        "only_restrictions": query.limits.only_restrictions,
+        "compress": query.compress,
+        "factorize": query.factorize,
+        "orders": [list(tree.order.variables) for tree in plan.compiled.trees],
+        "methods": [tree.order.method for tree in plan.compiled.trees],
+        "total_size": plan.compiled.total_size,
+    }
+    write_file(path, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+
+
+@checked
+def read_plan(path: str | os.PathLike[str], model: Network | FactorModel) -> Plan:
+    """Return the plan in a file of `write_plan`, without a search for elimination orders.
+
+    Parameters
+    ----------
+    path
+        The file.
+    model
+        The model that the plan was compiled for.
+
+    Raises
+    ------
+    ModelFileError
+        If the file cannot be read, is not a plan, or belongs to another model.
+    """
+    name = os.fspath(path)
+    content = _content(parse_json(read_text(path, most=_LARGEST)), name)
+    asked = [content["evidence"], content["soft"], *content["targets"], *content["inputs"].values()]
+    needed = {variable for scope in asked for variable in scope}
+    other_model = ModelFileError(f"{name} holds a plan for another model than the given one", name)
+    try:
+        for variable in needed:
+            model.variable(variable)
+    except UnknownNameError as fault:
+        raise other_model from fault
+    if fingerprint(without_barren(model.potentials, needed)) != content["model"]:
+        raise other_model
+    orders: dict[frozenset[str], tuple[tuple[str, tuple[str, ...]], ...]] = {}
+    for method, order in zip(content["methods"], content["orders"], strict=True):
+        names = frozenset(order)
+        orders[names] = (*orders.get(names, ()), (method, tuple(order)))
+    plan = compile_plan(
+        model,
+        evidence=content["evidence"],
+        soft=content["soft"],
+        targets=content["targets"],
+        inputs=content["inputs"],
+        order=_KnownOrders(orders) if orders else None,
+        limits=Limits(
+            content["max_bytes"],
+            content["max_multiplications"],
+            only_restrictions=content["only_restrictions"],
+        ),
+        simplifications=Simplifications(
+            compress=content["compress"], factorize=content["factorize"]
+        ),
+    )
+    if plan.compiled.total_size > content["total_size"]:
+        raise ModelFileError(
+            f"{name} holds a plan of another version of bnmind: its orders give"
+            f" {plan.compiled.total_size:,} cells instead of {content['total_size']:,};"
+            " compile the plan again",
+            name,
+        )
+    # Plans for more evidence search again.
+    query = replace(
+        plan.compiled.query, order=DEFAULT_ORDER, order_restricted=DEFAULT_ORDER_RESTRICTED
+    )
+    return Plan(replace(plan.compiled, query=query))
+
+
+_KINDS: Mapping[str, tuple[Any, str]] = {
+    "model": (str, "a text"),
+    "evidence": (list, "a list of names"),
+    "soft": (list, "a list of names"),
+    "targets": (list, "lists of names"),
+    "inputs": (dict, "lists of names"),
+    "max_bytes": (int, "a whole number"),
+    "max_multiplications": (int, "a whole number"),
+    "only_restrictions": (bool, "true or false"),
+    "compress": (bool, "true or false"),
+    "factorize": (bool, "true or false"),
+    "orders": (list, "lists of names"),
+    "methods": (list, "a list of names"),
+    "total_size": (int, "a whole number"),
+}
+
+
+def _content(content: Any, path: str) -> dict[str, Any]:
+    """Return the checked content of a file."""
+    if not isinstance(content, dict) or content.get("format") != _FORMAT:
+        raise ModelFileError(f"{path} is not a plan of bnmind", path)
+    if content.get("version") != _VERSION:
+        raise ModelFileError(
+            f"{path} holds a plan in version {content.get('version')!r} of the format; this"
+            f" bnmind reads version {_VERSION}",
+            path,
+        )
+    problems = []
+    for field, (kind, text) in _KINDS.items():
+        value = content.get(field)
+        is_good = type(value) is kind
+        if is_good and kind in (list, dict):
+            is_good = _are_lists_of_names([value] if text == "a list of names" else value)
+        if not is_good:
+            problems.append(f"{field} must be {text}")
+    if not problems and len(content["methods"]) != len(content["orders"]):
+        problems.append("there must be a method for each order")
+    if problems:
+        raise ModelFileError(f"{path} is a damaged plan: {'; '.join(problems)}", path)
+    return content
+
+
+def _are_lists_of_names(lists: Any) -> bool:
+    return all(
+        isinstance(names, list) and all(isinstance(name, str) for name in names)
+        for names in (lists.values() if isinstance(lists, dict) else lists)
+    )

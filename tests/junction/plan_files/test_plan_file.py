@@ -1,0 +1,160 @@
+"""Plans in files: read again without a search, and refused for another model."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError, ModelFileError
+from bnmind.junction import Limits, MinWeight, Plan, compile_plan, read_plan, write_plan
+from bnmind.junction.triangulation import randomized_greedy
+from bnmind.pgm import (
+    Factor,
+    FactorModel,
+    FunctionalCPD,
+    Maximum,
+    Minimum,
+    Network,
+    TabularCPD,
+    Variable,
+)
+from tests.networks import networks
+
+
+def table(variable: Variable, parents: tuple[Variable, ...], values: object) -> TabularCPD:
+    """Return a conditional distribution."""
+    return TabularCPD(variable, parents, np.array(values))
+
+
+RAIN, WET = Variable("rain", ("no", "yes")), Variable("wet", ("no", "yes"))
+GARDEN = Network((table(RAIN, (), [0.8, 0.2]), table(WET, (RAIN,), [[0.9, 0.1], [0.1, 0.9]])))
+
+
+def through_a_file(plan: Plan, model: Network | FactorModel, path: Path) -> Plan:
+    """Return the plan after writing and reading it."""
+    write_plan(plan, path)
+    return read_plan(path, model)
+
+
+def answers(plan: Plan) -> str:
+    """Return all digits of the answers for the first state of each finding, or the error."""
+    states = {v.name: v.states[0] for v in plan.evidence}
+    try:
+        posterior = plan.run(states)
+    except ImpossibleEvidenceError as fault:
+        return str(fault)
+    return repr([np.asarray(joint).tolist() for joint in posterior.joints])
+
+
+@settings(max_examples=15)
+@given(networks())
+def test_a_plan_from_a_file_is_the_plan(
+    tmp_path_factory: pytest.TempPathFactory, network: Network
+) -> None:
+    path = tmp_path_factory.mktemp("plans") / "plan.json"
+    names = [v.name for v in network.variables]
+    for plan in (
+        compile_plan(network),
+        compile_plan(network, soft=names[:1], targets=[names[-1:], names[-2:]]),
+        compile_plan(network, evidence=names[-1:], order=MinWeight()),
+    ):
+        again = through_a_file(plan, network, path)
+        assert str(again) == str(plan)
+        assert answers(again) == answers(plan)
+
+
+def test_reading_does_not_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(1)
+    at = {(i, j): Variable(f"x{i}{j}", ("0", "1")) for i in range(8) for j in range(8)}
+    pairs = [(v, at[i + 1, j]) for (i, j), v in at.items() if i < 7]
+    pairs += [(v, at[i, j + 1]) for (i, j), v in at.items() if j < 7]
+    model = FactorModel(tuple(Factor(pair, rng.random((2, 2))) for pair in pairs))
+    plan = compile_plan(model, evidence=["x00"])
+    write_plan(plan, tmp_path / "plan.json")
+
+    def search(*_: object, **__: object) -> None:
+        raise AssertionError("searched")
+
+    monkeypatch.setattr(randomized_greedy.RandomizedGreedy, "search", search)
+    with pytest.raises(AssertionError, match="searched"):
+        compile_plan(model, evidence=["x00"])
+    assert str(read_plan(tmp_path / "plan.json", model)) == str(plan)
+
+
+def test_limits_and_inputs_are_kept(tmp_path: Path) -> None:
+    limits = Limits(10**6, 10**7, only_restrictions=True)
+    plan = compile_plan(GARDEN, evidence=["wet"], inputs={"belief": ["rain"]}, limits=limits)
+    again = through_a_file(plan, GARDEN, tmp_path / "plan.json")
+    assert again.limits == limits
+    assert dict(again.inputs) == {"belief": (RAIN,)}
+    found = again.restrict({"wet": "yes"}).run(inputs={"belief": np.array([0.5, 0.5])})
+    truth = plan.restrict({"wet": "yes"}).run(inputs={"belief": np.array([0.5, 0.5])})
+    np.testing.assert_array_equal(found.marginals["rain"], truth.marginals["rain"])
+
+
+def test_functions_count(tmp_path: Path) -> None:
+    causes = [Variable(f"c{i}", ("no", "yes")) for i in range(3)]
+    tops = [table(c, (), [0.9, 0.1]) for c in causes]
+    model = Network((*tops, FunctionalCPD(WET, tuple(causes), Maximum())))
+    plan = compile_plan(model, evidence=["wet"])
+    again = through_a_file(plan, model, tmp_path / "plan.json")
+    ours, theirs = plan.run({"wet": "yes"}), again.run({"wet": "yes"})
+    np.testing.assert_array_equal(ours.marginals["c0"], theirs.marginals["c0"])
+    other = Network((*tops, FunctionalCPD(WET, tuple(causes), Minimum())))
+    with pytest.raises(ModelFileError, match="another model"):
+        read_plan(tmp_path / "plan.json", other)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        Network((GARDEN.cpds[0], table(WET, (RAIN,), [[0.9, 0.2], [0.1, 0.8]]))),
+        Network((table(RAIN, (), [0.8, 0.2]),)),
+        Network((table(Variable("wet", ("dry", "wet")), (), [0.5, 0.5]), GARDEN.cpds[0])),
+    ],
+    ids=["another probability", "a variable less", "other states"],
+)
+def test_plans_of_another_model_are_refused(other: Network, tmp_path: Path) -> None:
+    write_plan(compile_plan(GARDEN, evidence=["wet"]), tmp_path / "plan.json")
+    with pytest.raises(ModelFileError, match=r"plan\.json holds a plan for another model"):
+        read_plan(tmp_path / "plan.json", other)
+
+
+def test_restricted_plans_are_refused(tmp_path: Path) -> None:
+    plan = compile_plan(GARDEN, evidence=["wet"]).restrict({"wet": "yes"})
+    with pytest.raises(InvalidArgumentError, match=r"before they are restricted.*wet"):
+        write_plan(plan, tmp_path / "plan.json")
+    assert not (tmp_path / "plan.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"format": "plan"}, "is not a plan of bnmind"),
+        ({"version": 2}, "version 2 of the format"),
+        ({"methods": []}, "a method for each order"),
+        ({"orders": ["wet"]}, "orders must be lists of names"),
+        ({"targets": 3, "total_size": "4"}, "targets must be .*; total_size must be a whole"),
+        ({"max_bytes": True}, "max_bytes must be a whole number"),
+        ({"total_size": 1}, "another version of bnmind"),
+    ],
+)
+def test_damaged_files_are_refused(change: dict[str, Any], message: str, tmp_path: Path) -> None:
+    path = tmp_path / "plan.json"
+    write_plan(compile_plan(GARDEN), path)
+    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    with pytest.raises(ModelFileError, match=message):
+        read_plan(path, GARDEN)
+
+
+def test_other_texts_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "plan.json"
+    for text, message in (("[]", "not a plan"), ("{", "expected JSON")):
+        path.write_text(text)
+        with pytest.raises(ModelFileError, match=message):
+            read_plan(path, GARDEN)
