@@ -13,6 +13,9 @@ from bnmind.pgm import CPD, Network, NoisyMaximum, TabularCPD, Variable, noisy_o
 _BITS = 1_000
 """The binary digits of the numbers of `quickscore`."""
 
+_MANY = 8
+"""The number of positive findings of a disease that is taken state by state."""
+
 NO_YES = ("no", "yes")
 
 
@@ -120,9 +123,31 @@ def quickscore(
                 present[v.name] = present[v.name] * fixed(link[0, 1]) >> _BITS
     for name in given:
         absent[name] = 0
+    return Fraction(_sum(total, leaks, factors, (absent, present)), one)
+
+
+def _sum(
+    total: int,
+    leaks: dict[str, int],
+    links: dict[str, list[tuple[str, int]]],
+    prior: tuple[dict[str, int], dict[str, int]],
+) -> int:
+    """Return the sum over diseases, which have weights ``prior`` if absent and if present.
+
+    Diseases of many positive findings are taken state by state, which keeps the tables small.
+    """
+    absent, present = prior
+    one = 1 << _BITS
+    most = max(links, key=lambda name: len(links[name]), default=None)
+    if most is not None and len(links[most]) > _MANY:
+        rest = {name: mine for name, mine in links.items() if name != most}
+        more = leaks | {name: leaks[name] * factor >> _BITS for name, factor in links[most]}
+        return _sum(total * absent[most] >> _BITS, leaks, rest, prior) + _sum(
+            total * present[most] >> _BITS, more, rest, prior
+        )
     table: NDArray[np.object_] = np.array(total, dtype=object)
     opened: list[str] = []
-    waiting = dict(factors)
+    waiting = dict(links)
     left = set(leaks)
     while left:
         # The finding whose diseases open the fewest others comes next.
@@ -150,7 +175,7 @@ def quickscore(
     result = int(table)
     for disease in waiting:
         result = result * (absent[disease] + present[disease]) >> _BITS
-    return Fraction(result, one)
+    return result
 
 
 def _with(finding: str, links: Mapping[str, Sequence[tuple[str, int]]]) -> set[str]:

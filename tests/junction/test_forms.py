@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 
@@ -16,6 +17,7 @@ from bnmind.junction import compile_plan
 from bnmind.junction.reduction import cpd_forms as forms_module
 from bnmind.junction.reduction.conjugate_terms import without_conjugates
 from bnmind.junction.reduction.cpd_forms import choose_forms
+from bnmind.junction.reduction.no_effects import without_effects
 from bnmind.junction.reduction.reduced_model import Reduction, Table, lift_of
 from bnmind.pgm import (
     CPD,
@@ -27,6 +29,7 @@ from bnmind.pgm import (
     FunctionalCPD,
     Maximum,
     Network,
+    NoisyMaximum,
     Parity,
     Potential,
     TabularCPD,
@@ -287,3 +290,63 @@ def test_one_of_several_complex_variables_is_halved(seed: int, n_sums: int) -> N
     np.testing.assert_allclose(
         posterior.targets[0].values, expected / expected.sum(), rtol=0, atol=1e-12
     )
+
+
+def families() -> dict[str, tuple[CPD, int]]:
+    """Return distributions with ten parents of each family, and the observed state."""
+    parents = PARENTS[:10]
+    levels = tuple(Variable.of_integers(v.name, range(2)) for v in parents)
+    many = Variable.of_integers("Y", range(7))
+    links = [np.array([[1, 0.4], *[[0, 0.1]] * 6])] * 10
+    return {
+        "positive noisy-or": (noisy_or(Y, parents, [LINK] * 10, 0.01), 1),
+        "negative noisy-or": (noisy_or(Y, parents, [LINK] * 10, 0.01), 0),
+        "noisy-max": (NoisyMaximum(many, parents, tuple(links)), 4),
+        "noisy-max without effect": (NoisyMaximum(many, parents, tuple(links)), 0),
+        "sum": (FunctionalCPD.sum_of("Y", levels), 3),
+        "sum in the middle": (FunctionalCPD.sum_of("Y", levels), 5),
+        "maximum": (FunctionalCPD(Y, parents, Maximum()), 1),
+        "parity": (FunctionalCPD(Y, parents, Parity()), 1),
+        "threshold": (FunctionalCPD(Y, parents, Threshold(3)), 1),
+        "threshold not reached": (FunctionalCPD(Y, parents, Threshold(8)), 0),
+        "exactly": (FunctionalCPD(Y, parents, Exactly(2)), 1),
+        "equality": (FunctionalCPD(Y, parents, Equality()), 1),
+    }
+
+
+@pytest.mark.parametrize("linked", [False, True])
+@pytest.mark.parametrize("family", families())
+def test_the_chosen_form_is_the_cheapest(family: str, linked: bool) -> None:
+    """Alone, and where each parent depends on the one before and another effect is observed."""
+    cpd, state = families()[family]
+    second = noisy_or(Variable("Z", YES), cpd.parents[::2], [0.5] * 5)
+    priors: list[Potential] = [TabularCPD(v, (), np.array([0.6, 0.4])) for v in cpd.parents]
+    if linked:
+        likely = np.array([[0.9, 0.2], [0.1, 0.8]])
+        pairs = itertools.pairwise(cpd.parents)
+        priors[1:] = [TabularCPD(v, (before,), likely) for before, v in pairs]
+    potentials = (*priors, cpd, second) if linked else (*priors, cpd)
+    known = {**everything(potentials), "Y": (state,), "Z": (1,)}
+    potentials = without_effects(potentials, known)
+
+    places = [i for i, p in enumerate(potentials) if not isinstance(p, Factor | TabularCPD)]
+    names = {v.name for p in potentials for v in p.scope}
+    order = {name: i for i, name in enumerate(known)}
+    estimate = forms_module._Estimate(
+        potentials=potentials,
+        domains=known,
+        observed=frozenset(),
+        joints=(),
+        order=forms_module._min_fill,
+    )
+    offered = {i: forms_module._forms(potentials[i], known, names, order, 2**22) for i in places}
+    for signed in (False, True):
+        if signed:
+            offered = {
+                i: forms_module._with_signs(potentials[i], known, names, forms)
+                for i, forms in offered.items()
+            }
+        _, cost = forms_module._best(forms_module._choices(potentials, known, offered), estimate)
+        for kinds in itertools.product(*offered.values()):
+            other = {i: offered[i][kind] for i, kind in zip(places, kinds, strict=True)}
+            assert cost <= estimate.cost(other), (kinds, signed)

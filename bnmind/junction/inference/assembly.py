@@ -98,11 +98,10 @@ def _with_causes(query: Query) -> Query:
     """Return the query with its independent causes, if it is about such."""
     may = query.direct and query.factorize and not query.whole and query.most_cells is None
     # A caller who names an order expects its tree.
-    if not may or not query.evidence or not isinstance(query.order, BoundedFinder):
-        return query
+    may &= bool(query.evidence) and isinstance(query.order, BoundedFinder)
     scopes = query.inputs.values()
-    if any(len(scope) != 1 for scope in scopes):
-        return query
+    if not may or any(len(scope) != 1 for scope in scopes):
+        return replace(query, causes=None)
     observed = [v.name for v in query.evidence]
     return replace(
         query, causes=large_causes(query.potentials, observed, [*query.targets, *scopes])

@@ -72,7 +72,7 @@ _LARGEST_FLOAT = 10**300
 """The number of cells above which trees are not compared."""
 
 _WORTH = 0.5
-"""Another form must at least halve the cost: a quick order is only an estimate."""
+"""Forms with signs must at least halve the cost: a quick order is only an estimate."""
 
 _MOST_GROUPS = 12
 """The number of groups, those with the largest tables, whose forms are tried one by one."""
@@ -403,7 +403,7 @@ def _best(choices: Sequence[_Choice], estimate: _Estimate) -> tuple[dict[int, _F
         if not estimate.goes_on():
             return best, cost
         new_cost = estimate.cost(start)
-        if new_cost < _WORTH * cost:
+        if new_cost < cost:
             best, cost = start, new_cost
     for choice in choices[:_MOST_GROUPS]:
         for kind in choice.forms:
@@ -413,6 +413,6 @@ def _best(choices: Sequence[_Choice], estimate: _Estimate) -> tuple[dict[int, _F
             if not estimate.goes_on():
                 return best, cost
             new_cost = estimate.cost(other)
-            if new_cost < _WORTH * cost:
+            if new_cost < cost:
                 best, cost = other, new_cost
     return best, cost
