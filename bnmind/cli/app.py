@@ -27,6 +27,7 @@ from bnmind.cli.networks.ask import ASK_HELP, AskCommand, ask_about
 from bnmind.cli.networks.fit import FIT_HELP, FitCommand, fit
 from bnmind.cli.networks.predict import PREDICT_HELP, PredictCommand, predict
 from bnmind.cli.networks.query import QUERY_HELP, QueryCommand, query
+from bnmind.cli.networks.track import TRACK_HELP, TrackCommand, track
 from bnmind.cli.shared.errors import OneLineErrors
 from bnmind.cli.shared.printable import tell
 
@@ -95,6 +96,7 @@ KINDS = {
     "strategy": StrategyCommand,
     "suggest": PriorCommand,
     "test": AdaptiveCommand,
+    "track": TrackCommand,
 }
 """The commands whose help lists the members of registries."""
 
@@ -113,6 +115,7 @@ for name, command, text, short in (
     ("query", query, QUERY_HELP, "Query a Bayesian network in a file."),
     ("fit", fit, FIT_HELP, "Learn the tables of a network from cases."),
     ("predict", predict, PREDICT_HELP, "Predict all cases of a file by a Bayesian network."),
+    ("track", track, TRACK_HELP, "Track a network over time through a file of slices."),
     ("ask", ask_about, ASK_HELP, "Ask for the observations that tell most."),
     ("learn", learn, LEARN_HELP, "Learn an item bank from responses."),
     ("simulate", simulate, SIMULATE_HELP, "Compare selectors on the same examinees."),

@@ -67,7 +67,10 @@ BY_SUFFIX: Mapping[str, Callable[[Path], object]] = {
 }
 
 
-GIVEN = ("q.csv", "responses.csv", "cases.csv", "games.toml", "coin.bif")
+GIVEN = (
+    *("q.csv", "responses.csv", "cases.csv", "games.toml", "coin.bif"),
+    *("weather.json", "days.csv"),
+)
 """The files that commands read."""
 
 

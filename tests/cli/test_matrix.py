@@ -28,6 +28,7 @@ SMALL = ("--pegs", "2", "--colors", "2")
 BANK = str(ROOT / "models" / "banks" / "fractions.json")
 ASIA = str(ROOT / "models" / "diagnosis" / "asia.xdsl")
 MODEL = str(ROOT / "models" / "mastermind-3x4.bif")
+WEATHER = ROOT / "tests" / "fuzz" / "seeds" / "dynamic" / "weather.json"
 
 SHORT: Mapping[str, tuple[tuple[str, ...], str]] = {
     "play": (("play", *SMALL, "--seed", "1"), "11\n12\nq\n"),
@@ -45,6 +46,7 @@ SHORT: Mapping[str, tuple[tuple[str, ...], str]] = {
     "fit": (("fit", "coin.bif", "responses.csv", "--out", "fitted.bif"), ""),
     "ask": (("ask", ASIA, "--about", "lung", "--session", "lung.json"), "no\nq\n"),
     "predict": (("predict", MODEL, "cases.csv", "--targets", "P", "--out", "answers.csv"), ""),
+    "track": (("track", "weather.json", "days.csv", "--out", "tracked.csv"), ""),
     "learn": (("learn", "responses.csv", "--qmatrix", "q.csv", "--out", "bank.json"), ""),
     "simulate": (
         *(("simulate", BANK, "--examinees", "3", "--stop", "items:2", "--out", "tests"),),
@@ -85,6 +87,8 @@ def prepared(directory: Path) -> Path:
         "probability (a) {table 0.5, 0.5;}\n"
     )
     (directory / "cases.csv").write_text("T1,P\n1,0\n,1\n")
+    (directory / "weather.json").write_bytes(WEATHER.read_bytes())
+    (directory / "days.csv").write_text("umbrella\nyes\n\nno\n")
     (directory / "q.csv").write_text("item,x,y\na,1,0\nb,0,1\nc,1,1\n")
     return directory
 

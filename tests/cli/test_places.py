@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from bnmind.adaptive import ItemBank, write_bank
+from bnmind.dynamic import DynamicNetwork, write_dynamic
+from bnmind.pgm import Network, TabularCPD, Variable
 from tests.command_line import assert_one_line_error, run
 
 CASES = [
@@ -21,6 +24,7 @@ CASES = [
         ("predict", "bank.bif", "r.csv", "--out"),
         "a.csv",
     ),
+    ("bnmind.dynamic.compile_dynamic", ("track", "time.json", "t.csv", "--out"), "a.csv"),
     ("bnmind.mastermind.network.vomlel.stage", ("network", "--stage", "2", "--out"), "a.bif"),
     ("bnmind.lab.stores.resumed_games", ("compare", "knuth", "--out"), ""),
     (
@@ -51,6 +55,10 @@ def _in_a_directory_with_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     Path("games.toml").write_text(
         'kind = "games"\nboard = "2x2"\nnoise = "exact"\nstrategies = "knuth"\n'
     )
+    coin = TabularCPD(Variable("coin", ("heads", "tails")), (), np.array([0.5, 0.5]))
+    toss = TabularCPD(Variable("toss", ("1", "0")), (coin.variable,), np.eye(2))
+    write_dynamic(DynamicNetwork(Network((coin, toss)), (coin, toss)), "time.json")
+    Path("t.csv").write_text("toss\n1\n0\n")
     Path("r.csv").write_text("item_1,item_2\n1,0\n0,1\n")
 
 

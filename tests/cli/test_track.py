@@ -1,0 +1,89 @@
+"""The command that tracks a network over time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bnmind.dynamic import compile_dynamic, write_dynamic
+from tests.command_line import assert_one_line_error, run, run_json
+from tests.dynamic.test_inference import WEATHER
+
+DAYS = "town,umbrella\nEly,yes\nEly,yes\nWick,no\nEly,\nWick,no\n"
+FRAME = pd.DataFrame(
+    {
+        "town": ["Ely", "Ely", "Wick", "Ely", "Wick"],
+        "umbrella": ["yes", "yes", "no", None, "no"],
+    }
+)
+
+
+@pytest.fixture(autouse=True)
+def _in_a_directory_with_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_dynamic(WEATHER, "weather.json")
+    Path("days.csv").write_text(DAYS)
+
+
+@pytest.mark.parametrize("answer", ["filter", "smooth"])
+def test_probabilities_are_those_of_the_library(answer: str) -> None:
+    arguments = ("weather.json", "days.csv", "--sequence", "town", "--out", "out.csv")
+    report = run_json("track", *arguments, "--answer", answer)
+    plan = compile_dynamic(WEATHER)
+    expected = getattr(plan, answer)(FRAME, sequence="town")
+    found = pd.read_csv("out.csv")
+    assert list(found.columns) == ["town", "rain=no", "rain=yes"]
+    np.testing.assert_allclose(found[["rain=no", "rain=yes"]], expected.marginals["rain"])
+    assert report["log_likelihood"] == pytest.approx(expected.log_likelihood)
+    assert (report["rows"], report["sequences"]) == (5, 2)
+
+
+def test_paths_are_printed_without_a_file() -> None:
+    result = run("track", "weather.json", "days.csv", "--answer", "path")
+    assert result.exit_code == 0, result.output
+    assert result.stdout.splitlines()[0] == "town,rain"
+    assert [line.split(",")[1] for line in result.stdout.splitlines()[1:]] == [
+        *("yes", "yes", "no", "no", "no")
+    ]
+
+
+def test_the_number_of_rows_and_sequences_is_told() -> None:
+    arguments = ("--sequence", "town", "--answer", "path", "--out", "out.parquet")
+    result = run("track", "weather.json", "days.csv", *arguments, "--targets", "rain,umbrella")
+    assert result.stdout.endswith("Written: out.parquet, 5 rows of 2 sequences\n")
+    assert pd.read_parquet("out.parquet").columns.tolist() == ["town", "rain", "umbrella"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("days.csv", "--targets", "rian"), ("did you mean rain",)),
+        (("days.csv", "--answer", "filtered"), ("filter",)),
+        (("days.csv", "--sequence", "twon"), ("did you mean town",)),
+        (("days.csv", "--json"), ("--out",)),
+        (("days.csv", "--out", "answers.xlsx"), (".csv or .parquet",)),
+        (("all.csv",), ("--targets",)),
+        (("soaked.csv",), ("row 3, column umbrella", "soaked")),
+        (("missing.csv",), ("missing.csv",)),
+    ],
+)
+def test_faults_take_one_line(arguments: tuple[str, ...], words: tuple[str, ...]) -> None:
+    Path("all.csv").write_text("rain,umbrella\nyes,yes\n")
+    Path("soaked.csv").write_text("umbrella\nno\nsoaked\n")
+    assert_one_line_error(run("track", "weather.json", *arguments), *words)
+
+
+def test_an_impossible_row_is_numbered_as_in_a_spreadsheet() -> None:
+    text = Path("weather.json").read_text().replace("[0.8, 0.1, 0.2, 0.9]", "[1.0, 1.0, 0.0, 0.0]")
+    Path("weather.json").write_text(text)
+    result = run("track", "weather.json", "days.csv", "--sequence", "town")
+    assert_one_line_error(result, "row 2, slice 0 of sequence Ely")
+
+
+def test_networks_of_other_kinds_are_refused() -> None:
+    Path("weather.json").write_text('{"schema": "bnmind-model", "version": 2}')
+    result = run("track", "weather.json", "days.csv")
+    assert_one_line_error(result, "bnmind-dynamic", "weather.json")
