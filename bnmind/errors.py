@@ -15,6 +15,7 @@ __all__ = [
     "BnmindError",
     "CancellationError",
     "CaseTableError",
+    "CertificateError",
     "EvidenceNamesError",
     "ExperimentFileError",
     "FileWriteError",
@@ -145,6 +146,10 @@ class CaseTableError(InvalidArgumentError):
 
 class InvalidHistoryError(_OffendingValueError):
     """A text is not a history of guesses and replies."""
+
+
+class CertificateError(BnmindError, ValueError):
+    """A certificate does not prove its bound. The message names the first fault."""
 
 
 class InvalidProbabilityError(_OffendingValueError):

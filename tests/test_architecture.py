@@ -39,6 +39,7 @@ ORDER = (
     ("junction.triangulation.annealing",),
     ("junction.triangulation.exact",),
     ("junction.triangulation.portfolio",),
+    ("junction.certificates",),
     ("junction.reduction",),
     ("junction.program",),
     ("junction.causes",),

@@ -1,0 +1,198 @@
+"""Certificates: bounds against the smallest trees, and wrong certificates."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import permutations
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bnmind.errors import CertificateError, InvalidArgumentError, ModelFileError
+from bnmind.junction import InteractionGraph
+from bnmind.junction.certificates import (
+    Atom,
+    Certificate,
+    Claim,
+    certificate_from_json,
+    certificate_to_json,
+    prove_bound,
+    read_certificate,
+    write_certificate,
+)
+from bnmind.junction.certificates.bounds import maximal_cliques
+from bnmind.junction.graphs.elimination_order import measured_order
+from tests.wheel import read_wheel
+
+
+@st.composite
+def graphs(draw: st.DrawFn) -> InteractionGraph:
+    n = draw(st.integers(1, 6))
+    sizes = {f"x{i}": draw(st.integers(1, 4)) for i in range(n)}
+    pairs = [(f"x{i}", f"x{j}") for i in range(n) for j in range(i)]
+    edges = draw(st.lists(st.sampled_from(pairs), unique=True)) if pairs else []
+    return InteractionGraph.from_scopes(sizes, edges)
+
+
+def smallest(graph: InteractionGraph) -> int:
+    several = graph.subgraph(sum(1 << v for v in range(graph.n) if graph.sizes[v] > 1))
+    return min(
+        measured_order(several, order, method="all").total_size
+        for order in permutations(range(several.n))
+    )
+
+
+@settings(max_examples=60, deadline=None)
+@given(graph=graphs())
+def test_bounds_hold_and_are_proven_with_enough_claims(graph: InteractionGraph) -> None:
+    best = smallest(graph)
+    assert prove_bound(graph, max_claims=1).check(graph) <= best
+    assert prove_bound(graph).check(graph) == best
+
+
+@settings(max_examples=60, deadline=None)
+@given(graph=graphs(), data=st.data())
+def test_a_mutated_certificate_never_proves_too_much(
+    graph: InteractionGraph, data: st.DataObject
+) -> None:
+    certificate = prove_bound(graph, max_claims=data.draw(st.sampled_from([1, 5, 100])))
+    if not certificate.atoms:
+        return
+    number = data.draw(st.integers(0, len(certificate.atoms) - 1))
+    vertices, claims = certificate.atoms[number]
+    place = data.draw(st.integers(0, len(claims) - 1))
+    masks = st.integers(0, 2**graph.n - 1)
+    claim = data.draw(
+        st.one_of(
+            st.integers(-9, 99).map(
+                lambda more: claims[place]._replace(bound=claims[0].bound + more)
+            ),
+            masks.map(lambda mask: claims[place]._replace(eliminated=mask)),
+            masks.map(lambda mask: claims[place]._replace(choice=mask)),
+            st.lists(masks).map(lambda sets: claims[place]._replace(minors=(tuple(sets),))),
+        )
+    )
+    changed = (*claims[:place], claim, *claims[place + 1 :])
+    vertices = data.draw(st.one_of(st.just(vertices), masks))
+    atoms = list(certificate.atoms)
+    atoms[number] = Atom(vertices, changed)
+    bound = data.draw(st.integers(0, 3)) + sum(
+        next((c.bound for c in atom.claims if not c.eliminated), 0) for atom in atoms
+    )
+    wrong = replace(certificate, atoms=tuple(atoms), bound=bound)
+    try:
+        proven = wrong.check(graph)
+    except CertificateError:
+        return
+    assert proven == bound <= smallest(graph)
+
+
+RING = InteractionGraph.from_scopes(
+    {"a": 2, "b": 3, "c": 2, "d": 5}, [("a", "b"), ("b", "c"), ("c", "d"), ("d", "a")]
+)
+
+
+def certificate(*claims: Claim, bound: int = 32, atoms: tuple[int, ...] = (15,)) -> Certificate:
+    return Certificate(("a", "b", "c", "d"), tuple([Atom(atom, claims) for atom in atoms]), bound)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "reason"),
+    [
+        (certificate(Claim(0, 33), bound=33), "33 is claimed, 32 follows"),
+        (
+            certificate(Claim(0, 32), bound=33),
+            "claims the bound 33; its claims prove 32",
+        ),
+        (certificate(), "one for the empty set"),
+        (certificate(Claim(1, 1)), "one for the empty set"),
+        (certificate(Claim(0, 1), Claim(0, 2)), "one claim for each set"),
+        (certificate(Claim(0, 12, choice=1)), "the choice is not enclosed by a clique"),
+        (certificate(Claim(0, 32, choice=15)), "32 is claimed, 12 follows"),
+        (certificate(Claim(0, 20, minors=((5,),))), "not connected or not free"),
+        (certificate(Claim(0, 20, minors=((1, 1),))), "not connected or not free"),
+        (certificate(Claim(0, 20), Claim(16, 1)), "vertices of other atoms"),
+        (certificate(Claim(0, 5), atoms=(7, 8)), "no clique separates atom 1"),
+        (certificate(Claim(0, 32), atoms=(15, 15)), "atom 2 is empty, or not in what"),
+        (certificate(Claim(0, 32), atoms=()), "the atoms do not cover the graph"),
+        (
+            replace(certificate(Claim(0, 32)), variables=("a", "b", "c", "e")),
+            "other variables",
+        ),
+    ],
+)
+def test_wrong_certificates_are_refused_with_the_reason(wrong: Certificate, reason: str) -> None:
+    with pytest.raises(CertificateError, match=reason):
+        wrong.check(RING)
+
+
+def test_a_certificate_of_another_graph_is_refused() -> None:
+    bound = prove_bound(RING)
+    assert bound.check(RING) == 32
+    path = InteractionGraph.from_scopes(
+        {"a": 2, "b": 3, "c": 2, "d": 5}, [("a", "b"), ("b", "c"), ("c", "d")]
+    )
+    with pytest.raises(CertificateError):
+        bound.check(path)
+    # The order of the variables does not matter.
+    turned = InteractionGraph.from_scopes(
+        {"d": 5, "c": 2, "b": 3, "a": 2},
+        [("a", "b"), ("b", "c"), ("c", "d"), ("d", "a")],
+    )
+    assert bound.check(turned) == 32
+
+
+@settings(max_examples=100, deadline=None)
+@given(graph=graphs())
+def test_sizes_of_maximal_cliques_sum_up_to_at_most_the_size_of_all_vertices(
+    graph: InteractionGraph,
+) -> None:
+    several = graph.subgraph(sum(1 << v for v in range(graph.n) if graph.sizes[v] > 1))
+    near = dict(enumerate(several.neighbors))
+    total = sum(several.clique_size(clique) for clique in maximal_cliques(near))
+    assert total <= several.clique_size(several.vertices) or not near
+
+
+@pytest.mark.parametrize(("name", "size"), [("asia", 40), ("alarm", 996), ("hepar2", 2617)])
+def test_small_networks_are_proven(name: str, size: int) -> None:
+    """Total sizes of T. Korhonen, J. Berg, M. Järvisalo (2019)."""
+    network = read_wheel(name)
+    sizes = {v.name: v.n_states for v in network.variables}
+    graph = InteractionGraph.from_scopes(
+        sizes, [[v.name for v in cpd.scope] for cpd in network.cpds]
+    )
+    assert prove_bound(graph).check(graph) == size
+
+
+def test_files_hold_certificates(tmp_path: Path) -> None:
+    path = tmp_path / "ring.json"
+    made = prove_bound(RING)
+    write_certificate(made, path)
+    assert read_certificate(path) == made
+    with pytest.raises(ModelFileError, match="gone"):
+        read_certificate(tmp_path / "gone.json")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[]",
+        "{}",
+        "3",
+        '{"schema": "bnmind-certificate"}',
+        certificate_to_json(certificate(Claim(0, 32))).replace('"bound": 32', '"bound": "32"'),
+        certificate_to_json(certificate(Claim(0, 32))).replace('"after": "0"', '"after": "-1"'),
+        certificate_to_json(certificate(Claim(0, 32))).replace('"after": "0"', '"after": "x"'),
+        certificate_to_json(certificate(Claim(0, 32))).replace('"version": 1', '"version": 2'),
+    ],
+)
+def test_texts_without_a_certificate_are_refused(text: str) -> None:
+    with pytest.raises(ModelFileError, match="certificate"):
+        certificate_from_json(text)
+
+
+def test_the_number_of_claims_must_be_positive() -> None:
+    with pytest.raises(InvalidArgumentError, match="at least 1, got 0"):
+        prove_bound(RING, max_claims=0)
