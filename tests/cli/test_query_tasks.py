@@ -93,10 +93,20 @@ def test_an_evidence_file_goes_with_other_formats_and_options() -> None:
         (["--evidence-file", "none.evid"], ["none.evid"]),
         (["--evidence-file", "flood.uai"], ["'BAYES'", "in flood.uai"]),
         (["--task", "MAR", "--evidence", "x2=9"], ["state of x2", "'9'"]),
+        (["--max-bytes", "inf"], ["--max-bytes of at most 1e+30, got inf"]),
+        (["--max-bytes", "0"], ["--max-bytes"]),
+        (["--task", "MAR", "--max-multiplications", "2"], ["max_multiplications=2"]),
+        (["--max-multiplications", "2"], ["max_multiplications=2"]),
     ],
 )
 def test_bad_options_of_tasks(arguments: list[str], words: list[str]) -> None:
     assert_one_line_error(run("query", "flood.uai", *arguments), *words)
+
+
+def test_limits_can_be_raised() -> None:
+    asked = ("query", "flood.uai", "--max-bytes", "8e9", "--max-multiplications", "1e12")
+    assert run(*asked).exit_code == 0
+    assert run(*asked, "--task", "MPE").stdout == "MPE\n3 0 0 0\n"
 
 
 def test_a_marginal_map_needs_variables() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from bnmind._text_files import check_writable
 from bnmind.cli.shared.named_states import names_of
@@ -13,8 +13,7 @@ from bnmind.cli.shared.work import working
 from bnmind.errors import BnmindError, UnknownNameError
 
 if TYPE_CHECKING:
-    from bnmind.junction import CompetitionTask, OrderFinder
-    from bnmind.pgm import FactorModel
+    from bnmind.junction import CompetitionTask, Engine
 
 __all__ = ["answer_task", "task_of"]
 
@@ -72,11 +71,7 @@ def task_of(options: TaskOptions) -> CompetitionTask | None:
 
 
 def answer_task(
-    task: CompetitionTask,
-    options: TaskOptions,
-    question: tuple[FactorModel, Mapping[str, str]],
-    *,
-    order: OrderFinder | None,
+    task: CompetitionTask, options: TaskOptions, engine: Engine, evidence: Mapping[str, str]
 ) -> None:
     """Print or write the answer to a task.
 
@@ -86,17 +81,14 @@ def answer_task(
         The task.
     options
         The options of the command.
-    question
-        The model and the evidence.
-    order
-        The search for elimination orders; None for the default of each question.
+    engine
+        The model, with the limits of the answer.
+    evidence
+        The findings.
     """
-    from bnmind.junction import compile_model
     from bnmind.pgm.competition import write_competition_text
 
-    model, evidence = question
-    names = _query(options, model) if task.has_query else ()
-    engine = compile_model(model, order=order)
+    names = _query(options, engine.model) if task.has_query else ()
     text = working("computing", lambda _: task.answer(engine, evidence, names))
     if options.out is None:
         tell(text.removesuffix("\n"))
@@ -105,7 +97,7 @@ def answer_task(
     tell(f"Written: {options.out}")
 
 
-def _query(options: TaskOptions, model: FactorModel) -> tuple[str, ...]:
+def _query(options: TaskOptions, model: Any) -> tuple[str, ...]:
     """Return the variables of a marginal MAP."""
     from bnmind.pgm.competition import read_query
 

@@ -24,7 +24,7 @@ from bnmind.cli.shared.work import interruptible, working
 from bnmind.errors import BnmindError
 
 if TYPE_CHECKING:
-    from bnmind.junction import OrderFinder, Plan, Posterior
+    from bnmind.junction import Limits, OrderFinder, Plan, Posterior
     from bnmind.pgm import FactorModel
 
 __all__ = ["QUERY_HELP", "QueryCommand", "query"]
@@ -33,6 +33,9 @@ WIDEST = 100
 """Columns beyond which a table only becomes harder to read."""
 
 DEFAULT_ORDER = "randomized"
+
+_MOST = 1e30
+"""The largest limit that can be given."""
 
 QUERY_HELP = """Compute the distributions of variables of a Bayesian network, given evidence.
 
@@ -156,13 +159,34 @@ class QueryOptions:
         ),
     ] = None
     normalize: Normalize = False
+    max_bytes: Annotated[
+        float | None,
+        typer.Option(
+            "--max-bytes",
+            min=1,
+            metavar="N",
+            help="The limit for the memory of a run, such as 8e9. [default: 2 GiB]",
+            show_default=False,
+        ),
+    ] = None
+    max_multiplications: Annotated[
+        float | None,
+        typer.Option(
+            "--max-multiplications",
+            min=1,
+            metavar="N",
+            help="The limit for the multiplications of a run, such as 1e12; a second or so for"
+            " each 1e9. [default: 1.7e10]",
+            show_default=False,
+        ),
+    ] = None
     as_json: Json = False
 
 
 @with_options(QueryOptions)
 def query(options: QueryOptions) -> None:
     """Print the marginals of the targets and the probability of the evidence."""
-    from bnmind.junction import ORDER_FINDERS
+    from bnmind.junction import ORDER_FINDERS, compile_model
     from bnmind.pgm.files import read_model
 
     # Unless one is named, each question has its own default.
@@ -172,10 +196,29 @@ def query(options: QueryOptions) -> None:
         check_writable(options.picture)
     network = model_from(options.model, read_model, normalize=options.normalize)
     known = _evidence(options, network)
+    limits = _limits(options)
     if task is not None:
-        answer_task(task, options, (network, known), order=finder or None)
+        engine = compile_model(network, order=finder or None, limits=limits)
+        answer_task(task, options, engine, known)
         return
-    _show(options, network, known, finder or ORDER_FINDERS[DEFAULT_ORDER]())
+    _show(options, (network, known), finder or ORDER_FINDERS[DEFAULT_ORDER](), limits)
+
+
+def _limits(options: QueryOptions) -> Limits:
+    """Return the limits of the cost of a run."""
+    from bnmind.junction import Limits
+
+    usual = Limits()
+    for name, number in (
+        ("--max-bytes", options.max_bytes),
+        ("--max-multiplications", options.max_multiplications),
+    ):
+        if number is not None and not number <= _MOST:
+            raise BnmindError(f"expected {name} of at most {_MOST:.0e}, got {number:g}")
+    return Limits(
+        int(options.max_bytes or usual.max_bytes),
+        int(options.max_multiplications or usual.max_multiplications),
+    )
 
 
 def _evidence(options: QueryOptions, network: FactorModel) -> dict[str, str]:
@@ -196,18 +239,22 @@ def _evidence(options: QueryOptions, network: FactorModel) -> dict[str, str]:
 
 
 def _show(
-    options: QueryOptions, network: FactorModel, known: dict[str, str], finder: OrderFinder
+    options: QueryOptions,
+    question: tuple[FactorModel, dict[str, str]],
+    finder: OrderFinder,
+    limits: Limits,
 ) -> None:
-    """Print the distributions, as a table or as JSON."""
+    """Print the distributions given the evidence, as a table or as JSON."""
     from bnmind.junction import compile_plan
     from bnmind.views import belief_view
 
+    network, known = question
     chosen = names_of(options.targets or [], {v.name for v in network.variables})
     names = chosen or [v.name for v in network.variables if v.name not in known]
 
     def planned() -> tuple[Plan, dict[str, str]]:
         targets = [[name] for name in names]
-        plan = compile_plan(network, evidence=known, targets=targets, order=finder)
+        plan = compile_plan(network, evidence=known, targets=targets, order=finder, limits=limits)
         # If each case has a plan of its own, show the plan for this evidence.
         return (plan, known) if plan.by_case is None else (plan.for_case(known), {})
 
