@@ -349,6 +349,7 @@ def _graphs() -> Any:
     junction.ExactOrder,
     junction.Limits,
     junction.LocalSearch,
+    junction.NestedDissection,
     junction.Portfolio,
     junction.TreeAnnealing,
     junction.RandomizedGreedy,
@@ -365,6 +366,7 @@ def _finders() -> Any:
         junction.TreeAnnealing(start=junction.MinWeight(), rounds=1),
         junction.RandomizedGreedy(seed=2),
         junction.Portfolio(effort=2.0),
+        junction.NestedDissection(seed=1),
     ]
 
 

@@ -36,7 +36,7 @@ ORDER = (
     ("rank_one",),
     ("junction.graphs",),
     ("junction.triangulation",),
-    ("junction.triangulation.annealing",),
+    ("junction.triangulation.annealing", "junction.triangulation.dissection"),
     ("junction.triangulation.exact",),
     ("junction.triangulation.portfolio",),
     ("junction.certificates",),

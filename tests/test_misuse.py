@@ -625,6 +625,7 @@ def of_methods() -> Iterator[Call]:
                 junction.ExactOrder(),
                 junction.LocalSearch(),
                 junction.Portfolio(),
+                junction.NestedDissection(),
                 junction.TreeAnnealing(rounds=1),
                 junction.RandomizedGreedy(),
                 junction.GivenOrder(("a", "b", "c")),

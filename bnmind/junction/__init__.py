@@ -35,6 +35,7 @@ from bnmind.junction.slicing.compile_sliced import compile_sliced
 from bnmind.junction.slicing.slice_sums import SliceSums
 from bnmind.junction.slicing.sliced_plan import SlicedPlan, SliceInfo
 from bnmind.junction.triangulation.annealing.tree_annealing import TreeAnnealing
+from bnmind.junction.triangulation.dissection.nested_dissection import NestedDissection
 from bnmind.junction.triangulation.exact.exact_order import ExactOrder
 from bnmind.junction.triangulation.greedy import MinFill, MinWeight, WeightedMinFill
 from bnmind.junction.triangulation.local_search import LocalSearch
@@ -72,6 +73,7 @@ __all__ = [
     "MarginalMapPlan",
     "MinFill",
     "MinWeight",
+    "NestedDissection",
     "OrderFinder",
     "Plan",
     "Portfolio",

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from bnmind._registry import Registered
 from bnmind.junction.graphs.elimination_order import OrderFinder
 from bnmind.junction.triangulation.annealing.tree_annealing import TreeAnnealing
+from bnmind.junction.triangulation.dissection.nested_dissection import NestedDissection
 from bnmind.junction.triangulation.exact.exact_order import ExactOrder
 from bnmind.junction.triangulation.greedy import MinFill, MinWeight, WeightedMinFill
 from bnmind.junction.triangulation.local_search import LocalSearch
@@ -28,6 +29,7 @@ ORDER_FINDERS: Mapping[str, Registered[OrderFinder]] = MappingProxyType(
         "exact": Registered("branch and bound, proven smallest if it ends", ExactOrder),
         "local": Registered("a randomized order, improved part by part", LocalSearch),
         "annealing": Registered("exchanges of subtrees of a contraction tree", TreeAnnealing),
+        "dissection": Registered("small separators last", NestedDissection),
         "min-fill": Registered("greedy, the fewest edges added", MinFill),
         "min-weight": Registered("greedy, the smallest clique", MinWeight),
         "weighted-min-fill": Registered("greedy, the lightest edges added", WeightedMinFill),

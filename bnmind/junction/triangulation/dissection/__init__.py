@@ -1,0 +1,1 @@
+"""Nested dissection: orders from small separators."""
