@@ -8,7 +8,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Callable, Iterator, Mapping
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from tests.fuzz.readers import SEEDS, Reader
 
@@ -82,6 +82,13 @@ def _model_json(n: int, *, numbers: tuple[float, float] = (0.5, 0.5), scope: str
             ],
         }
     ).encode()
+
+
+def _dynamic(n: int, **wrong: Any) -> bytes:
+    first = _model_json(n // 2).decode()
+    later = _model_json(n // 2, **wrong).decode()
+    head = '{"schema": "bnmind-dynamic", "version": 1, "first": '
+    return f'{head}{first}, "transition": {later}}}'.encode()
 
 
 def _names(n: int) -> bytes:
@@ -257,6 +264,13 @@ LARGE: Mapping[str, Mapping[str, Large]] = {
         "one child": lambda n: _uai(n).replace(b"\n2 ", b"\n2 0 0\n"),
         "states": lambda n: b"BAYES\n1\n%d\n1\n1 0\n%d\n1%s" % (n, n, b" 0" * (n - 1)),
         "comments": lambda n: b"c no\n" * n + _uai(1),
+    },
+    "dynamic": {
+        "tables": _dynamic,
+        "every table wrong": lambda n: _dynamic(n, numbers=(0.5, 0.6)),
+        "unknown": lambda n: _dynamic(n, scope="w"),
+        "one name": lambda n: _dynamic(n).replace(b"v1", b"v2"),
+        "other variables": lambda n: _dynamic(n).replace(b"v", b"w", n // 2),
     },
     "model_json": {
         "tables": _model_json,
