@@ -24,6 +24,7 @@ from bnmind.cli.mastermind.strategy import STRATEGY_HELP, StrategyCommand, strat
 from bnmind.cli.mastermind.suggest import SUGGEST_HELP, suggest
 from bnmind.cli.mastermind.vomlel import NETWORK_HELP, NetworkCommand, network
 from bnmind.cli.networks.ask import ASK_HELP, AskCommand, ask_about
+from bnmind.cli.networks.explain import EXPLAIN_HELP, ExplainCommand, explain
 from bnmind.cli.networks.fit import FIT_HELP, FitCommand, fit
 from bnmind.cli.networks.predict import PREDICT_HELP, PredictCommand, predict
 from bnmind.cli.networks.query import QUERY_HELP, QueryCommand, query
@@ -84,6 +85,7 @@ KINDS = {
     "ask": AskCommand,
     "assist": PriorCommand,
     "compare": GameCommand,
+    "explain": ExplainCommand,
     "fit": FitCommand,
     "learn": LearnCommand,
     "network": NetworkCommand,
@@ -113,6 +115,7 @@ for name, command, text, short in (
     ("run", run, RUN_HELP, "Run an experiment that a file describes."),
     ("reproduce", reproduce, REPRODUCE_HELP, "Compute published figures again."),
     ("query", query, QUERY_HELP, "Query a Bayesian network in a file."),
+    ("explain", explain, EXPLAIN_HELP, "Explain a conclusion of a network in a file."),
     ("fit", fit, FIT_HELP, "Learn the tables of a network from cases."),
     ("predict", predict, PREDICT_HELP, "Predict all cases of a file by a Bayesian network."),
     ("track", track, TRACK_HELP, "Track a network over time through a file of slices."),

@@ -2,7 +2,12 @@
 
 from bnmind.sensitivity.analysis import SensitivityAnalysis, analyze
 from bnmind.sensitivity.bounds import PosteriorBounds, posterior_bounds
-from bnmind.sensitivity.drawing import plot_function, plot_tornado, plot_weights
+from bnmind.sensitivity.drawing import (
+    plot_explanation,
+    plot_function,
+    plot_tornado,
+    plot_weights,
+)
 from bnmind.sensitivity.functions import SensitivityFunction, TwoWayFunction
 from bnmind.sensitivity.learning import log_likelihood_gradient
 from bnmind.sensitivity.parameters import Parameter, cd_distance, with_row
@@ -30,6 +35,7 @@ __all__ = [
     "analyze",
     "cd_distance",
     "log_likelihood_gradient",
+    "plot_explanation",
     "plot_function",
     "plot_tornado",
     "plot_weights",

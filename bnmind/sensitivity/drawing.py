@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["draw_tornado", "draw_weights", "plot_function", "plot_tornado", "plot_weights"]
+__all__ = ["plot_explanation", "plot_function", "plot_tornado", "plot_weights"]
 
 _UP, _DOWN = "#0072B2", "#E69F00"
 """Colors for color-blind readers (Okabe and Ito)."""
@@ -166,3 +166,38 @@ def _short(text: str) -> str:
 def _plain(text: str) -> str:
     """Return a text as matplotlib shows it: not as a formula."""
     return text.replace("$", r"\$")
+
+
+@checked
+def plot_explanation(
+    weights: WeightOfEvidence, tornado: Any, *, title: str = "", n: int = 10
+) -> Figure:
+    """Plot the weights of the findings above the tornado of the parameters.
+
+    Parameters
+    ----------
+    weights
+        The weights of the findings, from `weight_of_evidence`.
+    tornado
+        The data frame of `SensitivityAnalysis.tornado` for the same state.
+    title
+        The title.
+    n
+        The most parameters.
+    """
+    rows = tornado.head(n)
+    heights = [0.3 * max(1, len(part)) + 0.9 for part in (weights.findings, rows)]
+    parts = [bool(weights.findings), bool(len(rows))]
+    if not any(parts):
+        raise InvalidArgumentError("no finding and no parameter matters, so nothing to plot")
+    shown = [height for height, part in zip(heights, parts, strict=True) if part]
+    figure = new_figure(8.0, sum(shown) + 0.6)
+    grid = figure.add_gridspec(len(shown), 1, height_ratios=shown)
+    row = 0
+    if parts[0]:
+        draw_weights(figure.add_subplot(grid[row]), weights, title)
+        row += 1
+    if parts[1]:
+        axes = figure.add_subplot(grid[row])
+        draw_tornado(axes, rows, weights.posterior, "" if parts[0] else title)
+    return figure

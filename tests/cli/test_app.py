@@ -14,7 +14,7 @@ from tests.command_line import ROOT, assert_one_line_error, cold, run
 
 COMMANDS = (
     *("play", "assist", "suggest", "network", "compare", "strategy", "regret", "fit-weights"),
-    *("fit-value", "reproduce", "run", "predict", "track"),
+    *("fit-value", "reproduce", "run", "predict", "track", "explain"),
 )
 HEAVY = ("pgmpy", "matplotlib", "pandas", "numba", "numpy", "scipy", "networkx", "torch", "rich")
 

@@ -127,6 +127,7 @@ def test_a_killed_command_leaves_complete_files(tmp_path: Path) -> None:
         "compare",
         "strategy",
         "query",
+        "explain",
         "simulate",
         "test",
     }

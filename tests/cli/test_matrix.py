@@ -43,6 +43,10 @@ SHORT: Mapping[str, tuple[tuple[str, ...], str]] = {
     "reproduce": (("reproduce", "snyder-table-1", "--quick", "--out", "figures"), ""),
     "run": (("run", "games.toml", "--out", "rows"), ""),
     "query": (("query", MODEL, "--evidence", "T1=1", "--targets", "P", "--svg", "P.svg"), ""),
+    "explain": (
+        ("explain", ASIA, "--target", "lung", "--evidence", "xray=yes", "--svg", "w.svg"),
+        "",
+    ),
     "fit": (("fit", "coin.bif", "responses.csv", "--out", "fitted.bif"), ""),
     "ask": (("ask", ASIA, "--about", "lung", "--session", "lung.json"), "no\nq\n"),
     "predict": (("predict", MODEL, "cases.csv", "--targets", "P", "--out", "answers.csv"), ""),
@@ -254,6 +258,7 @@ def test_nothing_is_broken(wholes: Mapping[str, Whole]) -> None:
         "strategy",
         "fit-weights",
         "query",
+        "explain",
         "learn",
         "fit",
     }

@@ -20,6 +20,11 @@ CASES = [
     ("bnmind.junction.compile_plan", ("query", "bank.bif", "--svg"), "a.svg"),
     ("bnmind.junction.compile_model", ("query", "bank.bif", "--task", "MAR", "--out"), "a.MAR"),
     (
+        "bnmind.sensitivity.weight_of_evidence",
+        ("explain", "bank.bif", "--target", "item_1", "--png"),
+        "a.png",
+    ),
+    (
         "bnmind.junction.cases.file_answers.write_answers",
         ("predict", "bank.bif", "r.csv", "--out"),
         "a.csv",
