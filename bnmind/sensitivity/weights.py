@@ -28,12 +28,12 @@ import numpy as np
 from bnmind._arguments import checked
 from bnmind._values import Sealed
 from bnmind.errors import InvalidArgumentError
-from bnmind.junction.engine.engine import Engine, compile_model
+from bnmind.junction.inference.compile import compile_plan
 from bnmind.junction.inference.evidence import Evidence, is_state
 from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
 from bnmind.pgm.network import FactorModel, Network
 from bnmind.pgm.variable import Variable
-from bnmind.sensitivity.findings import read_findings_of
+from bnmind.sensitivity.findings import read_findings_of, split
 
 if TYPE_CHECKING:
     import pandas
@@ -108,7 +108,7 @@ def weight_of_evidence(
     Raises
     ------
     UnknownNameError, ImpossibleEvidenceError, TooLargeError, InvalidArgumentError
-        As in `bnmind.junction.Engine.posterior`.
+        As in `bnmind.junction.compile_plan` and its plan.
 
     Examples
     --------
@@ -124,16 +124,17 @@ def weight_of_evidence(
     findings = read_findings_of(model, evidence)
     if target in findings:
         raise InvalidArgumentError(f"the target {target} must not be evidence", target)
-    engine = compile_model(model, limits=limits)
-    after = _distribution(engine, target, findings)
+    after = _distribution(model, target, findings, limits)
     place = int(np.argmax(after)) if state is None else variable.index(state)
-    before = _distribution(engine, target, {})
+    before = _distribution(model, target, {}, limits)
     full, empty = _log_odds(after, place), _log_odds(before, place)
     weights = []
     for name, finding in findings.items():
         rest = {other: one for other, one in findings.items() if other != name}
-        without = _distribution(engine, target, rest) if rest else before
-        single = _distribution(engine, target, {name: finding}) if rest else after
+        without = _distribution(model, target, rest, limits) if rest else before
+        single = after
+        if rest:
+            single = _distribution(model, target, {name: finding}, limits)
         weights.append(
             FindingWeight(
                 finding=finding_text(name, finding),
@@ -157,8 +158,13 @@ def finding_text(name: str, finding: Any) -> str:
     return f"{name}={finding}" if is_state(finding) else f"{name} (likelihood)"
 
 
-def _distribution(engine: Engine, target: str, findings: Mapping[str, Any]) -> Any:
-    return engine.posterior([target], findings).joints[0]
+def _distribution(
+    model: Network | FactorModel, target: str, findings: Mapping[str, Any], limits: Limits
+) -> Any:
+    """Return the distribution of the target given findings, ``(states,)``."""
+    hard, soft = split(findings)
+    plan = compile_plan(model, evidence=hard, soft=soft, targets=[[target]], limits=limits)
+    return plan.run(findings).joints[0]
 
 
 def _log_odds(distribution: Any, place: int) -> float:

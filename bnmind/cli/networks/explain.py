@@ -175,7 +175,7 @@ def _show_parameters(
         tell(f"\nNo entry of a table changes the probability of {conclusion}.")
         return
     console.print(f"\nProbability of {conclusion} if a parameter changes by ±{vary:g} %:")
-    table = plain_table("parameter", "value", "changes to", "lower", "higher")
+    table = plain_table("parameter", "value", "changes to", "if lower", "if higher")
     rows: Any = tornado.itertuples(index=False)
     for row in rows:
         table.add_row(
