@@ -33,9 +33,26 @@ __all__ = ["Record", "adjoints", "recorded", "with_all_registers"]
 class Record(Sealed):
     """The registers of a run; each is a multiple of a power of two."""
 
+    steps: tuple[Step, ...]
     registers: tuple[Floats, ...]
     shifts: tuple[int, ...]
     """The exponents by which each register was divided when it was filled; empty if by none."""
+
+    def register(self, number: int) -> Floats:
+        """Return a register."""
+        return self.registers[number]
+
+    def adjoints(self, end: int, seed: Floats, wanted: Collection[int]) -> dict[int, Floats]:
+        """Return the derivatives of a number by input registers; see `adjoints`."""
+        return adjoints(self, end, seed, wanted)
+
+    def exponent(self, end: int) -> int:
+        """Return the exponent of two by which a register was divided in all."""
+        n_inputs = len(self.registers) - len(self.steps)
+        powers = list(self.shifts[:n_inputs])
+        for (_, left, right), shift in zip(self.steps, self.shifts[n_inputs:], strict=True):
+            powers.append(shift + powers[left] + (powers[right] if right != left else 0))
+        return powers[end]
 
 
 def with_all_registers(program: Program) -> tuple[Step, ...]:
@@ -55,7 +72,7 @@ def with_all_registers(program: Program) -> tuple[Step, ...]:
     return tuple(steps)
 
 
-def recorded(steps: Sequence[Step], inputs: Sequence[Floats], *, scaled: bool) -> Record:
+def recorded(steps: tuple[Step, ...], inputs: Sequence[Floats], *, scaled: bool) -> Record:
     """Return all registers of a run.
 
     Parameters
@@ -72,7 +89,7 @@ def recorded(steps: Sequence[Step], inputs: Sequence[Floats], *, scaled: bool) -
         if not scaled:
             for operation, left, right in steps:
                 registers.append(operation(registers[left], registers[right]))
-            return made(Record, registers=tuple(registers), shifts=())
+            return made(Record, steps=steps, registers=tuple(registers), shifts=())
         shifts = []
         for number, table in enumerate(registers):
             registers[number], shift = near_one(table)
@@ -81,18 +98,16 @@ def recorded(steps: Sequence[Step], inputs: Sequence[Floats], *, scaled: bool) -
             values, shift = near_one(operation(registers[left], registers[right]))
             registers.append(values)
             shifts.append(shift)
-    return made(Record, registers=tuple(registers), shifts=tuple(shifts))
+    return made(Record, steps=steps, registers=tuple(registers), shifts=tuple(shifts))
 
 
-def adjoints(
-    steps: Sequence[Step], record: Record, end: int, seed: Floats, wanted: Collection[int]
-) -> dict[int, Floats]:
+def adjoints(record: Record, end: int, seed: Floats, wanted: Collection[int]) -> dict[int, Floats]:
     """Return the derivatives of a number by the entries of input registers.
 
     Parameters
     ----------
-    steps, record
-        The steps and the registers of their run.
+    record
+        The registers of a run.
     end
         The register that the number depends on.
     seed
@@ -105,7 +120,7 @@ def adjoints(
     dict
         For each of ``wanted`` on which the number depends, the derivatives by its entries.
     """
-    registers, shifts = record.registers, record.shifts
+    steps, registers, shifts = record.steps, record.registers, record.shifts
     n_inputs = len(registers) - len(steps)
     leads = [False] * len(registers)
     for register in wanted:

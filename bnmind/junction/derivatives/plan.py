@@ -20,7 +20,13 @@ from bnmind.errors import (
     TooLargeError,
 )
 from bnmind.information import Floats
-from bnmind.junction.derivatives.backward import Record, adjoints, recorded, with_all_registers
+from bnmind.junction.derivatives.backward import Record, recorded, with_all_registers
+from bnmind.junction.derivatives.flat import (
+    FlatProgram,
+    FlatRecord,
+    flat_program,
+    should_be_flat,
+)
 from bnmind.junction.derivatives.gradient import Gradient
 from bnmind.junction.derivatives.tables import InputTable, input_tables
 from bnmind.junction.graphs.elimination_order import OrderFinder
@@ -190,6 +196,10 @@ class DerivativePlan(Sealed):
     def _steps(self) -> tuple[Step, ...]:
         return with_all_registers(self.program)
 
+    @cached_property
+    def _flat(self) -> FlatProgram:
+        return flat_program(self.program)
+
     def _run(self, evidence: Evidence | None) -> _Run:
         """Return the forward run."""
         findings = read_findings(evidence, self.evidence, self.soft)
@@ -219,15 +229,19 @@ class DerivativePlan(Sealed):
         self, inputs: Sequence[Floats], at: Mapping[str, int], *, scaled: bool
     ) -> _Run | None:
         """Return a forward run; None if numbers become too large or too small."""
-        record = recorded(self._steps, inputs, scaled=scaled)
+        record: Record | FlatRecord
+        if not scaled and should_be_flat(self.program):
+            record = self._flat.run(inputs)
+        else:
+            record = recorded(self._steps, inputs, scaled=scaled)
         shape = (self.target.n_states,) if self.target else ()
-        ending = np.ones(shape) if self.end is None else record.registers[self.end]
+        ending = np.ones(shape) if self.end is None else record.register(self.end)
         total = float(ending.sum())
         if not (total > 0 if scaled else _LEAST < total < _MOST) or not math.isfinite(total):
             return None
         log_evidence = math.log(total) + sum(math.log(float(t)) for t in inputs if not t.ndim)
-        if scaled and self.end is not None:
-            log_evidence += math.log(2.0) * self._exponent(record)
+        if isinstance(record, Record) and scaled and self.end is not None:
+            log_evidence += math.log(2.0) * record.exponent(self.end)
         return _Run(
             record=record,
             at=at,
@@ -236,16 +250,6 @@ class DerivativePlan(Sealed):
             total=total,
             log_evidence=log_evidence,
         )
-
-    def _exponent(self, record: Record) -> int:
-        """Return the exponent of two by which the last register was divided in all."""
-        powers = list(record.shifts[: self.program.n_inputs])
-        for (_, left, right), shift in zip(
-            self._steps, record.shifts[self.program.n_inputs :], strict=True
-        ):
-            powers.append(shift + powers[left] + (powers[right] if right != left else 0))
-        assert self.end is not None  # as the caller has seen
-        return powers[self.end]
 
     def _is_possible(self, inputs: Sequence[Floats]) -> bool:
         """Return whether the support of the tables allows the evidence, without their sizes."""
@@ -261,7 +265,7 @@ class DerivativePlan(Sealed):
         used = [i for i, table in enumerate(self.tables) if table.potential is not None]
         if self.end is not None:
             seed = np.asarray(weights / run.total)
-            found = adjoints(self._steps, run.record, self.end, seed, used)
+            found = run.record.adjoints(self.end, seed, used)
         constant = float(np.sum(weights * run.posterior))
         partials: list[Floats | None] = [None] * len(self.model.potentials)
         for i in used:
@@ -283,7 +287,7 @@ class DerivativePlan(Sealed):
 class _Run(Sealed):
     """A forward run."""
 
-    record: Record
+    record: Record | FlatRecord
     at: Mapping[str, int]
     inputs: tuple[Floats, ...]
     posterior: Floats
