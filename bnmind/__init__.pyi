@@ -11,6 +11,7 @@ from bnmind import mastermind as mastermind
 from bnmind import pgm as pgm
 from bnmind import questions as questions
 from bnmind import rank_one as rank_one
+from bnmind import sensitivity as sensitivity
 from bnmind import strategies as strategies
 from bnmind import views as views
 from bnmind.adaptive import ItemBank as ItemBank

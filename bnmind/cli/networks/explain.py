@@ -14,7 +14,6 @@ from bnmind.cli.shared.members import Described, command_with_members
 from bnmind.cli.shared.named_states import evidence_of
 from bnmind.cli.shared.options import Json
 from bnmind.cli.shared.printable import printable, tell, tell_json
-from bnmind.cli.shared.show import percent, plain_table, show_table, terminal
 from bnmind.cli.shared.work import working
 
 if TYPE_CHECKING:
@@ -121,6 +120,7 @@ def _draw(
     """Write the pictures, either all or none of them."""
     if svg is None and png is None:
         return
+    from bnmind.cli.shared.show import percent
     from bnmind.lab import result_files
     from bnmind.sensitivity import plot_explanation
 
@@ -139,6 +139,8 @@ def _draw(
 
 def _show_weights(weights: WeightOfEvidence, known: Mapping[str, str]) -> None:
     """Print the conclusion and the weights of the findings."""
+    from bnmind.cli.shared.show import percent, plain_table, show_table, terminal
+
     conclusion = f"{weights.target.name}={weights.state}"
     if not known:
         tell(f"{conclusion} has the probability {percent(weights.posterior)} without findings.")
@@ -169,6 +171,8 @@ def _show_parameters(
     vary: float,
 ) -> None:
     """Print the tornado, and the intervals that keep the conclusion."""
+    from bnmind.cli.shared.show import plain_table, show_table, terminal
+
     conclusion = f"{weights.target.name}={weights.state}"
     console = terminal()
     if not len(tornado):
@@ -206,6 +210,8 @@ def _bits(weight: float) -> str:
 
 
 def _percent(probability: float) -> str:
+    from bnmind.cli.shared.show import percent
+
     return "impossible" if math.isnan(probability) else percent(float(probability))
 
 
