@@ -28,6 +28,7 @@ import bnmind.pgm.competition as competition
 import bnmind.pgm.files as files
 import bnmind.questions as questions
 import bnmind.rank_one as rank_one
+import bnmind.sensitivity as sensitivity
 import bnmind.views as views
 from bnmind.errors import BnmindError
 from bnmind.mastermind import Channel, Reply
@@ -51,8 +52,12 @@ from tests.examples import (
 
 PACKAGES = (
     *("pgm", "pgm.files", "rank_one", "junction", "views", "questions"),
-    *("information", "mastermind", "dynamic"),
+    *("information", "mastermind", "dynamic", "sensitivity"),
 )
+
+ANALYSIS = sensitivity.analyze(network(), "rain", {"count": "1"})
+TORNADO = ANALYSIS.tornado("yes", n=4)
+WEIGHTS = sensitivity.weight_of_evidence(network(), "rain", {"count": "1"})
 
 JUNK: dict[str, Any] = {
     "None": None,
@@ -171,6 +176,77 @@ def of_functions() -> Iterator[Call]:
         (
             fitting.network_of_structure,
             {"structure": [("rain", "wet")], "cases": {"wet": [0, 1]}, "hidden": {"rain": 2}},
+        ),
+        (
+            junction.compile_derivatives,
+            {
+                "model": network(),
+                "target": "rain",
+                "evidence": ["count"],
+                "soft": ["wet"],
+                "order": junction.MinFill(),
+                "limits": junction.Limits(),
+                "relevant_only": True,
+            },
+        ),
+        (
+            sensitivity.analyze,
+            {
+                "network": network(),
+                "target": "rain",
+                "evidence": {"count": "1"},
+                "order": junction.MinFill(),
+                "limits": junction.Limits(),
+            },
+        ),
+        (
+            sensitivity.weight_of_evidence,
+            {
+                "model": network(),
+                "target": "rain",
+                "evidence": {"count": "1"},
+                "state": "yes",
+                "limits": junction.Limits(),
+            },
+        ),
+        (
+            sensitivity.posterior_bounds,
+            {
+                "network": network(),
+                "target": "rain",
+                "state": "yes",
+                "evidence": {"count": "1"},
+                "intervals": {"rain": ([0.7, 0.1], [0.9, 0.3])},
+                "limits": junction.Limits(),
+            },
+        ),
+        (
+            sensitivity.log_likelihood_gradient,
+            {
+                "network": network(),
+                "cases": pd.DataFrame({"rain": ["yes", "no"]}),
+                "weights": [1.0, 2.0],
+                "limits": junction.Limits(),
+            },
+        ),
+        (sensitivity.cd_distance, {"before": 0.2, "after": 0.5}),
+        (
+            sensitivity.with_row,
+            {
+                "network": network(),
+                "parameter": sensitivity.Parameter("rain", "yes"),
+                "value": 0.5,
+            },
+        ),
+        (sensitivity.plot_tornado, {"tornado": TORNADO, "posterior": 0.5, "title": "a", "n": 3}),
+        (sensitivity.plot_weights, {"weights": WEIGHTS, "title": "a"}),
+        (
+            sensitivity.plot_explanation,
+            {"weights": WEIGHTS, "tornado": TORNADO, "title": "a", "n": 3},
+        ),
+        (
+            sensitivity.plot_function,
+            {"function": ANALYSIS.function(sensitivity.Parameter("rain", "yes")), "title": "a"},
         ),
         (
             junction.compile_model,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bnmind._arguments import checked
+from bnmind._messages import shown
 from bnmind.errors import InvalidArgumentError
 from bnmind.sensitivity.functions import SensitivityFunction
 from bnmind.sensitivity.weights import WeightOfEvidence
@@ -51,10 +52,26 @@ def plot_tornado(tornado: Any, *, posterior: float, title: str = "", n: int = 15
     n
         The most bars.
     """
-    rows = tornado.head(n)
+    rows = _first_rows(tornado, n)
+    if not 0 <= posterior <= 1:
+        raise InvalidArgumentError(f"expected a probability from 0 to 1, got {posterior}")
     figure = new_figure(8.0, 1.3 + 0.3 * max(1, len(rows)))
     draw_tornado(figure.add_subplot(), rows, posterior, title)
     return figure
+
+
+def _first_rows(tornado: Any, n: int) -> pandas.DataFrame:
+    """Return the first rows of the data frame of a tornado."""
+    import pandas
+
+    needed = {"parameter", "low", "high", "at_low", "at_high"}
+    if not isinstance(tornado, pandas.DataFrame) or not needed <= set(tornado.columns):
+        raise InvalidArgumentError(
+            f"expected the data frame of SensitivityAnalysis.tornado, got {shown(tornado)}", tornado
+        )
+    if n < 1:
+        raise InvalidArgumentError(f"n must be at least 1, got {n}", n)
+    return tornado.head(n)
 
 
 def draw_tornado(axes: Axes, rows: pandas.DataFrame, posterior: float, title: str) -> None:
@@ -102,16 +119,16 @@ def draw_weights(axes: Axes, weights: WeightOfEvidence, title: str) -> None:
         raise InvalidArgumentError("there are no findings, so nothing to plot")
     given = np.array([one.given_others for one in weights.findings])
     finite = np.abs(given[np.isfinite(given)]).max(initial=0.0)
-    shown = np.clip(given, -1.25 * finite - 1, 1.25 * finite + 1)
+    lengths = np.clip(given, -1.25 * finite - 1, 1.25 * finite + 1)
     places = np.arange(len(given))[::-1]
     axes.barh(
         places,
-        shown,
+        lengths,
         0.72,
-        color=[_UP if one > 0 else _DOWN for one in shown],
+        color=[_UP if one > 0 else _DOWN for one in lengths],
         zorder=2,
     )
-    for place, length, number in zip(places, shown, given, strict=True):
+    for place, length, number in zip(places, lengths, given, strict=True):
         axes.annotate(
             f"{number:+.2f}",
             (length, place),
@@ -185,14 +202,14 @@ def plot_explanation(
     n
         The most parameters.
     """
-    rows = tornado.head(n)
+    rows = _first_rows(tornado, n)
     heights = [0.3 * max(1, len(part)) + 0.9 for part in (weights.findings, rows)]
     parts = [bool(weights.findings), bool(len(rows))]
     if not any(parts):
         raise InvalidArgumentError("no finding and no parameter matters, so nothing to plot")
-    shown = [height for height, part in zip(heights, parts, strict=True) if part]
-    figure = new_figure(8.0, sum(shown) + 0.6)
-    grid = figure.add_gridspec(len(shown), 1, height_ratios=shown)
+    chosen = [height for height, part in zip(heights, parts, strict=True) if part]
+    figure = new_figure(8.0, sum(chosen) + 0.6)
+    grid = figure.add_gridspec(len(chosen), 1, height_ratios=chosen)
     row = 0
     if parts[0]:
         draw_weights(figure.add_subplot(grid[row]), weights, title)

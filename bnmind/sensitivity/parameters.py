@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bnmind._arguments import check_fields
+from bnmind._arguments import check_fields, checked
 from bnmind._values import ReadOnlyDict
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
@@ -121,6 +121,7 @@ def moved_row(row: Floats, state: int, value: float) -> Floats:
     return np.insert(shares * (1.0 - value), state, value)
 
 
+@checked
 def with_row(network: Network, parameter: Parameter, value: float) -> Network:
     """Return the network with another number for a parameter; its row covaries in proportion."""
     place: Any = parameter.place(network)
@@ -133,6 +134,7 @@ def with_row(network: Network, parameter: Parameter, value: float) -> Network:
     return Network(tuple(other if one is cpd else one for one in network.cpds))
 
 
+@checked
 def cd_distance(before: float, after: float) -> float:
     """Return the distance of Chan and Darwiche between a network and one with a changed entry.
 
