@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from bnmind._text_files import check_writable, write_files
+from bnmind.cli.shared.command import with_options
 from bnmind.cli.shared.members import Described, command_with_members
 from bnmind.cli.shared.named_states import evidence_of
 from bnmind.cli.shared.options import Json
@@ -52,11 +54,14 @@ ExplainCommand = command_with_members(Formats_of_networks=_model_formats)
 """A command whose help lists the formats of model files."""
 
 
-def explain(
-    model: Annotated[Path, typer.Argument(help="The file that holds the network.")],
+@dataclass(frozen=True, kw_only=True)
+class ExplainOptions:
+    """The options of the command."""
+
+    model: Annotated[Path, typer.Argument(help="The file that holds the network.")]
     target: Annotated[
         str, typer.Option("--target", metavar="X", help="The variable of the conclusion.")
-    ],
+    ]
     evidence: Annotated[
         list[str] | None,
         typer.Option(
@@ -64,7 +69,7 @@ def explain(
             metavar="A=x,B=y",
             help="The evidence: variables and their states. Repeat the option for more.",
         ),
-    ] = None,
+    ] = None
     state: Annotated[
         str | None,
         typer.Option(
@@ -73,43 +78,53 @@ def explain(
             help="The conclusion. [default: the most probable state]",
             show_default=False,
         ),
-    ] = None,
+    ] = None
     parameters: Annotated[
         int, typer.Option("--parameters", min=0, metavar="N", help="The most parameters to show.")
-    ] = DEFAULT_PARAMETERS,
+    ] = DEFAULT_PARAMETERS
     vary: Annotated[
         float,
         typer.Option("--vary", min=0, metavar="PERCENT", help="How far each parameter varies."),
-    ] = DEFAULT_VARIATION,
+    ] = DEFAULT_VARIATION
     svg: Annotated[
         Path | None, typer.Option("--svg", metavar="FILE", help="Draw both to this file.")
-    ] = None,
+    ] = None
     png: Annotated[
         Path | None, typer.Option("--png", metavar="FILE", help="Draw both to this file.")
-    ] = None,
-    as_json: Json = False,
-) -> None:
+    ] = None
+    as_json: Json = False
+
+
+@with_options(ExplainOptions)
+def explain(options: ExplainOptions) -> None:
     """Print the weights of the findings and the influence of the parameters."""
     from bnmind.pgm.files import read_network
     from bnmind.sensitivity import Relative, analyze, weight_of_evidence
 
-    for place in (svg, png):
+    for place in (options.svg, options.png):
         if place is not None:
             check_writable(place)
-    spread = Relative(vary / 100)
-    network = working(f"reading {printable(model.name)}", lambda _: read_network(model))
-    known = evidence_of(evidence or [], {v.name: v.states for v in network.variables})
-    weights = working("weighing", lambda _: weight_of_evidence(network, target, known, state=state))
-    analysis = working("differentiating", lambda _: analyze(network, target, known))
-    tornado = analysis.tornado(weights.state, spread=spread, n=parameters)
-    kept = analysis.deviations(n=parameters) if weights.state == analysis.conclusion else None
-    _draw(weights, tornado, svg, png)
-    if as_json:
+    spread = Relative(options.vary / 100)
+    network = working(
+        f"reading {printable(options.model.name)}", lambda _: read_network(options.model)
+    )
+    known = evidence_of(options.evidence or [], {v.name: v.states for v in network.variables})
+    weights = working(
+        "weighing",
+        lambda _: weight_of_evidence(network, options.target, known, state=options.state),
+    )
+    analysis = working("differentiating", lambda _: analyze(network, options.target, known))
+    tornado = analysis.tornado(weights.state, spread=spread, n=options.parameters)
+    kept = (
+        analysis.deviations(n=options.parameters) if weights.state == analysis.conclusion else None
+    )
+    _draw(weights, tornado, options.svg, options.png)
+    if options.as_json:
         tell_json(_as_json(weights, analysis, tornado, kept))
         return
     _show_weights(weights, known)
-    _show_parameters(weights, tornado, kept, vary)
-    for place in (svg, png):
+    _show_parameters(weights, tornado, kept, options.vary)
+    for place in (options.svg, options.png):
         if place is not None:
             tell(f"\nWritten: {place}")
 
