@@ -52,6 +52,7 @@ READ: Mapping[str, Callable[[Path], object]] = {
     "value.json": read_value,
     "weights.json": read_weights,
     "P.svg": _is_picture,
+    "w.svg": _is_picture,
     "bank.json": read_bank,
     "snyder-table-1.json": read_run,
     "experiment.toml": read_experiment,
