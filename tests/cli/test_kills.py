@@ -7,6 +7,7 @@ import random
 import signal
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pyarrow.parquet as pq
 import pytest
@@ -52,7 +53,7 @@ READ: Mapping[str, Callable[[Path], object]] = {
     "value.json": read_value,
     "weights.json": read_weights,
     "P.svg": _is_picture,
-    "w.svg": _is_picture,
+    "w.svg": ElementTree.parse,
     "bank.json": read_bank,
     "snyder-table-1.json": read_run,
     "experiment.toml": read_experiment,
