@@ -59,6 +59,7 @@ def test_certain_conclusions_have_no_finite_weights() -> None:
     assert "rule it out" in run(*arguments, "--state", "no").stdout
 
 
+@pytest.mark.slow
 def test_pictures_are_written(tmp_path: Path) -> None:
     svg, png = tmp_path / "why.svg", tmp_path / "why.png"
     result = run(*ASKED, "--svg", str(svg), "--png", str(png))
