@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+from contextlib import suppress
 from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
@@ -11,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bnmind.errors import CertificateError, InvalidArgumentError, ModelFileError
-from bnmind.junction import InteractionGraph
+from bnmind.junction import ExactOrder, InteractionGraph
 from bnmind.junction.certificates import (
     Atom,
     Certificate,
@@ -87,6 +89,42 @@ def test_a_mutated_certificate_never_proves_too_much(
     except CertificateError:
         return
     assert proven == bound <= smallest(graph)
+
+
+def random_graph(rng: random.Random) -> InteractionGraph:
+    n = rng.randint(7, 10)
+    sizes = {f"x{i}": rng.randint(2, 4) for i in range(n)}
+    pairs = [(f"x{i}", f"x{j}") for i in range(n) for j in range(i)]
+    return InteractionGraph.from_scopes(sizes, [pair for pair in pairs if rng.random() < 0.3])
+
+
+def test_claims_of_all_kinds_are_right_and_no_wrong_one_proves_too_much() -> None:
+    rng = random.Random(3)
+    kinds: set[str] = set()
+    for _ in range(15):
+        graph = random_graph(rng)
+        best = ExactOrder()(graph).total_size
+        made = prove_bound(graph)
+        assert made.check(graph) == best
+        for number, (vertices, claims) in enumerate(made.atoms):
+            for place, claim in enumerate(claims):
+                kinds |= {f for f in ("choice", "minors", "separator") if getattr(claim, f)}
+                some = rng.getrandbits(graph.n) & vertices
+                wrong = rng.choice(
+                    [
+                        claim._replace(bound=claim.bound + rng.randint(1, 9)),
+                        claim._replace(choice=some, separator=0),
+                        claim._replace(separator=some),
+                        claim._replace(eliminated=some),
+                        claim._replace(choice=0, separator=0, minors=((some,),)),
+                    ]
+                )
+                atoms = list(made.atoms)
+                atoms[number] = Atom(vertices, (*claims[:place], wrong, *claims[place + 1 :]))
+                firsts = [next((c.bound for c in a.claims if not c.eliminated), 0) for a in atoms]
+                with suppress(CertificateError):
+                    assert replace(made, atoms=tuple(atoms), bound=sum(firsts)).check(graph) <= best
+    assert kinds == {"choice", "minors", "separator"}
 
 
 RING = InteractionGraph.from_scopes(
