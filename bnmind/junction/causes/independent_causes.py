@@ -170,18 +170,8 @@ class IndependentCauses(Sealed):
         positions = np.array([states[cpd.variable.name] for cpd in self.extrema], dtype=np.intp)
         is_least = positions == self.least
         chosen = self.arcs[is_least[self.arcs[:, 0]]] if len(self.extrema) else self.arcs
-        for x in range(max((v.n_states for v in self.causes), default=0)):
-            has = np.array([x < v.n_states for v in self.causes])
-            mine = chosen[has[chosen[:, 1]]]
-            mantissas, exponents = products_by_group(
-                self.chances[mine[:, 2] + x], mine[:, 1], len(self.causes)
-            )
-            if x == 0:
-                scales = exponents
-                powers += int(scales.sum())
-            for c in np.flatnonzero(has).tolist():
-                shift = min(max(int(exponents[c] - scales[c]), -10_000), 1_000)
-                weights[c][x] *= math.ldexp(float(mantissas[c]), shift)
+        scaled, scales = self._without_effects(weights, chosen)
+        powers += int(scales.sum())
         for e in np.flatnonzero(is_least).tolist():
             cpd = self.extrema[e]
             chance = float(self.leaks[e])
@@ -194,9 +184,10 @@ class IndependentCauses(Sealed):
                 return None, 0.0, []
             log_constant += math.log(chance)
         normalized = []
-        for weight in weights:
+        for v, row in zip(self.causes, scaled, strict=True):
+            weight = row[: v.n_states]
             total = float(weight.sum())
-            if not 0 < total < math.inf:
+            if not total > 0:
                 return None, 0.0, []
             log_constant += math.log(total)
             normalized.append(sealed(weight / total))
@@ -205,6 +196,33 @@ class IndependentCauses(Sealed):
         ]
         active += self.functions
         return tuple(normalized), log_constant + powers * math.log(2), active
+
+    def _without_effects(
+        self, weights: Sequence[Floats], arcs: NDArray[np.intp]
+    ) -> tuple[Floats, NDArray[np.int64]]:
+        """Return the weights times the probabilities of no effect on some arcs.
+
+        The first array is ``(causes, states)``, with zeros where a cause has fewer states, and the
+        second has the power of two that was divided out of each row.
+        """
+        n_states = np.array([v.n_states for v in self.causes], dtype=np.intp)
+        result = np.zeros((len(self.causes), max(n_states, default=0)))
+        powers = np.zeros(result.shape, dtype=np.int64)
+        for c, weight in enumerate(weights):
+            result[c, : len(weight)] = weight
+        for x in range(result.shape[1]):
+            mine = arcs[n_states[arcs[:, 1]] > x]
+            products, exponents = products_by_group(
+                self.chances[mine[:, 2] + x], mine[:, 1], len(self.causes)
+            )
+            result[:, x], more = np.frexp(result[:, x])
+            result[:, x] *= products
+            powers[:, x] = more + exponents
+        lowest = np.iinfo(np.int32).min
+        scales = np.where(result > 0, powers, lowest).max(axis=1, initial=lowest)
+        scales[scales == lowest] = 0
+        shifts = np.clip(powers - scales[:, None], -2_000, 0)
+        return np.ldexp(result, shifts), scales
 
 
 def independent_causes(

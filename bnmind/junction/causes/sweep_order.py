@@ -17,8 +17,8 @@ __all__ = ["KEPT_CELLS", "SweepOrder", "parts_of", "sweep_order"]
 KEPT_CELLS = 2**25
 """The most cells of tables that are kept for the sweep back, without segments."""
 
-_SEARCH_WORK = 4.0
-"""The cost of looking at a cause in the search, in cells of a sweep, as a power of two."""
+_SEARCH_WORK = 16.0
+"""The cost of looking at a cause in the search, in cells of a sweep."""
 
 _HOPELESS_BITS = 60.0
 """The logarithm of the number of cells above which an order is given up."""
@@ -107,7 +107,7 @@ class _Search:
         self.bits = {e: math.log2(n_results[e]) for e in self.causes_of}
         self.n_states = n_states
         arcs = sum(map(len, self.effects_of.values()))
-        self.work_of_an_order = 2**_SEARCH_WORK * arcs * len(self.causes_of)
+        self.work_of_an_order = _SEARCH_WORK * arcs * len(self.causes_of)
 
     def touched(self, effect: int) -> set[int]:
         """Return the effects that have common causes with an effect."""

@@ -215,3 +215,30 @@ def test_qmr_takes_few_cells() -> None:
     assert posterior.log_evidence == pytest.approx(log, abs=1e-11)
     expected = float(quickscore(network, evidence, ["d3"]) / total)
     assert posterior["d3"]["yes"] == pytest.approx(expected, rel=1e-11)
+
+
+@pytest.mark.parametrize("prior", [0.5, 1e-9, 1.0])
+def test_thousands_of_findings_do_not_underflow(prior: float) -> None:
+    """Each finding is absent with probability .001 or .5: far below the smallest float."""
+    cause, other = Variable("c", ("no", "yes")), Variable("d", ("no", "yes"))
+    links = (np.array([[1e-3, 0.5], [0.999, 0.5]]), np.array([[1.0, 0.9], [0.0, 0.1]]))
+    effects = [Variable(f"e{i}", ("no", "yes")) for i in range(2_000)]
+    chances = np.array([1 - prior, prior])
+    network: list[CPD] = [TabularCPD(v, (), chances) for v in (cause, other)]
+    network += [NoisyMaximum(v, (cause, other), links) for v in effects]
+    states = {v.name: 0 for v in effects} | {"e7": 1}
+    causes = independent_causes(network, states, [])
+    assert causes is not None
+    case = causes.at(states)
+    assert case is not None
+    swept = case.run((), {})
+    assert swept is not None
+    n = len(effects) - 1
+    logs = []
+    for x, y in itertools.product(range(2), range(2)):
+        absent = links[0][0, x] * links[1][0, y]
+        weight = chances[x] * chances[y]
+        if weight:
+            logs.append(math.log(weight) + n * math.log(absent) + math.log1p(-absent))
+    expected = max(logs) + math.log(math.fsum(math.exp(one - max(logs)) for one in logs))
+    assert swept.log_evidence == pytest.approx(expected, rel=1e-12)
