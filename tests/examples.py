@@ -254,6 +254,14 @@ def _case_answers() -> Any:
     return [junction.predict(network(), frame, "rain"), junction.log_likelihood(network(), frame)]
 
 
+@_add(junction.BoundedExplanation, junction.ExplanationSearch, junction.SearchState)
+def _searches() -> Any:
+    search = junction.compile_search(network(), {"count": "1"})
+    state, known = search.step(search.start())
+    marginal = junction.compile_search(network(), {"wet": [0.5, 0.5, 1]}, ["rain"])
+    return [search, marginal, state, search.start(), known]
+
+
 @_add(junction.LightModel, junction.LightQuery)
 def _light() -> Any:
     model = junction.LightModel.of(network())

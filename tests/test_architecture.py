@@ -48,6 +48,7 @@ ORDER = (
     ("junction.queries",),
     ("junction.slicing",),
     ("junction.approximate",),
+    ("junction.branch_and_bound",),
     ("junction.propagation",),
     ("junction.derivatives",),
     ("junction.single",),

@@ -7,6 +7,8 @@ from bnmind.junction.approximate.bounded_conditioning import (
     compile_bounds,
 )
 from bnmind.junction.approximate.likelihood_weighting import WeightedPosterior, likelihood_weighting
+from bnmind.junction.branch_and_bound.bounded_explanation import BoundedExplanation
+from bnmind.junction.branch_and_bound.search import ExplanationSearch, SearchState, compile_search
 from bnmind.junction.cases.answers import CaseAnswers
 from bnmind.junction.cases.completion import complete, sample_missing
 from bnmind.junction.cases.file_answers import FileAnswers, answer_file
@@ -51,6 +53,7 @@ __all__ = [
     "BatchPosterior",
     "BestOrder",
     "BoundedConditioning",
+    "BoundedExplanation",
     "BoundsInfo",
     "CaseAnswers",
     "Clique",
@@ -61,6 +64,7 @@ __all__ = [
     "ExactOrder",
     "Explanation",
     "ExplanationPlan",
+    "ExplanationSearch",
     "FileAnswers",
     "GivenOrder",
     "Gradient",
@@ -83,6 +87,7 @@ __all__ = [
     "RandomizedGreedy",
     "Samples",
     "SamplingPlan",
+    "SearchState",
     "Simplifications",
     "SliceInfo",
     "SliceSums",
@@ -98,6 +103,7 @@ __all__ = [
     "compile_model",
     "compile_plan",
     "compile_sampling",
+    "compile_search",
     "compile_sliced",
     "complete",
     "families",

@@ -1,0 +1,1 @@
+"""Proven most probable explanations and marginal MAP by branch and bound."""

@@ -1,0 +1,39 @@
+"""Searches whose effort is limited like that of a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from bnmind.junction.branch_and_bound.search import compile_search
+from bnmind.junction.graphs.elimination_order import OrderFinder
+from bnmind.junction.inference.limits import Limits
+from bnmind.junction.queries.mpe import Explanation
+from bnmind.pgm.network import FactorModel, Network
+
+__all__ = ["searched"]
+
+_MULTIPLICATIONS_OF_NODE = 2**11
+"""The multiplications of a plan that take about as long as a node of a search."""
+
+
+def searched(
+    model: Network | FactorModel,
+    evidence: Mapping[str, Any],
+    targets: tuple[str, ...] | None = None,
+    *,
+    order: OrderFinder | None,
+    limits: Limits,
+) -> Explanation:
+    """Return the most probable explanation or marginal MAP by a search within limits.
+
+    The parameters and errors are those of `compile_search`.
+
+    Raises
+    ------
+    TooLargeError
+        If there is no proof within the limits.
+    """
+    search = compile_search(model, evidence, targets, order=order, limits=limits)
+    most = max(1, limits.max_multiplications // _MULTIPLICATIONS_OF_NODE)
+    return search.run(max_nodes=most).proven()
