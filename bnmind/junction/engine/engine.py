@@ -17,7 +17,7 @@ import numpy as np
 from bnmind._arguments import check_fields, checked
 from bnmind._messages import bytes_text, many
 from bnmind._values import Value
-from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError, TooLargeError
+from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError
 from bnmind.information import entropy
 from bnmind.junction.engine.model_entropy import model_entropy
 from bnmind.junction.engine.plan_store import PlanStore
@@ -163,10 +163,22 @@ class Engine(TableQuestions, Value):
     def mpe(self, evidence: Evidence | None = None) -> Explanation:
         """Return the most probable explanation: the most probable states of all other variables.
 
-        Equal questions have equal answers, even if several explanations are equally probable. The
-        errors are those of `posterior`.
+        Equal questions have equal answers, even if several explanations are equally probable.
+        Where the tables of an exact elimination exceed the limits, branch and bound finds the
+        explanation and proves it; see `compile_search`. The errors are those of `posterior`;
+        `TooLargeError` if there is no proof within the limits.
         """
         return self._planner.explanation(self._reader.evidence(evidence))
+
+    @checked
+    def best_explanations(
+        self, count: int, evidence: Evidence | None = None
+    ) -> tuple[Explanation, ...]:
+        """Return the ``count`` most probable explanations, the most probable one first.
+
+        See `ExplanationPlan.best`, whose errors it raises.
+        """
+        return self._planner.best_explanations(count, self._reader.evidence(evidence))
 
     @checked
     def map(
@@ -188,12 +200,13 @@ class Engine(TableQuestions, Value):
         evidence
             As for all questions; see `Engine`.
         max_joint
-            The most cells of the joint distribution of the targets.
+            The most cells of the joint distribution of the targets. If it has more, or does not fit
+            otherwise, branch and bound finds its largest cell; see `compile_search`.
 
         Raises
         ------
         TooLargeError
-            If the joint distribution has more cells, or the answer exceeds the limits.
+            If there is no proof within the limits.
         InvalidArgumentError
             If there are no targets, or a target is evidence.
         UnknownNameError, ImpossibleEvidenceError, CancellationError
@@ -201,15 +214,6 @@ class Engine(TableQuestions, Value):
         """
         names = self._reader.names(targets, "a marginal MAP")
         seen = self._reader.evidence(evidence)
-        cells = math.prod([self._reader.variables[name].n_states for name in names])
-        if cells > max_joint:
-            raise TooLargeError(
-                f"the joint distribution of these {len(names)} variables has {many(cells)} cells;"
-                f" allowed are max_joint={max_joint:,}. Ask for fewer variables, or for all by mpe,"
-                " or raise max_joint.",
-                needed=cells,
-                budget=max_joint,
-            )
         return self._planner.marginal_map(names, seen, max_joint)
 
     @checked

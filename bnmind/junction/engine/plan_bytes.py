@@ -35,8 +35,11 @@ def plan_bytes(plan: Any) -> int:
     Parameters
     ----------
     plan
-        A `Plan`, `ExplanationPlan`, `MarginalMapPlan` or `SamplingPlan`.
+        A `Plan`, `ExplanationPlan`, `MarginalMapPlan` or `SamplingPlan`; None if it does not fit,
+        which is remembered too.
     """
+    if plan is None:
+        return _PLAN
     if isinstance(plan, SamplingPlan):
         return _PLAN + (0 if plan.plan is None else plan_bytes(plan.plan))
     if isinstance(plan, ExplanationPlan | MarginalMapPlan):

@@ -6,12 +6,15 @@ soft evidence, in any states.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any
 
 from bnmind.errors import InvalidModelError, TooLargeError
+from bnmind.errors import TooLargeError
+from bnmind.junction.branch_and_bound.within_limits import searched
 from bnmind.junction.engine.plan_bytes import plan_bytes
 from bnmind.junction.engine.plan_store import PlanStore, Stored
 from bnmind.junction.engine.question_text import question_text
@@ -114,22 +117,40 @@ class Planner:
     def explanation(self, seen: Seen) -> Explanation:
         """Return the most probable states of all variables without hard evidence.
 
+        If the tables of a plan do not fit, branch and bound finds them.
+        """
+        plan, findings = self._explanation_plan(seen)
+        if plan is not None:
+            try:
+                return _hidden(plan.run(findings), seen)
+            except TooLargeError:
+                # Each case has a plan of its own, and the plan of this case does not fit.
+                if plan.plan.by_case is None:
+                    raise
+        return searched(self.model, findings, order=self.order, limits=self.limits)
+
+    def best_explanations(self, count: int, seen: Seen) -> tuple[Explanation, ...]:
+        """Return the most probable explanations, at most ``count``, in descending order."""
+        plan, findings = self._explanation_plan(seen)
+        if plan is None:
+            # Raises the error of the plan, which says what does not fit.
+            plan = self._explaining(*seen.in_order())
+        return tuple(_hidden(found, seen) for found in plan.best(count, findings))
+
+    def _explanation_plan(self, seen: Seen) -> tuple[ExplanationPlan | None, dict[str, Any]]:
+        """Return a plan for explanations and the findings of its run; no plan if it does not fit.
+
         A small model has one plan for any evidence. A large one has a plan for each choice of
         observed variables, whose states then make the tables smaller. The choice between the two
         depends on the model alone, so that ties are always broken in the same way.
         """
         states, soft = seen.in_order()
-        findings = {**states, **soft}
-        if not self._is_small:
-            key = ("mpe", None, tuple(states), tuple(soft))
-            plan: ExplanationPlan = self._planned(key, partial(self._explaining, states, soft))
-            return plan.run(findings)
-        every = tuple([v.name for v in self.model.variables])
-        key = ("mpe", None, (), every)
-        plan = self._planned(key, partial(self._explaining, (), every))
-        found = plan.run(findings)
-        hidden = {name: state for name, state in found.states.items() if name not in states}
-        return Explanation(hidden, found.log_probability)
+        hard, uncertain = tuple(states), tuple(soft)
+        if self._is_small:
+            hard, uncertain = (), tuple([v.name for v in self.model.variables])
+        make = partial(_if_it_fits, partial(self._explaining, hard, uncertain))
+        plan: ExplanationPlan | None = self._planned(("mpe", None, hard, uncertain), make)
+        return plan, {**states, **soft}
 
     def _explaining(self, hard: Iterable[str], soft: Iterable[str]) -> ExplanationPlan:
         return compile_explanation(
@@ -143,7 +164,10 @@ class Planner:
         return tree.total_size <= _SMALL * len(self.model.variables)
 
     def marginal_map(self, names: tuple[str, ...], seen: Seen, max_joint: int) -> Explanation:
-        """Return the most probable joint state of some variables."""
+        """Return the most probable joint state of some variables.
+
+        If their joint distribution or a plan does not fit, branch and bound finds it.
+        """
         states, soft = seen.in_order()
 
         def make() -> MarginalMapPlan:
@@ -158,8 +182,16 @@ class Planner:
             )
 
         key = ("map", (names,), tuple(states), tuple(soft))
-        plan: MarginalMapPlan = self._planned(key, make)
-        return plan.run({**states, **soft})
+        plan: MarginalMapPlan | None = None
+        if self._joint_cells(names) <= max_joint:
+            plan = self._planned(key, partial(_if_it_fits, make))
+        findings = {**states, **soft}
+        if plan is not None:
+            return plan.run(findings)
+        return searched(self.model, findings, names, order=self.order, limits=self.limits)
+
+    def _joint_cells(self, names: Iterable[str]) -> int:
+        return math.prod([self.model.variable(name).n_states for name in names])
 
     def sampling(self, seen: Seen) -> tuple[SamplingPlan, dict[str, Any]]:
         """Return a plan that draws samples, and the findings of its runs."""
@@ -189,3 +221,17 @@ class Planner:
             return Stored(plan, plan_bytes(plan), question_text(*key))
 
         return self.store.get(key, stored)
+
+
+def _if_it_fits(make: Callable[[], Any]) -> Any:
+    """Return a plan, or None if it exceeds the limits."""
+    try:
+        return make()
+    except TooLargeError:
+        return None
+
+
+def _hidden(found: Explanation, seen: Seen) -> Explanation:
+    """Return an explanation without the states of the evidence."""
+    hidden = {name: state for name, state in found.states.items() if name not in seen.positions}
+    return Explanation(hidden, found.log_probability)
