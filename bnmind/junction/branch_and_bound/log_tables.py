@@ -89,14 +89,44 @@ def log_tables(
         _add(by_scope, tuple(sorted(scope)), _logarithms(factor.values.real.transpose(order)))
     for name, weights in likelihoods.items():
         _add(by_scope, (number[name],), _logarithms(np.asarray(weights, dtype=np.float64)))
-    _prune(by_scope, possible)
+    states = [np.arange(v.n_states) for v in variables]
+    constant, is_new = 0.0, True
+    while is_new:
+        _prune(by_scope, possible)
+        states = [own[each] for own, each in zip(states, possible, strict=True)]
+        if not all(len(own) for own in states):
+            return _impossible(variables)
+        by_scope, certain = _cut(by_scope, possible)
+        constant += certain
+        # A sum of tables has more impossible cells than the tables, so that states may follow.
+        by_scope = _absorbed(by_scope)
+        is_new = not all(each.all() for each in possible)
+        possible = [np.ones(len(own), dtype=np.bool_) for own in states]
+    tables = tuple([LogTable(scope, values) for scope, values in by_scope.items()])
+    return LogTables(
+        variables=tuple(variables), states=tuple(states), tables=tables, constant=constant
+    )
+
+
+def _impossible(variables: Sequence[Variable]) -> LogTables:
+    """Return the tables of a model without possible configurations."""
+    first = np.zeros(1, dtype=np.intp)
+    return LogTables(
+        variables=tuple(variables),
+        states=(first,) * len(variables),
+        tables=(),
+        constant=-math.inf,
+    )
+
+
+def _cut(
+    tables: Mapping[_Scope, Any], possible: Sequence[NDArray[np.bool_]]
+) -> tuple[dict[_Scope, Any], float]:
+    """Return the tables at the possible states, without certain variables, and a constant."""
     states = [np.flatnonzero(each) for each in possible]
-    if not all(len(each) for each in states):
-        nothing = tuple([each[:1] if len(each) else np.zeros(1, np.intp) for each in states])
-        return LogTables(variables=tuple(variables), states=nothing, tables=(), constant=-math.inf)
     constant = 0.0
     cut: dict[_Scope, Any] = {}
-    for scope, values in by_scope.items():
+    for scope, values in tables.items():
         small = values[np.ix_(*[states[v] for v in scope])] if scope else values
         rest = tuple([v for v in scope if len(states[v]) > 1])
         small = small.reshape([len(states[v]) for v in rest])
@@ -104,10 +134,7 @@ def log_tables(
             _add(cut, rest, small)
         else:
             constant += float(small)
-    tables = tuple([LogTable(scope, values) for scope, values in _absorbed(cut).items()])
-    return LogTables(
-        variables=tuple(variables), states=tuple(states), tables=tables, constant=constant
-    )
+    return cut, constant
 
 
 def _logarithms(values: Any) -> Floats:
