@@ -9,19 +9,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bnmind.errors import ImpossibleEvidenceError, TooLargeError
+from bnmind.junction.branch_and_bound.within_limits import searched
 from bnmind.junction.cases.buckets import Buckets, Completions, most_probable, sampled
 from bnmind.junction.cases.distinct import distinct_rows
 from bnmind.junction.cases.runner import MOST_PLANS, patterns_of
 from bnmind.junction.cases.solver import CaseSolver
-from bnmind.junction.queries.mpe import ExplanationPlan, compile_explanation
+from bnmind.junction.queries.mpe import Explanation, ExplanationPlan, compile_explanation
 from bnmind.junction.queries.sampling import SamplingPlan, compile_sampling
 from bnmind.junction.reduction.parent_divorcing import small_tables
+from bnmind.pgm.variable import Variable
 
 __all__ = ["Drawn", "JointSolver", "MostProbable", "Pick"]
 
@@ -33,6 +35,8 @@ _MOST_CELLS = 2**18
 
 States = NDArray[np.int32]
 
+CasePlan: TypeAlias = "ExplanationPlan | SamplingPlan | Searches"
+
 
 class Pick(Protocol):
     """A way to choose a completion."""
@@ -42,13 +46,24 @@ class Pick(Protocol):
     ) -> Completions:
         """Return a completion for each row, whose cases are numbered by ``case_of``."""
 
-    def plan(self, solver: CaseSolver, observed: list[str]) -> ExplanationPlan | SamplingPlan:
+    def plan(self, solver: CaseSolver, observed: list[str]) -> CasePlan:
         """Return a plan for single cases that observe some variables."""
 
-    def alone(
-        self, plan: ExplanationPlan | SamplingPlan, findings: Mapping[str, str], n_rows: int
-    ) -> Mapping[str, Any]:
+    def alone(self, plan: CasePlan, findings: Mapping[str, str], n_rows: int) -> Mapping[str, Any]:
         """Return the completions of the rows of one case, as positions by name."""
+
+
+@dataclass(frozen=True)
+class Searches:
+    """Explanations by branch and bound, one case after the other."""
+
+    solver: CaseSolver
+    variables: tuple[Variable, ...]
+    """The explained variables."""
+
+    def run(self, findings: Mapping[str, str]) -> Explanation:
+        """Return the most probable explanation of a case."""
+        return searched(self.solver.model, findings, order=None, limits=self.solver.limits)
 
 
 @dataclass(frozen=True)
@@ -61,15 +76,18 @@ class MostProbable:
         """Return a completion for each row."""
         return most_probable(buckets, states, case_of)
 
-    def plan(self, solver: CaseSolver, observed: list[str]) -> ExplanationPlan:
-        """Return a plan for single cases."""
-        return compile_explanation(solver.model, evidence=observed, limits=solver.limits)
+    def plan(self, solver: CaseSolver, observed: list[str]) -> ExplanationPlan | Searches:
+        """Return a plan for single cases, or a search for each of them if a plan is too large."""
+        try:
+            return compile_explanation(solver.model, evidence=observed, limits=solver.limits)
+        except TooLargeError:
+            seen = frozenset(observed)
+            hidden = tuple(v for v in solver.variables if v.name not in seen)
+            return Searches(solver, hidden)
 
-    def alone(
-        self, plan: ExplanationPlan | SamplingPlan, findings: Mapping[str, str], n_rows: int
-    ) -> Mapping[str, Any]:
+    def alone(self, plan: CasePlan, findings: Mapping[str, str], n_rows: int) -> Mapping[str, Any]:
         """Return the completions of the rows of one case."""
-        assert isinstance(plan, ExplanationPlan)
+        assert not isinstance(plan, SamplingPlan)
         states = plan.run(findings).states
         return {v.name: v.index(states[v.name]) for v in plan.variables}
 
@@ -90,9 +108,7 @@ class Drawn:
         """Return a plan for single cases."""
         return compile_sampling(solver.model, evidence=observed, limits=solver.limits)
 
-    def alone(
-        self, plan: ExplanationPlan | SamplingPlan, findings: Mapping[str, str], n_rows: int
-    ) -> Mapping[str, Any]:
+    def alone(self, plan: CasePlan, findings: Mapping[str, str], n_rows: int) -> Mapping[str, Any]:
         """Return the completions of the rows of one case."""
         assert isinstance(plan, SamplingPlan)
         samples = plan.run(findings, n_samples=n_rows, rng=self.rng)
@@ -197,7 +213,7 @@ class JointSolver:
         """Write the completions of doubtful rows, one case after the other."""
         result, possible, rows = to
         variables = self.solver.variables
-        plans: dict[tuple[str, ...], ExplanationPlan | SamplingPlan] = {}
+        plans: dict[tuple[str, ...], CasePlan] = {}
         for case in np.unique(case_of[doubtful]).tolist():
             at = rows[case_of == case]
             findings = {

@@ -34,7 +34,7 @@ def at_positions(tables: LogTables, joint: Factor, positions: Any) -> float:
     return float(joint.select(states).values.real)
 
 
-@settings(max_examples=examples(100))
+@settings(max_examples=examples(30))
 @given(factor_models(), st.data(), st.sampled_from([1, 16, 64, 10**6]), st.integers(1, 60))
 def test_all_bounds_are_valid_and_the_search_ends_with_the_maximum(
     model: Any, data: st.DataObject, max_cells: int, nodes: int
@@ -67,7 +67,7 @@ def test_all_bounds_are_valid_and_the_search_ends_with_the_maximum(
     assert at_positions(tables, joint, progress.positions) == pytest.approx(largest, rel=1e-9)
 
 
-@settings(max_examples=examples(50))
+@settings(max_examples=examples(25))
 @given(factor_models())
 def test_shifting_costs_keeps_every_sum_and_never_raises_the_bound(model: Any) -> None:
     tables = tables_of(model)
@@ -82,7 +82,7 @@ def test_shifting_costs_keeps_every_sum_and_never_raises_the_bound(model: Any) -
     assert after <= before + 1e-9
 
 
-@settings(max_examples=examples(50))
+@settings(max_examples=examples(25))
 @given(factor_models())
 def test_tables_without_impossible_states_have_the_values_of_the_model(model: Any) -> None:
     tables = tables_of(model)

@@ -7,19 +7,26 @@ import math
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from bnmind.errors import ImpossibleEvidenceError, TooLargeError
-from bnmind.junction import Limits, compile_explanation, compile_marginal_map, compile_model
+from bnmind.junction import (
+    Limits,
+    compile_explanation,
+    compile_marginal_map,
+    compile_model,
+    complete,
+)
 from bnmind.pgm import Factor, FactorModel, Network, TabularCPD, Variable
 from tests.junction.branch_and_bound.test_search import grid
 
-TIGHT = Limits(max_bytes=2**15)
+TIGHT = Limits(max_bytes=2**14)
 """A plan of the grid takes more."""
 
 
 def test_an_explanation_that_does_not_fit_is_found_by_a_search() -> None:
-    model = grid(9, 1)
+    model = grid(8, 1)
     with pytest.raises(TooLargeError, match="max_bytes"):
         compile_explanation(model, limits=TIGHT)
     found = compile_model(model, limits=TIGHT).mpe({"X0_0": "1"})
@@ -77,3 +84,11 @@ def test_many_independent_coins_need_no_search() -> None:
     found = compile_model(network).map([coin.name for coin in coins])
     assert set(found.states.values()) == {"tails"}
     assert found.log_probability == pytest.approx(60 * math.log(0.6))
+
+
+def test_rows_are_completed_by_searches_where_a_plan_does_not_fit() -> None:
+    model = grid(8, 1)
+    frame = pd.DataFrame({"X0_0": ["1", None], "X8_8": ["0", "1"]})
+    found = complete(model, frame, limits=TIGHT).frame
+    exact = complete(model, frame).frame
+    assert found.equals(exact)

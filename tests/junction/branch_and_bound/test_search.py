@@ -66,7 +66,7 @@ def product_at(model: FactorModel, states: Any) -> float:
     )
 
 
-@settings(max_examples=examples(100))
+@settings(max_examples=examples(40))
 @given(questions(), st.sampled_from([SMALL, Limits()]))
 def test_nothing_is_more_probable_than_a_proven_explanation(
     question: Question, limits: Limits
@@ -88,7 +88,7 @@ def test_nothing_is_more_probable_than_a_proven_explanation(
     assert search.run() == found
 
 
-@settings(max_examples=examples(150))
+@settings(max_examples=examples(60))
 @given(factor_models(), st.sampled_from([SMALL, Limits(max_bytes=2**13), Limits()]))
 def test_products_of_factors_with_zeros_and_ties(model: FactorModel, limits: Limits) -> None:
     largest = float(joint_of(model).values.max())
@@ -103,7 +103,7 @@ def test_products_of_factors_with_zeros_and_ties(model: FactorModel, limits: Lim
     assert found.log_probability == pytest.approx(math.log(largest), rel=1e-9, abs=1e-9)
 
 
-@settings(max_examples=examples(50))
+@settings(max_examples=examples(25))
 @given(factor_models(), st.integers(1, 5))
 def test_every_step_has_valid_bounds(model: FactorModel, nodes: int) -> None:
     largest = float(joint_of(model).values.max())
@@ -129,7 +129,7 @@ def test_every_step_has_valid_bounds(model: FactorModel, nodes: int) -> None:
     assert infos[-1].log_probability == pytest.approx(best, rel=1e-9, abs=1e-9)
 
 
-@settings(max_examples=examples(100))
+@settings(max_examples=examples(40))
 @given(factor_models(max_variables=6), st.data())
 def test_a_marginal_map_is_the_largest_cell_of_the_joint(
     model: FactorModel, data: st.DataObject
@@ -152,7 +152,7 @@ def test_a_marginal_map_is_the_largest_cell_of_the_joint(
     assert found.log_probability == pytest.approx(math.log(largest), rel=1e-9, abs=1e-9)
 
 
-@settings(max_examples=examples(50))
+@settings(max_examples=examples(25))
 @given(questions(), st.data())
 def test_marginal_map_of_networks_is_that_of_the_exact_plan(
     question: Question, data: st.DataObject
