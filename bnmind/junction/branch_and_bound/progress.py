@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -134,6 +135,8 @@ class Progress:
         tree = level.tree.arrays
         self.bound = min(self.bound, float(tree.constant[0]))
         self.left = math.inf if level.is_last else level.next_cells / _CELLS_OF_NODE
+        if level.evaluates and self.positions is None:
+            self._offer_explanation()
         self._dive(_DIVES, 0)
         self._finish_if_equal()
         if not self.is_done:
@@ -154,7 +157,8 @@ class Progress:
             weights = [_NOISES[each % len(_NOISES)], _PREFERENCES[each % len(_PREFERENCES)]]
             value = dive(tree, states, near, np.array(weights), seed, scores)
             # Where leaves must be evaluated, the value of a dive is only a bound.
-            if value > max(best, self.value + self.tolerance):
+            best = self.value if self.level.evaluates else max(best, self.value)
+            if value > best + self.tolerance:
                 best = value
                 self._offer(states)
 
@@ -163,15 +167,31 @@ class Progress:
         assert self.level is not None
         positions = self._completed(states)
         if self.level.evaluates:
-            assert self.evaluate is not None
-            value = self.evaluate(positions)
-        elif any(self.problem.is_summed):
+            return self._offer_positions(positions)
+        if any(self.problem.is_summed):
             value = exact_value(self.level.tree.arrays, states)
         else:
             value = self.problem.tables.value(positions.tolist())
         if value > self.value:
             self.value, self.positions = value, positions
         return value
+
+    def _offer_positions(self, positions: NDArray[np.int64]) -> float:
+        """Take a configuration of the maximized variables if it is the best; return its value."""
+        assert self.evaluate is not None
+        value = self.evaluate(positions)
+        if value > self.value:
+            self.value, self.positions = value, positions
+        return value
+
+    def _offer_explanation(self) -> None:
+        """Start a marginal MAP from the most probable explanation, as far as that is known soon."""
+        summed = self.problem.is_summed
+        joint = Progress(replace(self.problem, is_summed=(False,) * len(summed)), 0)
+        while not joint.is_done and joint.number < 1:
+            joint.advance(_NODES_OF_DIVES)
+        if joint.positions is not None:
+            self._offer_positions(joint.positions)
 
     def _completed(self, states: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the positions of all variables: those of the nodes, and the best of the rest.

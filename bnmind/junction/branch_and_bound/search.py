@@ -35,6 +35,7 @@ from bnmind.junction.branch_and_bound.progress import Evaluator, Progress
 from bnmind.junction.branch_and_bound.search_kernel import SearchArrays
 from bnmind.junction.branch_and_bound.search_state import copied
 from bnmind.junction.graphs.elimination_order import OrderFinder
+from bnmind.junction.inference.answering import Answering
 from bnmind.junction.inference.compile import compile_plan
 from bnmind.junction.inference.evidence import Evidence, by_name, likelihood, read_findings
 from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
@@ -296,6 +297,7 @@ class ExplanationSearch(Value):
             order=self.order,
             limits=self.limits,
         )
+        answering = Answering(plan.compiled)
         tables, variables = self._tables, self.variables
         number = {v.name: i for i, v in enumerate(tables.variables)}
         weights = {v.name: likelihood(v, soft[v.name]) for v in variables if v.name in soft}
@@ -305,11 +307,15 @@ class ExplanationSearch(Value):
             at = {n: int(tables.states[number[n]][positions[number[n]]]) for n in names}
             states = {v.name: v.states[at[v.name]] for v in variables}
             factor = math.prod([float(weight[at[name]]) for name, weight in weights.items()])
-            try:
-                log_evidence = plan.run({**hard, **states, **rest}).log_evidence
-            except ImpossibleEvidenceError:
+            if factor == 0:
                 return -math.inf
-            return log_evidence + math.log(factor) if factor > 0 else -math.inf
+            findings = {**hard, **states, **rest}
+            try:
+                # A search for findings that contradict each other would take long.
+                posterior = plan.run(findings) if plan.by_case else answering.attempt(findings)
+            except ImpossibleEvidenceError:
+                posterior = None
+            return -math.inf if posterior is None else posterior.log_evidence + math.log(factor)
 
         return evaluate
 
