@@ -13,7 +13,6 @@ from functools import cached_property, partial
 from typing import Any
 
 from bnmind.errors import InvalidModelError, TooLargeError
-from bnmind.errors import TooLargeError
 from bnmind.junction.branch_and_bound.within_limits import searched
 from bnmind.junction.engine.plan_bytes import plan_bytes
 from bnmind.junction.engine.plan_store import PlanStore, Stored
