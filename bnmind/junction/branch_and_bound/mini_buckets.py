@@ -45,7 +45,7 @@ class Message(NamedTuple):
     """The variable whose elimination gave it; −1 for a table of the model."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Division:
     """A division of all buckets into mini-buckets."""
 
@@ -115,7 +115,13 @@ def divide(
             cells += size // sizes[v]
             largest = max(largest, size)
         parts.append(tuple(tuple(tables) for _, _, tables in minis))
-    return Division(tuple(order), tuple(parts), tuple(every), cells, largest)
+    return Division(
+        order=tuple(order),
+        parts=tuple(parts),
+        scopes=tuple(every),
+        cells=cells,
+        largest=largest,
+    )
 
 
 @dataclass(frozen=True)

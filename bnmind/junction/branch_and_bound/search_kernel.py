@@ -209,6 +209,48 @@ def _keep_solution(tree: TreeArrays, arrays: SearchArrays, node: int) -> None:
 
 
 @njit
+def _take_leaf(
+    tree: TreeArrays, arrays: SearchArrays, node: int, value: float, tolerance: float
+) -> None:
+    """Take the value of a leaf, relative to its bound."""
+    arrays.totals[node] += value
+    total = arrays.totals[node]
+    if total > max(arrays.least[node], arrays.best[node]) + tolerance:
+        arrays.best[node] = total
+        arrays.solution[tree.solution_starts[node]] = arrays.states[node]
+    else:
+        arrays.failed[node] = max(arrays.failed[node], total)
+
+
+@njit
+def _take_value(
+    tree: TreeArrays,
+    arrays: SearchArrays,
+    node: int,
+    value: float,
+    is_exact: bool,
+    tolerance: float,
+) -> tuple[int, int]:
+    """Take the value of a subtree at its parent; return the next node, and what to do there."""
+    parent = tree.parents[node]
+    threshold = max(arrays.least[parent], arrays.best[parent])
+    arrays.totals[parent] += value
+    total = arrays.totals[parent]
+    if not is_exact or total <= threshold + tolerance:
+        arrays.failed[parent] = max(arrays.failed[parent], total)
+        return parent, NEXT
+    arrays.child_at[parent] += 1
+    at = arrays.child_at[parent]
+    if at < tree.child_starts[parent + 1]:
+        child = tree.children[at]
+        arrays.least[child] = threshold - total
+        return child, ENTER
+    arrays.best[parent] = total
+    _keep_solution(tree, arrays, parent)
+    return parent, NEXT
+
+
+@njit
 def run_search(
     tree: TreeArrays,
     arrays: SearchArrays,
@@ -292,36 +334,13 @@ def run_search(
                 arrays.best[node] = bound
                 arrays.solution[tree.solution_starts[node]] = x
         elif phase == VALUED:
-            arrays.totals[node] += value
-            total = arrays.totals[node]
-            if total > max(arrays.least[node], arrays.best[node]) + tolerance:
-                arrays.best[node] = total
-                arrays.solution[tree.solution_starts[node]] = arrays.states[node]
-            else:
-                arrays.failed[node] = max(arrays.failed[node], total)
+            _take_leaf(tree, arrays, node, value, tolerance)
             phase = NEXT
         else:
             if node == top:
                 reason = DONE
                 continue
-            parent = tree.parents[node]
-            threshold = max(arrays.least[parent], arrays.best[parent])
-            arrays.totals[parent] += value
-            total = arrays.totals[parent]
-            node = parent
-            phase = NEXT
-            if not is_exact or total <= threshold + tolerance:
-                arrays.failed[node] = max(arrays.failed[node], total)
-                continue
-            arrays.child_at[node] += 1
-            at = arrays.child_at[node]
-            if at < tree.child_starts[node + 1]:
-                node = tree.children[at]
-                arrays.least[node] = threshold - total
-                phase = ENTER
-            else:
-                arrays.best[node] = total
-                _keep_solution(tree, arrays, node)
+            node, phase = _take_value(tree, arrays, node, value, is_exact, tolerance)
     control[0], control[1], control[3] = node, phase, is_exact
     arrays.returned[0] = value
     return reason, visited

@@ -215,15 +215,8 @@ def _arrays(
         cells.append(message.values.ravel())
         start += message.values.size
     contexts = [sorted(number[u] for u in neighbors[v]) if v >= 0 else [] for v in nodes]
-    context_strides, is_cached = [], []
-    for i, context in enumerate(contexts):
-        total, own_strides = 1, []
-        for u in context:
-            own_strides.append(total if total < MOST_CONTEXTS else 0)
-            total *= sizes[nodes[u]]
-        context_strides.append(own_strides)
-        is_cached.append(bool(i and children[i] and total < MOST_CONTEXTS))
     node_sizes = [1, *(sizes[v] for v in nodes[1:])]
+    context_strides, is_cached = _context_strides(contexts, node_sizes, children)
     lengths = [ends[i] - i for i in range(n)]
     return TreeArrays(
         sizes=_ints(node_sizes),
@@ -252,6 +245,21 @@ def _arrays(
         solution_starts=_ints(np.cumsum([0, *lengths])),
         constant=np.array([bounds.total + constant, exact]),
     )
+
+
+def _context_strides(
+    contexts: Sequence[Sequence[int]], sizes: Sequence[int], children: Sequence[Sequence[int]]
+) -> tuple[list[list[int]], list[bool]]:
+    """Return the strides that number the configurations of contexts, and which are cached."""
+    strides, is_cached = [], []
+    for i, context in enumerate(contexts):
+        total, own = 1, []
+        for u in context:
+            own.append(total if total < MOST_CONTEXTS else 0)
+            total *= sizes[u]
+        strides.append(own)
+        is_cached.append(bool(i and children[i] and total < MOST_CONTEXTS))
+    return strides, is_cached
 
 
 def _ints(values: Iterable[int]) -> Ints:
