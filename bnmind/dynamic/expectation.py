@@ -151,6 +151,12 @@ class DynamicAscent(Sealed):
         """Return normalized parameters; those of zero stay zero."""
         return self.layout.within(numbers, known)
 
+    @property
+    def n_zeros(self) -> int:
+        """The number of probabilities in tables that stay zero, as no prior adds to them."""
+        n = self.layout.n_free_cells
+        return int(np.sum((self.start(None)[:n] == 0) & (self.layout.pseudo_counts == 0)))
+
     def start(self, rng: np.random.Generator | None) -> Floats:
         """Return parameters to start from: those of the network, or random ones.
 

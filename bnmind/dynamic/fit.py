@@ -39,7 +39,8 @@ class DynamicFit(CheckedValue):
     network: DynamicNetwork
     """The network with the learned tables."""
     n_parameters: int
-    """The number of free parameters; tables shared by all slices count once."""
+    """The number of free parameters; tables shared by all slices count once, and probabilities
+    that stay zero do not count."""
     n_sequences: int
     """The number of sequences."""
     n_slices: int
@@ -173,7 +174,7 @@ def fit_dynamic(
     record = LearningRecord.of(climbs, asked.seed)
     return DynamicFit(
         network=_network_of(layout, climbs[record.best_start].parameters),
-        n_parameters=layout.n_parameters,
+        n_parameters=layout.n_parameters - ascent.n_zeros,
         n_sequences=len(found.lengths),
         n_slices=found.n_rows,
         shared=shared,

@@ -141,6 +141,7 @@ def test_zeros_stay_zero_and_fixed_tables_stay() -> None:
         network, weather_of(20, 2), sequence="town", fixed=["umbrella"], options=options
     )
     assert fitted.network.cpd("rain").to_tabular().values[0, 1] == 0
+    assert fitted.n_parameters == 2  # the start, and the end of a dry spell
     for number in (0, 1):
         sensor = fitted.network.cpd("umbrella", number).to_tabular().values
         assert sensor.tolist() == WEATHER.cpd("umbrella").to_tabular().values.tolist()
