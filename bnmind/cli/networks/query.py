@@ -13,18 +13,24 @@ import typer
 from bnmind._messages import one_line
 from bnmind._registry import made_by_name
 from bnmind._text_files import check_writable, write_file
+from bnmind.cli.networks.beyond_memory import (
+    APPROXIMATIONS,
+    planned_in_slices,
+    run_plan,
+    show_approximation,
+)
 from bnmind.cli.networks.competition import answer_task, task_of
 from bnmind.cli.shared.command import with_options
 from bnmind.cli.shared.members import Described, command_with_members
 from bnmind.cli.shared.models import model_from
 from bnmind.cli.shared.named_states import evidence_of, names_of
-from bnmind.cli.shared.options import Json, Normalize
+from bnmind.cli.shared.options import Json, Normalize, Seed
 from bnmind.cli.shared.printable import tell, tell_json
 from bnmind.cli.shared.work import interruptible, working
-from bnmind.errors import BnmindError
+from bnmind.errors import BnmindError, TooLargeError
 
 if TYPE_CHECKING:
-    from bnmind.junction import Limits, OrderFinder, Plan, Posterior
+    from bnmind.junction import Limits, OrderFinder, Plan, Posterior, SlicedPlan
     from bnmind.pgm import FactorModel
 
 __all__ = ["QUERY_HELP", "QueryCommand", "query"]
@@ -73,8 +79,10 @@ QueryCommand = command_with_members(
     Formats_of_networks=_model_formats,
     Order_finders=_order_finders,
     Tasks_of_the_UAI_competitions=_tasks,
+    Approximations=lambda: APPROXIMATIONS,
 )
-"""A command whose help lists the formats of model files, the order finders and the tasks."""
+"""A command whose help lists the formats of model files, the order finders, the tasks and
+the approximations."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,6 +166,25 @@ class QueryOptions:
             "--svg", metavar="FILE", help="Draw the network with its distributions to this file."
         ),
     ] = None
+    approximate: Annotated[
+        str | None,
+        typer.Option(
+            "--approximate",
+            metavar="NAME",
+            help="Give an approximate answer, from the list below.",
+            show_default=False,
+        ),
+    ] = None
+    seed: Seed = None
+    sums: Annotated[
+        Path | None,
+        typer.Option(
+            "--sums",
+            metavar="FILE",
+            help="Keep the sums of slices in this file. An interrupted command goes on from there.",
+            show_default=False,
+        ),
+    ] = None
     normalize: Normalize = False
     max_bytes: Annotated[
         float | None,
@@ -165,7 +192,8 @@ class QueryOptions:
             "--max-bytes",
             min=1,
             metavar="N",
-            help="The limit for the memory of a run, such as 8e9. [default: 2 GiB]",
+            help="The limit for the memory of a run, such as 8e9; what exceeds it runs in slices."
+            " [default: 2 GiB]",
             show_default=False,
         ),
     ] = None
@@ -194,10 +222,17 @@ def query(options: QueryOptions) -> None:
     task = task_of(options)
     if options.picture is not None:
         check_writable(options.picture)
+    if options.seed is not None and options.approximate is None:
+        raise BnmindError("--seed goes with --approximate likelihood-weighting")
     network = model_from(options.model, read_model, normalize=options.normalize)
     known = _evidence(options, network)
     limits = _limits(options)
+    if options.approximate is not None:
+        _approximate(options, known, limits)
+        return
     if task is not None:
+        if options.sums is not None:
+            raise BnmindError("--sums does not go with --task")
         engine = compile_model(network, order=finder or None, limits=limits)
         answer_task(task, options, engine, known)
         return
@@ -218,6 +253,32 @@ def _limits(options: QueryOptions) -> Limits:
     return Limits(
         int(options.max_bytes or usual.max_bytes),
         int(options.max_multiplications or usual.max_multiplications),
+    )
+
+
+def _approximate(options: QueryOptions, known: dict[str, str], limits: Limits) -> None:
+    """Print an approximate answer; raise an error if an option does not go with it."""
+    from bnmind.junction import ORDER_FINDERS
+    from bnmind.pgm.files import read
+
+    for option, given in (
+        ("--task", options.task is not None),
+        ("--svg", options.picture is not None),
+        ("--plan", options.show_plan),
+        ("--sums", options.sums is not None),
+    ):
+        if given:
+            raise BnmindError(f"{option} does not go with --approximate")
+    network = model_from(options.model, read, normalize=options.normalize)
+    chosen = names_of(options.targets or [], {v.name for v in network.variables})
+    names = chosen or [v.name for v in network.variables if v.name not in known]
+    order = ORDER_FINDERS[options.order or DEFAULT_ORDER]()
+    show_approximation(
+        options.approximate or "",
+        network,
+        (known, names, order, limits),
+        seed=options.seed,
+        as_json=options.as_json,
     )
 
 
@@ -258,8 +319,15 @@ def _show(
         # If each case has a plan of its own, show the plan for this evidence.
         return (plan, known) if plan.by_case is None else (plan.for_case(known), {})
 
-    plan, findings = working("planning", lambda _: planned())
-    posterior = working("computing", lambda _: plan.run(findings))
+    plan: Plan | SlicedPlan
+    try:
+        plan, findings = working("planning", lambda _: planned())
+    except TooLargeError as refusal:
+        plan = planned_in_slices(
+            network, known, names, order=finder, limits=limits, refusal=refusal
+        )
+        findings = {}
+    posterior = run_plan(plan, findings, options.sums)
     view = interruptible(lambda: belief_view(network, posterior, evidence=known))
     picture, show_plan = options.picture, options.show_plan
     if picture is not None:
@@ -278,7 +346,11 @@ def _show(
         tell(f"\nWritten: {picture}")
 
 
-def _as_json(plan: Plan, posterior: Posterior, *, show_plan: bool) -> dict[str, object]:
+def _as_json(
+    plan: Plan | SlicedPlan, posterior: Posterior, *, show_plan: bool
+) -> dict[str, object]:
+    from bnmind.junction import SlicedPlan
+
     result: dict[str, object] = {
         "marginals": {
             variable.name: dict(zip(variable.states, target.values.tolist(), strict=True))
@@ -287,7 +359,16 @@ def _as_json(plan: Plan, posterior: Posterior, *, show_plan: bool) -> dict[str, 
         },
         "log_evidence": posterior.log_evidence,
     }
-    if show_plan:
+    if not show_plan:
+        return result
+    if isinstance(plan, SlicedPlan):
+        result["plan"] = {
+            "slices": plan.n_slices,
+            "sliced": [v.name for v in plan.sliced],
+            "multiplications": plan.multiplications,
+            "memory": plan.memory,
+        }
+    else:
         saved, trees = plan.savings, plan.trees
         result["plan"] = {
             "total_size": plan.total_size,

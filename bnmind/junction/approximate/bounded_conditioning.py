@@ -21,7 +21,7 @@ If the other slices have the prior mass R, then ``S <= P(e) <= S + R``, and
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -182,7 +182,12 @@ class BoundedConditioning(Value):
 
     @checked
     def run(
-        self, evidence: Evidence | None = None, *, gap: float = 0.0, most_slices: int | None = None
+        self,
+        evidence: Evidence | None = None,
+        *,
+        gap: float = 0.0,
+        most_slices: int | None = None,
+        progress: Callable[[int, int | None], None] | None = None,
     ) -> PosteriorBounds:
         """Return the bounds when they are narrow enough, or after a number of slices.
 
@@ -194,6 +199,8 @@ class BoundedConditioning(Value):
             The width of the bounds that is narrow enough.
         most_slices
             The most slices to run; by default all.
+        progress
+            A function that is called with the number of finished slices, and of all.
 
         Raises
         ------
@@ -210,6 +217,8 @@ class BoundedConditioning(Value):
         if most > 0:
             for state, info in self.steps(evidence):
                 bounds = state
+                if progress is not None:
+                    progress(info.done, info.slices)
                 if info.gap <= gap or info.done >= most:
                     break
         if not bounds.sums.total > 0 and bounds.log_rest == -math.inf:
