@@ -8,7 +8,9 @@ import subprocess
 import sys
 import threading
 from _thread import interrupt_main
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,6 +26,15 @@ DIALOGUES = {
 }
 COMMANDS = {**DIALOGUES, "suggest": ("suggest", *TINY), "help": ("--help",)}
 FULL = Path("/dev/full")
+
+EVERYDAY = "play", "suggest"
+"""The commands that are tried every day; each trial starts a process."""
+
+
+def each(names: Iterable[str]) -> list[Any]:
+    """Return the parameters of a test that is slow for most commands."""
+    slow = pytest.mark.slow
+    return [pytest.param(name, marks=() if name in EVERYDAY else slow) for name in names]
 
 
 def _shell(
@@ -43,14 +54,14 @@ def _shell(
     )
 
 
-@pytest.mark.parametrize("name", DIALOGUES)
+@pytest.mark.parametrize("name", each(DIALOGUES))
 def test_a_closed_standard_input_is_an_empty_one(name: str, tmp_path: Path) -> None:
     closed = _shell(DIALOGUES[name], "<&-", tmp_path)
     assert (closed.returncode, closed.stderr) == (0, "")
     assert closed.stdout
 
 
-@pytest.mark.parametrize("name", DIALOGUES)
+@pytest.mark.parametrize("name", each(DIALOGUES))
 def test_a_standard_input_that_cannot_be_read_is_named(name: str, tmp_path: Path) -> None:
     result = _shell(DIALOGUES[name], f"0>{tmp_path / 'written'}", tmp_path)
     assert result.returncode == 2
@@ -58,7 +69,7 @@ def test_a_standard_input_that_cannot_be_read_is_named(name: str, tmp_path: Path
     assert result.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", each(COMMANDS))
 def test_a_closed_standard_output_is_refused(name: str, tmp_path: Path) -> None:
     result = _shell(COMMANDS[name], ">&-", tmp_path)
     assert result.returncode == 2
@@ -78,7 +89,7 @@ def test_a_standard_error_that_cannot_be_written_changes_nothing(
 
 @pytest.mark.skipif(not FULL.exists(), reason="there is no device that is always full")
 @pytest.mark.parametrize("unbuffered", [False, True])
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", each(COMMANDS))
 def test_a_full_standard_output_is_named(name: str, unbuffered: bool, tmp_path: Path) -> None:
     result = _shell(COMMANDS[name], f">{FULL}", tmp_path, unbuffered=unbuffered)
     assert result.returncode == 2
@@ -86,7 +97,7 @@ def test_a_full_standard_output_is_named(name: str, unbuffered: bool, tmp_path: 
     assert result.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", each(COMMANDS))
 def test_output_that_nobody_reads_ends_the_process_in_silence(name: str, tmp_path: Path) -> None:
     result = _shell(COMMANDS[name], "| true", tmp_path)
     assert (result.returncode, result.stderr) == (BROKEN_PIPE, "")
