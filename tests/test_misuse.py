@@ -151,6 +151,10 @@ def of_functions() -> Iterator[Call]:
             {"cpd": COUNT, "nodes": rank_one.RootsOfUnity(), "name": "B"},
         ),
         (
+            rank_one.observed_chain,
+            {"cpd": COUNT, "known": {"count": 1}, "place": {}, "name": "B"},
+        ),
+        (
             rank_one.rank_one_form,
             {"cpd": COUNT, "nodes": rank_one.Integers(), "states": {"rain": [0, 1]}, "name": "B"},
         ),

@@ -12,12 +12,14 @@ No number is negative, so nothing cancels.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from bnmind._arguments import checked
+from bnmind._messages import listed
+from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 from bnmind.pgm.cpd import CPD, FunctionalCPD
 from bnmind.pgm.factor import Factor
@@ -81,6 +83,11 @@ def observed_chain(
         known states. None if the distribution cannot be computed one parent at a time, not in this
         order, or if its states are impossible.
 
+    Raises
+    ------
+    InvalidArgumentError
+        If ``known`` lacks the child or has a state out of range, or ``place`` lacks a parent.
+
     Examples
     --------
     >>> from bnmind.pgm import Variable
@@ -98,6 +105,7 @@ def observed_chain(
         return None
     hidden = [v for v in cpd.parents if v.name not in known]
     number = {v.name: i for i, v in enumerate(hidden)}
+    _check(cpd, known, place, number)
     effect = effect_of(cpd, known, number, place or number)
     if effect is None or not effect.start.any():
         return None
@@ -121,6 +129,23 @@ def observed_chain(
         factors.append(Factor(scope, values))
         before = after
     return tuple(factors) or (Factor((), np.asarray(effect.start @ effect.end)),)
+
+
+def _check(
+    cpd: CPD, known: Mapping[str, int], place: Mapping[str, int] | None, hidden: Iterable[str]
+) -> None:
+    """Raise an error if a state is unknown or out of range, or a hidden parent has no place."""
+    if cpd.variable.name not in known:
+        raise InvalidArgumentError(f"known lacks the state of {cpd.variable.name}", known)
+    for v in cpd.scope:
+        if not 0 <= known.get(v.name, 0) < v.n_states:
+            raise InvalidArgumentError(
+                f"expected a state of {v.name} from 0 to {v.n_states - 1}, got {known[v.name]}",
+                known[v.name],
+            )
+    lacking = [name for name in hidden if place and name not in place]
+    if lacking:
+        raise InvalidArgumentError(f"place lacks {listed(lacking)}", place)
 
 
 def effect_of(
