@@ -417,6 +417,16 @@ def of_functions() -> Iterator[Call]:
             },
         ),
         (
+            junction.compile_search,
+            {
+                "model": network(),
+                "evidence": {"rain": "no"},
+                "targets": ["wet"],
+                "order": junction.MinFill(),
+                "limits": junction.Limits(),
+            },
+        ),
+        (
             junction.compile_marginal_map,
             {
                 "model": network(),
