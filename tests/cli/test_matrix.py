@@ -271,8 +271,13 @@ def test_nothing_is_broken(wholes: Mapping[str, Whole]) -> None:
 def test_every_command(
     kind: str, server: CommandServer, wholes: Mapping[str, Whole], tmp_path: Path
 ) -> None:
+    """All commands where files and pipes break, and a third of them where streams do, in turn."""
     broken, check = BROKEN[kind]
-    try_all(server, broken, check, wholes, tmp_path)
+    if kind in ("a full disk", "output that nobody reads"):
+        tried = dict(wholes)
+    else:
+        tried = dict(list(wholes.items())[list(BROKEN).index(kind) % 3 :: 3])
+    try_all(server, broken, check, tried, tmp_path)
 
 
 def _as_everybody_else() -> None:

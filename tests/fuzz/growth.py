@@ -22,10 +22,10 @@ from tests.fuzz.readers import READERS, Reader
 
 __all__ = ["Growth", "grown", "peak_of"]
 
-ENOUGH = 0.05
+ENOUGH = 0.03
 """Seconds of processor time that are measured well."""
 
-LONGEST = 2**20
+LONGEST = 2**19
 """Bytes of a file: what is still fast at this size grows slowly enough."""
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import string
 
 import numpy as np
@@ -98,7 +97,7 @@ def test_a_clique_of_hundreds_of_tables_is_planned_in_seconds() -> None:
     assert not evidence
     plan = compile_plan(model)
     assert plan.total_size < 2**21
-    assert math.isclose(plan.memory, 2**22, rel_tol=0.5)
+    assert plan.memory < 2**25  # the clique's table and, of that size, its stations
     found = plan.run().marginals
     for variable, answer in zip(model.variables, competition_answers("Alchemy_11"), strict=True):
         np.testing.assert_allclose(found[variable.name], answer, atol=2e-6)

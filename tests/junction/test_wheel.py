@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Iterator
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
@@ -31,7 +32,14 @@ from tests.wheel import (
 )
 
 LARGE = tuple(name for name in NAMES if name not in SMALL)
-SLOW_ONES = [pytest.param(name, marks=pytest.mark.slow) for name in LARGE]
+
+
+def asked(*kinds: str) -> list[Any]:
+    """Return the networks and kinds of evidence to ask about: of the large ones, only some."""
+    every_day: list[Any] = [(name, kind) for name in SMALL for kind in EVIDENCE]
+    slow = pytest.mark.slow
+    return every_day + [pytest.param(name, kind, marks=slow) for name in LARGE for kind in kinds]
+
 
 OFF_BY_ROUNDING = {
     *("sachs", "alarm", "hepar2", "water", "munin1", "munin2", "munin3", "munin4", "munin"),
@@ -46,9 +54,6 @@ TARGETS = {
     "link": 2,
 }
 """How many posteriors pgmpy is asked for, where all take it long."""
-
-TOO_LARGE_FOR_PGMPY = {(name, "leaves") for name in ("munin1", "munin3", "munin4", "munin")}
-"""One posterior takes it gigabytes, 20 of them in munin1."""
 
 TOO_LARGE_FOR_PYAGRUM = {(name, kind) for name in ("munin1", "link") for kind in EVIDENCE[:2]}
 """All posteriors take it gigabytes; few one by one do not."""
@@ -117,11 +122,8 @@ def test_13_of_24_need_normalizing() -> None:
     assert len(set(NAMES)) == 24
 
 
-@pytest.mark.parametrize("evidence", EVIDENCE)
-@pytest.mark.parametrize("name", [*SMALL, *SLOW_ONES])
+@pytest.mark.parametrize(("name", "evidence"), asked("random"))
 def test_marginals_are_those_of_pgmpy(name: str, evidence: str) -> None:
-    if (name, evidence) in TOO_LARGE_FOR_PGMPY:
-        pytest.skip("pgmpy takes gigabytes")
     network = network_of(name)
     question, ours = answered(name, evidence)
     assert [joint.names for joint in ours.targets] == [(x,) for x in question.targets]
@@ -136,8 +138,7 @@ def test_marginals_are_those_of_pgmpy(name: str, evidence: str) -> None:
             np.testing.assert_allclose(ours.targets[place].values, found.values, rtol=0, atol=1e-10)
 
 
-@pytest.mark.parametrize("evidence", EVIDENCE)
-@pytest.mark.parametrize("name", [*SMALL, *SLOW_ONES])
+@pytest.mark.parametrize(("name", "evidence"), asked("leaves", "random"))
 def test_marginals_and_the_evidence_are_those_of_pyagrum(name: str, evidence: str) -> None:
     gum = pytest.importorskip("pyagrum")
     question, ours = answered(name, evidence)
