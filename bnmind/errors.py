@@ -36,6 +36,7 @@ __all__ = [
     "ResponseTableError",
     "SessionFileError",
     "StoreError",
+    "TooFewSamplesError",
     "TooLargeError",
     "UnknownNameError",
     "WorkersError",
@@ -256,6 +257,17 @@ class TooLargeError(BnmindError, ValueError):
         """The cost, in the unit of the message."""
         self.budget = budget
         """The limit, in the same unit."""
+
+
+class TooFewSamplesError(BnmindError, ValueError):
+    """Random samples are worth too few for an estimate; more of them, or exact ways, may do."""
+
+    def __init__(self, message: str, *, n_samples: int, effective_samples: float) -> None:
+        super().__init__(message)
+        self.n_samples = n_samples
+        """The number of samples drawn."""
+        self.effective_samples = effective_samples
+        """The number of equally weighted samples that would be as good."""
 
 
 class UnknownNameError(BnmindError, LookupError):

@@ -16,6 +16,7 @@ from bnmind.errors import (
     InvalidCodeError,
     InvalidModelError,
     MissingLibraryError,
+    TooFewSamplesError,
     TooLargeError,
     UnknownNameError,
     WorkersError,
@@ -30,6 +31,7 @@ EXAMPLES: list[BnmindError] = [
     EvidenceNamesError(["rain"], ["rian", 3], ["rain", "wet"]),
     MissingLibraryError("pgmpy must be installed", "pgmpy"),
     WorkersError("the cluster has no workers", "tcp://10.0.0.1:8786"),
+    TooFewSamplesError("expected more samples", n_samples=10, effective_samples=1.5),
 ]
 
 

@@ -5,7 +5,11 @@ networks*, UAI 1989 (1990); R. D. Shachter & M. A. Peot, *Simulation approaches 
 probabilistic inference on belief networks*, UAI 1989 (1990). Variables without evidence are drawn
 from their conditional distributions, parents first. The weight of a sample is the probability of
 the evidence given its parents. The standard error is that of a ratio of means (the delta method):
-``sqrt(Σ w² (f − p)²) / Σ w`` for an estimate p = Σ w f / Σ w.
+``sqrt(Σ w² (f − p)²) / Σ w`` for an estimate p = Σ w f / Σ w. It is zero for a state that occurred
+in no sample, or in all. Such a state has the error 3/n for n effective samples instead: with a
+probability of about .95, an event that n independent samples lack is no more probable (the rule of
+three: J. A. Hanley & A. Lippman-Hand, *If nothing goes wrong, is everything all right?*, JAMA 249,
+1983). All other errors are at least 1/n.
 """
 
 from __future__ import annotations
@@ -21,7 +25,7 @@ from numpy.typing import NDArray
 from bnmind._arguments import checked
 from bnmind._messages import many
 from bnmind._values import ReadOnlyDict, Sealed
-from bnmind.errors import InvalidArgumentError, TooLargeError
+from bnmind.errors import InvalidArgumentError, TooFewSamplesError, TooLargeError
 from bnmind.information import Floats
 from bnmind.junction.inference.evidence import (
     Evidence,
@@ -31,14 +35,18 @@ from bnmind.junction.inference.evidence import (
     likelihood,
 )
 from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
-from bnmind.pgm.cpd import FunctionalCPD
+from bnmind.pgm.cpd import CPD, FunctionalCPD
 from bnmind.pgm.network import Network
+from bnmind.pgm.noisy import NoisyExtremum, NoisyMaximum, combined
 from bnmind.pgm.variable import Variable
 
 __all__ = ["WeightedPosterior", "likelihood_weighting"]
 
 _CHUNK = 2**14
 """The samples that are drawn at once."""
+
+_FEWEST = 10
+"""The effective samples below which there are no estimates."""
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -50,7 +58,11 @@ class WeightedPosterior(Sealed):
     estimates: tuple[Floats, ...]
     """For each target, the estimate of the probability of each state, ``(states,)``."""
     standard_errors: tuple[Floats, ...]
-    """For each target, the standard error of each estimate, ``(states,)``."""
+    """For each target, the standard error of each estimate, ``(states,)``.
+
+    A state that occurred in no sample, or in all, has 3 / ``effective_samples``, an upper bound of
+    its error with a probability of about .95. Targets whose state is observed have 0.
+    """
     log_evidence: float
     """The natural logarithm of the estimated probability of the evidence."""
     evidence_error: float
@@ -94,7 +106,8 @@ def likelihood_weighting(
     """Estimate posteriors from weighted samples.
 
     The estimates are not exact. Their standard errors are reliable only if the effective number of
-    samples is large; evidence of small probability makes it small.
+    samples is large; evidence of small probability makes it small. Fewer than ten effective samples
+    give no estimates, but an error.
 
     Parameters
     ----------
@@ -109,18 +122,21 @@ def likelihood_weighting(
     rng
         The random generator.
     limits
-        The limit of the multiplications: one for each state of each variable in each sample.
+        The limit of the multiplications: one for each state of each variable in each sample; for
+        a noisy maximum or minimum, one for each of its parents too.
     progress
         A function that is called with the number of samples drawn, and of all samples.
 
     Raises
     ------
     InvalidArgumentError
-        If there are no samples, or no sample agrees with the evidence, or the arguments are wrong.
+        If no samples are asked for, or the arguments are wrong.
+    TooFewSamplesError
+        If the samples are worth fewer than ten, or none agrees with the evidence.
     UnknownNameError
         If a variable or a state is unknown.
     TooLargeError
-        If the samples would exceed the limit, or a noisy table is too large to expand.
+        If the samples would exceed the limit.
 
     Examples
     --------
@@ -134,7 +150,7 @@ def likelihood_weighting(
     """
     if n_samples < 1:
         raise InvalidArgumentError(f"n_samples must be at least 1, got {n_samples}", n_samples)
-    work = n_samples * sum([v.n_states for v in network.variables])
+    work = n_samples * sum([_work(cpd) for cpd in network.cpds])
     if work > limits.max_multiplications:
         raise TooLargeError(
             f"{many(n_samples)} samples would take {many(work)} multiplications; allowed are"
@@ -156,7 +172,13 @@ def likelihood_weighting(
         sums = sums.add(logs, [states[v.name] for v in wanted])
         if progress is not None:
             progress(start + n, n_samples)
-    return sums.posterior(wanted, n_samples)
+    return sums.posterior(wanted, n_samples, frozenset(fixed))
+
+
+def _work(cpd: CPD) -> int:
+    """Return the number of multiplications of a sample of a variable."""
+    n = cpd.variable.n_states
+    return n * (1 + len(cpd.parents)) if isinstance(cpd, NoisyExtremum) else n
 
 
 def _read(network: Network, evidence: Evidence | None) -> tuple[dict[str, int], dict[str, Floats]]:
@@ -193,7 +215,7 @@ class _Draws:
         self.tables = {
             cpd.variable.name: np.moveaxis(np.real(cpd.to_factor().values), 0, -1)
             for cpd in self.cpds
-            if not isinstance(cpd, FunctionalCPD)
+            if not isinstance(cpd, FunctionalCPD | NoisyExtremum)
         }
 
     def draw(self, n: int, rng: np.random.Generator) -> tuple[dict[str, NDArray[np.intp]], Floats]:
@@ -211,7 +233,12 @@ class _Draws:
                         logs += np.log(drawn == seen)
                         drawn = np.full(n, seen, dtype=np.intp)
                 else:
-                    rows = np.broadcast_to(self.tables[name][at], (n, cpd.variable.n_states))
+                    rows = (
+                        _extrema(cpd, at)
+                        if isinstance(cpd, NoisyExtremum)
+                        else self.tables[name][at]
+                    )
+                    rows = np.broadcast_to(rows, (n, cpd.variable.n_states))
                     if seen is not None:
                         logs += np.log(rows[:, seen])
                         drawn = np.full(n, seen, dtype=np.intp)
@@ -221,6 +248,27 @@ class _Draws:
                 if name in self.weights:
                     logs += np.log(self.weights[name][drawn])
         return states, logs
+
+
+def _extrema(cpd: NoisyExtremum, at: Sequence[NDArray[np.intp]]) -> Floats:
+    """Return the distributions of a noisy maximum or minimum, ``(samples, states)``.
+
+    The table over all parents is never expanded.
+
+    Parameters
+    ----------
+    cpd
+        The distribution.
+    at
+        The states of each parent in the samples.
+    """
+    # In reverse order of the states, a minimum is a maximum.
+    turn = slice(None) if isinstance(cpd, NoisyMaximum) else slice(None, None, -1)
+    leak, *links = [contribution[turn] for contribution in cpd.contributions]
+    columns = leak
+    for link, states in zip(links, at, strict=True):
+        columns = combined(columns, link[:, states])
+    return columns[turn].T
 
 
 def _drawn(rows: Floats, uniform: Floats) -> NDArray[np.intp]:
@@ -273,18 +321,25 @@ class _Sums:
             seconds=counted(self.seconds, old**2, w**2),
         )
 
-    def posterior(self, targets: Sequence[Variable], n: int) -> WeightedPosterior:
+    def posterior(
+        self, targets: Sequence[Variable], n: int, observed: frozenset[str]
+    ) -> WeightedPosterior:
         """Return the estimates from n samples."""
-        if not self.first > 0:
-            raise InvalidArgumentError(
-                f"none of {n:,} samples agrees with the evidence, which is impossible or very"
-                " improbable; draw more samples, or compute the answer exactly",
-                n,
+        effective = self.first**2 / self.second if self.first > 0 else 0.0
+        # Sums of equal weights are not exact.
+        if effective < _FEWEST * (1 - 1e-9):
+            agree = f"are worth only {effective:.2g}" if effective else "all disagree with it"
+            raise TooFewSamplesError(
+                f"{many(n)} samples are too few for this evidence, and {agree}; at least {_FEWEST}"
+                " are needed. Draw more samples, or compute the answer exactly; the evidence may be"
+                " impossible or very improbable.",
+                n_samples=n,
+                effective_samples=effective,
             )
         estimates = [first / self.first for first in self.firsts]
         errors = [
-            np.sqrt(np.maximum((1 - 2 * p) * second + p**2 * self.second, 0.0)) / self.first
-            for p, second in zip(estimates, self.seconds, strict=True)
+            np.zeros(v.n_states) if v.name in observed else self._errors(first, second, effective)
+            for v, first, second in zip(targets, self.firsts, self.seconds, strict=True)
         ]
         mean, square = self.first / n, self.second / n
         return WeightedPosterior(
@@ -294,5 +349,13 @@ class _Sums:
             log_evidence=self.log_scale + math.log(mean),
             evidence_error=math.sqrt(max(square / mean**2 - 1, 0.0) / n),
             n_samples=n,
-            effective_samples=self.first**2 / self.second,
+            effective_samples=effective,
         )
+
+    def _errors(self, first: Floats, second: Floats, effective: float) -> Floats:
+        """Return the standard errors for the sums of w and of w² in each state of a target."""
+        if np.count_nonzero(first) == 1:
+            return np.full(len(first), 3 / effective)
+        p = first / self.first
+        errors = np.sqrt(np.maximum((1 - 2 * p) * second + p**2 * self.second, 0.0)) / self.first
+        return np.where(first > 0, np.maximum(errors, 1 / effective), 3 / effective)

@@ -7,9 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bnmind.errors import InvalidArgumentError, TooLargeError, UnknownNameError
+from bnmind.errors import (
+    InvalidArgumentError,
+    TooFewSamplesError,
+    TooLargeError,
+    UnknownNameError,
+)
 from bnmind.junction import likelihood_weighting, posterior
-from bnmind.pgm import FunctionalCPD, Network, TabularCPD, Variable, noisy_or
+from bnmind.pgm import CPD, FunctionalCPD, Network, TabularCPD, Variable, noisy_and, noisy_or
 from tests.junction.slicing.test_sliced_plan import small_network
 
 
@@ -89,9 +94,79 @@ def test_faults_are_named() -> None:
     rng = np.random.default_rng(1)
     with pytest.raises(InvalidArgumentError, match="at least 1"):
         likelihood_weighting(sums(), n_samples=0, rng=rng)
-    with pytest.raises(InvalidArgumentError, match="none of 10 samples"):
+    with pytest.raises(TooFewSamplesError, match="all disagree"):
         likelihood_weighting(sums(), {"n": "3", "c": "0"}, n_samples=10, rng=rng)
     with pytest.raises(TooLargeError, match="fewer samples"):
         likelihood_weighting(sums(), n_samples=10**12, rng=rng)
     with pytest.raises(UnknownNameError):
         likelihood_weighting(sums(), {"z": "0"}, n_samples=10, rng=rng)
+
+
+def two_causes(wet: float, n_states: int = 2) -> Network:
+    """Return a network in which the evidence of wet grass has a small probability."""
+    rain = Variable("rain", ("no", "yes"))
+    probabilities = np.array([[1 - wet, 1 - wet], [wet, wet]])
+    seen = [Variable(f"wet{i}", ("no", "yes")) for i in range(n_states)]
+    hidden = Variable("hidden", ("no", "yes"))
+    return Network(
+        (
+            TabularCPD(rain, (), np.array([0.7, 0.3])),
+            TabularCPD(hidden, (), np.array([1 - wet, wet])),
+            *(TabularCPD(v, (hidden,), np.array([[1, 0], [0, 1]])) for v in seen[:1]),
+            *(TabularCPD(v, (rain,), probabilities) for v in seen[1:]),
+        )
+    )
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3, 4])
+def test_few_effective_samples_give_no_estimates(seed: int) -> None:
+    with pytest.raises(TooFewSamplesError, match="Draw more samples") as caught:
+        likelihood_weighting(
+            two_causes(1e-4),
+            {"wet0": "yes"},
+            ["rain"],
+            n_samples=10_000,
+            rng=np.random.default_rng(seed),
+        )
+    assert caught.value.n_samples == 10_000
+    assert caught.value.effective_samples < 10
+
+
+def test_states_that_never_or_always_occurred_have_an_error() -> None:
+    found = likelihood_weighting(
+        two_causes(1e-6),
+        {"wet1": "yes"},
+        ["hidden", "wet1"],
+        n_samples=100,
+        rng=np.random.default_rng(1),
+    )
+    assert found.estimates[0].tolist() == [1.0, 0.0]
+    assert found.standard_errors[0] == pytest.approx(3 / 100)
+    assert found.standard_errors[1].tolist() == [0.0, 0.0]
+    assert "hidden  no 1.000 ± 0.03  yes 0.000 ± 0.03" in repr(found)
+
+
+def test_noisy_effects_of_many_causes_are_sampled() -> None:
+    causes = [Variable(f"c{i}", ("no", "yes")) for i in range(40)]
+    cpds: list[CPD] = [TabularCPD(c, (), np.array([0.9, 0.1])) for c in causes]
+    cpds.append(noisy_or(Variable("any", ("no", "yes")), causes, [0.3] * 40, leak=0.05))
+    found = likelihood_weighting(
+        Network(tuple(cpds)), {"any": "no"}, ["c0"], n_samples=2_000, rng=np.random.default_rng(1)
+    )
+    absent = 0.9 + 0.1 * 0.7
+    error = found.standard_errors[0][0]
+    assert abs(found.estimates[0][0] - 0.9 / absent) <= 5 * error
+    log_evidence = np.log(0.95) + 40 * np.log(absent)
+    assert abs(np.expm1(found.log_evidence - log_evidence)) <= 5 * found.evidence_error
+
+
+def test_noisy_effects_are_sampled_as_from_their_tables() -> None:
+    a, b = Variable("a", ("0", "1")), Variable("b", ("0", "1"))
+    roots = [TabularCPD(v, (), np.array([0.7, 0.3])) for v in (a, b)]
+    for effect in (noisy_or(a, (b,), [0.5], 0.1), noisy_and(a, (b,), [0.5], 0.1)):
+        networks = [Network((roots[1], cpd)) for cpd in (effect, effect.to_tabular())]
+        one, two = (
+            likelihood_weighting(net, {"a": "1"}, n_samples=50, rng=np.random.default_rng(7))
+            for net in networks
+        )
+        assert one.estimates[0] == pytest.approx(two.estimates[0], abs=1e-12)
