@@ -7,15 +7,21 @@ of the model. `read_plan` puts the plan together again from the model, without a
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from bnmind._arguments import checked
 from bnmind._bounded_files import parse_json, read_text
 from bnmind._text_files import write_file
-from bnmind.errors import InvalidArgumentError, ModelFileError, UnknownNameError
+from bnmind.errors import (
+    InvalidArgumentError,
+    InvalidModelError,
+    ModelFileError,
+    UnknownNameError,
+)
 from bnmind.junction.graphs.elimination_order import (
     EliminationOrder,
     measured_order,
@@ -29,11 +35,13 @@ from bnmind.junction.inference.compile import (
     compile_plan,
 )
 from bnmind.junction.inference.evidence import label_of
-from bnmind.junction.inference.limits import Limits
+from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
 from bnmind.junction.inference.plan import Plan
 from bnmind.junction.plan_files.fingerprint import fingerprint
 from bnmind.junction.reduction.barren_variables import without_barren
 from bnmind.junction.triangulation.greedy import MinFill
+from bnmind.junction.triangulation.randomized_greedy import Start
+from bnmind.junction.triangulation.shared_search import BoundedFinder
 from bnmind.pgm.network import FactorModel, Network
 
 __all__ = ["read_plan", "write_plan"]
@@ -59,6 +67,34 @@ class _KnownOrders:
             for method, order in known
         ]
         return min(found, key=lambda order: order.total_size) if found else MinFill()(graph)
+
+
+@dataclass(frozen=True)
+class _KnownBoundedOrders(_KnownOrders):
+    """A `BoundedFinder` that knows the orders of some graphs.
+
+    Plans of such finders may do without a tree; those of others have the tree of the order.
+    """
+
+    effort: ClassVar[float] = 1.0
+    restarts: ClassVar[int] = 0
+
+    def wanted(self, cells: int, n: int) -> float:
+        """Return no work."""
+        return 0.0
+
+    def within(
+        self,
+        graph: InteractionGraph,
+        *,
+        most: float = math.inf,
+        limit: float = math.inf,
+        compiled: bool = False,
+        start: Start | None = None,
+    ) -> tuple[EliminationOrder | None, int]:
+        """Return the known order, if its tree is within the limit, and no work."""
+        order = self(graph)
+        return (order if order.total_size <= limit else None), 0
 
 
 @checked
@@ -99,11 +135,10 @@ def write_plan(plan: Plan, path: str | os.PathLike[str]) -> None:
             for name, scope in query.inputs.items()
             if name not in likelihoods
         },
-        "max_bytes": query.limits.max_bytes,
-        "max_multiplications": query.limits.max_multiplications,
         "only_restrictions": query.limits.only_restrictions,
         "compress": query.compress,
         "factorize": query.factorize,
+        "bounded": isinstance(query.order, BoundedFinder),
         "orders": [list(tree.order.variables) for tree in plan.compiled.trees],
         "methods": [tree.order.method for tree in plan.compiled.trees],
         "total_size": plan.compiled.total_size,
@@ -112,7 +147,9 @@ def write_plan(plan: Plan, path: str | os.PathLike[str]) -> None:
 
 
 @checked
-def read_plan(path: str | os.PathLike[str], model: Network | FactorModel) -> Plan:
+def read_plan(
+    path: str | os.PathLike[str], model: Network | FactorModel, *, limits: Limits = DEFAULT_LIMITS
+) -> Plan:
     """Return the plan in a file of `write_plan`, without a search for elimination orders.
 
     Parameters
@@ -121,11 +158,17 @@ def read_plan(path: str | os.PathLike[str], model: Network | FactorModel) -> Pla
         The file.
     model
         The model that the plan was compiled for.
+    limits
+        The limits of the memory and the multiplications of a run, as for `compile_plan`. The file
+        holds none. Whether only restrictions may run is a property of the plan in the file.
 
     Raises
     ------
     ModelFileError
-        If the file cannot be read, is not a plan, or belongs to another model.
+        If the file cannot be read, is not a plan, is damaged, or belongs to another model or
+        another version of bnmind.
+    TooLargeError
+        If a run would exceed the limits.
     """
     name = os.fspath(path)
     content = _content(parse_json(read_text(path, most=_LARGEST)), name)
@@ -139,31 +182,22 @@ def read_plan(path: str | os.PathLike[str], model: Network | FactorModel) -> Pla
         raise other_model from fault
     if fingerprint(without_barren(model.potentials, needed)) != content["model"]:
         raise other_model
-    orders: dict[frozenset[str], tuple[tuple[str, tuple[str, ...]], ...]] = {}
-    for method, order in zip(content["methods"], content["orders"], strict=True):
-        names = frozenset(order)
-        orders[names] = (*orders.get(names, ()), (method, tuple(order)))
-    plan = compile_plan(
-        model,
-        evidence=content["evidence"],
-        soft=content["soft"],
-        targets=content["targets"],
-        inputs=content["inputs"],
-        order=_KnownOrders(orders) if orders else None,
-        limits=Limits(
-            content["max_bytes"],
-            content["max_multiplications"],
-            only_restrictions=content["only_restrictions"],
-        ),
-        simplifications=Simplifications(
-            compress=content["compress"], factorize=content["factorize"]
-        ),
-    )
-    if plan.compiled.total_size > content["total_size"]:
+    try:
+        plan = _compiled(model, content, limits)
+    except (InvalidArgumentError, InvalidModelError, UnknownNameError) as fault:
+        raise ModelFileError(f"{name} is a damaged plan: {fault}", name) from fault
+    known = set(map(tuple, content["orders"]))
+    if any(tree.order.variables not in known for tree in plan.compiled.trees):
         raise ModelFileError(
-            f"{name} holds a plan of another version of bnmind: its orders give"
-            f" {plan.compiled.total_size:,} cells instead of {content['total_size']:,};"
-            " compile the plan again",
+            f"{name} lacks the order of a junction tree of the plan: it is damaged, or from another"
+            " version of bnmind; compile the plan again",
+            name,
+        )
+    if plan.compiled.total_size != content["total_size"]:
+        raise ModelFileError(
+            f"{name} holds a plan whose orders give {plan.compiled.total_size:,} cells instead of"
+            f" {content['total_size']:,}: it is damaged, or from another version of bnmind; compile"
+            " the plan again",
             name,
         )
     # Plans for more evidence search again.
@@ -173,17 +207,36 @@ def read_plan(path: str | os.PathLike[str], model: Network | FactorModel) -> Pla
     return Plan(replace(plan.compiled, query=query))
 
 
+def _compiled(model: Network | FactorModel, content: Mapping[str, Any], limits: Limits) -> Plan:
+    """Return the plan with the orders of a file."""
+    orders: dict[frozenset[str], tuple[tuple[str, tuple[str, ...]], ...]] = {}
+    for method, order in zip(content["methods"], content["orders"], strict=True):
+        names = frozenset(order)
+        orders[names] = (*orders.get(names, ()), (method, tuple(order)))
+    return compile_plan(
+        model,
+        evidence=content["evidence"],
+        soft=content["soft"],
+        targets=content["targets"],
+        inputs=content["inputs"],
+        order=(_KnownBoundedOrders if content["bounded"] else _KnownOrders)(orders),
+        limits=replace(limits, only_restrictions=content["only_restrictions"]),
+        simplifications=Simplifications(
+            compress=content["compress"], factorize=content["factorize"]
+        ),
+    )
+
+
 _KINDS: Mapping[str, tuple[Any, str]] = {
     "model": (str, "a text"),
     "evidence": (list, "a list of names"),
     "soft": (list, "a list of names"),
     "targets": (list, "lists of names"),
     "inputs": (dict, "lists of names"),
-    "max_bytes": (int, "a whole number"),
-    "max_multiplications": (int, "a whole number"),
     "only_restrictions": (bool, "true or false"),
     "compress": (bool, "true or false"),
     "factorize": (bool, "true or false"),
+    "bounded": (bool, "true or false"),
     "orders": (list, "lists of names"),
     "methods": (list, "a list of names"),
     "total_size": (int, "a whole number"),

@@ -10,7 +10,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError, ModelFileError
+from bnmind.errors import (
+    ImpossibleEvidenceError,
+    InvalidArgumentError,
+    ModelFileError,
+    TooLargeError,
+)
 from bnmind.junction import Limits, MinWeight, Plan, compile_plan, read_plan, write_plan
 from bnmind.junction.triangulation import randomized_greedy
 from bnmind.pgm import (
@@ -24,6 +29,7 @@ from bnmind.pgm import (
     Variable,
 )
 from tests.networks import networks
+from tests.qmr import qmr_network
 
 
 def table(variable: Variable, parents: tuple[Variable, ...], values: object) -> TabularCPD:
@@ -86,11 +92,13 @@ def test_reading_does_not_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert str(read_plan(tmp_path / "plan.json", model)) == str(plan)
 
 
-def test_limits_and_inputs_are_kept(tmp_path: Path) -> None:
+def test_inputs_are_kept_and_limits_are_those_of_the_reader(tmp_path: Path) -> None:
     limits = Limits(10**6, 10**7, only_restrictions=True)
     plan = compile_plan(GARDEN, evidence=["wet"], inputs={"belief": ["rain"]}, limits=limits)
-    again = through_a_file(plan, GARDEN, tmp_path / "plan.json")
-    assert again.limits == limits
+    write_plan(plan, tmp_path / "plan.json")
+    assert read_plan(tmp_path / "plan.json", GARDEN).limits == Limits(only_restrictions=True)
+    again = read_plan(tmp_path / "plan.json", GARDEN, limits=Limits(10**5, 10**6))
+    assert again.limits == Limits(10**5, 10**6, only_restrictions=True)
     assert dict(again.inputs) == {"belief": (RAIN,)}
     found = again.restrict({"wet": "yes"}).run(inputs={"belief": np.array([0.5, 0.5])})
     truth = plan.restrict({"wet": "yes"}).run(inputs={"belief": np.array([0.5, 0.5])})
@@ -140,8 +148,14 @@ def test_restricted_plans_are_refused(tmp_path: Path) -> None:
         ({"methods": []}, "a method for each order"),
         ({"orders": ["wet"]}, "orders must be lists of names"),
         ({"targets": 3, "total_size": "4"}, "targets must be .*; total_size must be a whole"),
-        ({"max_bytes": True}, "max_bytes must be a whole number"),
-        ({"total_size": 1}, "another version of bnmind"),
+        ({"compress": 3}, "compress must be true or false"),
+        ({"total_size": 1}, r"give .* cells instead of 1: .*another version of bnmind"),
+        ({"total_size": 10**9}, "cells instead of 1,000,000,000"),
+        ({"orders": [["rain", "rain", "wet"]]}, r"plan\.json is a damaged plan: .*rain"),
+        ({"orders": [["zz"]]}, r"plan\.json lacks the order of a junction tree"),
+        ({"orders": [], "methods": []}, "lacks the order of a junction tree"),
+        ({"evidence": ["wet", "wet"]}, r"plan\.json is a damaged plan: .*wet"),
+        ({"targets": [["rain", "rain"], ["wet"]]}, r"plan\.json is a damaged plan: .*rain"),
     ],
 )
 def test_damaged_files_are_refused(change: dict[str, Any], message: str, tmp_path: Path) -> None:
@@ -158,3 +172,30 @@ def test_other_texts_are_refused(tmp_path: Path) -> None:
         path.write_text(text)
         with pytest.raises(ModelFileError, match=message):
             read_plan(path, GARDEN)
+
+
+def test_limits_of_the_reader_refuse_a_plan(tmp_path: Path) -> None:
+    write_plan(compile_plan(GARDEN), tmp_path / "plan.json")
+    with pytest.raises(TooLargeError, match="max_multiplications=1 "):
+        read_plan(tmp_path / "plan.json", GARDEN, limits=Limits(max_multiplications=1))
+
+
+@pytest.mark.parametrize(
+    ("n_diseases", "n_findings", "n_trees"),
+    [(12, 20, 1), (30, 60, 0)],
+    ids=["a tree", "a plan for each case"],
+)
+def test_plans_keep_their_independent_causes(
+    n_diseases: int, n_findings: int, n_trees: int, tmp_path: Path
+) -> None:
+    network = qmr_network(n_diseases, n_findings, np.random.default_rng(1))
+    findings = [cpd.variable.name for cpd in network.cpds if not isinstance(cpd, TabularCPD)]
+    plan = compile_plan(
+        network, evidence=findings, targets=[["d0"]], limits=Limits(only_restrictions=True)
+    )
+    again = through_a_file(plan, network, tmp_path / "plan.json")
+    assert repr(again) == repr(plan)
+    case = dict.fromkeys(findings, "no") | {"f1": "yes"}
+    assert plan.compiled.query.causes is not None
+    assert len(plan.compiled.trees) == n_trees
+    assert repr(again.for_case(case)) == repr(plan.for_case(case))
