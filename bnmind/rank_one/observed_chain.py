@@ -74,7 +74,7 @@ def observed_chain(
         The place of each other parent in the chain; by default in the order of the parents.
     name
         The prefix of the names of the partial results, followed by ``_`` and the number of parents
-        so far; by default ``<child>_of``.
+        so far; by default ``<child>_of``, with primes if a name would be that of a parent.
 
     Returns
     -------
@@ -86,7 +86,8 @@ def observed_chain(
     Raises
     ------
     InvalidArgumentError
-        If ``known`` lacks the child or has a state out of range, or ``place`` lacks a parent.
+        If ``known`` lacks the child or has a state out of range, ``place`` lacks a parent, or
+        ``name`` makes the name of a variable of the distribution.
 
     Examples
     --------
@@ -109,7 +110,7 @@ def observed_chain(
     effect = effect_of(cpd, known, number, place or number)
     if effect is None or not effect.start.any():
         return None
-    prefix = name or f"{cpd.variable.name}_of"
+    prefix = _prefix(cpd, name, len(effect.causes))
     before: tuple[Variable, ...] = ()
     n_before = len(effect.start)
     factors = []
@@ -129,6 +130,24 @@ def observed_chain(
         factors.append(Factor(scope, values))
         before = after
     return tuple(factors) or (Factor((), np.asarray(effect.start @ effect.end)),)
+
+
+def _prefix(cpd: CPD, name: str | None, n_causes: int) -> str:
+    """Return a prefix whose numbered names are not those of variables of the distribution."""
+    taken = {v.name for v in cpd.scope}
+
+    def clashes(prefix: str) -> list[str]:
+        return [f"{prefix}_{i}" for i in range(1, n_causes) if f"{prefix}_{i}" in taken]
+
+    if name and clashes(name):
+        raise InvalidArgumentError(
+            f"name makes names that variables of the distribution have: {listed(clashes(name))}",
+            name,
+        )
+    prefix = name or f"{cpd.variable.name}_of"
+    while clashes(prefix):
+        prefix += "'"
+    return prefix
 
 
 def _check(

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bnmind.errors import InvalidArgumentError
 from bnmind.pgm import (
     CPD,
     Addition,
@@ -88,3 +89,14 @@ def test_there_are_few_partial_results(cpd: CPD, state: int, most: int) -> None:
     assert general is not None
     before = {v for link in general[:-1] for v in link.scope if v not in cpd.parents}
     assert most <= max(v.n_states for v in before)
+
+
+def test_partial_results_have_names_of_their_own() -> None:
+    parents = tuple(Variable(name, ("no", "yes")) for name in ("Y_of_1", "a", "b"))
+    cpd = noisy_or(Variable("Y", ("no", "yes")), parents, [0.2, 0.5, 0.7], leak=0.1)
+    chain = observed_chain(cpd, {"Y": 1})
+    assert chain is not None
+    names = [[v.name for v in factor.scope] for factor in chain]
+    assert names == [["Y_of_1", "Y_of'_1"], ["Y_of'_1", "a", "Y_of'_2"], ["Y_of'_2", "b"]]
+    with pytest.raises(InvalidArgumentError, match="Y_of_1"):
+        observed_chain(cpd, {"Y": 1}, name="Y_of")
