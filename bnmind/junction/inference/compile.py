@@ -145,9 +145,8 @@ def compile_plan(
         Additional tables that each run takes, {name: variables}, such as a belief from the last
         run, or soft evidence on a variable.
     order
-        The search for an elimination order. The default `Portfolio` takes about as long as
-        a run, eight times as long for restricted plans, and at most about half a second for all
-        parts of a plan.
+        The search for an elimination order. The work of the default `Portfolio` is about that of
+        a run, or eight runs for restricted plans, up to a limit for all parts of a plan together.
     limits
         The limits of the memory and the multiplications of a run.
     simplifications
