@@ -245,7 +245,7 @@ class ImpossibleEvidenceError(BnmindError, ValueError):
 
 
 class CancellationError(BnmindError, ValueError):
-    """Terms of opposite signs cancel, and their sum has too few correct digits."""
+    """A sum has too few correct digits: terms of opposite signs cancel, or are too small."""
 
 
 class TooLargeError(BnmindError, ValueError):

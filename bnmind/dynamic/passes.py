@@ -19,17 +19,22 @@ from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 
+from bnmind._messages import bytes_text, many, one_line
 from bnmind.dynamic.bound import BoundSlice, side_by_side
+from bnmind.dynamic.messages import Message, Total, bands
 from bnmind.dynamic.sequences import Group, Sequences
 from bnmind.dynamic.slice_plans import FUTURE, PAST, SlicePlans, Two, table_input
-from bnmind.errors import ImpossibleEvidenceError
+from bnmind.errors import CancellationError, ImpossibleEvidenceError, TooLargeError
 from bnmind.information import Floats
 from bnmind.junction.inference.plan import Plan
 
-__all__ = ["Passes", "Tables", "most_sequences", "segment_length"]
+__all__ = ["Passes", "Tables", "check_messages", "most_sequences", "segment_length"]
 
 _MESSAGE_BYTES = 2**28
 """The most bytes of the pasts that a smoothing of several sequences keeps."""
+
+_NEGLIGIBLE = 50.0
+"""The natural logarithm of the ratio of a sum to a band that does not change its digits."""
 
 
 class Tables:
@@ -57,8 +62,25 @@ def most_sequences(plans: SlicePlans, two: Two, n_slices: int, tables: Tables) -
         side_by_side(two.first, frozenset(tables.first)),
         side_by_side(two.later, frozenset(tables.later)),
     )
-    of_sequence = 2 * 8 * segment_length(n_slices) * math.prod(plans.shape)
-    return max(1, min(most, _MESSAGE_BYTES // of_sequence))
+    return max(1, min(most, _MESSAGE_BYTES // _message_bytes(plans, n_slices)))
+
+
+def _message_bytes(plans: SlicePlans, n_slices: int) -> int:
+    """Return the bytes of the messages that a pass back through a sequence keeps."""
+    return 2 * 8 * segment_length(n_slices) * math.prod(plans.shape)
+
+
+def check_messages(plans: SlicePlans, n_slices: int) -> None:
+    """Raise `TooLargeError` if a pass back would keep messages that exceed the limits."""
+    needed, budget = _message_bytes(plans, n_slices), plans.limits.max_bytes
+    if needed > budget:
+        raise TooLargeError(
+            f"the messages between the slices of a sequence of {many(n_slices)} slices would take"
+            f" {bytes_text(needed)}; allowed are max_bytes={budget:,}. Use shorter sequences, let"
+            " fewer variables have children in the next slice, or raise the limit.",
+            needed=needed,
+            budget=budget,
+        )
 
 
 class Passes:
@@ -90,8 +112,8 @@ class Passes:
         return len(self._group.rows)
 
     def forward(
-        self, two: Two, start: int = 0, stop: int | None = None, past: Floats | None = None
-    ) -> Iterator[tuple[int, list[Floats], Floats]]:
+        self, two: Two, start: int = 0, stop: int | None = None, past: Message | None = None
+    ) -> Iterator[tuple[int, Total]]:
         """Yield the joints and the logarithms of the sums of slices, from the first to the last.
 
         Parameters
@@ -109,11 +131,11 @@ class Passes:
             If a sequence is impossible. The error names its first impossible slice.
         """
         for number in range(start, self.n_slices if stop is None else stop):
-            joints, logs = self._run(two, number, past=past)
-            if np.isneginf(logs).any():
-                raise self._impossible(number, int(np.argmin(logs)))
-            past = joints[0]
-            yield number, joints, logs
+            total = self._run(two, number, past=past)
+            if np.isneginf(total.logs).any():
+                raise self._impossible(number, int(np.argmin(total.logs)))
+            past = total.message()
+            yield number, total
 
     def smooth(self, two: Two, use: Callable[[int, list[Floats]], None]) -> Floats:
         """Compute targets given all findings, from the last slice to the first.
@@ -130,49 +152,91 @@ class Passes:
         numpy.ndarray
             Natural logarithm of the probability of the findings of each slice given those of
             earlier ones, ``(slices, sequences)``.
+
+        Raises
+        ------
+        ImpossibleEvidenceError
+            If a sequence is impossible. The error names its first impossible slice.
+        TooLargeError
+            If the messages would exceed the limits.
+        CancellationError
+            If the numbers within a slice are too small for doubles.
         """
         plans, n_slices = self._plans, self.n_slices
+        check_messages(plans, n_slices)
         step = segment_length(n_slices)
         log_sums = np.zeros((n_slices, self._n))
-        before: dict[int, Floats | None] = {0: None}
-        for number, joints, logs in self.forward(plans.messages):
-            log_sums[number] = logs
+        before: dict[int, Message | None] = {0: None}
+        for number, total in self.forward(plans.messages):
+            log_sums[number] = total.logs
             if (number + 1) % step == 0:
-                before[number + 1] = joints[0]
-        future = np.ones((self._n, *plans.shape))
+                before[number + 1] = total.message()
+        future = Message(np.ones((self._n, *plans.shape)))
         for start in reversed(range(0, n_slices, step)):
             stop = min(start + step, n_slices)
             past = before.pop(start)
             pasts = [past]
-            pasts += [j[0] for _, j, _ in self.forward(plans.messages, start, stop - 1, past)]
+            pasts += [
+                total.message() for _, total in self.forward(plans.messages, start, stop - 1, past)
+            ]
             for number in reversed(range(start, stop)):
-                joints, _ = self._run(two, number, past=pasts.pop(), future=future)
-                use(number, joints)
+                total = self._run(two, number, past=pasts.pop(), future=future)
+                if np.isneginf(total.logs).any():
+                    raise self._too_small(number, int(np.argmin(total.logs)))
+                use(number, total.joints)
                 if number and plans.network.interface:
-                    (future,), _ = self._run_plan(plans.backward, number, future=future)
+                    future = self._run_plan(plans.backward, number, future=future).message()
         return log_sums
 
     def _run(
-        self, two: Two, number: int, past: Floats | None = None, future: Floats | None = None
-    ) -> tuple[list[Floats], Floats]:
+        self, two: Two, number: int, past: Message | None = None, future: Message | None = None
+    ) -> Total:
         return self._run_plan(two.later if number else two.first, number, past, future)
 
     def _run_plan(
-        self, plan: Plan, number: int, past: Floats | None = None, future: Floats | None = None
-    ) -> tuple[list[Floats], Floats]:
+        self, plan: Plan, number: int, past: Message | None = None, future: Message | None = None
+    ) -> Total:
         key = (id(plan), number > 0)
         if key not in self._bound:
             constant = self._tables.later if number else self._tables.first
             self._bound[key] = BoundSlice(plan, constant, self._n)
         plans = self._plans
         inputs = self._sequences.evidence(plans.observed, self._group.rows[number])
+        # The most that a band of scale one adds to the sum.
+        with np.errstate(divide="ignore"):
+            most = sum(
+                (np.log(weights.max(axis=0)) for weights in inputs.values()),
+                start=np.full(self._n, 2 * math.log(math.prod(plans.shape))),
+            )
         for name in plans.varying(is_first=number == 0):
             table = plans.network.cpd(name, number).to_tabular().values
             inputs[table_input(name)] = np.repeat(table[..., None], self._n, axis=-1)
-        for label, message in ((PAST, past), (FUTURE, future)):
-            if message is not None:
-                inputs[label] = np.moveaxis(message, 0, -1)
-        return self._bound[key].run(inputs)
+        nothing: list[tuple[Floats, Floats | None]] = [(np.zeros(self._n), None)]
+        total = Total()
+        for past_scale, past_values in nothing if past is None else bands(past):
+            for future_scale, future_values in nothing if future is None else bands(future):
+                scale = past_scale + future_scale
+                if (
+                    past is not None
+                    and future is not None
+                    and total.joints
+                    and not (scale + most > total.logs - _NEGLIGIBLE).any()
+                ):
+                    continue
+                for label, values in ((PAST, past_values), (FUTURE, future_values)):
+                    if values is not None:
+                        inputs[label] = np.moveaxis(values, 0, -1)
+                joints, logs = self._bound[key].run(inputs)
+                total.add(logs + scale, joints)
+        return total
+
+    def _too_small(self, number: int, column: int) -> CancellationError:
+        name = self._sequences.names[int(self._group.numbers[column])]
+        of = "" if name is None else f" of sequence {one_line(str(name))}"
+        return CancellationError(
+            f"the probabilities within slice {number}{of} are too small for doubles, although the"
+            " findings are possible; `most_probable` computes with logarithms"
+        )
 
     def _impossible(self, number: int, column: int) -> ImpossibleEvidenceError:
         name = self._sequences.names[int(self._group.numbers[column])]

@@ -72,6 +72,9 @@ class DynamicPlan(CheckedValue):
     def step(self, state: FilterState, findings: Any = None) -> tuple[FilterState, FilterInfo]:
         """Do a step of filtering, which adds a slice.
 
+        A state of the interface that is 10^308 times less probable than the others counts as
+        impossible from then on; in `filter` it does not.
+
         Parameters
         ----------
         state
@@ -166,17 +169,14 @@ class DynamicPlan(CheckedValue):
                 budget=self.limits.max_bytes,
             )
         numbers = range(state.n_slices, state.n_slices + slices)
-        answers = []
-        for _ in numbers:
+        marginals = {v.name: np.empty((slices, v.n_states)) for v in self.targets}
+        for row in range(slices):
             state, info = self.step(state)
-            answers.append(info.posterior)
-        marginals = {
-            v.name: np.array([posterior.marginals[v.name] for posterior in answers])
-            for v in self.targets
-        }
+            for name, array in marginals.items():
+                array[row] = info.posterior.marginals[name]
         return SequencePosterior(
             variables=self.targets,
-            marginals=marginals,
+            marginals=ReadOnlyDict({name: sealed(array) for name, array in marginals.items()}),
             log_evidence=np.zeros(slices),
             sequence_of=np.zeros(slices, dtype=np.intp),
             sequences=(None,),
@@ -214,9 +214,9 @@ class DynamicPlan(CheckedValue):
         found = self._read(cases, sequence, likelihoods)
         answers = _Answers(self.targets, found)
         for group, passes in self._groups(found, self.slices.filters):
-            for number, joints, logs in passes.forward(self.slices.filters):
-                answers.put(group, number, joints[1:])
-                answers.put_log_evidence(group, number, logs)
+            for number, total in passes.forward(self.slices.filters):
+                answers.put(group, number, total.joints[1:])
+                answers.put_log_evidence(group, number, total.logs)
         return answers.result()
 
     @checked
@@ -231,6 +231,13 @@ class DynamicPlan(CheckedValue):
 
         The messages between slices take memory in proportion to the root of the number of slices.
         Parameters and errors are those of `filter`.
+
+        Raises
+        ------
+        TooLargeError
+            If the messages would exceed the limits.
+        CancellationError
+            If the numbers within a slice are too small for doubles.
         """
         found = self._read(cases, sequence, likelihoods)
         answers = _Answers(self.targets, found)
@@ -255,8 +262,8 @@ class DynamicPlan(CheckedValue):
         found = self._read(cases, sequence, likelihoods)
         total = 0.0
         for group, passes in self._groups(found, self.slices.messages):
-            for number, _, logs in passes.forward(self.slices.messages):
-                total += float(logs[group.rows[number] >= 0].sum())
+            for number, part in passes.forward(self.slices.messages):
+                total += float(part.logs[group.rows[number] >= 0].sum())
         return total
 
     @checked
@@ -271,6 +278,11 @@ class DynamicPlan(CheckedValue):
 
         Of several equally probable paths, the same plan and findings always give the same one.
         Parameters and errors are those of `filter`.
+
+        Raises
+        ------
+        TooLargeError
+            If the messages between slices would exceed the limits.
         """
         return self._paths.paths(self._read(cases, sequence, likelihoods))
 

@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 
 from bnmind._values import ReadOnlyDict, Sealed, sealed
 from bnmind.dynamic.network import previous
-from bnmind.dynamic.passes import segment_length
+from bnmind.dynamic.passes import check_messages, segment_length
 from bnmind.dynamic.results import MostProbablePath
 from bnmind.dynamic.sequences import Sequences
 from bnmind.dynamic.slice_plans import PAST, SlicePlans, table_input
@@ -108,7 +108,10 @@ class PathPlans(Sealed):
         ------
         ImpossibleEvidenceError
             If a sequence is impossible. The error names its first impossible slice.
+        TooLargeError
+            If the messages would exceed the limits.
         """
+        check_messages(self.plans, int(found.lengths.max()))
         variables = self.plans.network.variables
         positions = {v.name: np.zeros(found.n_rows, dtype=np.intp) for v in variables}
         logs = {}

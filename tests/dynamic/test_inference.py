@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -160,6 +161,21 @@ def test_predictions_go_on_from_a_state() -> None:
         plan.predict(state, 0)
     with pytest.raises(TooLargeError, match="predictions of"):
         plan.predict(state, 10**12)
+
+
+def test_predictions_take_the_memory_of_their_answers() -> None:
+    plan = compile_dynamic(WEATHER, targets=["rain"])
+    state, _ = plan.step(plan.start())
+    plan.predict(state, 2)
+    peaks = []
+    for slices in (50, 350):
+        tracemalloc.start()
+        try:
+            plan.predict(state, slices)
+            peaks.append(tracemalloc.get_traced_memory()[1])
+        finally:
+            tracemalloc.stop()
+    assert peaks[1] - peaks[0] < 3 * 8 * 300 * 3
 
 
 def test_the_tables_of_slices_may_vary() -> None:
