@@ -11,6 +11,7 @@ from itertools import islice
 __all__ = [
     "MOST_FAULTS",
     "bytes_text",
+    "counted",
     "first_faults",
     "listed",
     "many",
@@ -61,6 +62,15 @@ def many(count: int) -> str:
     ('12,345', 'about 10^30')
     """
     return f"{count:,}" if count < _LONG else f"about 10^{int(math.log10(count))}"
+
+
+def counted(count: int, noun: str) -> str:
+    """Return a number with a noun, in the plural unless the number is 1.
+
+    >>> counted(1, "slice"), counted(1200, "slice")
+    ('1 slice', '1,200 slices')
+    """
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def bytes_text(number: int) -> str:

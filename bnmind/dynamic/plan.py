@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from bnmind._arguments import checked
-from bnmind._messages import bytes_text, listed, many
+from bnmind._messages import bytes_text, counted, listed, many
 from bnmind._values import CheckedValue, ReadOnlyDict, made, sealed
+from bnmind.dynamic.bound import plain
 from bnmind.dynamic.network import DynamicNetwork
 from bnmind.dynamic.passes import Passes, Tables, most_sequences
 from bnmind.dynamic.results import FilterInfo, FilterState, MostProbablePath, SequencePosterior
@@ -55,7 +56,7 @@ class DynamicPlan(CheckedValue):
 
     def __repr__(self) -> str:
         return (
-            f"DynamicPlan({len(self.targets)} targets, {len(self.observed)} observed;"
+            f"DynamicPlan({counted(len(self.targets), 'target')}, {len(self.observed)} observed;"
             f" {self.slices.messages.later.multiplications:,} multiplications a slice)"
         )
 
@@ -160,7 +161,8 @@ class DynamicPlan(CheckedValue):
         """
         if slices < 1:
             raise InvalidArgumentError(f"expected at least one slice, got {slices}", slices)
-        needed = 8 * slices * sum(v.n_states + 1 for v in self.targets)
+        # Probabilities and their copies, and the labels and numbers of rows.
+        needed = slices * (16 * sum(v.n_states for v in self.targets) + 80)
         if needed > self.limits.max_bytes:
             raise TooLargeError(
                 f"the predictions of {many(slices)} slices would take {bytes_text(needed)}; allowed"
@@ -372,7 +374,9 @@ def compile_dynamic(
     InvalidArgumentError
         If a variable is named twice.
     TooLargeError
-        If a slice would exceed the limits, such as by the joint distribution of the interface.
+        If the message from slice to slice would exceed the limits, such as by the joint
+        distribution of the interface. The distributions of the targets may take more; if they
+        exceed the limits, the first method that needs them raises the error.
 
     Examples
     --------
@@ -408,8 +412,8 @@ def compile_dynamic(
         tuple(network.variable(name) for name in names["targets"]),
         limits,
     )
-    # Plans that are too large are refused here, not in the first run.
+    # Messages that are too large are refused here, not in the first run. The plans of the answers
+    # are compiled when they are needed.
     for part in plan.slices.messages:
-        if part.compiled.refusal is not None:
-            raise part.compiled.refusal
+        plain(part)
     return plan

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
+from bnmind._messages import counted
 from bnmind._values import CheckedValue, ReadOnlyDict
 from bnmind.errors import UnknownNameError
 from bnmind.information import Floats
@@ -35,7 +36,8 @@ class FilterState(CheckedValue):
     """Natural logarithm of the probability of all findings so far."""
 
     def __repr__(self) -> str:
-        return f"FilterState({self.n_slices} slices, log_likelihood={self.log_likelihood:.6g})"
+        slices = counted(self.n_slices, "slice")
+        return f"FilterState({slices}, log_likelihood={self.log_likelihood:.6g})"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -72,8 +74,9 @@ class SequencePosterior(CheckedValue):
 
     def __repr__(self) -> str:
         return (
-            f"SequencePosterior({len(self.labels):,} slices of {len(self.sequences):,}"
-            f" sequences, log_likelihood={self.log_likelihood:.6g})"
+            f"SequencePosterior({counted(len(self.labels), 'slice')} of"
+            f" {counted(len(self.sequences), 'sequence')},"
+            f" log_likelihood={self.log_likelihood:.6g})"
         )
 
     @property
@@ -124,8 +127,8 @@ class MostProbablePath(CheckedValue):
     """The label of each row."""
 
     def __repr__(self) -> str:
-        n = len(self.log_probabilities)
-        return f"MostProbablePath({len(self.labels):,} slices of {n:,} sequences)"
+        sequences = counted(len(self.log_probabilities), "sequence")
+        return f"MostProbablePath({counted(len(self.labels), 'slice')} of {sequences})"
 
     def to_frame(self) -> pandas.DataFrame:
         """Return the states as a `pandas.DataFrame`: rows × variables."""

@@ -22,7 +22,7 @@ from bnmind.errors import (
 from bnmind.information import Floats
 from bnmind.junction.cases.table import frame_of, read_table
 from bnmind.junction.inference.evidence import label_of, real_numbers
-from bnmind.pgm.variable import Variable
+from bnmind.pgm.variable import Variable, name_text
 
 __all__ = ["Group", "Sequences", "read_sequences"]
 
@@ -188,7 +188,8 @@ def read_sequences(
     for name in soft:
         network.variable(name)
     table = None
-    if len(frame.columns) > (sequence is not None and sequence in frame.columns) or not soft:
+    # With likelihoods, no column needs to be a variable.
+    if not soft or any(name_text(label) in known for label in frame.columns):
         table = read_table(network.variables, frame, as_text=as_text, first_row=first_row)
     columns = {} if table is None else table.columns
     allowed = {v.name for v in observed}

@@ -163,6 +163,27 @@ def test_predictions_go_on_from_a_state() -> None:
         plan.predict(state, 10**12)
 
 
+def test_likelihoods_may_stand_beside_columns_of_other_names() -> None:
+    plan = compile_dynamic(WEATHER, targets=["rain"])
+    weights = [[0.1, 0.9], [0.3, 0.3]]
+    frame = {"town": ["Ely", "Ely"], "when": [1, 2]}
+    beside = plan.filter(frame, sequence="town", likelihoods={"umbrella": weights})
+    alone = plan.filter({}, likelihoods={"umbrella": weights})
+    assert beside.marginals["rain"].tolist() == alone.marginals["rain"].tolist()
+    with pytest.raises(CaseTableError, match="no column has the name of a variable"):
+        plan.filter(frame, sequence="town")
+
+
+def test_numbers_are_told_with_their_nouns() -> None:
+    plan = compile_dynamic(WEATHER, targets=["rain"])
+    state, _ = plan.step(plan.start())
+    assert repr(state) == "FilterState(1 slice, log_likelihood=0)"
+    assert repr(plan).startswith("DynamicPlan(1 target, 2 observed; ")
+    days = {"umbrella": [None, None]}
+    assert repr(plan.filter(days)).startswith("SequencePosterior(2 slices of 1 sequence, ")
+    assert repr(plan.most_probable(days)) == "MostProbablePath(2 slices of 1 sequence)"
+
+
 def test_predictions_take_the_memory_of_their_answers() -> None:
     plan = compile_dynamic(WEATHER, targets=["rain"])
     state, _ = plan.step(plan.start())
@@ -175,7 +196,12 @@ def test_predictions_take_the_memory_of_their_answers() -> None:
             peaks.append(tracemalloc.get_traced_memory()[1])
         finally:
             tracemalloc.stop()
-    assert peaks[1] - peaks[0] < 3 * 8 * 300 * 3
+    with pytest.raises(TooLargeError) as caught:
+        compile_dynamic(WEATHER, targets=["rain"], limits=Limits(max_bytes=10_000)).predict(
+            state, 300
+        )
+    # Steps leave rubbish of some kilobytes.
+    assert peaks[1] - peaks[0] < 3 * caught.value.needed
 
 
 def test_the_tables_of_slices_may_vary() -> None:
