@@ -20,6 +20,7 @@ If the other slices have the prior mass R, then ``S <= P(e) <= S + R``, and
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -30,7 +31,7 @@ from numpy.typing import NDArray
 from bnmind._arguments import checked
 from bnmind._messages import many
 from bnmind._values import CheckedValue, Sealed, Value, sealed
-from bnmind.errors import ImpossibleEvidenceError, TooLargeError
+from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError, TooLargeError
 from bnmind.information import Floats
 from bnmind.junction.graphs.elimination_order import OrderFinder
 from bnmind.junction.inference.answering import Answering
@@ -147,16 +148,26 @@ class BoundedConditioning(Value):
         evidence
             As for `Plan.run`.
         start
-            The bounds to go on from.
+            The bounds to go on from, of this plan and the same evidence.
 
         Raises
         ------
         EvidenceNamesError, UnknownNameError, InvalidArgumentError
-            As in `Plan.run`.
+            As in `Plan.run`, and if ``start`` holds the bounds of another question.
         """
         findings = read_findings(evidence, self.plan.evidence, ())
-        sums = SliceSums.start(self.plan.targets) if start is None else start.sums
-        return self._steps(findings, sums)
+        first = self._start(findings).sums
+        return self._steps(findings, first if start is None else start.sums.of(first.question))
+
+    def _start(self, findings: dict[str, str]) -> PosteriorBounds:
+        """Return the bounds before the first slice."""
+        digest = hashlib.sha256(self.plan.digest(findings).encode())
+        # The order of the slices counts too.
+        digest.update(np.ascontiguousarray(self.numbers).tobytes())
+        sums = SliceSums.start(self.plan.targets, digest.hexdigest())
+        return PosteriorBounds(
+            targets=self.plan.targets, sums=sums, log_rest=float(self.log_rests[0])
+        )
 
     def _steps(
         self, findings: dict[str, str], sums: SliceSums
@@ -207,15 +218,17 @@ class BoundedConditioning(Value):
         ImpossibleEvidenceError
             If all slices ran and the evidence has probability zero.
         EvidenceNamesError, UnknownNameError, InvalidArgumentError
-            As in `Plan.run`.
+            As in `Plan.run`, and if ``most_slices`` is negative.
         """
+        if most_slices is not None and most_slices < 0:
+            raise InvalidArgumentError(
+                f"most_slices must be at least 0, got {most_slices}", most_slices
+            )
         most = len(self.numbers) if most_slices is None else most_slices
-        sums = SliceSums.start(self.plan.targets)
-        bounds = PosteriorBounds(
-            targets=self.plan.targets, sums=sums, log_rest=float(self.log_rests[0])
-        )
+        findings = read_findings(evidence, self.plan.evidence, ())
+        bounds = self._start(findings)
         if most > 0:
-            for state, info in self.steps(evidence):
+            for state, info in self._steps(findings, bounds.sums):
                 bounds = state
                 if progress is not None:
                     progress(info.done, info.slices)
@@ -223,7 +236,7 @@ class BoundedConditioning(Value):
                     break
         if not bounds.sums.total > 0 and bounds.log_rest == -math.inf:
             fixed = self.plan.plan.compiled.known.fixed
-            raise impossible({**fixed, **read_findings(evidence, self.plan.evidence, ())})
+            raise impossible({**fixed, **findings})
         return bounds
 
 
@@ -278,12 +291,18 @@ def compile_bounds(
         order=order,
         limits=replace(limits, max_multiplications=_ALL_WORK),
     )
-    if plan.plan.multiplications > limits.max_multiplications or plan.n_slices > _MOST_SLICES:
+    if plan.n_slices > _MOST_SLICES:
         raise TooLargeError(
-            f"the bounds would take {many(plan.n_slices)} slices of"
-            f" {many(plan.plan.multiplications)} multiplications; allowed are {_MOST_SLICES:,}"
-            f" slices of max_multiplications={limits.max_multiplications:,}. Observe more variables"
-            " or raise the limits.",
+            f"the bounds would take {many(plan.n_slices)} slices; allowed are {_MOST_SLICES:,}."
+            " Observe more variables, or raise max_bytes, which makes fewer slices.",
+            needed=plan.n_slices,
+            budget=_MOST_SLICES,
+        )
+    if plan.plan.multiplications > limits.max_multiplications:
+        raise TooLargeError(
+            f"each slice of the bounds would take {many(plan.plan.multiplications)}"
+            f" multiplications; allowed are max_multiplications={limits.max_multiplications:,}."
+            " Observe more variables or raise the limit.",
             needed=plan.plan.multiplications,
             budget=limits.max_multiplications,
         )

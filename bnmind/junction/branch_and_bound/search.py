@@ -41,6 +41,7 @@ from bnmind.junction.inference.evidence import Evidence, by_name, likelihood, re
 from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
 from bnmind.junction.inference.minimal_conflict import impossible, minimal_conflict
 from bnmind.junction.reduction.parent_divorcing import small_tables
+from bnmind.junction.slicing.sums_file import question_digest
 from bnmind.junction.triangulation.randomized_greedy import RandomizedGreedy
 from bnmind.pgm.network import FactorModel, Network
 from bnmind.pgm.variable import Variable
@@ -59,6 +60,7 @@ class SearchState(Sealed):
     """The best configuration and the bound so far."""
     level: int
     """The level of memory; −1 before the first."""
+    _search: str = ""
     _positions: NDArray[np.int64] | None = None
     _left: float = 0.0
     _arrays: tuple[NDArray[Any], ...] | None = None
@@ -115,12 +117,13 @@ class ExplanationSearch(Value):
     ) -> tuple[SearchState, BoundedExplanation]:
         """Return the state after visiting some nodes, and the best configuration it knows.
 
-        A step may first compute tighter bounds, which takes more memory.
+        A step may first compute tighter bounds, which takes more memory. Each step copies the cache
+        of the search, up to about 100 MB, so take steps of many nodes. `run` copies nothing.
 
         Parameters
         ----------
         state
-            A state of this search, which does not change.
+            A state of this search, or of one with the same question and limits. It does not change.
         max_nodes
             The number of nodes to visit.
 
@@ -129,10 +132,14 @@ class ExplanationSearch(Value):
         ImpossibleEvidenceError
             If the search is complete, and the evidence has probability zero.
         InvalidArgumentError
-            If ``max_nodes`` is less than 1.
+            If ``max_nodes`` is less than 1, or the state is that of another search.
         """
         if max_nodes < 1:
             raise InvalidArgumentError(f"max_nodes must be at least 1, got {max_nodes}", max_nodes)
+        if state._search != self._digest:
+            raise InvalidArgumentError(
+                "this state belongs to another search; begin with the start() of this one", state
+            )
         progress = self._progress(state)
         progress.advance(max_nodes)
         after = self._state(progress)
@@ -203,6 +210,7 @@ class ExplanationSearch(Value):
         return SearchState(
             known=self._known(progress),
             level=progress.number,
+            _search=self._digest,
             _positions=progress.positions,
             _left=progress.left,
             _arrays=None if progress.arrays is None else tuple(progress.arrays),
@@ -283,6 +291,23 @@ class ExplanationSearch(Value):
         )
 
     @cached_property
+    def _digest(self) -> str:
+        """The digest of all that the arrays of a state depend on."""
+        hard, soft = _split(self.evidence)
+        weights = {n: likelihood(self.model.variable(n), w).tolist() for n, w in soft.items()}
+        return question_digest(
+            self.model.potentials,
+            {
+                "variables": [(v.name, v.states) for v in self.model.variables],
+                "evidence": sorted(hard.items()),
+                "soft": sorted(weights.items()),
+                "targets": self.targets,
+                "order": [int(v) for v in self._problem.order],
+                "max_bytes": self.limits.max_bytes,
+            },
+        )
+
+    @cached_property
     def _evaluate(self) -> Evaluator | None:
         """Return the function that sums over the other variables, given the explained ones."""
         if self.targets is None:
@@ -306,16 +331,18 @@ class ExplanationSearch(Value):
         def evaluate(positions: NDArray[np.int64]) -> float:
             at = {n: int(tables.states[number[n]][positions[number[n]]]) for n in names}
             states = {v.name: v.states[at[v.name]] for v in variables}
-            factor = math.prod([float(weight[at[name]]) for name, weight in weights.items()])
-            if factor == 0:
+            factors = [float(weight[at[name]]) for name, weight in weights.items()]
+            if not all(factors):
                 return -math.inf
+            # Their product could be too small for a float.
+            log_factor = math.fsum(map(math.log, factors))
             findings = {**hard, **states, **rest}
             try:
                 # A search for findings that contradict each other would take long.
                 posterior = plan.run(findings) if plan.by_case else answering.attempt(findings)
             except ImpossibleEvidenceError:
                 posterior = None
-            return -math.inf if posterior is None else posterior.log_evidence + math.log(factor)
+            return -math.inf if posterior is None else posterior.log_evidence + log_factor
 
         return evaluate
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from bnmind._values import Sealed, made, sealed
+from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 from bnmind.junction.inference.posterior import Posterior
 from bnmind.pgm.variable import Variable
@@ -35,16 +36,42 @@ class SliceSums(Sealed):
     joints: tuple[Floats, ...]
     """For each target, the sum of its joint probabilities, divided by the largest probability."""
 
+    question: str = field(default="", repr=False)
+    """The digest of the question; only a plan for the same question goes on from these sums."""
+
     @classmethod
-    def start(cls, targets: Sequence[Sequence[Variable]]) -> SliceSums:
+    def start(cls, targets: Sequence[Sequence[Variable]], question: str = "") -> SliceSums:
         """Return empty sums."""
         joints = tuple([np.zeros([v.n_states for v in scope]) for scope in targets])
-        return cls(done=0, possible=0, log_scale=-math.inf, total=0.0, joints=joints)
+        return cls(
+            done=0,
+            possible=0,
+            log_scale=-math.inf,
+            total=0.0,
+            joints=joints,
+            question=question,
+        )
 
     @property
     def log_evidence(self) -> float:
         """The natural logarithm of the sum of the probabilities; −inf for none."""
         return self.log_scale + math.log(self.total) if self.total > 0 else -math.inf
+
+    def of(self, question: str) -> SliceSums:
+        """Return the same sums if they belong to a question.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If they belong to another one.
+        """
+        if self.question != question:
+            raise InvalidArgumentError(
+                "start holds the sums of another question, model or choice of slices; leave start"
+                " out to begin anew",
+                self,
+            )
+        return self
 
     def up_to(self, done: int) -> SliceSums:
         """Return the same sums after more joint states, which are impossible."""
@@ -72,6 +99,7 @@ class SliceSums(Sealed):
             log_scale=scale,
             total=old * self.total + new,
             joints=tuple([old * a + new * b for a, b in zip(self.joints, joints, strict=True)]),
+            question=self.question,
         )
 
     def posterior(self, targets: Sequence[tuple[Variable, ...]]) -> Posterior:

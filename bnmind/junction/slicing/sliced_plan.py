@@ -148,7 +148,7 @@ class SlicedPlan(Value):
             question, before = "", None
             if place is not None:
                 stack.enter_context(locked(place))
-                question = self._digest(findings)
+                question = self.digest(findings)
                 before = read_sums(place, self.targets, question)
             sums = start = before or SliceSums.start(self.targets)
             unsaved = 0
@@ -177,15 +177,18 @@ class SlicedPlan(Value):
         evidence
             As for `Plan.run`.
         start
-            The sums to go on from; by default nothing is summed yet.
+            The sums to go on from, of this plan and the same evidence; by default nothing is
+            summed yet.
 
         Raises
         ------
         EvidenceNamesError, UnknownNameError, InvalidArgumentError
-            As in `Plan.run`.
+            As in `Plan.run`, and if ``start`` holds the sums of another question.
         """
         findings = read_findings(evidence, self.evidence, self.plan.soft)
-        return self._steps(findings, start or SliceSums.start(self.targets))
+        question = self.digest(findings)
+        sums = SliceSums.start(self.targets, question) if start is None else start.of(question)
+        return self._steps(findings, sums)
 
     def _steps(self, findings: Findings, sums: SliceSums) -> Iterator[tuple[SliceSums, SliceInfo]]:
         """Yield the sums after each step; the findings are read."""
@@ -249,8 +252,14 @@ class SlicedPlan(Value):
             sums = sums.add(float(batch.log_evidence[i]), joints, number + 1)
         return sums
 
-    def _digest(self, findings: Findings) -> str:
-        """Return the digest of the question, the model, and the choice of slices."""
+    def digest(self, findings: Findings) -> str:
+        """Return the digest of the question, the model, and the choice of slices.
+
+        Parameters
+        ----------
+        findings
+            The findings, as `read_findings` returns them.
+        """
         compiled = self.plan.compiled
         soft: Mapping[str, Any] = {
             v.name: likelihood(v, findings[v.name]).tolist()

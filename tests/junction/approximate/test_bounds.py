@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bnmind.errors import ImpossibleEvidenceError, TooLargeError
+from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError, TooLargeError
 from bnmind.junction import (
     BoundedConditioning,
     Limits,
@@ -98,3 +98,27 @@ def test_impossible_evidence_and_slices_that_do_not_fit_are_refused() -> None:
         compile_bounds(equal, evidence=["b"]).run({"b": "1"})
     with pytest.raises(TooLargeError):
         compile_bounds(grid(4), limits=Limits(max_bytes=8))
+
+
+def test_bounds_of_another_question_and_fewer_slices_than_none_are_refused() -> None:
+    network = small_network(1)
+    plan = bounds_on(network, ["v0", "v2"], ["v6"])
+    zero, one = network.variable("v6").states[:2]
+    first = plan.run({"v6": zero}, most_slices=1)
+    assert [info.done for _, info in plan.steps({"v6": zero}, start=first)][:1] == [2]
+    with pytest.raises(InvalidArgumentError, match="another question"):
+        plan.steps({"v6": one}, start=first)
+    with pytest.raises(InvalidArgumentError, match="another question"):
+        plan.plan.steps({"v6": zero}, start=first.sums)
+    with pytest.raises(InvalidArgumentError, match="most_slices must be at least 0"):
+        plan.run({"v6": zero}, most_slices=-1)
+
+
+def test_too_many_slices_are_refused_by_their_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    import bnmind.junction.approximate.bounded_conditioning as module
+
+    monkeypatch.setattr(module, "_MOST_SLICES", 1)
+    memory = compile_plan(grid(5)).memory
+    with pytest.raises(TooLargeError, match="slices; allowed are 1") as caught:
+        compile_bounds(grid(5), limits=Limits(max_bytes=memory * 3 // 4))
+    assert caught.value.needed > caught.value.budget == 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import pickle
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError, TooLarg
 from bnmind.information import Floats
 from bnmind.junction import (
     BoundedExplanation,
+    ExplanationSearch,
     Limits,
     compile_explanation,
     compile_marginal_map,
@@ -242,3 +244,32 @@ def test_wrong_questions_are_refused() -> None:
     search = compile_search(model)
     with pytest.raises(InvalidArgumentError, match="max_nodes must be at least 1"):
         search.step(search.start(), 0)
+
+
+def test_a_step_refuses_the_state_of_another_search() -> None:
+    a, b = Variable("a", ("0", "1")), Variable("b", ("0", "1"))
+    small, large = (
+        compile_search(FactorModel((Factor((a, b), np.array([[1.0, 2.0], [last, 3.0]])),)))
+        for last in (4.0, 9.0)
+    )
+    state, found = small.step(small.start())
+    assert found.is_proven
+    with pytest.raises(InvalidArgumentError, match="another search"):
+        large.step(state)
+    with pytest.raises(InvalidArgumentError, match="another search"):
+        compile_search(small.model, {"b": "0"}).step(state)
+    with pytest.raises(InvalidArgumentError, match="another search"):
+        compile_search(grid(2, 1)).step(state)
+    again: ExplanationSearch = pickle.loads(pickle.dumps(small))
+    assert again.step(pickle.loads(pickle.dumps(state)))[1] == found
+
+
+def test_many_small_likelihoods_do_not_make_a_configuration_impossible() -> None:
+    hidden = Variable("h", ("0", "1"))
+    variables = [Variable(f"x{i}", ("0", "1")) for i in range(400)]
+    model = FactorModel(tuple(Factor((v,), np.ones(2)) for v in (*variables, hidden)))
+    seen = {v.name: np.array([0.1, 0.05]) for v in variables}
+    search = compile_search(model, seen, [v.name for v in variables])
+    assert search._evaluate is not None
+    value = search._evaluate(np.zeros(len(search._tables.variables), dtype=np.int64))
+    assert value == pytest.approx(400 * math.log(0.1) + math.log(2), rel=1e-12)

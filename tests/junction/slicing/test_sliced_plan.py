@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from bnmind.errors import (
     ImpossibleEvidenceError,
+    InvalidArgumentError,
     InvalidModelError,
     StoreError,
     TooLargeError,
@@ -255,3 +256,13 @@ def test_an_engine_slices_only_what_does_not_fit_its_memory() -> None:
     few = Limits(smaller.max_bytes, plan.multiplications // 2)
     with pytest.raises(TooLargeError, match=r"multiplications and .*B"):
         posterior(model, {"x0": "1"}, limits=few)
+
+
+def test_sums_of_another_question_are_refused() -> None:
+    plan = sliced_on(grid(3, seed=3), ["x4"], evidence=["x0"])
+    sums = [state for state, _ in plan.steps({"x0": "0"})]
+    assert list(plan.steps({"x0": "0"}, start=sums[-1])) == []
+    with pytest.raises(InvalidArgumentError, match="another question"):
+        plan.steps({"x0": "1"}, start=sums[-1])
+    with pytest.raises(InvalidArgumentError, match="another question"):
+        sliced_on(grid(3, seed=4), ["x4"], evidence=["x0"]).steps({"x0": "0"}, start=sums[-1])
