@@ -10,7 +10,7 @@ import numpy as np
 
 from bnmind._arguments import checked
 from bnmind._values import ReadOnlyDict, Sealed
-from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError
+from bnmind.errors import CancellationError, ImpossibleEvidenceError, InvalidArgumentError
 from bnmind.information import Floats
 from bnmind.junction.derivatives.gradient import covarying
 from bnmind.junction.derivatives.plan import compile_derivatives
@@ -20,6 +20,7 @@ from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
 from bnmind.pgm.network import Network
 from bnmind.pgm.tabular import TabularCPD
 from bnmind.pgm.variable import Variable
+from bnmind.sensitivity.ends import between, ends_of, first_largest, left_of, other_rows
 from bnmind.sensitivity.findings import read_findings_of, split
 from bnmind.sensitivity.functions import SensitivityFunction, TwoWayFunction, quotients
 from bnmind.sensitivity.parameters import Parameter, distances, row_of, table_of, with_row
@@ -31,6 +32,12 @@ if TYPE_CHECKING:
     import pandas
 
 __all__ = ["SensitivityAnalysis", "analyze"]
+
+_MOST_CHANGE = 600.0
+"""The most that ln P(evidence) may grow by moving two parameters."""
+
+_ROUNDING = 1e-12
+"""A difference that is smaller than this share of its terms is rounding."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -72,6 +79,8 @@ class SensitivityAnalysis(Sealed):
     contradict the evidence are left out: see `n_parameters`."""
     order: tuple[str, ...] = field(default=())
     """The elimination order of the computation."""
+    limits: Limits = DEFAULT_LIMITS
+    """The limits of each computation."""
 
     def __repr__(self) -> str:
         shown = "  ".join(
@@ -86,8 +95,8 @@ class SensitivityAnalysis(Sealed):
 
     @property
     def conclusion(self) -> str:
-        """The most probable state of the target; the first one of several."""
-        return self.target.states[int(np.argmax(self.posterior))]
+        """The most probable state of the target; the first one of several, up to rounding."""
+        return self.target.states[first_largest(self.posterior)]
 
     @checked
     def function(self, parameter: Parameter) -> SensitivityFunction:
@@ -101,13 +110,14 @@ class SensitivityAnalysis(Sealed):
         place = parameter.place(self.network)
         value = float(table_of(self.network, parameter.variable).values[place])
         effects: Any = self._effects(parameter.variable)
-        slopes = effects[(slice(None), *place)]
+        ends: Any = self._ends(parameter.variable)
         return SensitivityFunction(
             parameter=parameter,
             value=value,
             target=self.target,
-            slopes=np.array(slopes),
-            constants=self.posterior - slopes * value,
+            posterior=self.posterior,
+            slopes=np.array(effects[(slice(None), *place)]),
+            ends=np.array(ends[(slice(None), slice(None), *place)]),
         )
 
     @checked
@@ -115,33 +125,36 @@ class SensitivityAnalysis(Sealed):
         """Return the posterior as a function of two parameters.
 
         Their rows covary in proportion. Two parameters of one row leave the rest of the row to the
-        others. For parameters of different tables, the network is analyzed once more.
+        others. For parameters of different tables, the evidence is computed in four more networks.
 
         Raises
         ------
         UnknownNameError, InvalidArgumentError
             If the network has no such parameters, they are the same, or they are the only two
             entries of a row.
+        CancellationError
+            If the evidence is too improbable in the network for floating point.
         """
-        one, two = self.function(first), self.function(second)
-        places = first.place(self.network), second.place(self.network)
-        same_table = first.variable == second.variable
-        if same_table and places[0][1:] == places[1][1:]:
-            return self._in_one_row(one, two)
-        both = np.zeros(len(self.posterior))
-        if not same_table and np.any(one.slopes) and np.any(two.slopes):
-            # The slope of the second, with the first far from its value.
-            far = 0.0 if one.value > 0.5 else 1.0
-            moved = self._moved_slopes(first, far, second)
-            both = (moved - two.slopes) / (far - one.value)
-        s, t = one.value, two.value
-        along_s, along_t = one.slopes - both * t, two.slopes - both * s
-        rest = self.posterior - both * s * t - along_s * s - along_t * t
+        places = [one.place(self.network) for one in (first, second)]
+        tables = [table_of(self.network, one.variable) for one in (first, second)]
+        in_one_row = tables[0] is tables[1] and places[0][1:] == places[1][1:]
+        partials = self.partials.get(first.variable)
+        if in_one_row:
+            _check_apart(first, second, places, tables[0])
+        if tables[0] is not tables[1]:
+            corners = self._corners(first, second)
+        elif partials is None:
+            corners = np.repeat(self.posterior[:, None], 3 if in_one_row else 4, axis=1)
+        elif in_one_row:
+            corners = _corners_of_a_row(tables[0].values, partials, places)
+        else:
+            corners = _corners_of_rows(tables[0].values, partials, places)
         return TwoWayFunction(
             parameters=(first, second),
-            values=(s, t),
+            values=(float(tables[0].values[places[0]]), float(tables[1].values[places[1]])),
             target=self.target,
-            coefficients=np.stack([both, along_s, along_t, rest], axis=1),
+            posterior=self.posterior,
+            corners=corners,
         )
 
     @checked
@@ -171,7 +184,7 @@ class SensitivityAnalysis(Sealed):
             How far each parameter varies: `Relative` by default (±10 %), `Absolute`, `Odds`, or any
             function from values to least and largest values.
         n
-            The number of parameters; all that have any influence by default.
+            The number of parameters; by default all that have any influence and can vary.
 
         Returns
         -------
@@ -187,7 +200,13 @@ class SensitivityAnalysis(Sealed):
         for cpd, effects in self._tables():
             low, high = limits(cpd.values)
             derivative = effects[place] - self.posterior[place] * effects.sum(axis=0)
-            ends = [self._posteriors(effects, end - cpd.values)[place] for end in (low, high)]
+            terms = np.abs(effects[place]) + self.posterior[place] * np.abs(effects).sum(axis=0)
+            matters = (np.abs(derivative) > _ROUNDING * terms) & (low < high)
+            both = self._ends(cpd.variable.name)
+            ends = [
+                quotients(between(both, cpd.values, end, self.posterior))[place]
+                for end in (low, high)
+            ]
             numbers = {
                 "value": cpd.values,
                 "low": low,
@@ -197,7 +216,7 @@ class SensitivityAnalysis(Sealed):
                 "swing": np.abs(ends[1] - ends[0]),
                 "derivative": derivative,
             }
-            parts.append(ranked(cpd, numbers, derivative != 0))
+            parts.append(ranked(cpd, numbers, matters))
         return frame_of(parts, by="swing", descending=True, n=n)
 
     @checked
@@ -249,50 +268,53 @@ class SensitivityAnalysis(Sealed):
             return np.zeros((len(self.posterior), *entries.shape))
         return np.stack([covarying(entries, one) for one in self.partials[name]])
 
-    def _posteriors(self, effects: Floats, steps: Floats) -> Floats:
-        """Return the posteriors after a step of each entry, ``(states, *table)``."""
-        ones = (1,) * steps.ndim
-        return quotients(self.posterior.reshape(-1, *ones) + effects * steps)
+    def _ends(self, name: str) -> Floats:
+        """Return P(state, e) / P(e) with each entry at 0 and at 1, ``(2, states, *table)``."""
+        entries = table_of(self.network, name).values
+        if name in self.partials:
+            return ends_of(entries, self.partials[name])
+        here = self.posterior.reshape(1, -1, *(1,) * entries.ndim)
+        return np.broadcast_to(here, (2, len(self.posterior), *entries.shape))
 
-    def _in_one_row(self, one: SensitivityFunction, two: SensitivityFunction) -> TwoWayFunction:
-        """Return the function of two entries of one row, which is linear over linear."""
-        cpd = table_of(self.network, one.parameter.variable)
-        place, other = one.parameter.place(self.network), two.parameter.place(self.network)
-        row = row_of(cpd.values, place)
-        rest = [i for i in range(len(row)) if i not in (place[0], other[0])]
-        if place[0] == other[0] or not rest:
-            raise InvalidArgumentError(
-                f"{one.parameter} and {two.parameter} cannot vary independently of each other"
-            )
-        weights = row[rest]
-        total = float(weights.sum())
-        weights = weights / total if total > 0 else np.full(len(rest), 1 / len(rest))
-        everything: Any = self.partials.get(one.parameter.variable)
-        n_states = len(self.posterior)
-        row_partials = (
-            np.zeros((n_states, len(row)))
-            if everything is None
-            else everything[(slice(None), slice(None), *place[1:])]
-        )
-        left = row_partials[:, rest] @ weights
-        along_s, along_t = row_partials[:, place[0]] - left, row_partials[:, other[0]] - left
-        constant = self.posterior - along_s * one.value - along_t * two.value
-        return TwoWayFunction(
-            parameters=(one.parameter, two.parameter),
-            values=(one.value, two.value),
-            target=self.target,
-            coefficients=np.stack([np.zeros(n_states), along_s, along_t, constant], axis=1),
-        )
+    def _corners(self, first: Parameter, second: Parameter) -> Floats:
+        """Return P(state, e) / P(e) for parameters of two tables at 0 and 1, ``(states, 4)``."""
+        moved = [with_row(self.network, first, s) for s in (0.0, 1.0)]
+        corners = [
+            _scaled_joint(with_row(network, second, t), self) for network in moved for t in (0, 1)
+        ]
+        return np.stack(corners, axis=1)
 
-    def _moved_slopes(self, first: Parameter, value: float, second: Parameter) -> Floats:
-        """Return the slopes of P(x, e) by a parameter in the network with another one moved.
 
-        They are divided by P(e) in this network, without the move.
-        """
-        # P(x, e) is linear in the second parameter.
-        network = with_row(self.network, first, value)
-        ends = [_scaled_joint(with_row(network, second, end), self) for end in (0.0, 1.0)]
-        return ends[1] - ends[0]
+def _check_apart(
+    first: Parameter, second: Parameter, places: list[tuple[int, ...]], cpd: TabularCPD
+) -> None:
+    """Raise if two entries of a row cannot vary independently of each other."""
+    if places[0] == places[1] or cpd.variable.n_states < 3:
+        raise InvalidArgumentError(f"{first} and {second} cannot vary independently of each other")
+
+
+def _corners_of_a_row(entries: Floats, partials: Any, places: list[tuple[int, ...]]) -> Floats:
+    """Return P(x, e) with all of a row for other states, the first, the second: ``(states, 3)``."""
+    one, two = places
+    row = row_of(entries, one)
+    rest = [i for i in range(len(row)) if i not in (one[0], two[0])]
+    of_row = partials[(slice(None), slice(None), *one[1:])]
+    left = of_row[:, rest] @ left_of(row, rest)
+    parts = np.stack([left, of_row[:, one[0]], of_row[:, two[0]]], axis=1)
+    return parts + other_rows(entries, partials, places)[:, None]
+
+
+def _corners_of_rows(entries: Floats, partials: Any, places: list[tuple[int, ...]]) -> Floats:
+    """Return P(x, e) for entries of two rows of a table at 0 and 1, ``(states, 4)``."""
+    parts = []
+    for place in places:
+        row = row_of(entries, place)
+        rest = [i for i in range(len(row)) if i != place[0]]
+        of_row = partials[(slice(None), slice(None), *place[1:])]
+        here = of_row[:, place[0]]
+        parts.append((of_row[:, rest] @ left_of(row, rest) if rest else here, here))
+    constant = other_rows(entries, partials, places)
+    return np.stack([constant + a + b for a in parts[0] for b in parts[1]], axis=1)
 
 
 def _scaled_joint(network: Network, analysis: SensitivityAnalysis) -> Floats:
@@ -304,13 +326,20 @@ def _scaled_joint(network: Network, analysis: SensitivityAnalysis) -> Floats:
         evidence=hard,
         soft=soft,
         order=_kept(analysis.order),
+        limits=analysis.limits,
         relevant_only=True,
     )
     try:
         posterior, log_evidence = plan.probabilities(analysis.evidence)
     except ImpossibleEvidenceError:
         return np.zeros(len(analysis.posterior))
-    joint: Floats = posterior * np.exp(log_evidence - analysis.log_evidence)
+    change = log_evidence - analysis.log_evidence
+    if change > _MOST_CHANGE:
+        raise CancellationError(
+            "the probability of the evidence is too small beside that with other parameters for"
+            " floating point"
+        )
+    joint: Floats = posterior * np.exp(change)
     return joint
 
 
@@ -341,7 +370,7 @@ def analyze(
     evidence
         A state, a likelihood ``{state: weight}`` or a missing value for each observed variable.
     order
-        The search for an elimination order; by default `bnmind.junction.RandomizedGreedy`.
+        The search for an elimination order; by default `bnmind.junction.Portfolio`.
     limits
         The limits of the computation.
 
@@ -377,4 +406,5 @@ def analyze(
         log_evidence=joints[0].log_evidence,
         partials=partials,
         order=plan.tree.order.variables,
+        limits=limits,
     )

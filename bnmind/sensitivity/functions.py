@@ -26,6 +26,7 @@ from bnmind._values import Sealed
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 from bnmind.pgm.variable import Variable
+from bnmind.sensitivity.ends import between
 from bnmind.sensitivity.parameters import Parameter
 
 __all__ = ["SensitivityFunction", "TwoWayFunction"]
@@ -45,10 +46,18 @@ class SensitivityFunction(Sealed):
     """Its value in the network."""
     target: Variable
     """The target."""
+    posterior: Floats
+    """``(states,)`` the posterior in the network."""
     slopes: Floats
     """``(states,)`` the numbers a of P(state, evidence) = a t + b, divided by P(evidence)."""
-    constants: Floats
-    """``(states,)`` the numbers b."""
+    ends: Floats
+    """``(2, states)`` P(state, evidence) at t = 0 and at t = 1, divided by P(evidence)."""
+
+    @property
+    def constants(self) -> Floats:
+        """``(states,)`` the numbers b."""
+        constants: Floats = self.ends[0]
+        return constants
 
     @property
     def denominator(self) -> tuple[float, float]:
@@ -66,36 +75,55 @@ class SensitivityFunction(Sealed):
         InvalidArgumentError
             If t is not a probability.
         """
-        if not 0 <= t <= 1:
-            raise InvalidArgumentError(f"expected a probability from 0 to 1, got {t}", t)
-        return quotients(self.slopes * t + self.constants)
+        return quotients(self._numerators(t))
 
     @checked
     def derivative(self, t: float | None = None) -> Floats:
-        """Return the derivatives of the posterior ``(states,)`` at t, by default at its value."""
-        at = self.value if t is None else t
-        c, d = self.denominator
-        with np.errstate(divide="ignore", invalid="ignore"):
-            slope: Floats = (self.slopes * d - self.constants * c) / (c * at + d) ** 2
+        """Return the derivatives of the posterior ``(states,)`` at t, by default at its value.
+
+        They are NaN if the evidence is impossible then.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If t is not a probability.
+        """
+        numerators = self._numerators(self.value if t is None else t)
+        total = numerators.sum()
+        if total <= 0:
+            return np.full(len(numerators), np.nan)
+        zero, one = self.ends
+        slope: Floats = (one / total) * (zero.sum() / total) - (zero / total) * (one.sum() / total)
         return slope
+
+    def _numerators(self, t: float) -> Floats:
+        """Return P(state, evidence) if the parameter is t, divided by P(evidence)."""
+        _check_probability(t)
+        return between(self.ends, np.array(self.value), np.array(t), self.posterior)
 
     @checked
     def value_for(self, state: Any, probability: float) -> float | None:
         """Return the value of the parameter that gives a state this posterior probability.
 
         The result is None if no value from 0 to 1 does, or if every value does.
+
+        Raises
+        ------
+        UnknownNameError, InvalidArgumentError
+            If the target has no such state, or the second argument is not a probability.
         """
         place = self.target.index(state)
-        c, d = self.denominator
-        slope = self.slopes[place] - probability * c
-        constant = self.constants[place] - probability * d
-        if slope == 0:
+        _check_probability(probability)
+        totals = self.ends.sum(axis=1)
+        low, high = self.ends[:, place] - probability * totals
+        slope = high - low
+        if abs(slope) <= _ROUNDING * float(self.ends[:, place].sum() + probability * totals.sum()):
             return None
-        t = float(-constant / slope)
+        t = float(-low / slope)
         if not -_ROUNDING <= t <= 1 + _ROUNDING:
             return None
         t = min(max(t, 0.0), 1.0)
-        return t if c * t + d > 0 else None
+        return t if (1 - t) * totals[0] + t * totals[1] > 0 else None
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -108,9 +136,30 @@ class TwoWayFunction(Sealed):
     """Their values in the network."""
     target: Variable
     """The target."""
-    coefficients: Floats
-    """``(states, 4)`` the numbers of P(state, evidence) = k₀ s t + k₁ s + k₂ t + k₃, divided by
-    P(evidence) in the network."""
+    posterior: Floats
+    """``(states,)`` the posterior in the network."""
+    corners: Floats
+    """P(state, evidence) for extreme s and t, divided by P(evidence) in the network.
+
+    The shape is ``(states, 4)``, at (0, 0), (0, 1), (1, 0) and (1, 1). For two entries of one row
+    it is ``(states, 3)``, at (0, 0), (1, 0) and (0, 1)."""
+
+    @property
+    def coefficients(self) -> Floats:
+        """``(states, 4)`` the numbers of P(state, evidence) = k₀ s t + k₁ s + k₂ t + k₃."""
+        if self._in_one_row:
+            rest, first, second = self.corners.T
+            both = np.zeros(len(rest))
+        else:
+            rest, second, first, far = self.corners.T
+            both = (far - first) - (second - rest)
+        coefficients = np.stack([both, first - rest, second - rest, rest], axis=1)
+        coefficients.flags.writeable = False
+        return coefficients
+
+    @property
+    def _in_one_row(self) -> bool:
+        return int(self.corners.shape[1]) == 3
 
     @checked
     def __call__(self, s: float, t: float) -> Floats:
@@ -125,21 +174,30 @@ class TwoWayFunction(Sealed):
         """
         if not (0 <= s <= 1 and 0 <= t <= 1):
             raise InvalidArgumentError(f"expected probabilities from 0 to 1, got {s} and {t}")
-        first, second = self.parameters
-        same_row = first.variable == second.variable and first.given == second.given
-        if same_row and s + t > 1 + 1e-12:
+        left = 1 - s - t
+        if self._in_one_row and left < -_ROUNDING:
+            first, second = self.parameters
             raise InvalidArgumentError(
                 f"{first} and {second} are in one row, so that their sum is at most 1, got {s + t}"
             )
-        return quotients(self.coefficients @ np.array([s * t, s, t, 1.0]))
+        if (s, t) == self.values:
+            return quotients(self.posterior)
+        if self._in_one_row:
+            weights = [left if left > _ROUNDING else 0.0, s, t]
+        else:
+            weights = [(1 - s) * (1 - t), (1 - s) * t, s * (1 - t), s * t]
+        return quotients(self.corners @ np.array(weights))
+
+
+def _check_probability(number: float) -> None:
+    if not 0 <= number <= 1:
+        raise InvalidArgumentError(f"expected a probability from 0 to 1, got {number}", number)
 
 
 def quotients(numerators: Floats) -> Floats:
-    """Return numbers ``(states, …)`` divided by their sum; NaN where it is not positive."""
-    # Rounding may leave small negative numbers.
-    positive = np.maximum(numerators, 0.0)
-    total = positive.sum(axis=0)
+    """Return numbers of at least 0, ``(states, …)``, divided by their sum; NaN where it is zero."""
+    total = numerators.sum(axis=0)
     shares: Floats = np.divide(
-        positive, total, out=np.full(numerators.shape, np.nan), where=total > 0
+        numerators, total, out=np.full(numerators.shape, np.nan), where=total > 0
     )
     return shares

@@ -96,7 +96,7 @@ def log_likelihood_gradient(
     rows = states[distinct.first]
     index = [str(table.frame.index[i]) for i in distinct.first]
     if all(np.all(cpd.values > 0) for cpd in network.cpds if isinstance(cpd, TabularCPD)):
-        return _from_counts(network, rows, counts, index)
+        return _from_counts(network, rows, counts, index, limits)
     return _from_passes(network, rows, counts, index, limits)
 
 
@@ -116,9 +116,11 @@ def _findings(network: Network, row: Any) -> dict[str, str]:
     }
 
 
-def _from_counts(network: Network, rows: Any, counts: Floats, index: list[str]) -> Gradient:
+def _from_counts(
+    network: Network, rows: Any, counts: Floats, index: list[str], limits: Limits
+) -> Gradient:
     """Return the gradient as expected counts divided by entries."""
-    sums, logs = Propagation.of(network).family_sums(rows, counts)
+    sums, logs = Propagation.of(network, limits=limits).family_sums(rows, counts)
     if len(wrong := np.flatnonzero(np.isneginf(logs) & (counts > 0))):
         first = int(wrong[0])
         raise _impossible(network, rows[first], index[first])

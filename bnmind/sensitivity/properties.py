@@ -18,6 +18,7 @@ from bnmind._values import CheckedValue
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 from bnmind.pgm.variable import Variable
+from bnmind.sensitivity.ends import first_largest
 from bnmind.sensitivity.functions import SensitivityFunction
 
 __all__ = ["AtLeast", "AtMost", "Interval", "MostProbable", "Property", "interval", "intervals"]
@@ -47,7 +48,7 @@ class MostProbable(CheckedValue):
 
     def inequalities(self, target: Variable, posterior: Floats) -> Sequence[Floats]:
         """Return the inequalities; see `Property`."""
-        best = int(np.argmax(posterior))
+        best = first_largest(posterior)
         unit = np.eye(target.n_states)
         return [unit[best] - unit[i] for i in range(target.n_states) if i != best]
 
@@ -59,9 +60,12 @@ class AtLeast(CheckedValue):
     state: Any
     probability: float
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check(self.probability)
+
     def inequalities(self, target: Variable, posterior: Floats) -> Sequence[Floats]:
         """Return the inequalities; see `Property`."""
-        _check(self.probability)
         return [np.eye(target.n_states)[target.index(self.state)] - self.probability]
 
 
@@ -72,9 +76,12 @@ class AtMost(CheckedValue):
     state: Any
     probability: float
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check(self.probability)
+
     def inequalities(self, target: Variable, posterior: Floats) -> Sequence[Floats]:
         """Return the inequalities; see `Property`."""
-        _check(self.probability)
         return [self.probability - np.eye(target.n_states)[target.index(self.state)]]
 
 
@@ -140,7 +147,8 @@ def intervals(
         if now < -_SLACK:
             return np.ones(values.shape), np.zeros(values.shape)
         slope = np.tensordot(weights, effects, axes=1)
-        matters = np.abs(slope) > _SLACK * (abs(now) + _SLACK)
+        terms = np.tensordot(np.abs(weights), np.abs(effects), axes=1)
+        matters = np.abs(slope) > _SLACK * np.maximum(abs(now) + _SLACK, terms)
         step = np.divide(-max(now, 0.0), slope, out=np.zeros(values.shape), where=matters)
         low = np.where(matters & (slope > 0), np.maximum(low, values + step), low)
         high = np.where(matters & (slope < 0), np.minimum(high, values + step), high)

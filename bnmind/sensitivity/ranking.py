@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 from bnmind.pgm.tabular import TabularCPD
 from bnmind.sensitivity.parameters import Parameter
@@ -39,6 +40,8 @@ def frame_of(
     """Return the first entries of all tables, sorted by one of their numbers, with their names."""
     import pandas
 
+    if n is not None and n < 0:
+        raise InvalidArgumentError(f"the number of parameters must be at least 0, got {n}", n)
     kept = [part for part in parts if len(part.places)] or list(parts[:1])
     if not kept:
         return pandas.DataFrame({"parameter": [], by: []})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -25,8 +26,8 @@ class Relative(CheckedValue):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not self.share >= 0:
-            raise InvalidArgumentError(f"expected a share of at least 0, got {self.share}")
+        if not 0 <= self.share < math.inf:
+            raise InvalidArgumentError(f"expected a finite share of at least 0, got {self.share}")
 
     def __call__(self, values: Floats) -> tuple[Floats, Floats]:
         """Return the least and the largest values, from 0 to 1."""
@@ -42,9 +43,9 @@ class Absolute(CheckedValue):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not self.difference >= 0:
+        if not 0 <= self.difference < math.inf:
             raise InvalidArgumentError(
-                f"expected a difference of at least 0, got {self.difference}"
+                f"expected a finite difference of at least 0, got {self.difference}"
             )
 
     def __call__(self, values: Floats) -> tuple[Floats, Floats]:
@@ -61,8 +62,8 @@ class Odds(CheckedValue):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not self.factor >= 1:
-            raise InvalidArgumentError(f"expected a factor of at least 1, got {self.factor}")
+        if not 1 <= self.factor < math.inf:
+            raise InvalidArgumentError(f"expected a finite factor of at least 1, got {self.factor}")
 
     def __call__(self, values: Floats) -> tuple[Floats, Floats]:
         """Return the least and the largest values, from 0 to 1."""

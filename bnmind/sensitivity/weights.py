@@ -33,6 +33,7 @@ from bnmind.junction.inference.evidence import Evidence, is_state
 from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
 from bnmind.pgm.network import FactorModel, Network
 from bnmind.pgm.variable import Variable
+from bnmind.sensitivity.ends import first_largest
 from bnmind.sensitivity.findings import read_findings_of, split
 
 if TYPE_CHECKING:
@@ -125,7 +126,7 @@ def weight_of_evidence(
     if target in findings:
         raise InvalidArgumentError(f"the target {target} must not be evidence", target)
     after = _distribution(model, target, findings, limits)
-    place = int(np.argmax(after)) if state is None else variable.index(state)
+    place = first_largest(after) if state is None else variable.index(state)
     before = _distribution(model, target, {}, limits)
     full, empty = _log_odds(after, place), _log_odds(before, place)
     weights = []

@@ -38,7 +38,7 @@ from bnmind.pgm.tabular import TabularCPD
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["Gradient", "covarying"]
+__all__ = ["Gradient", "covarying", "without_each"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -189,14 +189,14 @@ def covarying(entries: Floats, partials: Floats) -> Floats:
     if n_states == 1:
         return np.zeros(entries.shape)
     weighted = np.multiply(entries, partials, out=np.zeros(entries.shape), where=entries > 0)
-    others = _without_each(entries)
+    others = without_each(entries)
     with np.errstate(divide="ignore", invalid="ignore"):
-        effects = partials - _without_each(weighted) / others
-    alone = partials - _without_each(partials) / (n_states - 1)
+        effects = partials - without_each(weighted) / others
+    alone = partials - without_each(partials) / (n_states - 1)
     return np.where(others > 0, effects, alone)
 
 
-def _without_each(values: Floats) -> Floats:
+def without_each(values: Floats) -> Floats:
     """Return the sum over the first axis without each element, which subtracts nothing."""
     zero = np.zeros((1, *values.shape[1:]))
     before = np.concatenate([zero, np.cumsum(values[:-1], axis=0)])
