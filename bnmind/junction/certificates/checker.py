@@ -30,11 +30,11 @@ at least b:
 * by a *choice* R, if the neighborhood of R in the remaining graph is a clique, and for each v in R
   the step costs at least b minus the claim for X + v. A minimal triangulation has an order that
   eliminates R first. R may be all vertices, or a vertex whose neighbors form a clique;
-* by a *separator*, a cover C. The remaining graph without C has the components R_1, R_2, …, and b
-  is at most the sum of the claims for X with all components but one. No clique of a minimal
-  triangulation has vertices of two components, and one within C is not maximal or is C, which costs
-  nothing. The neighborhoods of the eliminated components lie in C, so they add no edges, and C
-  remains a cover;
+* by a *separator*, a cover C. The remaining graph without C has the components R_1, R_2, …, at
+  least two, and b is at most the sum of the claims for X with all components but one. No clique of
+  a minimal triangulation has vertices of two components, and one within C is not maximal or is C,
+  which costs nothing. The neighborhoods of the eliminated components lie in C, so they add no
+  edges, and C remains a cover;
 * by *parts*, disjoint sets of the remaining vertices. The bound is a sum over the parts:
 
   * a *minor* arises from connected subsets of its part, each contracted to a vertex with the fewest
@@ -51,6 +51,10 @@ at least b:
 
   If several parts have the same K, w(K) is at least the product of their numbers, each at least
   two, and such a product is at least the sum.
+
+Claims never refer to each other in a circle, so they hold by induction, from the largest sets to
+the empty one: a choice refers to sets with one more vertex, a separator to sets with all components
+but one more, of which there is at least one, and parts refer to no other claim.
 
 References
 ----------
@@ -232,7 +236,10 @@ def _by_separator(
     if claim.separator not in covers:
         raise CertificateError(f"{here}: the separator is no cover")
     apart = sum(1 << v for v in rest.near) & ~claim.separator
-    return sum(known.get(claim.eliminated | (apart & ~side), 0) for side in rest.components(apart))
+    sides = list(rest.components(apart))
+    if len(sides) < 2:
+        raise CertificateError(f"{here}: the separator leaves fewer than two components")
+    return sum(known.get(claim.eliminated | (apart & ~side), 0) for side in sides)
 
 
 def _by_parts(rest: _Graph, covers: set[int], minors: Sequence[Sequence[int]], here: str) -> int:

@@ -136,6 +136,15 @@ def certificate(*claims: Claim, bound: int = 32, atoms: tuple[int, ...] = (15,))
     return Certificate(("a", "b", "c", "d"), tuple([Atom(atom, claims) for atom in atoms]), bound)
 
 
+def test_claims_that_refer_to_themselves_prove_nothing() -> None:
+    """After a, the neighbors b and d are a cover; c is alone on the other side of it."""
+    much = 10**9
+    around = [0b1010, 0b0101, 0b1010, 0b0101]
+    circles = [Claim(1 << v, much, separator=near) for v, near in enumerate(around)]
+    with pytest.raises(CertificateError, match="leaves fewer than two components"):
+        certificate(Claim(0, much, choice=15), *circles, bound=much).check(RING)
+
+
 @pytest.mark.parametrize(
     ("wrong", "reason"),
     [
