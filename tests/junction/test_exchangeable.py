@@ -129,6 +129,45 @@ def test_an_engine_counts_when_no_plan_fits() -> None:
         engine.joint(["x1", "x2"], seen)
 
 
+@pytest.mark.parametrize("n", [3, 1074, 1200, 5000])
+def test_thousands_of_observed_neighbors_do_not_underflow(n: int) -> None:
+    """The neighbors of h say nothing about it, except for the first."""
+    h, k, *others = (
+        Variable(name, ("0", "1")) for name in ["h", "k", *map("g{}".format, range(8))]
+    )
+    seen = [Variable(f"s{i}", ("0", "1")) for i in range(n)]
+    tables = [np.array([[0.7, 1.0], [0.5, 1.0]]), *[np.array([[0.5, 1.0], [0.5, 1.0]])] * (n - 1)]
+    pair = np.array([[1.0, 0.25], [0.5, 1.0]])
+    factors = [Factor((h, s), values) for s, values in zip(seen, tables, strict=True)]
+    factors += [Factor((hub, other), pair) for hub in (h, k) for other in others]
+    # Tables without any other variable, and without variables after the evidence.
+    factors += [Factor((s,), np.array([0.25, 1.0])) for s in seen]
+    model = FactorModel(tuple(factors))
+    names = tuple(v.name for v in (h, k, *others))
+    found = lifted_posterior(model, names, ({s.name: 0 for s in seen}, {}), Limits())
+    assert found is not None
+    rest = FactorModel((Factor((h,), np.array([0.7, 0.5])), *factors[n : n + 16]))
+    expected = compile_plan(rest).run({})
+    log_evidence = expected.log_evidence + (n - 1) * math.log(0.5) + n * math.log(0.25)
+    assert found.log_evidence == pytest.approx(log_evidence, rel=1e-12)
+    for name in names:
+        np.testing.assert_allclose(found.marginals[name], expected.marginals[name], rtol=1e-12)
+
+
+def test_numbers_too_far_apart_for_a_table_are_left_to_plans() -> None:
+    people = [Variable(f"p{i}", ("0", "1")) for i in range(8)]
+    hub, other = Variable("h", ("0", "1")), Variable("k", ("0", "1"))
+    pair = np.array([[1.0, 0.5], [0.5, 1.0]])
+    pairs = [Factor((one, person), pair) for person in people for one in (hub, other)]
+    far = [Factor((hub,), np.array([1.0, 1e-200]))]
+    assert symmetries_of(FactorModel((*pairs, *far)), {}, {}) is not None
+    assert symmetries_of(FactorModel((*pairs, *far, *far)), {}, {}) is None
+    back = [Factor((hub,), np.array([1e-200, 1.0]))]
+    model = symmetries_of(FactorModel((*pairs, *far, *far, *back, *back)), {}, {})
+    assert model is not None
+    np.testing.assert_allclose(model.singles["h"], model.singles["h"][0], rtol=1e-12)
+
+
 def test_models_without_equal_variables_are_left_to_plans() -> None:
     x = [Variable(f"x{i}", ("0", "1")) for i in range(20)]
     rng = np.random.default_rng(1)

@@ -90,7 +90,7 @@ def lifted_posterior(
     """
     symmetric = symmetric_model(model, *evidence)
     lifted = None if symmetric is None else _lifted(symmetric)
-    if lifted is None or not lifted.symmetric.number > 0:
+    if lifted is None or lifted.log_scale == -math.inf:
         return None
     leaves = {leaf.name: leaf for leaf in lifted.symmetric.leaves}
     scopes = {name: leaves[name].scope if name in leaves else (name,) for name in names}
@@ -104,12 +104,11 @@ def lifted_posterior(
         scope = scopes[name]
         joint = lifted.expanded(np.asarray(joints[held[scope]].real), scope)
         answers.append(_of_leaf(leaves[name], joint) if name in leaves else joint)
-    log_evidence = found.log_evidence + lifted.log_scale + math.log(lifted.symmetric.number)
     return made(
         Posterior,
         scopes=tuple((model.variable(name),) for name in names),
         joints=tuple(answers),
-        log_evidence=log_evidence,
+        log_evidence=found.log_evidence + lifted.log_scale,
     )
 
 
@@ -133,7 +132,7 @@ def _new_name(group: list[str], symmetric: SymmetricModel) -> str:
 
 def _lifted(symmetric: SymmetricModel) -> _Lifted | None:
     """Return the smaller model; None if its tables would be too large, or lose numbers."""
-    groups, counts, scale = all_names(symmetric.groups), [], 0.0
+    groups, counts, scale = all_names(symmetric.groups), [], symmetric.log_scale
     names = tuple(_new_name(group, symmetric) for group in symmetric.groups)
     variables = {
         name: Variable.of_integers(name, range(n))
