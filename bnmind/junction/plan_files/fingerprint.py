@@ -12,11 +12,14 @@ import numpy as np
 
 from bnmind.pgm.network import Potential
 
-__all__ = ["fingerprint"]
+__all__ = ["fingerprint", "has_code"]
 
 
 def fingerprint(potentials: Iterable[Potential]) -> str:
     """Return the SHA-256 of the tables, functions and noisy distributions of a model.
+
+    Functions of code outside of this package (see `has_code`) count only with their names and
+    fields.
 
     Examples
     --------
@@ -29,6 +32,27 @@ def fingerprint(potentials: Iterable[Potential]) -> str:
     for potential in potentials:
         _add(digest, potential)
     return digest.hexdigest()
+
+
+def has_code(value: object) -> bool:
+    """Return whether a model, or a part of it, holds a function of code outside of this package.
+
+    Another function may have the same name, or the same fields.
+
+    >>> from bnmind.pgm import FunctionalCPD, Variable
+    >>> a, b = (Variable.of_integers(name, range(2)) for name in "ab")
+    >>> has_code(FunctionalCPD.sum_of("sum", (a, b))), has_code([lambda x: 1 - x])
+    (False, True)
+    """
+    if is_dataclass(value) and not isinstance(value, type):
+        if callable(value) and type(value).__module__.partition(".")[0] != "bnmind":
+            return True
+        return any(has_code(getattr(value, field.name)) for field in fields(value) if field.init)
+    if isinstance(value, Mapping):
+        return any(map(has_code, value.values()))
+    if isinstance(value, tuple | list):
+        return any(map(has_code, value))
+    return callable(value)
 
 
 def _add(digest: Any, value: object) -> None:

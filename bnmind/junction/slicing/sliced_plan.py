@@ -24,7 +24,12 @@ from bnmind.junction.inference.plan import Plan
 from bnmind.junction.inference.posterior import Posterior
 from bnmind.junction.slicing.slice_states import possible_slices
 from bnmind.junction.slicing.slice_sums import SliceSums
-from bnmind.junction.slicing.sums_file import question_digest, read_sums, write_sums
+from bnmind.junction.slicing.sums_file import (
+    question_digest,
+    read_sums,
+    refuse_unknown_code,
+    write_sums,
+)
 from bnmind.pgm.variable import Variable
 
 __all__ = ["SliceInfo", "SlicedPlan"]
@@ -140,6 +145,8 @@ class SlicedPlan(Value):
             If the file is damaged, or belongs to another question.
         FileWriteError
             If the file cannot be written, or another program uses it.
+        TooLargeError
+            With a file, if the table of a function of your own has too many cells.
         EvidenceNamesError, UnknownNameError, InvalidArgumentError
             As in `Plan.run`.
         """
@@ -147,9 +154,10 @@ class SlicedPlan(Value):
         with ExitStack() as stack:
             question, before = "", None
             if place is not None:
+                refuse_unknown_code(self.plan.compiled.query.potentials)
                 stack.enter_context(locked(place))
                 question = self.digest(findings)
-                before = read_sums(place, self.targets, question)
+                before = read_sums(place, self.targets, question, self.n_slices)
             sums = start = before or SliceSums.start(self.targets)
             unsaved = 0
             for sums, info in self._steps(findings, start):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import json
+import math
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -19,9 +21,20 @@ from bnmind.errors import (
     TooLargeError,
 )
 from bnmind.junction import Limits, Posterior, SlicedPlan, compile_plan, compile_sliced, posterior
+from bnmind.junction.slicing import sums_file
 from bnmind.junction.slicing.slice_costs import SliceCosts, chosen_variables
 from bnmind.junction.slicing.slice_states import possible_slices
-from bnmind.pgm import Factor, FactorModel, Network, TabularCPD, Variable
+from bnmind.pgm import (
+    Factor,
+    FactorModel,
+    FunctionalCPD,
+    Network,
+    NoisyMaximum,
+    TabularCPD,
+    Threshold,
+    Variable,
+)
+from bnmind.pgm.functions import Positions
 
 
 def grid(side: int, seed: int, *, zeros: float = 0.0) -> FactorModel:
@@ -192,6 +205,78 @@ def test_a_run_goes_on_from_its_file(tmp_path: Path) -> None:
     place.write_text("{}", encoding="utf-8")
     with pytest.raises(StoreError, match="another file"):
         plan.run(place=place)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"total": 7.0},
+        {"total": 0.0},
+        {"joints": [[5.0, 5.0]] * 4},
+        {"joints": [[-1.0, 2.0]] * 4},
+        {"joints": []},
+        {"done": 9},
+        {"done": 10**9},
+        {"possible": 9},
+        {"possible": 0},
+        {"possible": -1},
+        {"possible": True},
+        {"log_scale": None},
+        {"log_scale": 10**400},
+        {"joints": [[math.inf, math.inf]] * 4, "total": math.inf},
+    ],
+)
+def test_wrong_numbers_in_a_file_are_refused(tmp_path: Path, wrong: dict[str, object]) -> None:
+    """Even if the file has the digest of the wrong numbers."""
+    x = [Variable(name, ("0", "1")) for name in "abcd"]
+    factors = [Factor(pair, np.array([[1.0, 2.0], [3.0, 4.0]])) for pair in itertools.pairwise(x)]
+    plan = sliced_on(FactorModel(tuple(factors)), ["b", "c", "d"])
+    place = tmp_path / "sums.json"
+    expected = plan.run(place=place)
+    content = json.loads(place.read_text(encoding="utf-8"))
+    assert (content["done"], content["possible"]) == (8, 8)
+    changed = content | wrong
+    for digest in (content["content"], sums_file._content_digest(changed)):
+        place.write_text(json.dumps(changed | {"content": digest}), encoding="utf-8")
+        with pytest.raises(StoreError):
+            plan.run(place=place)
+    place.write_text(json.dumps(content | {"log_scale": 700.0}), encoding="utf-8")
+    with pytest.raises(StoreError, match="damaged"):
+        plan.run(place=place)
+    place.write_text(json.dumps(content), encoding="utf-8")
+    assert plan.run(place=place) == expected
+
+
+class Code:
+    """A function with a state, of which the name says nothing."""
+
+    def __init__(self, table: Sequence[int]) -> None:
+        self.table = np.array(table)
+
+    def __call__(self, *arguments: Positions) -> Positions:
+        return self.table[sum(arguments)]
+
+    def restrict(self, states: Sequence[Sequence[int]]) -> Code:
+        raise NotImplementedError
+
+
+def test_the_digest_of_a_question_depends_on_all_numbers_and_functions() -> None:
+    x = [Variable(f"x{i}", ("0", "1")) for i in range(17)]
+    child = Variable("child", ("0", "1"))
+    noisy = [
+        NoisyMaximum(child, tuple(x), (np.array([[1.0, 1 - p], [0.0, p]]),) * 17)
+        for p in (0.5, 0.25, 0.5)
+    ]
+    own = [FunctionalCPD(child, tuple(x[:3]), Code(t)) for t in ((0, 1, 0, 1), (0, 0, 1, 1))]
+    counts = [FunctionalCPD(child, tuple(x), Threshold(k)) for k in (3, 4)]
+    digests = [sums_file.question_digest([p], {}) for p in (*noisy, *own, *counts)]
+    assert digests[0] == digests[2]
+    assert len(set(digests)) == 6
+    many = [Variable(f"y{i}", ("0", "1")) for i in range(30)]
+    large = FunctionalCPD(child, tuple(many), Code([0, 1] * 16))
+    with pytest.raises(TooLargeError, match="run the plan without a file"):
+        sums_file.refuse_unknown_code([large])
+    sums_file.refuse_unknown_code([*noisy, *own, *counts])
 
 
 def test_a_killed_run_loses_at_most_the_slices_after_the_last_saving(
