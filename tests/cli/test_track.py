@@ -66,14 +66,39 @@ def test_the_number_of_rows_and_sequences_is_told() -> None:
         (("days.csv", "--json"), ("--out",)),
         (("days.csv", "--out", "answers.xlsx"), (".csv or .parquet",)),
         (("all.csv",), ("--targets",)),
+        (("answers.csv",), ("the column rain=yes of the cases has the name of an answer",)),
         (("soaked.csv",), ("row 3, column umbrella", "soaked")),
         (("missing.csv",), ("missing.csv",)),
     ],
 )
 def test_faults_take_one_line(arguments: tuple[str, ...], words: tuple[str, ...]) -> None:
     Path("all.csv").write_text("rain,umbrella\nyes,yes\n")
+    Path("answers.csv").write_text("rain=yes,umbrella\n1,yes\n2,no\n")
     Path("soaked.csv").write_text("umbrella\nno\nsoaked\n")
     assert_one_line_error(run("track", "weather.json", *arguments), *words)
+
+
+def test_columns_that_are_ignored_are_told() -> None:
+    Path("typo.csv").write_text("town,umbrela,rain,id\nEly,yes,,1\nEly,no,,2\n")
+    arguments = ("track", "weather.json", "typo.csv", "--sequence", "town", "--targets", "rain")
+    printed = run(*arguments)
+    notes = [
+        "2 columns are not in the model: umbrela, id",
+        "the column umbrela is not a variable; did you mean umbrella?",
+    ]
+    assert printed.stderr.splitlines() == [f"note: {note}" for note in notes]
+    assert printed.stdout.startswith("town,umbrela,id,rain=no,rain=yes\n")
+    written = run(*arguments, "--out", "out.csv")
+    assert written.stdout.splitlines()[:2] == notes
+    report = run_json(*arguments, "--out", "out.csv")
+    assert report["unused"] == ["umbrela", "id"]
+    assert report["similar"] == {"umbrela": ["umbrella"]}
+
+
+def test_an_own_column_of_a_target_is_evidence() -> None:
+    Path("own.csv").write_text("rain\nyes\n")
+    result = run("track", "weather.json", "own.csv", "--targets", "rain")
+    assert result.stdout == "rain=no,rain=yes\n0.0,1.0\n"
 
 
 def test_an_impossible_row_is_numbered_as_in_a_spreadsheet() -> None:

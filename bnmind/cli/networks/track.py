@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from bnmind._messages import one_line
 from bnmind._text_files import check_writable, writing
 from bnmind.cli.shared.command import with_options
+from bnmind.cli.shared.errors import say
 from bnmind.cli.shared.members import command_with_members
 from bnmind.cli.shared.named_states import names_of
 from bnmind.cli.shared.options import Json
@@ -30,7 +32,8 @@ TRACK_HELP = """Track the variables of a dynamic Bayesian network through time.
 
 MODEL is a dynamic network in bnmind's JSON. CASES is a CSV or Parquet file with a row for
 each slice of time, in order. Its columns are matched with the variables by name. An empty
-cell is missing. Other columns are copied to the answers.
+cell is missing. A target's own column is evidence, too. Other columns are copied to the
+answers.
 
 \b
 Examples:
@@ -106,7 +109,9 @@ def track(options: TrackOptions) -> None:
     """Write or print the answers to all slices."""
     from bnmind.dynamic import read_dynamic
     from bnmind.dynamic.sequence_files import read_sequences_for
+    from bnmind.junction.cases.answers import case_notes
     from bnmind.junction.cases.case_files import FrameWriter, check_suffix
+    from bnmind.junction.cases.file_answers import carrying
 
     if options.answer not in ANSWERS:
         raise UnknownNameError("answer", options.answer, ANSWERS)
@@ -129,8 +134,11 @@ def track(options: TrackOptions) -> None:
         "tracking", lambda _: _answers(network, found, chosen, options.answer)
     )
     others = [c for c in frame.columns if c not in {v.name for v in found.variables}]
-    table = frame[others].join(answers)
+    table = carrying(frame, others, answers)
+    unused, close = _unused(network, found, others, options)
     if out is None:
+        for note in case_notes((len(table), 0), (), unused, close):
+            say(f"note: {one_line(note)}")
         tell(table.to_csv(index=False, lineterminator="\n").removesuffix("\n"))
         return
     with writing(out) as file:
@@ -147,16 +155,31 @@ def track(options: TrackOptions) -> None:
                 "sequences": n,
                 "columns": list(table.columns),
                 "log_likelihood" if options.answer != "path" else "log_probability": log_likelihood,
+                "unused": list(unused),
+                "similar": {name: list(similar) for name, similar in close.items()},
                 "out": str(out),
             }
         )
         return
+    for note in case_notes((len(table), 0), (), unused, close):
+        tell(one_line(note))
     what = "the paths" if options.answer == "path" else "the findings"
     tell(f"ln of the probability of {what}: {log_likelihood:.6g}")
     tell(
         f"Written: {out}, {rows:,} row{'' if rows == 1 else 's'} of {n:,}"
         f" sequence{'' if n == 1 else 's'}"
     )
+
+
+def _unused(
+    network: DynamicNetwork, found: Sequences, others: list[str], options: TrackOptions
+) -> tuple[list[str], dict[str, tuple[str, ...]]]:
+    """Return the columns that nothing uses, and the free variables with similar names."""
+    from bnmind.junction.cases.table import close_names
+
+    unused = [name for name in others if name != options.sequence]
+    seen = {v.name for v in found.variables}
+    return unused, close_names(unused, [v.name for v in network.variables if v.name not in seen])
 
 
 def _targets(network: DynamicNetwork, found: Sequences, options: TrackOptions) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO, TypeAlias
 
@@ -27,7 +27,7 @@ from bnmind.pgm.network import FactorModel, Network
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["Answer", "FileAnswers", "answer_file", "answered_frames", "write_answers"]
+__all__ = ["Answer", "FileAnswers", "answer_file", "answered_frames", "carrying", "write_answers"]
 
 Answer: TypeAlias = "Callable[[Network | FactorModel, pandas.DataFrame], CaseAnswers]"
 """A function such as `bnmind.predict`."""
@@ -169,7 +169,7 @@ def answered_frames(
         answers = answer(model, _in_states(table) if as_text else chunk)
         n_impossible += len(answers.impossible)
         impossible += [int(str(row)) for row in answers.impossible[: _MOST - len(impossible)]]
-        frame = _carrying(table, answers.frame)
+        frame = carrying(table.frame, table.unused, answers.frame)
         report = FileAnswers(
             n_rows=n_rows,
             columns=tuple(frame.columns),
@@ -194,14 +194,22 @@ def _in_states(table: CaseTable) -> pandas.DataFrame:
     return frame
 
 
-def _carrying(table: CaseTable, answers: pandas.DataFrame) -> pandas.DataFrame:
-    """Return answers after the columns that are not variables, with names as plain text."""
+def carrying(
+    cases: pandas.DataFrame, unused: Sequence[Hashable], answers: pandas.DataFrame
+) -> pandas.DataFrame:
+    """Return answers after the columns that are not variables, with names as plain text.
+
+    Raises
+    ------
+    CaseTableError
+        If such a column has the name of an answer, and other values.
+    """
     import pandas
 
     if isinstance(answers.columns, pandas.MultiIndex):
         answers.columns = pandas.Index(["=".join(map(str, label)) for label in answers.columns])
-    carried = table.frame.loc[answers.index, list(table.unused)]
-    for label in table.unused:
+    carried = cases.loc[answers.index, list(unused)]
+    for label in unused:
         if label in answers.columns:
             if not carried[label].equals(answers[label]):
                 raise CaseTableError(

@@ -24,7 +24,7 @@ from bnmind.pgm.variable import Variable, label_text, name_text
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["CaseTable", "Column", "frame_of", "read_table"]
+__all__ = ["CaseTable", "Column", "close_names", "frame_of", "read_table"]
 
 MISSING = -1
 """The position of a missing cell."""
@@ -157,7 +157,7 @@ def read_table(
             labels[name] = number
     if twice:
         raise CaseTableError(twice)
-    close = _close(unused, [name for name in by_name if name not in labels])
+    close = close_names(unused, [name for name in by_name if name not in labels])
     if not labels and by_name:
         raise CaseTableError([_no_column(frame, variables, close)])
     columns = {
@@ -174,7 +174,7 @@ def read_table(
     )
 
 
-def _close(unused: Sequence[Hashable], free: Sequence[str]) -> dict[str, tuple[str, ...]]:
+def close_names(unused: Sequence[Hashable], free: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """Return the free variables with a name similar to that of an unused column."""
     found: dict[str, tuple[str, ...]] = {}
     for label in islice(unused, 200):  # comparing takes time
