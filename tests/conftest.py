@@ -12,7 +12,7 @@ from tests.modes import UNCOMPILED
 
 # The first call of a compiled kernel takes seconds, all others microseconds: no deadline.
 # Each run draws other examples, so a few of them every day find what many would find at once.
-settings.register_profile("bnmind", deadline=None, max_examples=50)
+settings.register_profile("bnmind", deadline=None, max_examples=30)
 settings.register_profile("uncompiled", deadline=None, max_examples=10)
 settings.register_profile("thorough", deadline=None, max_examples=300, print_blob=True)
 settings.load_profile("uncompiled" if UNCOMPILED else "bnmind")

@@ -75,10 +75,15 @@ def test_usage_errors_take_one_line(arguments: list[str], word: str) -> None:
     ("arguments", "word"),
     [
         (["suggest", "--history", "1123 3b1w"], "3b1w"),
-        (["network", "--stage", "3", "--out", "stage.bif"], ".json"),
-        (["compare", "nonsense", "--games", "1", "--out", "out"], "nonsense"),
-        (["assist", "--pegs", "0"], "pegs"),
-        (["play", "--noise", "false:2"], "2"),
+        *(
+            pytest.param(arguments, word, marks=pytest.mark.slow)
+            for arguments, word in (
+                (["network", "--stage", "3", "--out", "stage.bif"], ".json"),
+                (["compare", "nonsense", "--games", "1", "--out", "out"], "nonsense"),
+                (["assist", "--pegs", "0"], "pegs"),
+                (["play", "--noise", "false:2"], "2"),
+            )
+        ),
     ],
 )
 def test_errors_of_a_real_process_leave_nothing_behind(

@@ -27,8 +27,8 @@ DIALOGUES = {
 COMMANDS = {**DIALOGUES, "suggest": ("suggest", *TINY), "help": ("--help",)}
 FULL = Path("/dev/full")
 
-EVERYDAY = "play", "suggest"
-"""The commands that are tried every day; each trial starts a process."""
+EVERYDAY = ("play",)
+"""The commands that are tried every day, since each trial starts a process."""
 
 
 def each(names: Iterable[str]) -> list[Any]:

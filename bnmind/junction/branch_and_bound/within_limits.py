@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from bnmind.errors import TooLargeError
 from bnmind.junction.branch_and_bound.search import compile_search
 from bnmind.junction.graphs.elimination_order import OrderFinder
 from bnmind.junction.inference.limits import Limits
@@ -34,6 +35,13 @@ def searched(
     TooLargeError
         If there is no proof within the limits.
     """
+    most = limits.max_multiplications // _MULTIPLICATIONS_OF_NODE
+    if not most:
+        raise TooLargeError(
+            f"a search takes as long as {_MULTIPLICATIONS_OF_NODE:,} multiplications or more;"
+            f" allowed are max_multiplications={limits.max_multiplications:,}",
+            needed=_MULTIPLICATIONS_OF_NODE,
+            budget=limits.max_multiplications,
+        )
     search = compile_search(model, evidence, targets, order=order, limits=limits)
-    most = max(1, limits.max_multiplications // _MULTIPLICATIONS_OF_NODE)
     return search.run(max_nodes=most).proven()

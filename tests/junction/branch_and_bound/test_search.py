@@ -75,7 +75,13 @@ def test_nothing_is_more_probable_than_a_proven_explanation(
 ) -> None:
     network, hard, soft = question
     joint = weighed(network, hard, soft)
-    search = compile_search(network, {**hard, **soft}, limits=limits)
+    try:
+        search = compile_search(network, {**hard, **soft}, limits=limits)
+    except TooLargeError as error:
+        # A table of the network takes more memory than is allowed.
+        assert limits is SMALL
+        assert max(cpd.n_cells for cpd in network.cpds) >= error.needed > error.budget
+        return
     largest = float(joint.values.max())
     if largest == 0:
         with pytest.raises(ImpossibleEvidenceError):

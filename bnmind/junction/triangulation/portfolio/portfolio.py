@@ -4,8 +4,9 @@ A brief randomized greedy search finds a first order. If a run is predicted to c
 search, the annealing of contraction trees improves the order, in rounds of growing length. The
 search ends before a round that is predicted to cost more than a run with the best tree so far. The
 annealed order is taken if a run with it is predicted to cost less: messages are stored, cells of
-cliques are not, so a smaller tree with larger messages may run longer. All
-work is counted in operations, so equal graphs get equal orders on any machine.
+cliques are not, so a smaller tree with larger messages may run longer. Otherwise the greedy search
+takes the rest of the budget. All work is counted in operations, so equal graphs get equal orders on
+any machine.
 """
 
 from __future__ import annotations
@@ -30,9 +31,6 @@ _BRIEF = MOST_WORK // 20
 
 _WORK_PER_CELL = 0.2
 """Work of the search that takes as long as a run of a plan takes for a cell."""
-
-_FIRST_SEED = 3
-"""The seed of the annealing for seed 0, a good one for the pedigree `link` of bnlearn."""
 
 _CELLS_OF_A_MESSAGE = 64
 """The number of cells of cliques that cost as much time as one number of a message."""
@@ -117,9 +115,16 @@ class Portfolio(CheckedValue):
             whole = spent + ahead
             return whole <= worth and work + whole <= min(most, MOST_WORK * max(1.0, self.effort))
 
-        found, more = annealed(graph, order, goes_on, seed=_FIRST_SEED + self.seed)
-        better = found is not order and run_cost(graph, found) < run_cost(graph, order)
-        return found if better else order, work + more
+        found, more = annealed(graph, order, goes_on, seed=self.seed)
+        work += more
+        if found is not order and run_cost(graph, found) < run_cost(graph, order):
+            return found, work
+        # The greedy search goes on; its first passes are those above.
+        left = min(most, MOST_WORK * max(1.0, self.effort)) - work
+        if left <= brief:
+            return order, work
+        longer, more = greedy.within(graph, most=left, limit=limit, compiled=compiled, start=start)
+        return longer or order, work + more
 
     @property
     def _greedy(self) -> RandomizedGreedy:
