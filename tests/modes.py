@@ -16,6 +16,7 @@ def examples(number: int) -> int:
     """Return how many examples of a property to try under the profile in use.
 
     `number` is in proportion to 100 for a property without a number. The everyday profile tries
-    three tenths as many, and ``pytest -m hypothesis --hypothesis-profile=thorough`` three times as many.
+    three tenths as many, and ``pytest -m hypothesis --hypothesis-profile=thorough`` three times as
+    many.
     """
     return max(1, number * settings().max_examples // 100)
