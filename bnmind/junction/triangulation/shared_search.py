@@ -23,7 +23,7 @@ from bnmind.junction.triangulation.randomized_greedy import (
     started,
 )
 
-__all__ = ["BoundedFinder", "SharedSearch"]
+__all__ = ["SELDOM_SAVED", "BoundedFinder", "SharedSearch"]
 
 _BRIEF = MOST_WORK // 100
 """The work of a first search for each of several alternatives."""
@@ -31,7 +31,7 @@ _BRIEF = MOST_WORK // 100
 _WORK_OF_A_VERTEX = 4_000
 """The work of an estimate for each vertex besides its pass, to build the graph."""
 
-_SELDOM_SAVED = 32
+SELDOM_SAVED = 32
 """The ratio that the improvement of a long search on a brief one rarely exceeds."""
 
 
@@ -208,7 +208,7 @@ class SharedSearch:
         best: tuple[int, EliminationOrder] | None = None
         for i in sorted(range(len(graphs)), key=lambda i: (sizes[i], i)):
             order = brief[i]
-            if not ended[i] and (best is None or sizes[i] <= _SELDOM_SAVED * best[1].total_size):
+            if not ended[i] and (best is None or sizes[i] <= SELDOM_SAVED * best[1].total_size):
                 order = self.order(graphs[i])
             if order is not None and (best is None or order.total_size < best[1].total_size):
                 best = i, order

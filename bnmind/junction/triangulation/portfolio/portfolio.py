@@ -3,10 +3,10 @@
 A brief randomized greedy search finds a first order. If a run is predicted to cost more than that
 search, the annealing of contraction trees improves the order, in rounds of growing length. The
 search ends before a round that is predicted to cost more than a run with the best tree so far. The
-annealed order is taken if a run with it is predicted to cost less: messages are stored, cells of
-cliques are not, so a smaller tree with larger messages may run longer. Otherwise the greedy search
-takes the rest of the budget. All work is counted in operations, so equal graphs get equal orders on
-any machine.
+greedy search then goes on with the rest of the budget, as long as a run with the best order pays for
+it. The order whose run is predicted to cost least is taken: messages are stored, cells of cliques
+are not, so a smaller tree with larger messages may run longer. All work is counted in operations,
+so equal graphs get equal orders on any machine.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from bnmind.junction.graphs.interaction_graph import InteractionGraph
 from bnmind.junction.graphs.junction_tree import JunctionTree
 from bnmind.junction.triangulation.annealing.tree_annealing import annealed
 from bnmind.junction.triangulation.randomized_greedy import MOST_WORK, RandomizedGreedy, Start
+from bnmind.junction.triangulation.shared_search import SELDOM_SAVED
 
 __all__ = ["Portfolio", "run_cost"]
 
@@ -32,8 +33,13 @@ _BRIEF = MOST_WORK // 20
 _WORK_PER_CELL = 0.2
 """Work of the search that takes as long as a run of a plan takes for a cell."""
 
-_CELLS_OF_A_MESSAGE = 64
-"""The number of cells of cliques that cost as much time as one number of a message."""
+_CELLS_OF_A_MESSAGE = 32
+"""The number of cells of cliques that cost as much time as one number of a message.
+
+Runs with 30 greedy and annealed orders of nine networks took 0.3 ns a cell and 10 ns a number.
+Between two orders of one network the ratio was 10 (linkage_14) to 140 (Grids_17), but every weight
+from 20 to 80 chooses the same orders, whose runs are 1% longer on average than the shortest.
+"""
 
 
 def run_cost(graph: InteractionGraph, order: EliminationOrder) -> int:
@@ -117,14 +123,18 @@ class Portfolio(CheckedValue):
 
         found, more = annealed(graph, order, goes_on, seed=self.seed)
         work += more
-        if found is not order and run_cost(graph, found) < run_cost(graph, order):
-            return found, work
+        costs = {candidate: run_cost(graph, candidate) for candidate in (order, found)}
+        cheapest = min(costs, key=lambda candidate: costs[candidate])
         # The greedy search goes on; its first passes are those above.
-        left = min(most, MOST_WORK * max(1.0, self.effort)) - work
-        if left <= brief:
-            return order, work
-        longer, more = greedy.within(graph, most=left, limit=limit, compiled=compiled, start=start)
-        return longer or order, work + more
+        left = min(most - work, greedy.wanted(cheapest.total_size, graph.n))
+        if left > brief and costs[order] <= SELDOM_SAVED * costs[cheapest]:
+            longer, more = greedy.within(
+                graph, most=left, limit=limit, compiled=compiled, start=start
+            )
+            work += more
+            if longer is not None and run_cost(graph, longer) <= costs[cheapest]:
+                return longer, work
+        return cheapest, work
 
     @property
     def _greedy(self) -> RandomizedGreedy:
