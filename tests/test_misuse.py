@@ -399,7 +399,7 @@ def of_functions() -> Iterator[Call]:
                 "network": network(),
                 "evidence": {"wet": "no"},
                 "targets": ["rain"],
-                "n_samples": 5,
+                "n_samples": 100,
                 "rng": _rng(),
                 "limits": junction.Limits(10**5, 10**5),
             },
