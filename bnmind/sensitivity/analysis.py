@@ -191,8 +191,9 @@ class SensitivityAnalysis(Sealed):
         pandas.DataFrame
             A row for each parameter, the largest swing first: its name, its ``value``, the least
             and largest values ``low`` and ``high``, the posteriors ``at_low`` and ``at_high``, the
-            ``swing`` (the difference of these), and the ``derivative`` at the value. Posteriors
-            are NaN where the evidence is impossible.
+            ``swing`` (the difference of these), and the ``derivative`` at the value. A parameter
+            that only decides whether the evidence is possible is left out: no other value of it
+            changes the posterior.
         """
         place = self.target.index(self.conclusion if state is None else state)
         limits = spread or Relative()

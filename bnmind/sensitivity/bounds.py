@@ -45,16 +45,20 @@ from bnmind.junction.reduction.barren_variables import without_barren
 from bnmind.pgm.factor import Factor
 from bnmind.pgm.network import FactorModel, Network
 from bnmind.pgm.tabular import TabularCPD
+from bnmind.sensitivity.ends import other_rows
 from bnmind.sensitivity.findings import read_findings_of, split
 from bnmind.sensitivity.parameters import table_of
 
 __all__ = ["PosteriorBounds", "greedy_row", "posterior_bounds"]
 
+_ROUNDING = 1e-15
+"""A rest of a row that is smaller is rounding."""
+
 _MOST_ROUNDS = 3
 """The passes over all uncertain rows when several rows are optimized one after the other."""
 
 _MOST_ROWS = 64
-"""The most uncertain rows that are optimized for the attained bounds."""
+"""The most uncertain rows that are optimized for the attained bounds; the others stay."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,16 +72,16 @@ class PosteriorBounds(CheckedValue):
     is_exact: bool
     """Whether the bounds are attained: one uncertain row. Otherwise they are outer bounds."""
     attained_low: float
-    """The smallest posterior found for a choice of the entries."""
+    """The smallest posterior found for a choice of the entries; only the first 64 uncertain rows
+    are optimized."""
     attained_high: float
-    """The largest posterior found for a choice of the entries."""
+    """The largest posterior found in the same way."""
 
     def __str__(self) -> str:
-        kind = "exactly" if self.is_exact else "at most"
-        text = f"{kind} from {self.low:.4g} to {self.high:.4g}"
         if self.is_exact:
-            return text
-        return f"{text}, and at least from {self.attained_low:.4g} to {self.attained_high:.4g}"
+            return f"exactly from {self.low:.4g} to {self.high:.4g}"
+        text = f"within {self.low:.4g} to {self.high:.4g}"
+        return f"{text}; attained: {self.attained_low:.4g} to {self.attained_high:.4g}"
 
 
 class _Row(NamedTuple):
@@ -120,7 +124,7 @@ def posterior_bounds(
     InvalidArgumentError
         If the intervals are not valid.
     ImpossibleEvidenceError
-        If the evidence is impossible for every choice that was tried.
+        If the evidence is impossible in the network and in the middle of the intervals.
     UnknownNameError, TooLargeError
         As in `analyze`.
 
@@ -148,6 +152,10 @@ def posterior_bounds(
     }
     rows = [row for name, pair in ranges.items() if name in relevant for row in _rows(name, *pair)]
     search = _Search(start, (target, place), findings, limits)
+    if rows and not search.is_possible():
+        # A choice inside of the intervals may make it possible.
+        start = _inside(_middle(network, ranges), ranges)
+        search = _Search(start, (target, place), findings, limits)
     if not rows:
         value = search.posterior(start)
         return PosteriorBounds(
@@ -190,6 +198,8 @@ def greedy_row(scores: Floats, low: Floats, high: Floats) -> Floats:
     row = low.astype(np.float64)
     left = 1.0 - float(low.sum())
     for i in np.argsort(-scores, kind="stable").tolist():
+        if left <= _ROUNDING:
+            break
         more = min(left, float(high[i] - low[i]))
         row[i] += max(more, 0.0)
         left -= max(more, 0.0)
@@ -231,6 +241,14 @@ class _Search:
         """Return the posterior in a network."""
         return float(self.plan(network).probabilities(self.findings)[0][self.place])
 
+    def is_possible(self) -> bool:
+        """Return whether the evidence is possible in the network."""
+        try:
+            self.posterior(self.network)
+        except ImpossibleEvidenceError:
+            return False
+        return True
+
     def best(self, rows: list[_Row], sign: int) -> float:
         """Return the least (sign −1) or largest posterior found by optimizing each row in turn."""
         network, value = self.network, self.posterior(self.network)
@@ -249,19 +267,20 @@ class _Search:
         cpd = table_of(network, row.name)
         at: Any = (slice(None), *row.place)
         now = cpd.values[at]
-        slopes = np.zeros((len(gradients), len(now)))
-        for i, gradient in enumerate(gradients):
-            partial: Any = gradient.partials[number]
-            if partial is not None:
-                slopes[i] = partial[at]
         posterior = np.array([gradient.value for gradient in gradients])
-        constants = posterior - slopes @ now
+        slopes, constants = np.zeros((len(gradients), len(now))), posterior
+        parts = [one for gradient in gradients if (one := gradient.partials[number]) is not None]
+        if parts:
+            partials: Any = np.stack(parts)
+            slopes = partials[(slice(None), *at)]
+            # Not the posterior minus the part of the row, which leaves a rest in place of zero.
+            constants = other_rows(cpd.values, partials, [(0, *row.place)])
         found, value = now, float(posterior[self.place])
         # Each round is strictly better, and there are finitely many corners.
         for _ in range(100):
             scores = sign * (slopes[self.place] - value * slopes.sum(axis=0))
             candidate = greedy_row(scores, row.low, row.high)
-            joint = np.maximum(slopes @ candidate + constants, 0.0)
+            joint = slopes @ candidate + constants
             total = float(joint.sum())
             better = float(joint[self.place] / total) if total > 0 else value
             if sign * (better - value) <= 1e-15:
@@ -369,6 +388,17 @@ def _checked(network: Network, name: str, pair: tuple[Any, Any]) -> tuple[Floats
     # Numbers that differ by rounding are known.
     known = high - low < 1e-12
     return np.where(known, high, low), high
+
+
+def _middle(network: Network, ranges: Mapping[str, tuple[Floats, Floats]]) -> Network:
+    """Return the network with the middle of all intervals, scaled so that rows sum to one."""
+    cpds: list[Any] = []
+    for cpd in network.cpds:
+        if cpd.variable.name in ranges and isinstance(cpd, TabularCPD):
+            table = np.add(*ranges[cpd.variable.name])
+            cpd = TabularCPD(cpd.variable, cpd.parents, table / table.sum(axis=0))
+        cpds.append(cpd)
+    return Network(tuple(cpds))
 
 
 def _inside(network: Network, ranges: Mapping[str, tuple[Floats, Floats]]) -> Network:

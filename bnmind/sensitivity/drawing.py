@@ -94,6 +94,12 @@ def draw_tornado(axes: Axes, rows: pandas.DataFrame, posterior: float, title: st
             label=f"parameter {name}",
             zorder=2,
         )
+        impossible = places[np.isnan(lengths)]
+        if len(impossible):
+            marks = np.full(len(impossible), posterior)
+            axes.scatter(
+                marks, impossible, marker="x", color=color, zorder=4, label=f"{name}: impossible"
+            )
     labels = [
         f"{_short(str(row.parameter))}  ({row.low:.3g} to {row.high:.3g})"
         for row in rows.itertuples(index=False)

@@ -89,3 +89,29 @@ def test_wrong_questions_take_one_line(tmp_path: Path) -> None:
     pair = Factor((Variable("a", ("0", "1")),), np.ones(2))
     write_model(FactorModel((pair,)), tmp_path / "pair.uai")
     assert_one_line_error(run("explain", str(tmp_path / "pair.uai"), "--target", "a"), "network")
+
+
+def test_wrong_numbers_and_equal_places_are_refused(tmp_path: Path) -> None:
+    picture = str(tmp_path / "a.svg")
+    assert_one_line_error(run(*ASKED, "--svg", picture, "--png", picture), "name two files")
+    assert not Path(picture).exists()
+    assert_one_line_error(run(*ASKED, "--vary", "inf"), "finite")
+    assert run(*ASKED, "--parameters", "0").exit_code == 2
+
+
+def test_a_parameter_that_only_decides_whether_the_evidence_is_possible_is_not_listed(
+    tmp_path: Path,
+) -> None:
+    a, b, c = (Variable(name, ("no", "yes")) for name in "abc")
+    network = Network(
+        (
+            TabularCPD(a, (), np.array([0.9527, 0.0473])),
+            TabularCPD(b, (a,), np.array([[1.0, 0.1], [0.0, 0.9]])),
+            TabularCPD(c, (a,), np.array([[0.5, 0.7], [0.5, 0.3]])),
+        )
+    )
+    write_model(network, tmp_path / "n.bif")
+    asked = ("explain", str(tmp_path / "n.bif"), "--target", "c", "--evidence", "b=yes")
+    shown = run(*asked, "--svg", str(tmp_path / "a.svg"))
+    assert shown.exit_code == 0
+    assert "0.8574 or 1" not in shown.stdout

@@ -153,3 +153,19 @@ def test_intervals_that_hold_no_distribution_are_refused() -> None:
             posterior_bounds(GARDEN, "rain", "yes", intervals={"rain": (low, high)})
     with pytest.raises(InvalidArgumentError, match="must not be evidence"):
         posterior_bounds(GARDEN, "rain", "yes", {"rain": "no"}, intervals={})
+
+
+@pytest.mark.parametrize("prior", [0.0, 0.1234, 0.377])
+def test_bounds_hold_where_the_evidence_becomes_impossible(prior: float) -> None:
+    # The findings prove a, so that only the row of c counts, whatever the prior of a.
+    a, b, c = (Variable(name, ("no", "yes")) for name in "abc")
+    network = Network(
+        (
+            TabularCPD(a, (), np.array([1 - prior, prior])),
+            TabularCPD(b, (a,), np.array([[1.0, 0.1], [0.0, 0.9]])),
+            TabularCPD(c, (a,), np.array([[0.5, 0.7], [0.5, 0.3]])),
+        )
+    )
+    ranges = {"a": (np.array([0.5, 0.0]), np.array([1.0, 0.5]))}
+    found = posterior_bounds(network, "c", "yes", {"b": "yes"}, intervals=ranges)
+    assert (found.low, found.high) == pytest.approx((0.3, 0.3), abs=1e-12)

@@ -17,6 +17,7 @@ from bnmind.cli.shared.named_states import evidence_of
 from bnmind.cli.shared.options import Json
 from bnmind.cli.shared.printable import printable, tell, tell_json
 from bnmind.cli.shared.work import working
+from bnmind.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     import pandas
@@ -32,8 +33,8 @@ EXPLAIN_HELP = """Explain a conclusion: the findings that support it, and the nu
 
 The first table shows the weight of each finding in bits, positive if it supports the conclusion:
 alone, and given all other findings. The second one shows the entries of the tables of the network
-with the largest influence, and the third one how far an entry may change before another state is
-the most probable one. The other entries of a row change in proportion.
+with the largest influence. If the conclusion is the most probable state, a third one shows how far
+an entry may change before another state is. The other entries of a row change in proportion.
 
 \b
 Examples:
@@ -80,7 +81,7 @@ class ExplainOptions:
         ),
     ] = None
     parameters: Annotated[
-        int, typer.Option("--parameters", min=0, metavar="N", help="The most parameters to show.")
+        int, typer.Option("--parameters", min=1, metavar="N", help="The most parameters to show.")
     ] = DEFAULT_PARAMETERS
     vary: Annotated[
         float,
@@ -104,6 +105,10 @@ def explain(options: ExplainOptions) -> None:
     for place in (options.svg, options.png):
         if place is not None:
             check_writable(place)
+    if options.svg and options.png and options.svg.resolve() == options.png.resolve():
+        raise InvalidArgumentError(
+            f"--svg and --png name the same file, {printable(str(options.svg))}; name two files"
+        )
     spread = Relative(options.vary / 100)
     network = working(
         f"reading {printable(options.model.name)}", lambda _: read_network(options.model)
@@ -221,7 +226,7 @@ def _show_parameters(
 def _bits(weight: float) -> str:
     if math.isinf(weight):
         return "proves it" if weight > 0 else "rules it out"
-    return f"{weight:+.2f}"
+    return f"{round(weight, 2) + 0.0:+.2f}"  # no negative zero
 
 
 def _percent(probability: float) -> str:

@@ -21,6 +21,7 @@ from bnmind.errors import (
 )
 from bnmind.information import Floats
 from bnmind.junction.derivatives.backward import Record, recorded, with_all_registers
+from bnmind.junction.derivatives.contractions import program_of
 from bnmind.junction.derivatives.flat import (
     FlatProgram,
     FlatRecord,
@@ -34,12 +35,11 @@ from bnmind.junction.graphs.interaction_graph import graph_of_scopes
 from bnmind.junction.graphs.junction_tree import JunctionTree
 from bnmind.junction.inference.evidence import Evidence, likelihood, read_findings
 from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
-from bnmind.junction.program.contraction import ProgramBuilder
-from bnmind.junction.program.message_passing import Passing, TreeShape
 from bnmind.junction.program.program import Program, Step
 from bnmind.junction.reduction.barren_variables import without_barren
 from bnmind.junction.reduction.cpd_forms import choose_forms
 from bnmind.junction.triangulation.portfolio.portfolio import Portfolio
+from bnmind.pgm.factor import Factor
 from bnmind.pgm.network import FactorModel, Network
 from bnmind.pgm.variable import Variable
 
@@ -124,7 +124,7 @@ class DerivativePlan(Sealed):
         ImpossibleEvidenceError
             If the evidence has probability zero.
         CancellationError
-            If numbers of the run are too far apart for floating point.
+            If numbers of the run, or the derivatives, exceed the range of floating point.
         EvidenceNamesError, UnknownNameError, InvalidArgumentError
             If the evidence is not that of the plan.
         """
@@ -191,6 +191,12 @@ class DerivativePlan(Sealed):
                 "this plan has no target; pass target=... to compile_derivatives"
             )
         return self.target
+
+    def _child(self, number: int) -> str:
+        """Return the name of a table."""
+        potential = self.model.potentials[number]
+        names = [v.name for v in potential.scope]
+        return ", ".join(names if isinstance(potential, Factor) else names[:1])
 
     @cached_property
     def _steps(self) -> tuple[Step, ...]:
@@ -274,7 +280,13 @@ class DerivativePlan(Sealed):
                 # A factor of every term.
                 found[i] = np.asarray(constant / float(run.inputs[i]))
             assert table.potential is not None  # as chosen above
-            partials[table.potential] = table.lifted(found.get(i), run.at)
+            lifted = table.lifted(found.get(i), run.at)
+            if lifted is not None and not np.isfinite(lifted).all():
+                raise CancellationError(
+                    f"the derivatives by the table of {self._child(table.potential)} are too large"
+                    " for floating point: another entry makes the evidence far more probable"
+                )
+            partials[table.potential] = lifted
         return Gradient(
             model=self.model,
             value=value,
@@ -389,7 +401,7 @@ def compile_derivatives(
     if refusal := limits.refusal_of_trees([tree], hidden):
         raise refusal
     scopes += [[v.name] for v in uncertain]
-    program, end = _program(tree, hidden, scopes, target)
+    program, end = program_of(tree, hidden, scopes, target)
     tables = input_tables(model.potentials, formed, frozenset(names), limits)
     plan = DerivativePlan(
         model=model,
@@ -424,26 +436,3 @@ def _named(
     if problems:
         raise InvalidArgumentError(listed(problems), tuple(problems))
     return observed, uncertain, wanted
-
-
-def _program(
-    tree: JunctionTree,
-    sizes: Mapping[str, int],
-    scopes: Sequence[Sequence[str]],
-    target: str | None,
-) -> tuple[Program, int | None]:
-    """Return the contractions toward the target, and the register of their result."""
-    number = {name: i for i, name in enumerate(sizes)}
-    registers = [tuple([number[name] for name in scope]) for scope in scopes]
-    builder = ProgramBuilder(tuple(sizes.values()), registers)
-
-    def numbered(names: Iterable[str]) -> frozenset[int]:
-        return frozenset([number[name] for name in names])
-
-    shape = TreeShape(
-        tuple([numbered(clique.variables) for clique in tree.cliques]),
-        tuple([(i, j, numbered(scope)) for i, j, scope in tree.edges]),
-    )
-    passing = Passing(shape, builder, [i for i, scope in enumerate(registers) if scope])
-    end = passing.answer(numbered([target] if target else []))
-    return builder.build(() if end is None else [end]), end

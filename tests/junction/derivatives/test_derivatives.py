@@ -12,6 +12,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from bnmind.errors import (
+    CancellationError,
     EvidenceNamesError,
     ImpossibleEvidenceError,
     InvalidArgumentError,
@@ -370,3 +371,18 @@ def test_a_plan_that_does_not_fit_is_refused_with_its_prediction() -> None:
         compile_derivatives(GARDEN, target="rain", limits=Limits(max_bytes=200))
     with pytest.raises(TooLargeError, match="max_bytes"):
         compile_derivatives(GARDEN, target="rain", limits=Limits(max_bytes=50))
+
+
+def test_derivatives_beyond_floating_point_are_refused() -> None:
+    cause = Variable("cause", ("no", "yes"))
+    signs = [Variable(f"sign{i}", ("no", "yes")) for i in range(150)]
+    network = Network(
+        (
+            TabularCPD(cause, (), np.array([1.0, 0.0])),
+            *(TabularCPD(v, (cause,), np.array([[0.999, 0.1], [0.001, 0.9]])) for v in signs),
+        )
+    )
+    findings = {v.name: "yes" for v in signs}
+    plan = compile_derivatives(network, evidence=list(findings))
+    with pytest.raises(CancellationError, match="table of cause"):
+        plan.log_evidence(findings)
