@@ -24,6 +24,7 @@ from bnmind._text_files import write_file
 from bnmind.errors import ModelFileError, StoreError, TooLargeError
 from bnmind.junction.plan_files.fingerprint import fingerprint, has_code
 from bnmind.junction.slicing.slice_sums import SliceSums
+from bnmind.pgm.factor import Factor
 from bnmind.pgm.network import Potential
 from bnmind.pgm.variable import Variable
 
@@ -58,7 +59,8 @@ def question_digest(potentials: Sequence[Potential], question: Mapping[str, Any]
         The question, as a value with an exact text.
     """
     model = fingerprint(
-        p.to_factor() if has_code(p) and _cells(p) <= _SMALL_TABLE else p for p in potentials
+        p if isinstance(p, Factor) or _cells(p) > _SMALL_TABLE or not has_code(p) else p.to_factor()
+        for p in potentials
     )
     return hashlib.sha256(repr((model, sorted(question.items()))).encode()).hexdigest()
 

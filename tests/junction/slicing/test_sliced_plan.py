@@ -35,6 +35,7 @@ from bnmind.pgm import (
     Variable,
 )
 from bnmind.pgm.functions import Positions
+from bnmind.pgm.network import Potential
 
 
 def grid(side: int, seed: int, *, zeros: float = 0.0) -> FactorModel:
@@ -269,14 +270,15 @@ def test_the_digest_of_a_question_depends_on_all_numbers_and_functions() -> None
     ]
     own = [FunctionalCPD(child, tuple(x[:3]), Code(t)) for t in ((0, 1, 0, 1), (0, 0, 1, 1))]
     counts = [FunctionalCPD(child, tuple(x), Threshold(k)) for k in (3, 4)]
-    digests = [sums_file.question_digest([p], {}) for p in (*noisy, *own, *counts)]
+    potentials: list[Potential] = [*noisy, *own, *counts]
+    digests = [sums_file.question_digest([p], {}) for p in potentials]
     assert digests[0] == digests[2]
     assert len(set(digests)) == 6
     many = [Variable(f"y{i}", ("0", "1")) for i in range(30)]
     large = FunctionalCPD(child, tuple(many), Code([0, 1] * 16))
     with pytest.raises(TooLargeError, match="run the plan without a file"):
         sums_file.refuse_unknown_code([large])
-    sums_file.refuse_unknown_code([*noisy, *own, *counts])
+    sums_file.refuse_unknown_code(potentials)
 
 
 def test_a_killed_run_loses_at_most_the_slices_after_the_last_saving(
