@@ -76,6 +76,7 @@ def test_files_hold_the_game_and_what_an_enumeration_of_codes_gives(instance: st
     assert log_evidence_from_uai(text_of(instance, ".PR")) == pytest.approx(np.log(chance))
 
 
+@pytest.mark.slow
 def test_the_script_makes_the_files() -> None:
     contents: Callable[[str], dict[str, str]] = SCRIPT["contents"]
     made = contents("04_08_03")
