@@ -8,6 +8,7 @@ Nearly all messages have one band, and are plain numbers.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -20,6 +21,8 @@ __all__ = ["Message", "Total", "bands"]
 _WIDTH = 300.0
 """The natural logarithm of the largest ratio of two cells of a band. The rest of the range of
 doubles is for the tables and the findings of a slice."""
+
+_LEAST = math.exp(-_WIDTH)
 
 
 class Message(NamedTuple):
@@ -89,8 +92,8 @@ class Total:
         """Return the first joint as a message."""
         joint = self.joints[0]
         if len(self._parts) == 1:
-            least = np.min(joint, where=joint > 0, initial=1.0)
-            if least >= np.exp(-_WIDTH):
+            is_far = (joint > 0) & (joint < _LEAST)
+            if not is_far.any():
                 return Message(joint)
         ground = np.where(np.isneginf(self.logs), 0.0, self.logs)
         with np.errstate(divide="ignore"):

@@ -15,7 +15,7 @@ levels instead of a logarithmic number).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -202,12 +202,7 @@ class Passes:
             self._bound[key] = BoundSlice(plan, constant, self._n)
         plans = self._plans
         inputs = self._sequences.evidence(plans.observed, self._group.rows[number])
-        # The most that a band of scale one adds to the sum.
-        with np.errstate(divide="ignore"):
-            most = sum(
-                (np.log(weights.max(axis=0)) for weights in inputs.values()),
-                start=np.full(self._n, 2 * math.log(math.prod(plans.shape))),
-            )
+        weights = tuple(inputs.values())
         for name in plans.varying(is_first=number == 0):
             table = plans.network.cpd(name, number).to_tabular().values
             inputs[table_input(name)] = np.repeat(table[..., None], self._n, axis=-1)
@@ -216,19 +211,24 @@ class Passes:
         for past_scale, past_values in nothing if past is None else bands(past):
             for future_scale, future_values in nothing if future is None else bands(future):
                 scale = past_scale + future_scale
-                if (
-                    past is not None
-                    and future is not None
-                    and total.joints
-                    and not (scale + most > total.logs - _NEGLIGIBLE).any()
-                ):
-                    continue
+                if past is not None and future is not None and total.joints:
+                    most = scale + self._most(weights)
+                    if not (most > total.logs - _NEGLIGIBLE).any():
+                        continue
                 for label, values in ((PAST, past_values), (FUTURE, future_values)):
                     if values is not None:
                         inputs[label] = np.moveaxis(values, 0, -1)
                 joints, logs = self._bound[key].run(inputs)
                 total.add(logs + scale, joints)
         return total
+
+    def _most(self, weights: Sequence[Floats]) -> Floats:
+        """Return the logarithm of the most that bands of scale one add to the sum of a slice."""
+        with np.errstate(divide="ignore"):
+            return sum(
+                (np.log(part.max(axis=0)) for part in weights),
+                start=np.full(self._n, 2 * math.log(math.prod(self._plans.shape))),
+            )
 
     def _too_small(self, number: int, column: int) -> CancellationError:
         name = self._sequences.names[int(self._group.numbers[column])]
