@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -92,3 +93,15 @@ def test_a_factor_graph_has_no_approximation() -> None:
     result = run("query", GRID, "--approximate", "bounds")
     assert_one_line_error(result)
     assert "Bayesian network" in result.stderr
+
+
+def test_a_file_for_sums_that_no_slices_need_is_not_ignored_silently(tmp_path: Path) -> None:
+    place = tmp_path / "sums.json"
+    question = ("query", MODEL, "--evidence", "T1=1", "--targets", "P", "--sums")
+    words = f"no slices were needed: {place} is not used"
+    assert words in run(*question, str(place)).stdout
+    answer = run(*question, str(place), "--json")
+    assert "marginals" in json.loads(answer.stdout)
+    assert words in answer.stderr
+    assert not place.exists()
+    assert_one_line_error(run(*question, str(tmp_path / "none" / "sums.json")))

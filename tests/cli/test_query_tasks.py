@@ -60,6 +60,12 @@ def test_answers_are_printed() -> None:
     )
 
 
+def test_the_probability_of_impossible_evidence_is_an_answer() -> None:
+    asked = ("query", "flood.uai", "--evidence", "x0=0,x1=0,x2=2", "--task")
+    assert run(*asked, "PR").stdout == "PR\n-inf\n"
+    assert_one_line_error(run(*asked, "MAR"), "x2=2")
+
+
 def test_an_evidence_file_goes_with_other_formats_and_options() -> None:
     write_model(NETWORK, "flood.bif")
     found = run_json("query", "flood.bif", "--evidence-file", "flood.uai.evid")

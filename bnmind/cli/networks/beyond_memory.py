@@ -163,14 +163,14 @@ def planned_in_slices(
     refusal: TooLargeError,
 ) -> SlicedPlan:
     """Return a plan in slices; raise the refusal of the whole if memory is not the reason."""
-    from bnmind.junction import compile_sliced
+    from bnmind.junction.slicing.beyond_memory import sliced_instead
 
-    if refusal.budget != limits.max_bytes:
-        raise refusal
     targets = [[name] for name in names]
     return working(
         "planning slices",
-        lambda _: compile_sliced(network, known=known, targets=targets, order=order, limits=limits),
+        lambda _: sliced_instead(
+            refusal, network, known=known, targets=targets, order=order, limits=limits
+        ),
     )
 
 

@@ -222,6 +222,8 @@ def query(options: QueryOptions) -> None:
     task = task_of(options)
     if options.picture is not None:
         check_writable(options.picture)
+    if options.sums is not None:
+        check_writable(options.sums)
     if options.seed is not None and options.approximate is None:
         raise BnmindError("--seed goes with --approximate likelihood-weighting")
     network = model_from(options.model, read_model, normalize=options.normalize)
@@ -306,7 +308,7 @@ def _show(
     limits: Limits,
 ) -> None:
     """Print the distributions given the evidence, as a table or as JSON."""
-    from bnmind.junction import compile_plan
+    from bnmind.junction import Plan, compile_plan
     from bnmind.views import belief_view
 
     network, known = question
@@ -328,6 +330,9 @@ def _show(
         )
         findings = {}
     posterior = run_plan(plan, findings, options.sums)
+    if options.sums is not None and isinstance(plan, Plan):
+        unused = f"The whole fits in memory, so no slices were needed: {options.sums} is not used."
+        tell(unused, err=options.as_json)
     view = interruptible(lambda: belief_view(network, posterior, evidence=known))
     picture, show_plan = options.picture, options.show_plan
     if picture is not None:

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -14,7 +15,7 @@ from typing import TypeAlias
 import numpy as np
 
 from bnmind._arguments import check_fields, checked
-from bnmind.errors import InvalidArgumentError
+from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError
 from bnmind.information import Floats
 from bnmind.junction.engine.engine import Engine
 from bnmind.pgm.formats.uai.answers import (
@@ -73,7 +74,8 @@ class CompetitionTask:
         InvalidArgumentError
             If the task needs variables and there are none, or the other way round.
         UnknownNameError, ImpossibleEvidenceError, TooLargeError
-            As for all questions to an engine.
+            As for all questions to an engine. The probability of impossible evidence is zero, and
+            no error.
         """
         if bool(query) != self.has_query:
             rule = "needs variables to explain" if self.has_query else "takes no variables"
@@ -82,7 +84,11 @@ class CompetitionTask:
 
 
 def _log_evidence(engine: Engine, evidence: Mapping[str, str], _: Sequence[str]) -> str:
-    return log_evidence_to_uai(engine.posterior([()], evidence).log_evidence)
+    try:
+        found = engine.posterior([()], evidence).log_evidence
+    except ImpossibleEvidenceError:
+        found = -math.inf
+    return log_evidence_to_uai(found)
 
 
 def _marginals(engine: Engine, evidence: Mapping[str, str], _: Sequence[str]) -> str:

@@ -16,6 +16,7 @@ from bnmind.junction.inference.plan import Plan
 from bnmind.junction.queries.marginal_map import MarginalMapPlan
 from bnmind.junction.queries.mpe import ExplanationPlan
 from bnmind.junction.queries.sampling import SamplingPlan
+from bnmind.junction.slicing.sliced_plan import SlicedPlan
 
 __all__ = ["plan_bytes"]
 
@@ -35,14 +36,14 @@ def plan_bytes(plan: Any) -> int:
     Parameters
     ----------
     plan
-        A `Plan`, `ExplanationPlan`, `MarginalMapPlan` or `SamplingPlan`; None if it does not fit,
-        which is remembered too.
+        A `Plan`, `SlicedPlan`, `ExplanationPlan`, `MarginalMapPlan` or `SamplingPlan`; None if it
+        does not fit, which is remembered too.
     """
     if plan is None:
         return _PLAN
     if isinstance(plan, SamplingPlan):
         return _PLAN + (0 if plan.plan is None else plan_bytes(plan.plan))
-    if isinstance(plan, ExplanationPlan | MarginalMapPlan):
+    if isinstance(plan, ExplanationPlan | MarginalMapPlan | SlicedPlan):
         return plan_bytes(plan.plan)
     assert isinstance(plan, Plan)
     return _query_bytes(plan.compiled)

@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any
 
-from bnmind.errors import InvalidModelError, TooLargeError
+from bnmind.errors import TooLargeError
 from bnmind.junction.branch_and_bound.within_limits import searched
 from bnmind.junction.engine.plan_bytes import plan_bytes
 from bnmind.junction.engine.plan_store import PlanStore, Stored
@@ -27,7 +27,8 @@ from bnmind.junction.queries.marginal_map import MarginalMapPlan, compile_margin
 from bnmind.junction.queries.mpe import Explanation, ExplanationPlan, compile_explanation
 from bnmind.junction.queries.sampling import SamplingPlan, compile_sampling
 from bnmind.junction.queries.single_query import run_or_restrict
-from bnmind.junction.slicing.compile_sliced import compile_sliced
+from bnmind.junction.slicing.beyond_memory import sliced_instead
+from bnmind.junction.slicing.sliced_plan import SlicedPlan
 from bnmind.junction.triangulation.greedy import MinWeight
 from bnmind.pgm.network import FactorModel, Network
 
@@ -78,11 +79,11 @@ class Planner:
         try:
             return run_or_restrict(self.plan(scopes, seen), states, soft)
         except TooLargeError as refusal:
-            if refusal.budget != self.limits.max_bytes:
-                raise
             whole = refusal
-        try:
-            plan = compile_sliced(
+
+        def make() -> SlicedPlan:
+            return sliced_instead(
+                whole,
                 self.model,
                 known=states,
                 soft=soft,
@@ -90,8 +91,10 @@ class Planner:
                 order=self.order,
                 limits=self.limits,
             )
-        except (TooLargeError, InvalidModelError):
-            raise whole from None
+
+        # Unlike other plans, this one holds the states of the evidence.
+        key = ("slices", scopes, tuple(states), tuple(soft))
+        plan: SlicedPlan = self._planned(key, make, tuple(states.values()))
         return plan.run(soft)
 
     def plan_for(self, scopes: Scopes, evidence: tuple[str, ...], soft: tuple[str, ...]) -> Plan:
@@ -208,18 +211,19 @@ class Planner:
         self,
         key: tuple[str, Scopes | None, tuple[str, ...], tuple[str, ...]],
         make: Callable[[], Any],
+        states: tuple[str, ...] = (),
     ) -> Any:
         """Return the plan of a question, from memory if possible.
 
         The key is the kind of the question, its targets, and the variables of hard and of soft
-        evidence.
+        evidence. The states are those of the hard evidence, if the plan holds them.
         """
 
         def stored() -> Stored:
             plan = make()
             return Stored(plan, plan_bytes(plan), question_text(*key))
 
-        return self.store.get(key, stored)
+        return self.store.get((*key, states), stored)
 
 
 def _if_it_fits(make: Callable[[], Any]) -> Any:

@@ -127,6 +127,7 @@ def _sliced(
         The limits.
     """
     sliced: list[str] = []
+    whole: Plan | None = None
     for number in range(_MOST_ROUNDS):
         plan = planned(sliced)
         if plan.by_case is not None:
@@ -140,15 +141,20 @@ def _sliced(
         total = math.prod(sizes.values()) * plan.multiplications
         if plan.memory <= limits.max_bytes and total <= limits.max_multiplications:
             return sliced, plan
+        whole = whole or plan
+        tried = (math.prod(sizes.values()), total, plan.memory)
         more, predicted = _more(plan, sliced, candidates - set(sliced), limits)
-        slices = math.prod(sizes.values()) * predicted[0]
+        if not more:
+            break
+        slices = tried[0] * predicted[0]
         work = slices * predicted[1]
         # Slices never take fewer multiplications together than the whole.
-        if not more or work > limits.max_multiplications:
-            raise _refusal(plan, total, (slices, work, predicted[2]), limits)
+        if work > limits.max_multiplications:
+            raise _refusal(whole, (slices, work, predicted[2]), limits)
         is_worth_planning = number < _ONE_BY_ONE and total > _COSTLY
         sliced += more[:1] if is_worth_planning else more
-    raise _refusal(plan, total, (slices, work, predicted[2]), limits)
+    assert whole is not None
+    raise _refusal(whole, tried, limits)
 
 
 def _more(
@@ -164,7 +170,11 @@ def _more(
     tables = _cells(plan, 0)
     most_cells = limits.max_bytes / unit - tables
     # Slices reduce the registers, but not the tables of the model.
-    chosen = chosen_variables(program, numbers, most_cells, most_work) if most_cells > 0 else ()
+    chosen: tuple[int, ...] = ()
+    if most_cells > 0:
+        # If even the whole takes too many multiplications, this is only a prediction.
+        most = most_work if program.multiplications <= most_work else math.inf
+        chosen = chosen_variables(program, numbers, most_cells, most)
     costs = SliceCosts.of(program)
     for variable in chosen:
         costs = costs.without(variable)
@@ -181,16 +191,30 @@ def _cells(plan: Plan, peak: int) -> int:
     return compiled.table_copies * sum(source.n_cells for source in compiled.sources) + peak
 
 
-def _refusal(
-    plan: Plan, total: int, predicted: tuple[int, int, int], limits: Limits
-) -> TooLargeError:
-    """Return the error of a plan that does not fit, neither as a whole nor in slices."""
+def _refusal(whole: Plan, predicted: tuple[int, int, int], limits: Limits) -> TooLargeError:
+    """Return the error of a plan that does not fit, neither as a whole nor in slices.
+
+    Parameters
+    ----------
+    whole
+        The plan without slices.
+    predicted
+        The number of slices, the multiplications of all together, and the bytes of one. One of the
+        two costs exceeds its limit.
+    limits
+        The limits.
+    """
     slices, work, memory = predicted
     by_work = work > limits.max_multiplications
+    in_slices = "no choice of variables to slice reduces its memory"
+    if slices > 1:
+        in_slices = (
+            f"in {many(slices)} slices it would take about {many(work)} multiplications and"
+            f" {bytes_text(memory)}"
+        )
     return TooLargeError(
-        f"a run of this plan would take {many(total)} multiplications and"
-        f" {bytes_text(plan.memory)}; in {many(slices)} slices it would take about {many(work)}"
-        f" multiplications and {bytes_text(memory)}. Allowed are max_multiplications="
+        f"a run of this plan would take {many(whole.multiplications)} multiplications and"
+        f" {bytes_text(whole.memory)}; {in_slices}. Allowed are max_multiplications="
         f"{limits.max_multiplications:,} and max_bytes={limits.max_bytes:,}. Observe more"
         " variables, ask for fewer targets, pass order=BestOrder(), or raise the limits.",
         needed=work if by_work else memory,
@@ -203,8 +227,12 @@ def _check_signs(model: Network | FactorModel) -> None:
     for potential in model.potentials:
         if isinstance(potential, Factor):
             values = potential.values
-            if np.iscomplexobj(values) or np.any(values < 0):
+            kind = "complex" if np.iscomplexobj(values) else "negative"
+            if kind == "complex" or np.any(values < 0):
                 over = ", ".join(potential.names) or "no variable"
                 raise InvalidModelError(
-                    [f"slices need factors that are not negative, but the one over {over} is"]
+                    [
+                        "slices need factors whose values are real and not negative; the factor"
+                        f" over {over} has {kind} values"
+                    ]
                 )

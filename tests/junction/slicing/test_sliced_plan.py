@@ -7,6 +7,7 @@ import json
 import math
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,7 +21,15 @@ from bnmind.errors import (
     StoreError,
     TooLargeError,
 )
-from bnmind.junction import Limits, Posterior, SlicedPlan, compile_plan, compile_sliced, posterior
+from bnmind.junction import (
+    Limits,
+    Posterior,
+    SlicedPlan,
+    compile_model,
+    compile_plan,
+    compile_sliced,
+    posterior,
+)
 from bnmind.junction.slicing import sums_file
 from bnmind.junction.slicing.slice_costs import SliceCosts, chosen_variables
 from bnmind.junction.slicing.slice_states import possible_slices
@@ -353,3 +362,54 @@ def test_sums_of_another_question_are_refused() -> None:
         plan.steps({"x0": "1"}, start=sums[-1])
     with pytest.raises(InvalidArgumentError, match="another question"):
         sliced_on(grid(3, seed=4), ["x4"], evidence=["x0"]).steps({"x0": "0"}, start=sums[-1])
+
+
+def test_a_refusal_after_all_rounds_quotes_costs_that_do_not_fit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    import bnmind.junction.slicing.compile_sliced as module
+
+    monkeypatch.setattr(module, "_MOST_ROUNDS", 1)
+    model = grid(5, seed=5)
+    memory = compile_plan(model).memory
+    with pytest.raises(TooLargeError) as caught:
+        compile_sliced(model, limits=Limits(max_bytes=memory * 3 // 4))
+    assert (caught.value.needed, caught.value.budget) == (memory, memory * 3 // 4)
+    with pytest.raises(TooLargeError, match="no choice of variables to slice") as caught:
+        compile_sliced(model, limits=Limits(max_bytes=8))
+    assert caught.value.needed > caught.value.budget
+    assert " 1 slices" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("value", "kind"), [(-1.0, "negative"), (1j, "complex")])
+def test_a_refusal_of_factors_says_why(value: complex, kind: str) -> None:
+    a = Variable("a", ("0", "1"))
+    model = FactorModel((Factor((a,), np.array([2.0, value])),))
+    with pytest.raises(InvalidModelError, match=f"the factor over a has {kind} values"):
+        compile_sliced(model)
+
+
+def test_an_engine_remembers_sliced_plans_and_predicts_their_costs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    import bnmind.junction.slicing.beyond_memory as module
+
+    calls: list[int] = []
+
+    def counted(*given: Any, **options: Any) -> SlicedPlan:
+        calls.append(1)
+        return compile_sliced(*given, **options)
+
+    monkeypatch.setattr(module, "compile_sliced", counted)
+    model = grid(5, seed=6)
+    whole = compile_plan(model, evidence=["x0"])
+    most = whole.restrict({"x0": "1"}).memory * 4 // 5
+    engine = compile_model(model, limits=Limits(max_bytes=most))
+    for state in ("1", "0", "1", "0"):
+        expected = whole.run({"x0": state}).log_evidence
+        found = engine.posterior(None, {"x0": state}).log_evidence
+        assert found == pytest.approx(expected, rel=1e-12)
+    assert len(calls) == 2
+    few = compile_model(model, limits=Limits(most, whole.multiplications))
+    with pytest.raises(TooLargeError, match=r"run of this plan .* in .* slices it would take"):
+        few.posterior(None, {"x0": "1"})
