@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from bnmind.dynamic import DynamicFit, DynamicNetwork, compile_dynamic, fit_dynamic, previous
@@ -56,7 +56,7 @@ def as_table(cpd: CPD, counts: Floats) -> Floats:
     return np.asarray(np.where(sums > 0, counts / np.where(sums > 0, sums, 1.0), before))
 
 
-@settings(max_examples=examples(20))
+@settings(max_examples=examples(20), suppress_health_check=[HealthCheck.filter_too_much])
 @given(st.data())
 def test_a_step_is_that_of_enumerated_counts(data: st.DataObject) -> None:
     network = data.draw(dynamic_networks())

@@ -129,7 +129,7 @@ def test_an_engine_counts_when_no_plan_fits() -> None:
         engine.joint(["x1", "x2"], seen)
 
 
-@pytest.mark.parametrize("n", [3, 1074, 1200, 5000])
+@pytest.mark.parametrize("n", [3, 1074, 1200, 2000])
 def test_thousands_of_observed_neighbors_do_not_underflow(n: int) -> None:
     """The neighbors of h say nothing about it, except for the first."""
     h, k, *others = (
