@@ -129,18 +129,16 @@ class Fit(CheckedValue):
         """Return the standard error of each probability, by variable, in the shape of its table.
 
         They come from the observed information (Louis 1982). For complete cases, they are those of
-        multinomial distributions. They are nan for fixed tables, functions and noisy nodes, for
-        probabilities at 0 or 1, in configurations of the parents without cases, and where the cases
-        do not identify the parameters.
-
-        The parameters of learned noisy nodes count as known. If cells of such a node or its parents
-        are missing, the standard errors of other tables may therefore be too small.
+        multinomial distributions. Those of a noisy node are of its table, by way of its links and
+        leak. They are nan for fixed tables and functions, for probabilities at 0 or 1, in
+        configurations of the parents without cases, and where the cases do not identify the
+        parameters.
 
         Raises
         ------
         TooLargeError
-            If the free tables have more than 5,000 cells, or a case has so many missing cells that
-            depend on each other that a junction tree completes it.
+            If the learned tables have more than 5,000 cells, or a case has so many missing cells
+            that depend on each other that a junction tree completes it.
 
         References
         ----------

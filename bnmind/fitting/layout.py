@@ -2,8 +2,8 @@
 
 Every table of the network is a part of one array of *cells*, in C-order with the child first; tied
 tables are the same part. The cells of free tables come first, and are parameters themselves. Then
-come the cells that do not change (fixed tables, functions), and those of noisy nodes, which are
-computed from the parameters of their links.
+come those of noisy nodes, which are computed from the parameters of their links, and the cells that
+do not change (fixed tables, functions).
 """
 
 from __future__ import annotations
@@ -104,6 +104,11 @@ class Layout(Sealed):
         return len(self.columns)
 
     @property
+    def n_learned_cells(self) -> int:
+        """The number of cells of free tables and of learned noisy nodes."""
+        return self.n_free_cells + sum(block.cpd.n_cells for block in self.noisy)
+
+    @property
     def n_values(self) -> int:
         """The length of the array of parameters."""
         return self.n_free_cells + sum(block.n_values for block in self.noisy)
@@ -160,7 +165,7 @@ class Layout(Sealed):
         """Return all tables."""
         cells = self.constant.copy()
         cells[: self.n_free_cells] = parameters[: self.n_free_cells]
-        for block, values in self._of_noisy(parameters):
+        for block, values in self.of_noisy(parameters):
             cells[block.cells] = block.table(values)
         return cells
 
@@ -169,7 +174,7 @@ class Layout(Sealed):
         n = self.n_free_cells
         rest = [
             block.maximize(values, counts[block.cells])
-            for block, values in self._of_noisy(parameters)
+            for block, values in self.of_noisy(parameters)
         ]
         return np.concatenate([self.normalized(counts[:n] + self.pseudo_counts), *rest])
 
@@ -179,7 +184,7 @@ class Layout(Sealed):
         with np.errstate(divide="ignore"):
             logs = np.log(parameters[: self.n_free_cells][some])
         return float(self.pseudo_counts[some] @ logs) + sum(
-            block.log_prior(values) for block, values in self._of_noisy(parameters)
+            block.log_prior(values) for block, values in self.of_noisy(parameters)
         )
 
     def within(self, numbers: Floats, known: Floats) -> Floats:
@@ -187,10 +192,11 @@ class Layout(Sealed):
         # No step of EM leaves a probability of zero, so that an extrapolation must not reach it.
         positive = np.where(known > 0, np.where(numbers > 0, numbers, known * 0.5), 0.0)
         tables = self.normalized(positive[: self.n_free_cells])
-        rest = [block.normalized(values) for block, values in self._of_noisy(positive)]
+        rest = [block.normalized(values) for block, values in self.of_noisy(positive)]
         return np.concatenate([tables, *rest])
 
-    def _of_noisy(self, parameters: Floats) -> list[tuple[NoisyBlock, Floats]]:
+    def of_noisy(self, parameters: Floats) -> list[tuple[NoisyBlock, Floats]]:
+        """Return each learned noisy node with its parameters."""
         end = self.n_free_cells
         parts = []
         for block in self.noisy:
@@ -202,7 +208,7 @@ class Layout(Sealed):
         """Return the network with some parameters; other distributions are the same objects."""
         cells = self.cells(parameters)
         learned: dict[int, CPD] = {
-            block.family: block.cpd_of(values) for block, values in self._of_noisy(parameters)
+            block.family: block.cpd_of(values) for block, values in self.of_noisy(parameters)
         }
         for family, cpd in enumerate(self.network.cpds):
             if self.free[family] and family not in learned:
@@ -245,7 +251,8 @@ def _laid_out(
         for cpd in network.cpds
     ]
     rank = [
-        0 if learned[f] and isinstance(cpd, TabularCPD) else 1 for f, cpd in enumerate(network.cpds)
+        2 if not learned[f] else 0 if isinstance(cpd, TabularCPD) else 1
+        for f, cpd in enumerate(network.cpds)
     ]
     large = [_is_large(cpd, fixed) for cpd in network.cpds]
     offsets = np.zeros(len(network.cpds), dtype=np.int64)
@@ -265,7 +272,7 @@ def _laid_out(
             uniform.append(np.full(size, 1 / n))
             pseudo.append(checked_counts(prior, cpd.variable, cpd.parents).reshape(-1))
             constant.append(np.zeros(size))
-        elif learned[family]:
+        elif rank[family] == 1:
             assert not isinstance(cpd, TabularCPD | FunctionalCPD)
             noisy.append(NoisyBlock.of(cpd, family, end, prior))
             constant.append(np.zeros(size))

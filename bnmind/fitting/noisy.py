@@ -96,9 +96,9 @@ class NoisyBlock(Sealed):
     @property
     def n_parameters(self) -> int:
         """The number of free parameters."""
-        return int(sum((part > 0).sum() - part.shape[1] for part in self._split(self.parameters)))
+        return int(sum((part > 0).sum() - part.shape[1] for part in self.split(self.parameters)))
 
-    def _split(self, values: Floats) -> list[Floats]:
+    def split(self, values: Floats) -> list[Floats]:
         """Return the leak as a column, then the links."""
         parts, end = [], 0
         for part in self.cpd.contributions:
@@ -108,7 +108,7 @@ class NoisyBlock(Sealed):
 
     def cpd_of(self, values: Floats) -> NoisyMaximum | NoisyMinimum:
         """Return the node with some parameters."""
-        leak, *links = self._split(values)
+        leak, *links = self.split(values)
         return type(self.cpd)(self.cpd.variable, self.cpd.parents, tuple(links), leak[:, 0])
 
     def table(self, values: Floats) -> Floats:
@@ -124,7 +124,7 @@ class NoisyBlock(Sealed):
     def normalized(self, values: Floats) -> Floats:
         """Return the distributions in proportion to some values."""
         return np.concatenate(
-            [(part / part.sum(axis=0)).reshape(-1) for part in self._split(values)]
+            [(part / part.sum(axis=0)).reshape(-1) for part in self.split(values)]
         )
 
     def log_prior(self, values: Floats) -> float:
@@ -149,9 +149,9 @@ class NoisyBlock(Sealed):
         flip = isinstance(cpd, NoisyMinimum)
         below = [self._spread(part, axis, flip=flip) for axis, part in enumerate(cpd.cumulative())]
         updated = []
-        pseudo = self._split(self.pseudo_counts)
+        pseudo = self.split(self.pseudo_counts)
         ratio = ratio[::-1] if flip else ratio
-        for axis, part in enumerate(self._split(values)):
+        for axis, part in enumerate(self.split(values)):
             others = np.ones((1,) * len(shape))
             for j, one in enumerate(below):
                 others = others if j == axis else others * one

@@ -6,8 +6,9 @@ symbol              name here
 n_c                 ``counts``: the expected number of cases in cell c
 Cov(N_c, N_d)       ``covariances``: of the numbers of completed cases, given the observed cells
 I_cd                n_c / θ_c² (if c = d) − Cov(N_c, N_d) / (θ_c θ_d)
-J                   ``slopes``: each distribution sums to one
-(Jᵀ I J)⁻¹          the covariance of the free parameters
+J                   ``slopes``: of the cells by the free parameters
+B                   ``curvature``: −Σ n_c ∂²θ_c / θ_c, which only noisy nodes have
+(Jᵀ I J + B)⁻¹      the covariance of the free parameters
 ==================  ======================================================================
 
 For complete cases, Cov is zero, and the standard error of a probability is that of a multinomial
@@ -25,18 +26,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import block_diag
 
 from bnmind.errors import TooLargeError
 from bnmind.fitting.information_matrix import inverse_information
+from bnmind.fitting.noisy_slopes import noisy_slopes
 from bnmind.information import Floats
 
 if TYPE_CHECKING:
     from bnmind.fitting.em import EM
+    from bnmind.fitting.layout import Layout
 
-__all__ = ["MOST_FREE_CELLS", "standard_errors_of"]
+__all__ = ["MOST_CELLS", "standard_errors_of"]
 
-MOST_FREE_CELLS = 5000
-"""The most cells of free tables whose covariances are computed."""
+MOST_CELLS = 5000
+"""The most cells of learned tables whose covariances are computed."""
 
 _EDGE = 1e-6
 """Probabilities this close to 0 or 1 have no standard error: they are at the bound."""
@@ -56,13 +60,13 @@ def standard_errors_of(em: EM, parameters: Floats) -> dict[str, Floats]:
         The learned parameters.
     """
     layout, expectation = em.layout, em.expectation
-    n = layout.n_free_cells
-    if n > MOST_FREE_CELLS:
+    n = layout.n_learned_cells
+    if n > MOST_CELLS:
         raise TooLargeError(
-            f"expected at most {MOST_FREE_CELLS:,} cells of free tables for standard errors, got"
+            f"expected at most {MOST_CELLS:,} cells of learned tables for standard errors, got"
             f" {n:,}; name tables in fixed",
             needed=n,
-            budget=MOST_FREE_CELLS,
+            budget=MOST_CELLS,
         )
     if expectation.tree is not None:
         needed = len(expectation.tree.states)
@@ -73,25 +77,26 @@ def standard_errors_of(em: EM, parameters: Floats) -> dict[str, Floats]:
             budget=0,
         )
     cells = layout.cells(parameters)
-    counts = expectation.at(cells).counts[:n] + layout.pseudo_counts
+    theta, counts = cells[:n], expectation.at(cells).counts[:n]
+    counts[: layout.n_free_cells] += layout.pseudo_counts
     covariances = np.zeros((n, n))
     expectation.add_covariances(cells, covariances)
-    theta = cells[:n]
-    slopes, free = _slopes(theta, counts, layout.columns)
-    inverses = np.divide(1.0, theta, out=np.zeros(n), where=free)
+    inner = (theta > _EDGE) & (theta < 1 - _EDGE)
+    slopes, curvature = _slopes(layout, parameters, theta, counts)
+    inverses = np.divide(1.0, theta, out=np.zeros(n), where=inner)
     information = np.diag(counts * inverses**2) - covariances * np.outer(inverses, inverses)
-    covariance = inverse_information(slopes.T @ information @ slopes)
+    covariance = inverse_information(slopes.T @ information @ slopes + curvature)
     # nan times zero is nan: parameters that are not identified count as zero, and are marked.
     lost = np.isnan(np.diag(covariance))
     variances = np.einsum("ij,jk,ik->i", slopes, np.nan_to_num(covariance), slopes, optimize=True)
-    known = free & ~(np.abs(slopes) @ lost.astype(np.float64) > 0)
+    moving = np.abs(slopes) > 0
+    known = inner & moving.any(axis=1) & ~moving[:, lost].any(axis=1)
     errors = np.full(layout.n_cells, np.nan)
     errors[:n][known] = np.sqrt(np.maximum(variances[known], 0.0))
-    noisy = {block.family for block in layout.noisy}
     return {
         cpd.variable.name: (
             layout.table(errors, family).copy()
-            if layout.free[family] and family not in noisy
+            if layout.free[family]
             else np.full([v.n_states for v in cpd.scope], np.nan)
         )
         for family, cpd in enumerate(layout.network.cpds)
@@ -100,15 +105,30 @@ def standard_errors_of(em: EM, parameters: Floats) -> dict[str, Floats]:
 
 
 def _slopes(
-    theta: Floats, counts: Floats, columns: NDArray[np.intp]
-) -> tuple[Floats, NDArray[np.bool_]]:
-    """Return how cells depend on free parameters, ``(cells, parameters)``, and which cells vary.
+    layout: Layout, parameters: Floats, theta: Floats, counts: Floats
+) -> tuple[Floats, Floats]:
+    """Return how cells depend on free parameters, ``(cells, parameters)``, and the bend of that.
+
+    The bend is the information ``(parameters, parameters)`` that second derivatives add.
+    """
+    n = layout.n_free_cells
+    blocks = [_table_slopes(theta[:n], counts[:n], layout.columns)]
+    bends = [np.zeros((blocks[0].shape[1],) * 2)]
+    for block, values in layout.of_noisy(parameters):
+        slopes, bend = noisy_slopes(block, values, counts[block.cells], _EDGE)
+        blocks.append(slopes)
+        bends.append(bend)
+    return block_diag(*blocks), block_diag(*bends)
+
+
+def _table_slopes(theta: Floats, counts: Floats, columns: NDArray[np.intp]) -> Floats:
+    """Return how the cells of free tables depend on their parameters, ``(cells, parameters)``.
 
     The parameters are all cells of a distribution that are not at a bound, but the largest.
     """
     n_columns = int(columns.max()) + 1 if len(columns) else 0
     per_column = np.bincount(columns, weights=counts, minlength=n_columns)
-    free: NDArray[np.bool_] = (theta > _EDGE) & (theta < 1 - _EDGE) & (per_column[columns] > _RARE)
+    free = (theta > _EDGE) & (theta < 1 - _EDGE) & (per_column[columns] > _RARE)
     largest: dict[int, int] = {}
     for cell in np.flatnonzero(free).tolist():
         column = int(columns[cell])
@@ -119,4 +139,4 @@ def _slopes(
     for parameter, cell in enumerate(moved):
         slopes[cell, parameter] = 1.0
         slopes[largest[int(columns[cell])], parameter] = -1.0
-    return slopes, free
+    return slopes

@@ -12,11 +12,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import bnmind
 from bnmind.errors import TooLargeError
 from bnmind.fitting import EM, BDeu, Fit, FitOptions, fit, network_of_structure
 from bnmind.fitting.expectation import Expectation
 from bnmind.information import Floats
-from bnmind.pgm import Network, TabularCPD, Variable, noisy_or
+from bnmind.pgm import Network, NoisyMaximum, NoisyMinimum, TabularCPD, Variable
 from tests.fitting.twin import expected_counts
 
 EDGES = [("a", "b"), ("b", "c"), ("a", "c")]
@@ -129,16 +130,97 @@ def test_parameters_that_cases_do_not_identify_have_no_errors() -> None:
     assert np.isnan(errors["c"]).all()
 
 
-def test_noisy_nodes_have_no_errors_and_others_do() -> None:
-    a, b, c = (Variable(name, ("False", "True")) for name in "abc")
-    half = np.array([0.5, 0.5])
-    cpds: Any = (TabularCPD(a, (), half), TabularCPD(b, (), half), noisy_or(c, (a, b), [0.5, 0.5]))
-    frame = drawn(60, 0.1, seed=5)
-    frame["b"] = frame["b"].map({"y": True, "x": False, "z": False}, na_action="ignore")
-    frame.loc[(frame["a"] != True) & (frame["b"] != True), "c"] = None  # noqa: E712
-    errors = fit(Network(cpds), frame).standard_errors()
-    assert np.isnan(errors["c"]).all()
-    assert np.isfinite(errors["a"]).all()
+def noisy_network(leak: float, model: Any) -> Network:
+    """Return a noisy node of three states with two parents, one of them of three states."""
+    a, b = Variable("a", ("False", "True")), Variable("b", ("x", "y", "z"))
+    c = Variable("c", ("0", "1", "2"))
+    tables = (TabularCPD(a, (), np.array([0.4, 0.6])), TabularCPD(b, (), np.array([0.5, 0.3, 0.2])))
+    links = (
+        np.array([[1.0, 0.5], [0.0, 0.3], [0.0, 0.2]]),
+        np.array([[1.0, 0.6, 0.3], [0.0, 0.2, 0.4], [0.0, 0.2, 0.3]]),
+    )
+    return Network((*tables, model(c, (a, b), links, np.array([1 - leak, leak, 0.0]))))
+
+
+def noisy_likelihood(
+    fitted: Fit, values: Floats, cases: Counter[tuple[tuple[str, int], ...]]
+) -> float:
+    """Return the log-likelihood of parameters, as an obvious sum over all completions."""
+    joint = 1.0
+    cells = fitted.em.layout.cells(values)
+    for family, axes in enumerate(("a", "b", "cab")):
+        table = fitted.em.layout.table(cells, family)
+        joint = (
+            joint
+            * np.einsum(f"{axes}->{''.join(sorted(axes))}", table)[
+                tuple(slice(None) if axis in axes else None for axis in "abc")
+            ]
+        )
+    total = 0.0
+    for case, n in cases.items():
+        seen = dict(case)
+        total += n * math.log(np.sum(joint[tuple(seen.get(axis, slice(None)) for axis in "abc")]))
+    return total
+
+
+@pytest.mark.parametrize("model", [NoisyMaximum, NoisyMinimum])
+def test_noisy_nodes_have_the_errors_that_the_curvature_says(model: Any) -> None:
+    network = noisy_network(0.15, model)
+    if model is NoisyMinimum:
+        # The least contribution: links that leave a cause without effect stand at the top.
+        *tables, node = network.cpds
+        assert isinstance(node, NoisyMaximum | NoisyMinimum)
+        links = tuple(link[::-1] for link in node.links)
+        network = Network((*tables, model(node.variable, node.parents, links, node.leak[::-1])))
+    rng = np.random.default_rng(3)
+    rows = bnmind.compile_model(network).sample(600, rng=rng).to_frame()
+    frame = rows.astype(object).mask(rng.random(rows.shape) < 0.15)
+    options = FitOptions(tolerance=1e-13, max_iterations=50_000)
+    fitted = fit(network, frame, options=options)
+    cases = Counter(
+        tuple(
+            (str(name), network.variable(str(name)).index(state))
+            for name, state in row.items()
+            if isinstance(state, str)
+        )
+        for row in frame.to_dict("records")
+    )
+    layout, values = fitted.em.layout, fitted.state.parameters
+    # Free directions: every distribution, in tables and links, against its largest member.
+    groups = [[0, 1], [2, 3, 4]]
+    end = 5
+    for part in layout.noisy[0].split(values[end:]):
+        places = np.arange(part.size).reshape(part.shape) + end
+        groups += [list(column) for column in places.T]
+        end += part.size
+    moves = []
+    for group in groups:
+        free = [place for place in group if 1e-6 < values[place] < 1 - 1e-6]
+        top = max(free, key=lambda place: values[place], default=-1)
+        moves += [
+            np.eye(len(values))[place] - np.eye(len(values))[top] for place in free if place != top
+        ]
+    h = 1e-4
+    n = len(moves)
+    hessian = np.zeros((n, n))
+    for i, j in itertools.combinations_with_replacement(range(n), 2):
+        corners = [
+            s * t * noisy_likelihood(fitted, values + h * (s * moves[i] + t * moves[j]), cases)
+            for s in (1, -1)
+            for t in (1, -1)
+        ]
+        hessian[i, j] = hessian[j, i] = sum(corners) / (4 * h * h)
+    covariance = np.linalg.inv(-hessian)
+    slopes = np.array(
+        [(layout.cells(values + h * m) - layout.cells(values - h * m)) / (2 * h) for m in moves]
+    )
+    expected = np.sqrt(np.einsum("ic,ij,jc->c", slopes, covariance, slopes))
+    errors = fitted.standard_errors()
+    for family, name in enumerate("abc"):
+        found = errors[name]
+        seen = ~np.isnan(found)
+        assert seen.any()
+        np.testing.assert_allclose(found[seen], layout.table(expected, family)[seen], rtol=2e-3)
 
 
 def test_errors_are_refused_where_a_junction_tree_completes_cases() -> None:
