@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tracemalloc
 from pathlib import Path
 
@@ -279,3 +280,13 @@ def test_an_item_in_the_network_may_have_its_response_model_beside_it(tmp_path: 
         path.write_text(json.dumps(changed))
         with pytest.raises(ModelFileError, match=words):
             read_bank(path)
+
+
+def test_a_bank_whose_network_was_rounded_is_read_on_request(tmp_path: Path) -> None:
+    path = tmp_path / "bank.bif"
+    write_bank(BANK, path)
+    text = path.read_text(encoding="utf-8")
+    path.write_text(re.sub(r"table 0\.\d+, 0\.\d+;", "table 0.333, 0.666;", text), encoding="utf-8")
+    with pytest.raises(ModelFileError, match="normalize=True"):
+        read_bank(path)
+    assert read_bank(path, normalize=True).items == BANK.items

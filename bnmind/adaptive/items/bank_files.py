@@ -76,8 +76,15 @@ def bank_contents(
 
 
 @checked
-def read_bank(path: str | os.PathLike[str]) -> ItemBank:
+def read_bank(path: str | os.PathLike[str], *, normalize: bool = False) -> ItemBank:
     """Return the bank in a file.
+
+    Parameters
+    ----------
+    path
+        A file that `write_bank` wrote, or another program that knows the format of the network.
+    normalize
+        As for `bnmind.pgm.read_network`, where the bank is the file of a network.
 
     Raises
     ------
@@ -98,7 +105,7 @@ def read_bank(path: str | os.PathLike[str]) -> ItemBank:
         )
     place = Path(path) if suffix == ".json" else _roles(path)
     text = read_text(place)
-    network = None if suffix == ".json" else read_network(path)
+    network = None if suffix == ".json" else read_network(path, normalize=normalize)
     try:
         return bank_from_json(text) if network is None else roles_from_json(text, network)
     except ModelFileError as fault:
