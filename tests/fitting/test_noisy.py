@@ -61,7 +61,7 @@ def test_an_inner_step_is_em_with_explicit_causes(data: st.DataObject) -> None:
         for _ in range(int(counts[tuple(at)]))
     ]
     _, expected = expected_counts(network, cases)
-    updated = block._split(block._step(block.parameters, counts.astype(float).reshape(-1)))
+    updated = block.split(block._step(block.parameters, counts.astype(float).reshape(-1)))
     for number, (before, after) in enumerate(zip(cpd.contributions, updated, strict=True)):
         count = expected[f"Z{number}"].reshape(before.shape)
         sums = count.sum(axis=0)

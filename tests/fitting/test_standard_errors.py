@@ -146,7 +146,7 @@ def noisy_likelihood(
     fitted: Fit, values: Floats, cases: Counter[tuple[tuple[str, int], ...]]
 ) -> float:
     """Return the log-likelihood of parameters, as an obvious sum over all completions."""
-    joint = 1.0
+    joint = np.ones((1, 1, 1))
     cells = fitted.em.layout.cells(values)
     for family, axes in enumerate(("a", "b", "cab")):
         table = fitted.em.layout.table(cells, family)
@@ -171,7 +171,8 @@ def test_noisy_nodes_have_the_errors_that_the_curvature_says(model: Any) -> None
         *tables, node = network.cpds
         assert isinstance(node, NoisyMaximum | NoisyMinimum)
         links = tuple(link[::-1] for link in node.links)
-        network = Network((*tables, model(node.variable, node.parents, links, node.leak[::-1])))
+        leak = node.contributions[0][::-1, 0]
+        network = Network((*tables, model(node.variable, node.parents, links, leak)))
     rng = np.random.default_rng(3)
     rows = bnmind.compile_model(network).sample(600, rng=rng).to_frame()
     frame = rows.astype(object).mask(rng.random(rows.shape) < 0.15)
