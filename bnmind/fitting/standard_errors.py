@@ -28,8 +28,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import block_diag
 
+from bnmind._information_matrix import inverse_information
 from bnmind.errors import TooLargeError
-from bnmind.fitting.information_matrix import inverse_information
 from bnmind.fitting.noisy_slopes import noisy_slopes
 from bnmind.information import Floats
 

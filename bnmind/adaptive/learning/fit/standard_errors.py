@@ -30,6 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
+from bnmind._information_matrix import inverse_information
 from bnmind._values import CheckedValue
 from bnmind.adaptive.beliefs.profile_space import n_profiles
 from bnmind.adaptive.learning.em.e_step_table import TableExpectation, placed_sums
@@ -37,7 +38,6 @@ from bnmind.adaptive.learning.em.response_layout import Patterns
 from bnmind.adaptive.learning.learn import Learned
 from bnmind.adaptive.learning.parameters.block import ItemBlock
 from bnmind.errors import TooLargeError
-from bnmind.fitting.information_matrix import inverse_information
 from bnmind.information import Floats
 
 __all__ = ["ItemParameter", "StandardErrors", "standard_errors", "table_expectation"]
