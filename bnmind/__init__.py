@@ -21,7 +21,7 @@ def __getattr__(name: str) -> object:
     # Not at the top: until the command line listens, Ctrl-C would print the stack of an import.
     import bnmind._front_door as front_door
 
-    value = globals()[name] = front_door.find(name)
+    value = globals()[name] = front_door.find(__name__, name)
     return value
 
 
@@ -30,4 +30,4 @@ def __dir__() -> list[str]:
     import bnmind._front_door as front_door
 
     hidden = [name for name in globals() if name.startswith("__")]
-    return sorted({*front_door.homes(), "__version__", *hidden})
+    return sorted({*front_door.homes(__name__), "__version__", *hidden})

@@ -1,8 +1,8 @@
-"""Names of a package that are imported when they are first used (PEP 562).
+"""Names of packages that are imported when they are first used (PEP 562).
 
-The stub ``bnmind/__init__.pyi`` is the only list of these names. Type checkers and editors read
-it, and so does this module: ``from bnmind.pgm import Network as Network`` in the stub means that
-``bnmind.Network`` is found in `bnmind.pgm`.
+The stub of such a package, as ``bnmind/__init__.pyi``, is the only list of its names. Type checkers
+and editors read it, and so does this module: ``from bnmind.pgm import Network as Network`` in the
+stub means that ``bnmind.Network`` is found in `bnmind.pgm`.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
 
 __all__ = ["find", "homes", "installed_version"]
 
-_PACKAGE = "bnmind"
+_TOP = "bnmind"
 
 
 @cache
-def homes() -> Mapping[str, str]:
-    """Return the module of each public name, as given by the stub.
+def homes(package: str) -> Mapping[str, str]:
+    """Return the module of each public name of a package, as given by its stub.
 
     A room comes from the package itself: ``from bnmind import pgm as pgm``.
     """
     import ast
-    from importlib.resources import files
+    from pkgutil import get_data
 
-    text = files(_PACKAGE).joinpath("__init__.pyi").read_text(encoding="utf-8")
+    text = (get_data(package, "__init__.pyi") or b"").decode("utf-8")
     modules: dict[str, str] = {}
     for node in ast.parse(text).body:
         if isinstance(node, ast.ImportFrom):
@@ -36,26 +36,26 @@ def homes() -> Mapping[str, str]:
     return modules
 
 
-def find(name: str) -> Any:
-    """Return the object of a public name; its module is imported.
+def find(package: str, name: str) -> Any:
+    """Return the object of a public name of a package; its module is imported.
 
     Raises
     ------
     AttributeError
         If the package has no such name.
     """
-    if name == "__version__":
+    if name == "__version__" and package == _TOP:
         return installed_version()
     if name == "__all__":
-        return sorted(name for name, home in homes().items() if home != _PACKAGE)
-    if not name.startswith("_") and name in homes():
-        home = homes()[name]
-        if home == _PACKAGE:
-            return import_module(f"{_PACKAGE}.{name}")
+        return sorted(name for name, home in homes(package).items() if home != package)
+    if not name.startswith("_") and name in homes(package):
+        home = homes(package)[name]
+        if home == package:
+            return import_module(f"{package}.{name}")
         return getattr(import_module(home), name)
     # Python looks for close names among those of the package, and suggests them.
     raise AttributeError(
-        f"module {_PACKAGE!r} has no attribute {name!r}", name=name, obj=import_module(_PACKAGE)
+        f"module {package!r} has no attribute {name!r}", name=name, obj=import_module(package)
     )
 
 
@@ -64,6 +64,6 @@ def installed_version() -> str:
     from importlib.metadata import PackageNotFoundError, version
 
     try:
-        return version(_PACKAGE)
+        return version(_TOP)
     except PackageNotFoundError:
         return "(not installed)"

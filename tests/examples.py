@@ -29,6 +29,7 @@ import bnmind.sensitivity as sensitivity
 import bnmind.strategies as strategies
 import bnmind.views as views
 from bnmind.information import Choice, choose_question
+from bnmind.junction.certificates import prove_bound
 from bnmind.mastermind import Board, Channel, Reply
 from bnmind.pgm import (
     Factor,
@@ -328,6 +329,12 @@ def _slices() -> Any:
     whole = junction.compile_plan(model, evidence=["count", "wet"], targets=[["rain"]])
     sliced = junction.SlicedPlan(whole, (WET,))
     return [plan, sliced, *list(sliced.steps({"count": "1"}))[-1]]
+
+
+@_add(junction.Certificate)
+def _certificate() -> Any:
+    graph = junction.InteractionGraph.from_scopes({"a": 2, "b": 3}, [["a", "b"]])
+    return prove_bound(graph)
 
 
 @_add(junction.Engine)

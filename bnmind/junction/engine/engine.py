@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,16 +27,15 @@ from bnmind.junction.engine.routes import Routes
 from bnmind.junction.engine.tables import TableQuestions
 from bnmind.junction.graphs.elimination_order import OrderFinder
 from bnmind.junction.inference.evidence import Evidence
-from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
+from bnmind.junction.inference.limits import DEFAULT_JOINT_CELLS, DEFAULT_LIMITS, Limits
 from bnmind.junction.inference.plan import Plan
 from bnmind.junction.inference.posterior import Posterior
-from bnmind.junction.queries.marginal_map import (
-    DEFAULT_JOINT_CELLS,
-)
-from bnmind.junction.queries.mpe import Explanation
-from bnmind.junction.queries.sampling import Samples
 from bnmind.pgm.distribution import Distribution
 from bnmind.pgm.network import FactorModel, Network
+
+if TYPE_CHECKING:
+    from bnmind.junction.queries.mpe import Explanation
+    from bnmind.junction.queries.sampling import Samples
 
 __all__ = ["DEFAULT_MEMORY", "Engine", "compile_model"]
 

@@ -13,10 +13,6 @@ import numpy as np
 
 from bnmind.junction.inference.compiled_query import CompiledQuery
 from bnmind.junction.inference.plan import Plan
-from bnmind.junction.queries.marginal_map import MarginalMapPlan
-from bnmind.junction.queries.mpe import ExplanationPlan
-from bnmind.junction.queries.sampling import SamplingPlan
-from bnmind.junction.slicing.sliced_plan import SlicedPlan
 
 __all__ = ["plan_bytes"]
 
@@ -41,12 +37,9 @@ def plan_bytes(plan: Any) -> int:
     """
     if plan is None:
         return _PLAN
-    if isinstance(plan, SamplingPlan):
-        return _PLAN + (0 if plan.plan is None else plan_bytes(plan.plan))
-    if isinstance(plan, ExplanationPlan | MarginalMapPlan | SlicedPlan):
-        return plan_bytes(plan.plan)
-    assert isinstance(plan, Plan)
-    return _query_bytes(plan.compiled)
+    if isinstance(plan, Plan):
+        return _query_bytes(plan.compiled)
+    return plan_bytes(plan.plan)  # all other kinds hold one
 
 
 def _query_bytes(compiled: CompiledQuery) -> int:

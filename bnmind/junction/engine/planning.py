@@ -1,7 +1,7 @@
 """The plans of an engine: each is made when a question first needs it, and then remembered.
 
 A plan serves one kind of question about one choice of targets and of variables with hard and with
-soft evidence, in any states.
+soft evidence, in any states. The compilers of rare questions are imported when they are needed.
 """
 
 from __future__ import annotations
@@ -10,10 +10,9 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bnmind.errors import TooLargeError
-from bnmind.junction.branch_and_bound.within_limits import searched
 from bnmind.junction.engine.plan_bytes import plan_bytes
 from bnmind.junction.engine.plan_store import PlanStore, Stored
 from bnmind.junction.engine.question_text import question_text
@@ -23,14 +22,15 @@ from bnmind.junction.inference.compile import compile_plan, junction_tree
 from bnmind.junction.inference.limits import Limits
 from bnmind.junction.inference.plan import Plan
 from bnmind.junction.inference.posterior import Posterior
-from bnmind.junction.queries.marginal_map import MarginalMapPlan, compile_marginal_map
-from bnmind.junction.queries.mpe import Explanation, ExplanationPlan, compile_explanation
-from bnmind.junction.queries.sampling import SamplingPlan, compile_sampling
 from bnmind.junction.queries.single_query import run_or_restrict
-from bnmind.junction.slicing.beyond_memory import sliced_instead
-from bnmind.junction.slicing.sliced_plan import SlicedPlan
 from bnmind.junction.triangulation.greedy import MinWeight
 from bnmind.pgm.network import FactorModel, Network
+
+if TYPE_CHECKING:
+    from bnmind.junction.queries.marginal_map import MarginalMapPlan
+    from bnmind.junction.queries.mpe import Explanation, ExplanationPlan
+    from bnmind.junction.queries.sampling import SamplingPlan
+    from bnmind.junction.slicing.sliced_plan import SlicedPlan
 
 __all__ = ["Planner"]
 
@@ -82,6 +82,8 @@ class Planner:
             whole = refusal
 
         def make() -> SlicedPlan:
+            from bnmind.junction.slicing.beyond_memory import sliced_instead
+
             return sliced_instead(
                 whole,
                 self.model,
@@ -129,7 +131,7 @@ class Planner:
                 # Each case has a plan of its own, and the plan of this case does not fit.
                 if plan.plan.by_case is None:
                     raise
-        return searched(self.model, findings, order=self.order, limits=self.limits)
+        return self._searched(findings)
 
     def best_explanations(self, count: int, seen: Seen) -> tuple[Explanation, ...]:
         """Return the most probable explanations, at most ``count``, in descending order."""
@@ -155,6 +157,8 @@ class Planner:
         return plan, {**states, **soft}
 
     def _explaining(self, hard: Iterable[str], soft: Iterable[str]) -> ExplanationPlan:
+        from bnmind.junction.queries.mpe import compile_explanation
+
         return compile_explanation(
             self.model, evidence=hard, soft=soft, order=self.order, limits=self.limits
         )
@@ -173,6 +177,8 @@ class Planner:
         states, soft = seen.in_order()
 
         def make() -> MarginalMapPlan:
+            from bnmind.junction.queries.marginal_map import compile_marginal_map
+
             return compile_marginal_map(
                 self.model,
                 names,
@@ -190,6 +196,13 @@ class Planner:
         findings = {**states, **soft}
         if plan is not None:
             return plan.run(findings)
+        return self._searched(findings, names)
+
+    def _searched(
+        self, findings: dict[str, Any], names: tuple[str, ...] | None = None
+    ) -> Explanation:
+        from bnmind.junction.branch_and_bound.within_limits import searched
+
         return searched(self.model, findings, names, order=self.order, limits=self.limits)
 
     def _joint_cells(self, names: Iterable[str]) -> int:
@@ -200,6 +213,8 @@ class Planner:
         states, soft = seen.in_order()
 
         def make() -> SamplingPlan:
+            from bnmind.junction.queries.sampling import compile_sampling
+
             return compile_sampling(
                 self.model, evidence=states, soft=soft, order=self.order, limits=self.limits
             )
@@ -237,4 +252,4 @@ def _if_it_fits(make: Callable[[], Any]) -> Any:
 def _hidden(found: Explanation, seen: Seen) -> Explanation:
     """Return an explanation without the states of the evidence."""
     hidden = {name: state for name, state in found.states.items() if name not in seen.positions}
-    return Explanation(hidden, found.log_probability)
+    return replace(found, states=hidden)

@@ -24,6 +24,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,15 +36,16 @@ from bnmind.junction.engine.plan_store import PlanStore, Stored
 from bnmind.junction.engine.planning import Planner
 from bnmind.junction.engine.reading import Reader, Scopes, Seen
 from bnmind.junction.exchangeable.degeneracy import degeneracy
-from bnmind.junction.exchangeable.lifted_posterior import lifted_posterior
 from bnmind.junction.inference.compile import junction_tree
 from bnmind.junction.inference.plan import Plan
 from bnmind.junction.inference.posterior import Posterior
-from bnmind.junction.propagation.propagation import Propagation
 from bnmind.junction.single.light_model import LightModel
 from bnmind.junction.single.light_query import query_at
 from bnmind.junction.triangulation.greedy import MinWeight
 from bnmind.pgm.factor import Factor
+
+if TYPE_CHECKING:
+    from bnmind.junction.propagation.propagation import Propagation
 
 __all__ = ["Routes"]
 
@@ -138,6 +140,8 @@ class Routes:
 
         The targets must be single variables without evidence.
         """
+        from bnmind.junction.exchangeable.lifted_posterior import lifted_posterior
+
         names = tuple([name for scope in scopes for name in scope])
         if any(len(scope) > 1 for scope in scopes) or not seen.positions.keys().isdisjoint(names):
             return None
@@ -278,6 +282,8 @@ class Routes:
         return propagation
 
     def _compiled(self) -> Stored:
+        from bnmind.junction.propagation.propagation import Propagation
+
         most = min(self.planner.limits.max_bytes, self.store.most_bytes)
         try:
             propagation = Propagation.of(

@@ -17,7 +17,16 @@ from bnmind._messages import bytes_text, many
 from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.junction.graphs.junction_tree import Clique, JunctionTree
 
-__all__ = ["DEFAULT_LIMITS", "DEFAULT_PLAN_BYTES", "DEFAULT_PLAN_MULTIPLICATIONS", "Limits"]
+__all__ = [
+    "DEFAULT_JOINT_CELLS",
+    "DEFAULT_LIMITS",
+    "DEFAULT_PLAN_BYTES",
+    "DEFAULT_PLAN_MULTIPLICATIONS",
+    "Limits",
+]
+
+DEFAULT_JOINT_CELLS = 2**22
+"""The default limit for the cells of the joint distribution of a marginal MAP."""
 
 DEFAULT_PLAN_BYTES = 2**31
 """The default limit for the bytes of a run: 2 GiB."""

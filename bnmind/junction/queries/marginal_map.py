@@ -25,7 +25,7 @@ from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.junction.graphs.elimination_order import OrderFinder
 from bnmind.junction.inference.compile import compile_plan
 from bnmind.junction.inference.evidence import Evidence
-from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
+from bnmind.junction.inference.limits import DEFAULT_JOINT_CELLS, DEFAULT_LIMITS, Limits
 from bnmind.junction.inference.plan import Plan
 from bnmind.junction.queries.backward_walk import told
 from bnmind.junction.queries.mpe import Explanation
@@ -33,9 +33,6 @@ from bnmind.pgm.network import FactorModel, Network
 from bnmind.pgm.variable import Variable
 
 __all__ = ["MarginalMapPlan", "compile_marginal_map"]
-
-DEFAULT_JOINT_CELLS = 2**22
-"""The default limit for the cells of the joint distribution of the variables."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
