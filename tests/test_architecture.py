@@ -60,6 +60,8 @@ ORDER = (
     ("views.drawing",),
     ("views",),
     ("questions",),
+    ("adaptive.response_models.base",),
+    ("adaptive.response_models.additive",),
     ("adaptive.response_models",),
     ("mastermind", "adaptive.items"),
     ("mastermind.masses", "adaptive.beliefs"),

@@ -42,6 +42,12 @@ from bnmind.adaptive.learning.fit.standard_errors import (
 )
 from bnmind.adaptive.learning.learn import Learned, LearnedItem, LearningRecord, learn
 from bnmind.adaptive.learning.parameters.options import Bounds, LearningOptions, Priors
+from bnmind.adaptive.response_models.additive.acdm import Acdm
+from bnmind.adaptive.response_models.additive.leaky_or import LeakyOr
+from bnmind.adaptive.response_models.additive.llm import Llm
+from bnmind.adaptive.response_models.additive.nida import Nida
+from bnmind.adaptive.response_models.additive.nido import Nido
+from bnmind.adaptive.response_models.additive.rrum import Rrum
 from bnmind.adaptive.response_models.base import ResponseModel
 from bnmind.adaptive.response_models.dina import Dina
 from bnmind.adaptive.response_models.dino import Dino
@@ -51,8 +57,10 @@ from bnmind.adaptive.response_models.graded_response import GradedResponse
 from bnmind.adaptive.response_models.logistic import Logistic
 from bnmind.adaptive.response_models.noisy_and import NoisyAnd
 from bnmind.adaptive.response_models.noisy_or import NoisyOr
+from bnmind.adaptive.response_models.parametric import ParametricModel
 from bnmind.adaptive.response_models.registry import RESPONSE_MODELS
 from bnmind.adaptive.response_models.sequential import Sequential
+from bnmind.adaptive.response_models.tabulated import Tabulated
 from bnmind.adaptive.responses.examinees import Examinees
 from bnmind.adaptive.responses.folds import fold_numbers
 from bnmind.adaptive.responses.responses import Responses
@@ -144,6 +152,7 @@ __all__ = [
     "STOPPERS",
     "UNASKED_ACCURACY",
     "AbilityGrid",
+    "Acdm",
     "AllOf",
     "AnswerFit",
     "AnyOf",
@@ -178,10 +187,12 @@ __all__ = [
     "ItemFit",
     "ItemParameter",
     "KullbackLeibler",
+    "LeakyOr",
     "Learned",
     "LearnedItem",
     "LearningOptions",
     "LearningRecord",
+    "Llm",
     "Logistic",
     "Loss",
     "LossGain",
@@ -193,11 +204,14 @@ __all__ = [
     "MinimalEntropy",
     "ModifiedPosteriorWeightedKL",
     "Moment",
+    "Nida",
+    "Nido",
     "NoisyAnd",
     "NoisyOr",
     "OnlyItems",
     "Outlook",
     "PairStatistics",
+    "ParametricModel",
     "PerCost",
     "PosteriorWeightedKL",
     "PredictiveCheck",
@@ -213,6 +227,7 @@ __all__ = [
     "RankedItem",
     "ResponseModel",
     "Responses",
+    "Rrum",
     "Rule",
     "Saturated",
     "ScoredBy",
@@ -235,6 +250,7 @@ __all__ = [
     "SympsonHetter",
     "TableBatch",
     "TableBelief",
+    "Tabulated",
     "TargetEntropy",
     "Testlets",
     "TreeBatch",

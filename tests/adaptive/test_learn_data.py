@@ -14,19 +14,25 @@ import pandas as pd
 import pytest
 
 from bnmind.adaptive import (
+    Acdm,
     Bounds,
     Dina,
     DiscriminationIndex,
     Examinees,
     Gdina,
+    LeakyOr,
     LearningOptions,
+    Llm,
     Logistic,
     MaximalItems,
     MinimalEntropy,
     ModifiedPosteriorWeightedKL,
+    Nida,
+    Nido,
     PosteriorWeightedKL,
     ResponseModel,
     Responses,
+    Rrum,
     Selector,
     SkillBelief,
     beliefs_given,
@@ -208,3 +214,27 @@ def test_the_bank_in_models_is_what_is_learned() -> None:
         np.testing.assert_allclose(shipped.channel(name), found.bank.channel(name), atol=1e-4)
     beliefs = beliefs_given(shipped, found.responses.codes)
     assert beliefs.log_evidence.sum() == pytest.approx(found.log_likelihood, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("name", "gate", "log_likelihood", "n_parameters"),
+    [
+        ("fraction_subtraction", Acdm, -4283.531, 255 + 76),
+        ("fraction_subtraction", Nida, -4614.159, 255 + 16),
+        ("probability", Llm, -2437.704, 15 + 34),
+        ("probability", Rrum, -2442.479, 15 + 34),
+        ("probability", LeakyOr, -2439.372, 15 + 34),
+        ("dtmr", Acdm, -15011.765, 15 + 62),
+        ("dtmr", Nido, -16552.888, 15 + 8),
+    ],
+)
+def test_models_with_main_effects_reach_their_log_likelihoods(
+    name: str, gate: type[ResponseModel], log_likelihood: float, n_parameters: int
+) -> None:
+    """Found here, from one start; as documented in ``docs/learning.md``."""
+    place = data(name)
+    responses = Responses.from_csv(place / "responses.csv")
+    found = learn(responses, read_qmatrix(place / "qmatrix.csv"), gate=gate)
+    assert found.record.converged
+    assert found.log_likelihood == pytest.approx(log_likelihood, abs=0.01)
+    assert found.n_parameters == n_parameters

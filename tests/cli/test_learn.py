@@ -68,6 +68,36 @@ def test_every_response_model_can_be_learned_and_read_again(gate: str) -> None:
     assert f"Log-likelihood {again['log_likelihood']:.2f}" in shown.stdout
 
 
+OWN = """
+from dataclasses import dataclass
+import numpy as np
+from bnmind.adaptive import ParametricModel
+
+@dataclass(frozen=True)
+class Half(ParametricModel):
+    guess: float = 0.2
+    slip: float = 0.1
+
+    def chances(self, levels):
+        return np.where(levels.mean(axis=1) >= 0.5, 1 - self.slip, self.guess)
+"""
+
+
+def test_a_response_model_of_ones_own_comes_from_a_file() -> None:
+    Path("mine.py").write_text(OWN)
+    said = run_json(*FILES, "--gate", "mine.py:Half", "--out", "bank.json")
+    assert said["parameters"] == 13
+    assert "'name': 'Half'" not in str(said)
+    assert '"kind": "own", "name": "Half"' in Path("bank.json").read_text()
+    Path("broken.py").write_text("1 / 0\n")
+    for gate, part in (
+        ("none.py:Half", "found no none.py"),
+        ("mine.py:Hlaf", "Half"),
+        ("broken.py:Half", "division by zero"),
+    ):
+        assert_one_line_error(run(*FILES, "--gate", gate), part)
+
+
 def test_bounds_and_skills_are_obeyed() -> None:
     said = run_json(*FILES, "--max-guess", "0.1", "--max-slip", "0.05", "--skills", "independent")
     assert said["parameters"] == 12

@@ -21,7 +21,7 @@ from bnmind.adaptive.items.bank_structure import (
     stacked,
 )
 from bnmind.adaptive.items.item import Item
-from bnmind.adaptive.items.qmatrix import QMatrix, bank_parts
+from bnmind.adaptive.items.qmatrix import QMatrix, bank_parts, skill_levels
 from bnmind.adaptive.items.skill_distributions import ProfileDistribution
 from bnmind.adaptive.response_models.base import ResponseModel
 from bnmind.adaptive.response_models.dina import Dina
@@ -126,7 +126,7 @@ class ItemBank:
         q_matrix: ArrayLike | pandas.DataFrame,
         guess: ArrayLike = 0.2,
         slip: ArrayLike = 0.1,
-        gate: Callable[[float, float], ResponseModel] = Dina,
+        gate: Callable[..., ResponseModel] = Dina,
         *,
         skills: ProfileDistribution | Network | None = None,
         levels: int | Sequence[int] = 2,
@@ -145,8 +145,8 @@ class ItemBank:
             The probability of a right response without the required skills, and of a
             wrong response with them; one number, or one for each item.
         gate
-            The response model, called with guess and slip: `Dina`, `Dino`, `NoisyAnd`,
-            `NoisyOr`, or a function.
+            The response model: `Dina`, `Dino`, `Acdm`, `Llm`, `Rrum`, `NoisyAnd` or another
+            class that is registered for Q-matrices, or a function of guess and slip.
         skills
             The distribution of the skills; default `Saturated`, uniform. A network must
             have variables named as the skills.
@@ -164,7 +164,8 @@ class ItemBank:
             parameter is out of range; the message names row and column.
         """
         q = QMatrix.of(q_matrix, items=items, skills=skill_names)
-        models = q.response_models(guess, slip, gate)
+        sizes = skill_levels(q, skills, levels)
+        models = q.response_models(guess, slip, gate, levels=sizes)
         return cls(*bank_parts(q, models, skills, levels))
 
     @classmethod

@@ -31,7 +31,9 @@ from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.item import Item
 from bnmind.adaptive.response_models.base import ResponseModel
 from bnmind.adaptive.response_models.noisy_skills import NoisySkills
+from bnmind.adaptive.response_models.parametric import ParametricModel
 from bnmind.adaptive.response_models.registry import FORMER_NAMES, RESPONSE_MODELS
+from bnmind.adaptive.response_models.tabulated import Tabulated
 from bnmind.errors import InvalidModelError, ModelFileError, TooLargeError
 from bnmind.pgm import Network, Variable
 from bnmind.pgm.files import FILE_CELLS
@@ -92,11 +94,24 @@ class _LongBankRecord(_BankRecord):
 def bank_to_json(bank: ItemBank, *, max_cells: int = FILE_CELLS) -> str:
     """Return a bank as JSON text; no table may have more than ``max_cells`` cells."""
     tables = [bank.network.cpd(v.name) for v in bank.hidden]
+    if any(isinstance(item.gate, ParametricModel) for item in bank.items):
+        stored = tuple(_as_stored(bank, item) for item in bank.items)
+        bank = dataclasses.replace(bank, items=stored)
     restored = {item.name for item in bank.items if _model_record(item.gate) is not None}
     tables += [bank.network.cpd(name) for name in bank.item_names if name not in restored]
     items = [_item_record(bank, item, is_restored=item.name in restored) for item in bank.items]
     network = model_to_json(Network(tuple(tables)), max_cells=max_cells).strip()
     return _text("bnmind-bank", bank, items, f',\n "network": {network}')
+
+
+def _as_stored(bank: ItemBank, item: Item) -> Item:
+    """Return an item whose model of the user's own is replaced by its table."""
+    model = item.gate
+    if not isinstance(model, ParametricModel):
+        return item
+    sizes = [v.n_states for v in bank.network.cpd(item.name).parents]
+    table = Tabulated(type(model).__name__, model.channel(sizes), model.parameters)
+    return dataclasses.replace(item, gate=table)
 
 
 def roles_to_json(bank: ItemBank) -> str:
@@ -258,6 +273,8 @@ def _model_record(model: ResponseModel | None) -> dict[str, Any] | None:
             record[field.name] = parts
         elif isinstance(value, np.ndarray):
             record[field.name] = value.tolist()
+        elif isinstance(value, Mapping):
+            record[field.name] = dict(value)
         elif value is not None:
             record[field.name] = list(value) if isinstance(value, tuple) else value
     return record

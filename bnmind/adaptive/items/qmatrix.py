@@ -15,13 +15,13 @@ from bnmind._messages import MOST_FAULTS, first_faults, shown
 from bnmind._values import CheckedValue
 from bnmind.adaptive.items.item import Item
 from bnmind.adaptive.items.skill_distributions import ProfileDistribution, Saturated
-from bnmind.adaptive.response_models.base import ResponseModel
+from bnmind.adaptive.response_models.base import ResponseModel, made_for_skills
 from bnmind.errors import InvalidModelError, TooLargeError
 from bnmind.pgm import CPD, Network, TabularCPD, Variable
 from bnmind.pgm.tabular import DEFAULT_CELLS
 from bnmind.pgm.variable import label_text
 
-__all__ = ["MAX_LEVEL", "QMatrix", "bank_parts"]
+__all__ = ["MAX_LEVEL", "QMatrix", "bank_parts", "skill_levels"]
 
 MAX_LEVEL = 1000
 """The highest level of a skill that an item may need."""
@@ -142,9 +142,23 @@ class QMatrix(CheckedValue):
 
     @checked
     def response_models(
-        self, guess: ArrayLike, slip: ArrayLike, make: Callable[[float, float], ResponseModel]
+        self,
+        guess: ArrayLike,
+        slip: ArrayLike,
+        make: Callable[..., ResponseModel],
+        *,
+        levels: int | Sequence[int] = 2,
     ) -> tuple[ResponseModel, ...]:
         """Return a response model for each item that requires the levels in the Q-matrix.
+
+        Parameters
+        ----------
+        guess, slip
+            A number, or one for each item.
+        make
+            A function of a guess and a slip, or a class with the method ``for_skills``.
+        levels
+            The number of levels of the skills: one number, or one for each.
 
         Raises
         ------
@@ -164,13 +178,14 @@ class QMatrix(CheckedValue):
         if problems:
             raise InvalidModelError(problems)
         models: list[ResponseModel] = []
+        each = np.asarray(levels)
+        fits = each.ndim == 0 or each.shape == (len(self.skills),)  # else faulty, said later
+        sizes = np.broadcast_to(each if fits else 2, (len(self.skills),))
         for item, needs, g, s in zip(self.items, self.needs, *columns, strict=True):
+            needed = needs > 0
             try:
-                model = make(g, s)
-                if needs.max() > 1:
-                    required = tuple(needs[needs > 0].tolist())
-                    model = dataclasses.replace(model, required=required)  # type: ignore[type-var]
-                models.append(model)
+                required, n_levels = needs[needed].tolist(), sizes[needed].tolist()
+                models.append(made_for_skills(make, required, n_levels, guess=g, slip=s))
             except InvalidModelError as fault:
                 problems += [f"{problem}, in item {item.name}" for problem in fault.problems]
         if problems:
@@ -270,6 +285,16 @@ def bank_parts(
     if problems:
         raise InvalidModelError(problems)
     return Network(tuple(cpds)), q.skills, tuple(items)
+
+
+def skill_levels(
+    q: QMatrix, skills: ProfileDistribution | Network | None, levels: int | Sequence[int]
+) -> int | Sequence[int]:
+    """Return the numbers of levels, which a network of the skills determines itself."""
+    if not isinstance(skills, Network):
+        return levels
+    known = {v.name: v.n_states for v in skills.variables}
+    return [known.get(name, 2) for name in q.skills]  # an unknown name is said later
 
 
 def _skill_cpds(

@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from bnmind._messages import listed
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.adaptive.items.qmatrix import QMatrix, bank_parts
+from bnmind.adaptive.items.qmatrix import QMatrix, bank_parts, skill_levels
 from bnmind.adaptive.items.skill_distributions import Independent, ProfileDistribution, Saturated
 from bnmind.adaptive.learning.parameters.block import FixedBlock, ItemBlock, ItemRule, PairBlock
 from bnmind.adaptive.learning.parameters.gdina import TableBlock
 from bnmind.adaptive.learning.parameters.logistic import CurveBlock
+from bnmind.adaptive.learning.parameters.main_effects import EffectsBlock, SharedBlock
 from bnmind.adaptive.learning.parameters.noisy import NoisyBlock
 from bnmind.adaptive.learning.parameters.options import Bounds, LearningOptions
+from bnmind.adaptive.learning.parameters.parametric import ParametricBlock
 from bnmind.adaptive.learning.parameters.sequential import StepsBlock
+from bnmind.adaptive.response_models.additive.effects import (
+    ItemEffects,
+    MainEffects,
+    SkillEffects,
+)
 from bnmind.adaptive.response_models.base import ResponseModel, response_channel
 from bnmind.adaptive.response_models.dina import Dina
 from bnmind.adaptive.response_models.gdina import Gdina
@@ -26,7 +33,9 @@ from bnmind.adaptive.response_models.graded_response import GradedResponse
 from bnmind.adaptive.response_models.guess_slip import GuessSlip
 from bnmind.adaptive.response_models.logistic import Logistic
 from bnmind.adaptive.response_models.noisy_skills import NoisySkills
+from bnmind.adaptive.response_models.parametric import ParametricModel
 from bnmind.adaptive.response_models.sequential import Sequential
+from bnmind.adaptive.response_models.tabulated import Tabulated
 from bnmind.errors import InvalidArgumentError, InvalidModelError, UnknownNameError
 from bnmind.information import Floats
 from bnmind.pgm import Network, Variable
@@ -57,7 +66,7 @@ def bank_to_learn(
     model
         A bank; or a Q-matrix, as for `ItemBank.from_qmatrix`.
     gate
-        A function that makes a response model from a guess and a slip; or `Gdina`.
+        A class of response models, or a function that makes one from a guess and a slip.
     skills
         The distribution of the skills.
     """
@@ -68,21 +77,9 @@ def bank_to_learn(
     q = model if isinstance(model, QMatrix) else QMatrix.of(model)
     if skills is None:
         skills = Saturated() if len(q.skills) <= SATURATED_SKILLS else Independent()
-    levels = q.needs.max(axis=0) + 1
-    models: tuple[ResponseModel, ...]
-    if gate is Gdina:
-        models = tuple(_rising(levels[needs > 0]) for needs in q.needs)
-    else:
-        models = q.response_models(*_START, gate)
-    return ItemBank(*bank_parts(q, models, skills, levels.tolist()))
-
-
-def _rising(sizes: Any) -> Gdina:
-    """Return a model whose chance of a right response rises with the share of the levels."""
-    levels = np.indices(tuple(sizes)).reshape(len(sizes), -1)
-    share = (levels / (np.asarray(sizes)[:, None] - 1)).mean(axis=0)
-    right = _START[0] + (1 - _START[1] - _START[0]) * share
-    return Gdina(np.stack([1 - right, right], axis=1))
+    levels = skill_levels(q, skills, (q.needs.max(axis=0) + 1).tolist())
+    models = q.response_models(*_START, gate, levels=levels)
+    return ItemBank(*bank_parts(q, models, skills, levels))
 
 
 def item_rules(bank: ItemBank, options: LearningOptions) -> tuple[ItemRule, ...]:
@@ -119,6 +116,7 @@ def item_rules(bank: ItemBank, options: LearningOptions) -> tuple[ItemRule, ...]
             )
         )
         may_fall = item.gate is None or isinstance(item.gate, GuessSlip | Gdina)
+        may_fall |= isinstance(item.gate, MainEffects) and not item.gate.always_rises
         if bounds.guess[0] + bounds.slip[0] > 1 and (options.monotone or not may_fall):
             problems.append(
                 f"the least guess and the least slip of item {item.name} must sum to at most 1,"
@@ -145,6 +143,7 @@ def item_blocks(bank: ItemBank, options: LearningOptions) -> tuple[ItemBlock, ..
         If the response model of an item cannot be learned.
     """
     pairs: list[ItemRule] = []
+    effects: dict[tuple[object, ...], list[ItemRule]] = {}
     blocks: list[ItemBlock] = []
     problems = []
     for rule in item_rules(bank, options):
@@ -152,19 +151,42 @@ def item_blocks(bank: ItemBank, options: LearningOptions) -> tuple[ItemBlock, ..
             blocks.append(FixedBlock(rule))
         elif isinstance(rule.model, GuessSlip):
             pairs.append(rule)
+        elif isinstance(rule.model, SkillEffects):
+            effects.setdefault((type(rule.model),), []).append(rule)
+        elif isinstance(rule.model, ItemEffects):
+            effects.setdefault((type(rule.model), len(rule.parents)), []).append(rule)
         else:
             block = block_of(rule, options)
             if block is None:
-                problems.append(
-                    f"the response model of item {rule.name} cannot be learned: {rule.model!r}"
-                )
+                problems.append(_why_not(rule))
             else:
                 blocks.append(block)
     if problems:
         raise InvalidModelError(problems)
+    blocks += [effects_block(tuple(rules), options) for rules in effects.values()]
     if pairs:
         blocks.insert(0, PairBlock(tuple(pairs), options.priors, options.monotone))
     return tuple(blocks)
+
+
+def _why_not(rule: ItemRule) -> str:
+    """Return why the response model of an item cannot be learned."""
+    if isinstance(rule.model, Tabulated):
+        name = rule.model.name
+        return (
+            f"item {rule.name} has your response model {name}, of which files hold the table only:"
+            f" learn from the Q-matrix with gate={name}, or name the item in options.fixed"
+        )
+    return (
+        f"the response model of item {rule.name} cannot be learned: {rule.model!r};"
+        " a ParametricModel can"
+    )
+
+
+def effects_block(rules: tuple[ItemRule, ...], options: LearningOptions) -> ItemBlock:
+    """Return the block of items with main effects."""
+    shared = isinstance(rules[0].model, SkillEffects)
+    return (SharedBlock if shared else EffectsBlock)(rules, options.priors, options.monotone)
 
 
 def block_of(rule: ItemRule, options: LearningOptions) -> ItemBlock | None:
@@ -177,8 +199,12 @@ def block_of(rule: ItemRule, options: LearningOptions) -> ItemBlock | None:
         return PairBlock((rule,), priors)
     if isinstance(model, NoisySkills):
         return NoisyBlock(rule, priors)
+    if isinstance(model, MainEffects):
+        return effects_block((rule,), options)
     if isinstance(model, Graded | Logistic | GradedResponse):
         return CurveBlock(rule)
+    if isinstance(model, ParametricModel):
+        return ParametricBlock(rule)
     if isinstance(model, Sequential):
         steps = []
         for step in model.steps:

@@ -16,7 +16,7 @@ import numpy as np
 
 from bnmind._arguments import check_fields, checked
 from bnmind.adaptive.response_models.base import check_item, refuse_large, table
-from bnmind.adaptive.response_models.parameters import normalized_rows
+from bnmind.adaptive.response_models.base.parameters import normalized_rows
 from bnmind.errors import InvalidModelError
 from bnmind.information import Floats
 from bnmind.pgm import TabularCPD, Variable
@@ -54,6 +54,16 @@ class Gdina:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (Gdina, (self.probabilities,))
+
+    @classmethod
+    def for_skills(
+        cls, required: tuple[int, ...], sizes: tuple[int, ...], *, guess: float, slip: float
+    ) -> Gdina:
+        """Return a model whose chance of a right response rises with the share of the levels."""
+        levels = np.indices(sizes).reshape(len(sizes), -1)
+        share = (levels / (np.asarray(sizes)[:, None] - 1)).mean(axis=0)
+        right = guess + (1 - slip - guess) * share
+        return cls(np.stack([1 - right, right], axis=1))
 
     @property
     def n_responses(self) -> int:

@@ -18,8 +18,8 @@ import numpy as np
 
 from bnmind._arguments import check_fields, checked
 from bnmind.adaptive.response_models.base import check_item, one_each, refuse_large, table
-from bnmind.adaptive.response_models.curves import graded
-from bnmind.adaptive.response_models.parameters import increasing, make_plain, refuse
+from bnmind.adaptive.response_models.base.curves import graded
+from bnmind.adaptive.response_models.base.parameters import increasing, make_plain, refuse
 from bnmind.pgm import TabularCPD, Variable
 
 __all__ = ["Graded"]

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bnmind._arguments import check_fields, checked
-from bnmind.adaptive.response_models.abilities import fisher, parent_abilities
-from bnmind.adaptive.response_models.curves import graded, logistic
-from bnmind.adaptive.response_models.parameters import increasing, make_plain, refuse
+from bnmind.adaptive.response_models.base.abilities import fisher, parent_abilities
+from bnmind.adaptive.response_models.base.curves import graded, logistic
+from bnmind.adaptive.response_models.base.parameters import increasing, make_plain, refuse
 from bnmind.information import Floats
 from bnmind.pgm import TabularCPD, Variable
 

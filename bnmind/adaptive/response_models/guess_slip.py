@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from bnmind._arguments import check_fields, checked
 from bnmind.adaptive.response_models.base import check_item, mastery, refuse_large, table
-from bnmind.adaptive.response_models.parameters import chance_faults, make_plain, refuse
+from bnmind.adaptive.response_models.base.parameters import chance_faults, make_plain, refuse
 from bnmind.pgm import CPD, Variable
 
 __all__ = ["GuessSlip"]

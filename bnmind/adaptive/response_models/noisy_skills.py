@@ -13,7 +13,7 @@ import numpy as np
 
 from bnmind._arguments import check_fields, checked
 from bnmind.adaptive.response_models.base import check_item, mastery, one_each
-from bnmind.adaptive.response_models.parameters import (
+from bnmind.adaptive.response_models.base.parameters import (
     chance_faults,
     make_plain,
     probability_faults,

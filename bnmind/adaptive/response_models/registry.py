@@ -11,6 +11,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bnmind.adaptive.response_models.additive.acdm import Acdm
+from bnmind.adaptive.response_models.additive.leaky_or import LeakyOr
+from bnmind.adaptive.response_models.additive.llm import Llm
+from bnmind.adaptive.response_models.additive.nida import Nida
+from bnmind.adaptive.response_models.additive.nido import Nido
+from bnmind.adaptive.response_models.additive.rrum import Rrum
 from bnmind.adaptive.response_models.base import ResponseModel
 from bnmind.adaptive.response_models.dina import Dina
 from bnmind.adaptive.response_models.dino import Dino
@@ -21,6 +27,7 @@ from bnmind.adaptive.response_models.logistic import Logistic
 from bnmind.adaptive.response_models.noisy_and import NoisyAnd
 from bnmind.adaptive.response_models.noisy_or import NoisyOr
 from bnmind.adaptive.response_models.sequential import Sequential
+from bnmind.adaptive.response_models.tabulated import Tabulated
 
 __all__ = ["FORMER_NAMES", "RESPONSE_MODELS", "RegisteredModel"]
 
@@ -48,15 +55,31 @@ RESPONSE_MODELS: Mapping[str, RegisteredModel] = MappingProxyType(
     {
         "dina": RegisteredModel(_STEP, "all skills, but for guesses and slips", True),
         "dino": RegisteredModel(Dino(0.2, 0.1), "any skill, but for guesses and slips", True),
+        "gdina": RegisteredModel(Gdina(_EVEN), "chances for each configuration of skills", True),
+        "acdm": RegisteredModel(Acdm(0.2, (0.7,)), "each skill adds to the chance", True),
+        "llm": RegisteredModel(Llm(-1.0, (2.0,)), "each skill adds to the log-odds (C-RUM)", True),
+        "rrum": RegisteredModel(Rrum(0.9, (0.2,)), "each missing skill divides the chance", True),
+        "nida": RegisteredModel(
+            Nida((0.2,), (0.1,)), "all skills, each noisy alike in all items", True
+        ),
+        "nido": RegisteredModel(
+            Nido((-1.0,), (2.0,)), "each skill adds the same to the log-odds of all items", True
+        ),
         "noisy-and": RegisteredModel(NoisyAnd(0.2, 0.1), "all skills, each noisy by itself", True),
         "noisy-or": RegisteredModel(NoisyOr(0.2, 0.1), "any skill, each noisy by itself", True),
-        "gdina": RegisteredModel(Gdina(_EVEN), "chances for each configuration of skills", True),
+        "leaky-or": RegisteredModel(LeakyOr(0.1, (0.8,)), "any skill, each noisy, or a leak", True),
         "sequential": RegisteredModel(Sequential((_STEP, _STEP)), "steps, one after the other"),
         "graded": RegisteredModel(Graded(1.0, (0.5,)), "a logistic curve of the sum of levels"),
         "logistic": RegisteredModel(Logistic(), "a logistic curve of one ability"),
         "graded-response": RegisteredModel(GradedResponse(1.0, (0.0,)), "graded, of one ability"),
+        "own": RegisteredModel(Tabulated("Own", _EVEN, {"p": 0.5}), "the table of your own model"),
     }
 )
 
-FORMER_NAMES: Mapping[str, str] = MappingProxyType({"free-table": "gdina", "table": "gdina"})
-"""Names that files and command lines may still use."""
+FORMER_NAMES: Mapping[str, str] = MappingProxyType(
+    {
+        **{"free-table": "gdina", "table": "gdina", "g-dina": "gdina", "lcdm": "gdina"},
+        **{"a-cdm": "acdm", "crum": "llm", "c-rum": "llm", "r-rum": "rrum", "leaky-and": "rrum"},
+    }
+)
+"""Other names that files and command lines may use."""

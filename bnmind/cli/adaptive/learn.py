@@ -88,7 +88,8 @@ class LearnOptions:
         typer.Option(
             "--gate",
             metavar="NAME",
-            help="The response model of the items, from the list below. [default: dina]",
+            help="The response model of the items, from the list below, or FILE.py:CLASS for one"
+            " of your own. [default: dina]",
             show_default=False,
         ),
     ] = None
@@ -196,7 +197,10 @@ def _model(
 
 def _gate(name: str) -> Callable[..., ResponseModel]:
     from bnmind.adaptive.response_models.registry import FORMER_NAMES
+    from bnmind.cli.adaptive.own_models import is_own_model, own_model
 
+    if is_own_model(name):
+        return own_model(name)
     known = _learnable()
     name = FORMER_NAMES.get(name, name)
     if name not in known:

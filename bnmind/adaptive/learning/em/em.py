@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bnmind.adaptive.learning.em.response_layout import Expectation, ResponseLayout
+from bnmind.adaptive.learning.parameters.block import ConvexBlock
 from bnmind.adaptive.learning.parameters.skill_families import SkillFamilies
 from bnmind.fitting.squarem import Place
 from bnmind.information import Floats
@@ -81,6 +82,9 @@ class BankAscent:
         for block, values in zip(self.layout.blocks, known.items, strict=True):
             part = numbers[end : end + len(values)]
             end += len(values)
+            if isinstance(block, ConvexBlock):
+                items.append(block.between(values, part))
+                continue
             low, high = block.limits.T
             part = np.clip(part, low, high)
             # No step leaves a chance of zero or one again.

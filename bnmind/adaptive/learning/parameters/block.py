@@ -12,6 +12,7 @@ Gdina           `TableBlock` in `bnmind.adaptive.learning.parameters.gdina`
 NoisyAnd, -Or   `NoisyBlock` in `bnmind.adaptive.learning.parameters.noisy`
 Sequential      `StepsBlock` in `bnmind.adaptive.learning.parameters.sequential`
 Graded, IRT     `CurveBlock` in `bnmind.adaptive.learning.parameters.logistic`
+main effects    `EffectsBlock`, `SharedBlock` in ``learning.parameters.main_effects``
 fixed           `FixedBlock`
 ==============  ===============================================================
 """
@@ -19,6 +20,7 @@ fixed           `FixedBlock`
 from __future__ import annotations
 
 import dataclasses
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -36,6 +38,7 @@ from bnmind.pgm import Variable
 
 __all__ = [
     "SLACK",
+    "ConvexBlock",
     "FixedBlock",
     "ItemBlock",
     "ItemRule",
@@ -130,6 +133,14 @@ class ItemBlock(Protocol):
 
     def response_models(self, values: Floats) -> tuple[ResponseModel | None, ...]:
         """Return the response model of each item with these parameters, or None."""
+
+
+class ConvexBlock(ABC):
+    """A base of blocks whose valid parameters are a convex set."""
+
+    @abstractmethod
+    def between(self, known: Floats, values: Floats) -> Floats:
+        """Return the farthest valid parameters from known ones on the way to others."""
 
 
 def softened(chances: Floats) -> Floats:

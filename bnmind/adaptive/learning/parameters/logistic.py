@@ -28,9 +28,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from bnmind.adaptive.learning.parameters.block import RuleBlock
-from bnmind.adaptive.response_models.abilities import ability_values
 from bnmind.adaptive.response_models.base import ResponseModel
-from bnmind.adaptive.response_models.curves import graded, logistic
+from bnmind.adaptive.response_models.base.abilities import ability_values
+from bnmind.adaptive.response_models.base.curves import graded, logistic
 from bnmind.adaptive.response_models.graded import Graded
 from bnmind.adaptive.response_models.graded_response import GradedResponse
 from bnmind.adaptive.response_models.logistic import Logistic

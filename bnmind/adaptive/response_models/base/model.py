@@ -6,13 +6,14 @@ given the skills that the item needs. Responses are ordered, the worst first: "0
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol, runtime_checkable
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind.adaptive.response_models.parameters import refuse
+from bnmind.adaptive.response_models.base.parameters import refuse
 from bnmind.errors import InvalidModelError
 from bnmind.information import Floats
 from bnmind.pgm import CPD, TabularCPD, Variable
@@ -20,8 +21,10 @@ from bnmind.pgm.formats.declared import MOST_AXES
 from bnmind.pgm.tabular import DEFAULT_CELLS, refuse_large_table
 
 __all__ = [
+    "MadeForSkills",
     "ResponseModel",
     "check_item",
+    "made_for_skills",
     "mastery",
     "one_each",
     "refuse_large",
@@ -53,6 +56,53 @@ class ResponseModel(Protocol):
         InvalidModelError
             If the parameters of the model do not fit the parents or the item.
         """
+
+
+@runtime_checkable
+class MadeForSkills(Protocol):
+    """The interface of response models whose number of parameters depends on the skills."""
+
+    @classmethod
+    def for_skills(
+        cls, required: tuple[int, ...], sizes: tuple[int, ...], *, guess: float, slip: float
+    ) -> ResponseModel:
+        """Return a model for an item, the first start of learning.
+
+        Parameters
+        ----------
+        required
+            The level of each skill that the item needs, at least 1.
+        sizes
+            The number of levels of these skills.
+        guess, slip
+            The chance of a right response without any of them, and of a wrong response with
+            all of them.
+        """
+
+
+def made_for_skills(
+    make: Callable[..., ResponseModel],
+    required: Sequence[int],
+    sizes: Sequence[int],
+    *,
+    guess: float,
+    slip: float,
+) -> ResponseModel:
+    """Return a response model for an item of a Q-matrix; see `MadeForSkills`.
+
+    Parameters
+    ----------
+    make
+        A class with the method `for_skills`, or a function of a guess and a slip.
+    required, sizes, guess, slip
+        As for `MadeForSkills.for_skills`.
+    """
+    if isinstance(make, MadeForSkills):
+        return make.for_skills(tuple(required), tuple(sizes), guess=guess, slip=slip)
+    model: Any = make(guess, slip)
+    if max(required) > 1:
+        model = dataclasses.replace(model, required=tuple(required))
+    return model  # type: ignore[no-any-return]
 
 
 def response_channel(model: ResponseModel, parents: Sequence[Variable]) -> Floats:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from bnmind._messages import shown
-from bnmind.adaptive.response_models.parameters import LARGEST
+from bnmind.adaptive.response_models.base.parameters import LARGEST
 from bnmind.errors import InvalidModelError
 from bnmind.information import Floats
 from bnmind.pgm import Variable

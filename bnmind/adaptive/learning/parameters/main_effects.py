@@ -1,0 +1,410 @@
+"""Learning items with main effects: A-CDM, LLM, RRUM, leaky noisy-or, NIDA and NIDO.
+
+`EffectsBlock` holds items with parameters of their own, as many for each item, and learns all of
+them together. `SharedBlock` holds items that share the parameters of the skills. Both maximize the
+expected log-likelihood by `link_newton.ascended`, under these inequalities: no effect is below 0
+if more skill must not hurt, each chance of a response is at least `ItemRule.least`, and the lowest
+and the highest configuration keep the bounds of guess and slip.
+
+References
+----------
+J. de la Torre, "The generalized DINA model framework", Psychometrika 2011.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind._values import Sealed
+from bnmind.adaptive.learning.parameters.block import ConvexBlock, ItemRule, beta_counts
+from bnmind.adaptive.learning.parameters.link_newton import ascended
+from bnmind.adaptive.learning.parameters.options import Priors
+from bnmind.adaptive.learning.parameters.polytope import Polytope
+from bnmind.adaptive.response_models.additive.effects import MainEffects, sufficient
+from bnmind.adaptive.response_models.additive.link import Link
+from bnmind.adaptive.response_models.additive.nida import Nida
+from bnmind.adaptive.response_models.base import ResponseModel
+from bnmind.information import Floats
+from bnmind.pgm import Variable
+
+__all__ = ["EffectsBlock", "SharedBlock"]
+
+_LEAST = 1e-10
+"""The least distance of chances from 0 and 1, where links are infinite."""
+
+_WIDE = 60.0
+"""No coefficient is larger."""
+
+
+def _model(rule: ItemRule) -> MainEffects:
+    assert isinstance(rule.model, MainEffects)
+    return rule.model
+
+
+def _cells(n_skills: int) -> NDArray[np.bool_]:
+    """Return whether each skill is sufficient, ``(skills, 2 ** skills)``, the last fastest."""
+    return np.array(list(product((False, True), repeat=n_skills))).T
+
+
+def _groups(rule: ItemRule) -> NDArray[np.intp]:
+    """Return the cell of each configuration of an item's parents."""
+    has = sufficient(_model(rule).required, Variable.of_integers(rule.name, (0, 1)), rule.parents)
+    weights = 2 ** np.arange(len(has))[::-1]
+    return (weights @ has).astype(np.intp)
+
+
+def _on_link(link: Link, low: float, high: float) -> tuple[float, float]:
+    """Return bounds of a chance on the scale of a link."""
+    scale = link.of(np.clip(np.array([low, high]), _LEAST, 1 - _LEAST))
+    return float(scale[0]), float(scale[1])
+
+
+def _inequalities(
+    rule: ItemRule, link: Link, cells: Floats
+) -> tuple[list[Floats], list[float], tuple[bool, bool]]:
+    """Return the inequalities of an item's chances, and whether guess and slip are fixed.
+
+    Parameters
+    ----------
+    rule
+        The item.
+    link
+        The link function.
+    cells
+        ``(cells, coefficients)``: the predictor of each cell, the lowest first.
+    """
+    rows: list[Floats] = []
+    least: list[float] = []
+    inside = rule.least, 1 - rule.least
+    guess, slip = rule.guess, rule.slip
+    bounds = [inside] * len(cells)
+    bounds[0], bounds[-1] = guess, (1 - slip[1], 1 - slip[0])
+    for cell, (low, high) in zip(cells, bounds, strict=True):
+        lowest, highest = _on_link(link, low, high)
+        rows += [cell, -cell]
+        least += [lowest, -highest]
+    return rows, least, (guess[0] >= guess[1], slip[0] >= slip[1])
+
+
+@dataclass(frozen=True, eq=False)
+class _LinkBlock(ConvexBlock, Sealed):
+    """A base of blocks with a link function; parameters are those of all problems in a row."""
+
+    rules: tuple[ItemRule, ...]
+    priors: Priors
+    monotone: bool = True
+    groups: tuple[NDArray[np.intp], ...] = field(init=False)
+    design: Floats = field(init=False)
+    """``(cells, coefficients)``."""
+    polytope: Polytope = field(init=False)
+    pseudo: tuple[Floats, Floats, Floats] = field(init=False)
+    """The design, right and wrong responses of the priors, a row each."""
+
+    @property
+    def _link(self) -> Link:
+        return _model(self.rules[0]).link
+
+    @property
+    def _rises(self) -> bool:
+        return self.monotone or _model(self.rules[0]).always_rises
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The items."""
+        return tuple(rule.name for rule in self.rules)
+
+    @abstractmethod
+    def _arranged(self, counts: Floats) -> Floats:
+        """Return counts of the items' cells by problem, ``(problems, cells)``."""
+
+    @abstractmethod
+    def _placed(self, chances: Floats) -> Floats:
+        """Return chances of the problems by item, ``(items, groups)``."""
+
+    def _points(self, values: Floats) -> Floats:
+        return values.reshape(-1, self.design.shape[1])
+
+    def between(self, known: Floats, values: Floats) -> Floats:
+        """Return the farthest valid parameters from known ones on the way to others."""
+        start, steps = self._points(known), self._points(values - known)
+        return (start + self.polytope.reach(start, steps)[:, None] * steps).reshape(-1)
+
+    def _inside(self, points: Floats) -> Floats:
+        """Return the closest valid coefficients."""
+        points = points.copy()
+        for problem in np.flatnonzero(~self.polytope.holds(points)).tolist():
+            closest = self.polytope.closest(problem, points[problem], np.eye(points.shape[1]))
+            if closest is not None:
+                points[problem] = closest
+        return points.reshape(-1)
+
+    def response_parameters(self, values: Floats) -> Floats:
+        """Return the chances of wrong and right responses in each cell."""
+        predictor = self._points(values) @ self.design.T
+        right = self._placed(np.clip(self._link.chance(predictor), 0.0, 1.0))
+        return np.stack([1 - right, right], axis=-1)
+
+    def maximize(self, values: Floats, counts: Floats) -> Floats:
+        """Return the coefficients with the largest expected log-likelihood."""
+        right, wrong = self._arranged(counts[..., 1]), self._arranged(counts[..., 0])
+        design, more_right, more_wrong = self.pseudo
+        if more_right.any() or more_wrong.any():
+            both = np.ones((len(right), 1))
+            right = np.concatenate([right, both * more_right], axis=1)
+            wrong = np.concatenate([wrong, both * more_wrong], axis=1)
+            design = np.concatenate([self.design, design])
+        else:
+            design = self.design
+        points = self._points(values)
+        return ascended(self._link, design, self.polytope, points, (right, wrong)).reshape(-1)
+
+    def log_prior(self, values: Floats) -> float:
+        """Return the logarithm of the beta densities, up to a constant."""
+        design, right, wrong = self.pseudo
+        if not (right.any() or wrong.any()):
+            return 0.0
+        return float(self._link.log_likelihood(self._points(values) @ design.T, right, wrong).sum())
+
+    def valid(self, values: Floats) -> bool:
+        """Return whether the coefficients satisfy the inequalities."""
+        return bool(self.polytope.holds(self._points(values), tolerance=1e-8).all())
+
+
+@dataclass(frozen=True, eq=False)
+class EffectsBlock(_LinkBlock):
+    """Items with an intercept and effects of their own: `Acdm`, `Llm`, `Rrum`, `LeakyOr`.
+
+    Parameters
+    ----------
+    rules
+        The items, of one kind and with as many parents each.
+    priors
+        Beta distributions of the lowest and the highest configuration.
+    monotone
+        Whether no effect may be below 0.
+    """
+
+    fixed: tuple[tuple[bool, bool], ...] = field(init=False)
+    """Whether bounds fix the guess and the slip of each item."""
+
+    def __post_init__(self) -> None:
+        n = len(self.rules[0].parents)
+        design = _model(self.rules[0]).design(_cells(n))
+        set_here: dict[str, object] = {
+            "groups": tuple(_groups(rule) for rule in self.rules),
+            "design": design,
+        }
+        rows: list[Floats] = []
+        least, fixed = [], []
+        effects = np.eye(n + 1)[1:] if self._rises else np.zeros((0, n + 1))
+        # In order, the chances between are within the bounds of the lowest and the highest.
+        cells = design[[0, -1]] if self._rises else design
+        for rule in self.rules:
+            rows, bounds, is_fixed = _inequalities(rule, self._link, cells)
+            least.append([*bounds, *[0.0] * len(effects)])
+            fixed.append(is_fixed)
+        set_here["polytope"] = Polytope(np.concatenate([rows, effects]), np.array(least))
+        set_here["fixed"] = tuple(fixed)
+        more_right, more = beta_counts(self.priors)
+        set_here["pseudo"] = (design[[0, -1]], more_right, more - more_right)
+        for name, value in set_here.items():
+            object.__setattr__(self, name, value)
+        super().__post_init__()
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """A group for each set of sufficient skills; two responses."""
+        return len(self.design), 2
+
+    @property
+    def parameters(self) -> tuple[tuple[str, str], ...]:
+        """The intercept and the effects of each item, on the scale of the link."""
+        return tuple(
+            (rule.name, name)
+            for rule in self.rules
+            for name in ("intercept", *(f"effect of {v.name}" for v in rule.parents))
+        )
+
+    @property
+    def limits(self) -> Floats:
+        """The bounds of each coefficient; nan for one that a fixed guess or slip determines."""
+        limits = np.empty((len(self.rules), self.design.shape[1], 2))
+        limits[..., 0], limits[..., 1] = -_WIDE, _WIDE
+        if self._rises:
+            limits[:, 1:, 0] = 0.0
+        for row, rule, (guess, slip) in zip(limits, self.rules, self.fixed, strict=True):
+            row[0] = _on_link(self._link, rule.guess[0], 1 - rule.slip[0])
+            if guess:
+                row[0] = np.nan
+            if slip:
+                row[-1] = np.nan
+        return limits.reshape(-1, 2)
+
+    def _arranged(self, counts: Floats) -> Floats:
+        return counts
+
+    def _placed(self, chances: Floats) -> Floats:
+        return chances
+
+    def start(self) -> Floats:
+        """Return the current coefficients of the items."""
+        return self._inside(np.array([_model(rule).coefficients for rule in self.rules]))
+
+    def draw(self, rng: np.random.Generator) -> Floats:
+        """Return coefficients between random guesses and slips, with random shares."""
+        n, n_items = self.design.shape[1] - 1, len(self.rules)
+        low, high = rng.uniform(0.05, 0.45, n_items), rng.uniform(0.55, 0.95, n_items)
+        intercepts = self._link.of(low)
+        rise = self._link.of(high) - intercepts
+        shares = rng.dirichlet(np.full(n, 2.0), n_items)
+        return self._inside(np.column_stack([intercepts, rise[:, None] * shares]))
+
+    def response_models(self, values: Floats) -> tuple[ResponseModel | None, ...]:
+        """Return the response models."""
+        points = self._points(values)
+        return tuple(
+            _model(rule).with_coefficients(point)
+            for rule, point in zip(self.rules, points, strict=True)
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class SharedBlock(_LinkBlock):
+    """Items that share two parameters of each skill: `Nida` and `Nido`.
+
+    Parameters
+    ----------
+    rules
+        The items, of one kind. Skills are the same if name and required level are.
+    priors
+        Beta distributions of the guesses and slips of `Nida`; not for `Nido`.
+    monotone
+        Whether no effect may be below 0; for `Nida` always.
+    """
+
+    skills: tuple[tuple[str, int], ...] = field(init=False)
+    """The name and the required level of each skill."""
+    columns: tuple[NDArray[np.intp], ...] = field(init=False)
+    """The coefficients of each item among those of all skills."""
+
+    def __post_init__(self) -> None:
+        needs = [_needs(rule) for rule in self.rules]
+        skills = tuple(dict.fromkeys(skill for row in needs for skill in row))
+        n = len(skills)
+        columns, cells = [], []
+        rows: list[Floats] = []
+        least: list[float] = []
+        for rule, row in zip(self.rules, needs, strict=True):
+            place = np.array([skills.index(skill) for skill in row], dtype=np.intp)
+            columns.append(np.concatenate([place, n + place]))
+            local = _model(rule).design(_cells(len(row)))
+            wide = np.zeros((len(local), 2 * n))
+            wide[:, columns[-1]] = local
+            cells.append(wide)
+            ends = wide[[0, -1]] if self._rises else wide
+            more_rows, more_least, _ = _inequalities(rule, self._link, ends)
+            rows += more_rows
+            least += more_least
+        eye = np.eye(2 * n)
+        if self._rises:
+            rows += list(eye[n:])
+            least += [0.0] * n
+        right, wrong = np.zeros((2, 0))
+        pseudo = np.zeros((0, 2 * n))
+        if isinstance(_model(self.rules[0]), Nida):
+            # The guess and one minus the slip of each skill, as cells of their own.
+            pseudo = np.concatenate([eye[:n], eye[:n] + eye[n:]])
+            lowest, highest = _on_link(self._link, *_own_bounds(self.rules))
+            rows += [*pseudo, *-pseudo]
+            least += [lowest] * 2 * n + [-highest] * 2 * n
+            more_right, more = beta_counts(self.priors)
+            right, wrong = np.repeat(more_right, n), np.repeat(more - more_right, n)
+        set_here = {
+            "groups": tuple(_groups(rule) for rule in self.rules),
+            "design": np.concatenate(cells),
+            "polytope": Polytope(np.array(rows), np.array([least])),
+            "pseudo": (pseudo, right, wrong),
+            "skills": skills,
+            "columns": tuple(columns),
+        }
+        for name, value in set_here.items():
+            object.__setattr__(self, name, value)
+        super().__post_init__()
+
+    @property
+    def _used(self) -> NDArray[np.bool_]:
+        """``(items, groups)``: whether a group is one of the item's; others have no examinees."""
+        sizes = np.array([2 ** len(rule.parents) for rule in self.rules])
+        return np.arange(sizes.max()) < sizes[:, None]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The largest number of groups of an item; two responses."""
+        return int(self._used.shape[1]), 2
+
+    @property
+    def parameters(self) -> tuple[tuple[str, str], ...]:
+        """Intercept and effect of each skill, on the scale of the link, at the first item."""
+        first = {
+            skill: rule.name for rule in reversed(self.rules) for skill in reversed(_needs(rule))
+        }
+        return tuple(
+            (first[skill], f"{what} of {skill[0]} in all items")
+            for what in ("intercept", "effect")
+            for skill in self.skills
+        )
+
+    @property
+    def limits(self) -> Floats:
+        """Wide bounds, and 0 for effects that must not be below it."""
+        limits = np.tile([-_WIDE, _WIDE], (2 * len(self.skills), 1))
+        if self._rises:
+            limits[len(self.skills) :, 0] = 0.0
+        return limits
+
+    def _arranged(self, counts: Floats) -> Floats:
+        return counts[self._used][None]
+
+    def _placed(self, chances: Floats) -> Floats:
+        table = np.full(self._used.shape, 0.5)
+        table[self._used] = chances[0]
+        return table
+
+    def start(self) -> Floats:
+        """Return the means of the current parameters of the items."""
+        total, number = np.zeros((2, 2 * len(self.skills)))
+        for rule, place in zip(self.rules, self.columns, strict=True):
+            total[place] += _model(rule).coefficients
+            number[place] += 1
+        return self._inside((total / number)[None])
+
+    def draw(self, rng: np.random.Generator) -> Floats:
+        """Return coefficients between random guesses and slips of the skills."""
+        n = len(self.skills)
+        low, high = self._link.of(rng.uniform([[0.05], [0.55]], [[0.45], [0.95]], (2, n)))
+        return self._inside(np.concatenate([low, high - low])[None])
+
+    def response_models(self, values: Floats) -> tuple[ResponseModel | None, ...]:
+        """Return the response models."""
+        return tuple(
+            _model(rule).with_coefficients(values[place])
+            for rule, place in zip(self.rules, self.columns, strict=True)
+        )
+
+
+def _needs(rule: ItemRule) -> list[tuple[str, int]]:
+    """Return the name and the required level of each skill of an item."""
+    levels: Sequence[int] = _model(rule).required or (1,) * len(rule.parents)
+    return [(v.name, level) for v, level in zip(rule.parents, levels, strict=True)]
+
+
+def _own_bounds(rules: Sequence[ItemRule]) -> tuple[float, float]:
+    """Return the bounds of the guess and of one minus the slip of a skill."""
+    least = min(rule.least for rule in rules)
+    return least, 1 - least

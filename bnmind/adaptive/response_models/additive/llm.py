@@ -1,0 +1,70 @@
+"""The linear logistic model (LLM): each skill adds to the log-odds of a right response.
+
+logit P(right | α) = λ_0 + Σ_k λ_k α_k, with α_k = 1 if the examinee has the required level of
+skill k, λ_0 the ``intercept`` and λ_k the ``effects``. It is G-DINA with the logit link and
+without interactions, and also known as the compensatory RUM (C-RUM).
+
+References
+----------
+E. Maris, "Estimating multiple classification latent class models", Psychometrika 1999; J. de la
+Torre, "The generalized DINA model framework", Psychometrika 2011, equation 13.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from bnmind._arguments import check_fields
+from bnmind.adaptive.response_models.additive.effects import ItemEffects, needed_levels
+from bnmind.adaptive.response_models.additive.link import LOGIT
+from bnmind.adaptive.response_models.base.parameters import make_plain, refuse
+from bnmind.information import Floats
+
+__all__ = ["Llm"]
+
+
+@dataclass(frozen=True)
+class Llm(ItemEffects):
+    """Right with log-odds that each skill raises by its effect.
+
+    Parameters
+    ----------
+    intercept
+        The natural logarithm of the odds of a right response without any skill.
+    effects
+        The increase of the log-odds by each skill.
+    required
+        As for `Dina`.
+    """
+
+    link = LOGIT
+
+    intercept: float
+    effects: tuple[float, ...]
+    required: tuple[int, ...] | None = None
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        refuse(make_plain(self, one=("intercept",), many=("effects",), levels=("required",)))
+
+    @property
+    def coefficients(self) -> Floats:
+        """The intercept and the effects."""
+        return np.array([self.intercept, *self.effects])
+
+    def with_coefficients(self, coefficients: Floats) -> Self:
+        """Return the model with other coefficients."""
+        intercept, *effects = coefficients.tolist()
+        return dataclasses.replace(self, intercept=intercept, effects=tuple(effects))
+
+    @classmethod
+    def for_skills(
+        cls, required: tuple[int, ...], sizes: tuple[int, ...], *, guess: float, slip: float
+    ) -> Self:
+        """Return a model with equal effects, from the guess to one minus the slip."""
+        intercept, *effects = cls._even(len(required), guess, slip).tolist()
+        return cls(intercept, tuple(effects), needed_levels(required))

@@ -1,0 +1,77 @@
+"""The NIDO model: the compensatory counterpart of NIDA; each skill adds to the log-odds.
+
+logit P(right | α) = Σ_k (β_k0 + β_k1 α_k) over the skills that the item needs, with α_k = 1 if the
+examinee has the required level of skill k, β_k0 the ``intercepts`` and β_k1 the ``effects``. Those
+of a skill are the same in all items that need it. An item holds a copy of them; learning keeps the
+copies equal. With parameters of its own for each item, it is `Llm`.
+
+References
+----------
+J. Templin, *CDM user's guide*, 2006; A. Rupp, J. Templin and R. Henson, *Diagnostic
+Measurement*, 2010, chapter 6.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from bnmind._arguments import check_fields
+from bnmind.adaptive.response_models.additive.effects import SkillEffects, needed_levels
+from bnmind.adaptive.response_models.additive.link import LOGIT
+from bnmind.adaptive.response_models.base.parameters import make_plain, refuse
+from bnmind.information import Floats
+
+__all__ = ["Nido"]
+
+
+@dataclass(frozen=True)
+class Nido(SkillEffects):
+    """Right with log-odds to which each skill adds the same in all items.
+
+    Parameters
+    ----------
+    intercepts, effects
+        For each skill of the item, its part of the log-odds if it is missing, and the increase
+        if it is present.
+    required
+        As for `Dina`.
+    """
+
+    link = LOGIT
+
+    intercepts: tuple[float, ...]
+    effects: tuple[float, ...]
+    required: tuple[int, ...] | None = None
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        refuse(make_plain(self, many=("intercepts", "effects"), levels=("required",)))
+        if len(self.intercepts) != len(self.effects):
+            refuse([f"expected as many intercepts as effects, got {self}"])
+
+    @property
+    def coefficients(self) -> Floats:
+        """The intercepts, then the effects."""
+        return np.array([*self.intercepts, *self.effects])
+
+    def with_coefficients(self, coefficients: Floats) -> Self:
+        """Return the model with other coefficients."""
+        intercepts, effects = np.split(coefficients, 2)
+        return dataclasses.replace(
+            self, intercepts=tuple(intercepts.tolist()), effects=tuple(effects.tolist())
+        )
+
+    @classmethod
+    def for_skills(
+        cls, required: tuple[int, ...], sizes: tuple[int, ...], *, guess: float, slip: float
+    ) -> Self:
+        """Return a model that has the guess and the slip if the item needs one skill."""
+        if not (0 < guess < 1 and 0 < slip < 1):
+            refuse([f"expected a guess and a slip above 0 and below 1, got {guess} and {slip}"])
+        n = len(required)
+        low, high = LOGIT.of(np.array([guess, 1 - slip])).tolist()
+        return cls((low,) * n, (high - low,) * n, needed_levels(required))
