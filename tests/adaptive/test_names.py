@@ -106,19 +106,19 @@ def test_whole_numbers_of_a_data_frame_are_names() -> None:
 
 
 def test_an_item_and_a_skill_of_one_name_are_refused_with_a_way_out() -> None:
-    table = pd.DataFrame([[1, 0], [0, 1]])
+    table = pd.DataFrame([[1, 0], [0, 1]], index=["a", "b"], columns=["a", "b"])
     with pytest.raises(
         InvalidModelError, match="cannot be both a skill and an item of the Q-matrix; give"
     ):
         ItemBank.from_qmatrix(table)
-    assert ItemBank.from_qmatrix(table, skill_names=["a", "b"]).item_names == ("0", "1")
+    assert ItemBank.from_qmatrix(table, skill_names=["c", "d"]).item_names == ("a", "b")
 
 
 def test_labels_that_are_missing_are_no_names() -> None:
     table = pd.DataFrame([[1, 0], [0, 1]], index=[np.nan, "b"], columns=["x", "y"])
     with pytest.raises(InvalidModelError, match="a name must not be empty, in row 1"):
         QMatrix.of(table)
-    with pytest.raises(ResponseTableError, match="name of an item in column 1"):
+    with pytest.raises(ResponseTableError, match="column 1 has no name"):
         Responses.of(pd.DataFrame([[1, 0]], columns=[np.nan, "b"]))
     with pytest.raises(ResponseTableError, match="line breaks"):
         Responses([[1, 0]], ("a\n", "b"))  # type: ignore[arg-type]

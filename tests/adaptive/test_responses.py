@@ -80,9 +80,11 @@ def test_every_fault_is_named_with_row_and_column_at_once() -> None:
         frame,
         "row 2 (examinee b), column x, got 'yes'",
         "row 2 (examinee b), column y, got 300",
-        "examinees must be distinct, but b is in rows 2, 3",
-        "row 3, of examinee b, has no responses",
     )
+    frame = pd.DataFrame({"id": ["a", "b", "b"], "x": [1, 0, 1]})
+    refused(frame, "examinees must be distinct, but b is in rows 2, 3")
+    with pytest.raises(ResponseTableError, match="row 2, of examinee b, has no responses"):
+        Responses([[1], [-1]], ("x",), ("a", "b"))  # type: ignore[arg-type]
     refused([[1, -2], [0.5, 1]], "row 2, column item_1, got 0.5")
     refused([[1, -2], [0, 1]], "row 1, column item_2, got -2")
     refused([[1, -1], [0, -1]], "column item_2 has no responses")
@@ -100,15 +102,22 @@ def test_an_array_needs_a_column_for_each_item_whatever_that_is_called() -> None
 
 
 def test_a_long_list_of_faults_is_cut_in_the_message_alone() -> None:
-    problems = refused([["?"] * 30])
-    assert len(problems) >= 30
+    cells = [[f"?{number}" for number in range(30)]]
+    assert len(refused(cells)) >= 30
     with pytest.raises(ResponseTableError, match=r"and \d+ more$"):
-        Responses.of([["?"] * 30])
+        Responses.of(cells)
+
+
+def test_a_wrong_text_in_many_cells_is_one_fault() -> None:
+    problems = refused([["?"] * 30, ["-9"] * 30], "got '?' in 30 cells, the first in row 1")
+    assert len(problems) == 2
+    assert "if it stands for a missing response, declare it as missing" in problems[1]
 
 
 def test_of_many_faults_a_thousand_are_collected(tmp_path: Path) -> None:
     names = ",".join(f"i{number}" for number in range(60))
-    cells = csv(tmp_path, f"{names}\n" + f"{'x,' * 59}x\n" * 20)
+    row = (f"{','.join(f'?{line}-{k}' for k in range(60))}\n" for line in range(20))
+    cells = csv(tmp_path, f"{names}\n{''.join(row)}")
     with pytest.raises(ResponseTableError, match=r"and at least 988 more$") as responses:
         Responses.from_csv(cells)
     with pytest.raises(InvalidModelError, match=r"and at least 988 more$") as levels:
@@ -185,11 +194,11 @@ def test_columns_are_put_in_the_order_of_a_bank_or_refused() -> None:
     with pytest.raises(ResponseTableError) as caught:
         Responses([[0, 2, 1]], ("c", "a", "d")).for_bank(bank)  # type: ignore[arg-type]
     assert caught.value.problems == (
-        "column 1, c, is not an item of the Q-matrix or bank",
-        "column 3, d, is not an item of the Q-matrix or bank",
-        "there is no column for item b",
-        "expected a response from 0 to 1 in row 1, column a, got 2",
+        "2 columns are no items of the Q-matrix or bank: c, d",
+        "1 item has no column: b",
     )
+    with pytest.raises(ResponseTableError, match=r"from 0 to 1 in row 1, column a, got 2$"):
+        Responses([[0, 2, 1]], ("b", "a", "d")).for_bank(bank)  # type: ignore[arg-type]
 
 
 def test_some_examinees_can_be_taken() -> None:
@@ -219,7 +228,7 @@ def test_qmatrices_are_read(tmp_path: Path) -> None:
         ("item,a\nx,1e300\ny,.5\n", ["row 1 (item x), column a", "row 2 (item y), column a"]),
         ("item,a\n", ["shape (0, 1) for 0 items and 1 skills"]),
         ("item,a\nx,yes\ny,-1\n", ["row 1 (item x), column a", "row 2 (item y), column a"]),
-        ("item,a\nx,1,1\n", ["expected 2 cells in row 1"]),
+        ("item,a\nx,1,1\ny,1\n", ["expected 2 cells in row 1"]),
     ],
 )
 def test_faulty_qmatrices_are_refused(tmp_path: Path, text: str, messages: list[str]) -> None:

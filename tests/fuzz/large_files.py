@@ -40,6 +40,15 @@ def _net(n: int, *, numbers: str = "0.5 0.5") -> bytes:
     return "".join(lines).encode()
 
 
+def _dne(n: int, *, numbers: str = "0.5, 0.5") -> bytes:
+    nodes = (
+        f"node v{i} {{ states = (a, b); parents = ({f'v{i - 1}' if i else ''});"
+        f" probs = ({', '.join([numbers] * (2 if i else 1))}); }};\n"
+        for i in range(n)
+    )
+    return f"bnet x {{\n{''.join(nodes)}}};\n".encode()
+
+
 def _xmlbif(n: int, *, numbers: str = "0.5 0.5") -> bytes:
     names = "".join(
         f"<VARIABLE><NAME>v{i}</NAME><OUTCOME>a</OUTCOME><OUTCOME>b</OUTCOME></VARIABLE>\n"
@@ -231,6 +240,17 @@ LARGE: Mapping[str, Mapping[str, Large]] = {
         "comments": lambda n: b"% nothing\n" * n + _net(1),
         "strings": lambda n: b'node A { label="' + b"\\" * n,
         "fields": lambda n: b"net { " + b'x = "y";\n' * n + b"}" + _net(1),
+    },
+    "dne": {
+        "chain": _dne,
+        "every table wrong": lambda n: _dne(n, numbers="0.5, 0.6"),
+        "no numbers": lambda n: _dne(n, numbers="0.5, x"),
+        "blocks": lambda n: b"bnet x { " + b"a b { c d {" * n + b"}; };" * n + _dne(1)[6:],
+        "comments": lambda n: b"// nothing\n" * n + _dne(1),
+        "comments without end": lambda n: b"/*" * n,
+        "strings": lambda n: b'bnet x { a = "' + b"\\" * n,
+        "fields": lambda n: b"bnet x { " + b'a = "y";\n' * n + _dne(1)[8:],
+        "braces in a value": lambda n: b"bnet x { a = " + b"{b = 1;}" * n + b";};",
     },
     "xmlbif": {
         "chain": _xmlbif,

@@ -173,7 +173,7 @@ READERS: Mapping[str, Reader] = {
     for reader in (
         *(
             Reader(name, _network, places=True)
-            for name in ("bif", "net", "xmlbif", "xdsl", "uai", "model_json", "packed")
+            for name in ("bif", "net", "dne", "xmlbif", "xdsl", "uai", "model_json", "packed")
         ),
         Reader("uai_names", _names),
         Reader("uai_evidence", lambda path: read_evidence_samples(path, UAI)),

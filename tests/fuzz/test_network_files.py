@@ -19,7 +19,7 @@ from tests.fuzz.readers import PLACE, READERS, Reader
 from tests.fuzz.runner import read_one
 from tests.modes import examples
 
-FORMATS = ("bif", "net", "xmlbif", "xdsl", "uai", "model_json")
+FORMATS = ("bif", "net", "dne", "xmlbif", "xdsl", "uai", "model_json")
 """The readers of a file that holds all of a network."""
 
 
@@ -77,6 +77,8 @@ _FORTY = ", ".join(f"v{i}" for i in range(1, 41))
         ("brackets.net", 'node A { states=("a" "b"); } potential (A) { data = '
             + "(" * MANY + "1 0" + ")" * MANY + "; }"),
         ("string.net", 'node A { label="' + "\\" * MANY),
+        ("blocks.dne", "bnet b {" + "x y {" * MANY),
+        ("string.dne", 'bnet b { a = "' + "\\" * MANY),
         ("axes.net", "".join(f'node v{i} {{ states=("a"); }}' for i in range(100))
             + f"potential (v0 | {' '.join(f'v{i}' for i in range(1, 100))}) {{ data = (1); }}"),
         ("deep.xml", "<BIF>" * MANY),

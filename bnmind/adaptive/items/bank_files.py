@@ -6,14 +6,13 @@ file                          content
 ``bank.json``                 the whole bank, see `bnmind.adaptive.items.bank_json`
 ``bank.xdsl``, ``.bif``, …    the network, for programs that read its format; skills
                               and items, with all their properties, are in
-                              ``bank.xdsl.roles.json``
+                              ``bank.xdsl.roles.json``; without this file, those of an
+                              XDSL file are GeNIe's targets and ranked observations
 ============================  =====================================================
 """
 
 from __future__ import annotations
 
-import csv
-import io
 import os
 from pathlib import Path
 
@@ -25,7 +24,7 @@ from bnmind.adaptive.items.bank import ItemBank
 from bnmind.errors import ModelFileError, TooLargeError
 from bnmind.pgm.files import FILE_CELLS, NETWORK_SUFFIXES, model_contents, read_network
 
-__all__ = ["bank_contents", "read_bank", "read_rows", "read_text", "write_bank"]
+__all__ = ["bank_contents", "read_bank", "read_text", "write_bank"]
 
 
 @checked
@@ -95,6 +94,7 @@ def read_bank(path: str | os.PathLike[str], *, normalize: bool = False) -> ItemB
         If the tables would have too many cells. None is allocated.
     """
     from bnmind.adaptive.items.bank_json import bank_from_json, roles_from_json
+    from bnmind.adaptive.items.genie_bank import genie_bank
 
     suffix = Path(path).suffix.lower()
     if suffix not in NETWORK_SUFFIXES:
@@ -104,9 +104,14 @@ def read_bank(path: str | os.PathLike[str], *, normalize: bool = False) -> ItemB
             str(path),
         )
     place = Path(path) if suffix == ".json" else _roles(path)
-    text = read_text(place)
+    of_genie = suffix == ".xdsl" and not place.exists()
+    if of_genie:
+        place = Path(path)
+    text = "" if of_genie else read_text(place)
     network = None if suffix == ".json" else read_network(path, normalize=normalize)
     try:
+        if of_genie and network is not None:
+            return genie_bank(path, network)
         return bank_from_json(text) if network is None else roles_from_json(text, network)
     except ModelFileError as fault:
         raise ModelFileError(f"{fault}, in {place}", str(place)) from fault
@@ -128,24 +133,6 @@ def read_text(
     if not text.strip():
         raise ModelFileError(f"{path} is empty", str(path))
     return text
-
-
-def read_rows(path: str | os.PathLike[str]) -> list[list[str]]:
-    """Return the nonempty lines of a CSV file, as cells without surrounding blanks.
-
-    Raises
-    ------
-    ModelFileError
-        If the file cannot be read, or is not CSV; the message names the line.
-    """
-    lines = csv.reader(io.StringIO(read_text(path)))
-    try:
-        return [[cell.strip() for cell in row] for row in lines if row]
-    except csv.Error as fault:
-        raise ModelFileError(
-            f"expected comma-separated values in {path}, got line {lines.line_num} ({fault})",
-            str(path),
-        ) from fault
 
 
 def _roles(path: str | os.PathLike[str]) -> Path:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,9 @@ from bnmind._arguments import checked
 from bnmind._messages import MOST_FAULTS, first_faults, shown
 from bnmind._values import CheckedValue
 from bnmind.adaptive.items.item import Item
+from bnmind.adaptive.items.qmatrix_table import qmatrix_parts
 from bnmind.adaptive.items.skill_distributions import ProfileDistribution, Saturated
+from bnmind.adaptive.items.text_table import TextTable, frame_table
 from bnmind.adaptive.response_models.base import ResponseModel, made_for_skills
 from bnmind.errors import InvalidModelError, TooLargeError
 from bnmind.pgm import CPD, Network, TabularCPD, Variable
@@ -39,6 +40,8 @@ class QMatrix(CheckedValue):
         The items, one for each row.
     skills
         The names of the skills, one for each column.
+    notes
+        What was guessed or left out when the Q-matrix was read, a sentence each.
 
     Raises
     ------
@@ -51,6 +54,7 @@ class QMatrix(CheckedValue):
     needs: NDArray[np.intp]
     items: tuple[Item, ...]
     skills: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -100,7 +104,12 @@ class QMatrix(CheckedValue):
         object.__setattr__(self, "needs", whole)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (QMatrix, (self.needs, self.items, self.skills))
+        return (QMatrix, (self.needs, self.items, self.skills, self.notes))
+
+    @property
+    def item_names(self) -> tuple[str, ...]:
+        """The names of the items, in the order of the rows."""
+        return tuple(item.name for item in self.items)
 
     @classmethod
     @checked
@@ -116,19 +125,24 @@ class QMatrix(CheckedValue):
         Parameters
         ----------
         table
-            ``(items, skills)``. The columns of a data frame name the skills; its column
-            ``item``, or else its index, names the items.
+            ``(items, skills)``. The columns of a data frame name the skills. Its column
+            ``item``, its index, or a first column of texts or row numbers names the items.
+            Truth values count as 0 and 1, empty cells as 0, and crosses as 1.
         items, skills
             Names that replace those of the table; default ``item_1``, ``skill_1``, …
             Whole numbers are stored as text. An item and a skill must not have the same
             name.
         """
+        notes: tuple[str, ...] = ()
+        if isinstance(table, QMatrix):
+            return table
         if hasattr(table, "columns"):
-            if "item" in table.columns:
-                table = table.set_index("item")
-            items = [label_text(name) for name in table.index] if items is None else items
-            skills = [label_text(name) for name in table.columns] if skills is None else skills
-            table = table.to_numpy()
+            table = frame_table(table)
+        if isinstance(table, TextTable):
+            parts = qmatrix_parts(table)
+            items = parts.items if items is None else items
+            skills = parts.skills if skills is None else skills
+            table, notes = parts.needs, parts.notes
         needs = _cells(table)
         n_rows, n_columns = needs.shape if needs.ndim == 2 else (0, 0)
         if items is None:
@@ -138,7 +152,23 @@ class QMatrix(CheckedValue):
         named_items = tuple(
             item if isinstance(item, Item) else Item(label_text(item)) for item in items
         )
-        return cls(needs, named_items, tuple(map(label_text, skills)))
+        return cls(needs, named_items, tuple(map(label_text, skills)), notes)
+
+    @checked
+    def with_item_names(self, names: Sequence[str]) -> QMatrix:
+        """Return this Q-matrix with other names of its items, in the order of the rows."""
+        if len(names) != len(self.items):
+            raise InvalidModelError([f"expected {len(self.items)} items, got {len(names)}"])
+        new = {item.name: name for item, name in zip(self.items, names, strict=True)}
+        items = (
+            replace(
+                item,
+                name=new[item.name],
+                enemies=tuple(new.get(enemy, enemy) for enemy in item.enemies),
+            )
+            for item in self.items
+        )
+        return replace(self, items=tuple(items))
 
     @checked
     def response_models(
@@ -279,7 +309,7 @@ def bank_parts(
                     budget=DEFAULT_CELLS,
                 )
             cpds.append(cpd)
-            items.append(dataclasses.replace(item, gate=model))
+            items.append(replace(item, gate=model))
         except InvalidModelError as fault:
             problems += fault.problems
     if problems:

@@ -23,7 +23,8 @@ from bnmind.adaptive.learning.em.e_step_table import TableExpectation
 from bnmind.adaptive.learning.em.e_step_tree import PlanExpectation
 from bnmind.adaptive.learning.em.em import BankAscent, Parameters
 from bnmind.adaptive.learning.em.response_layout import Expectation, Patterns, ResponseLayout
-from bnmind.adaptive.learning.model import bank_to_learn, item_blocks
+from bnmind.adaptive.learning.inputs import learning_inputs
+from bnmind.adaptive.learning.model import item_blocks
 from bnmind.adaptive.learning.parameters.options import LearningOptions
 from bnmind.adaptive.learning.parameters.skill_families import SkillFamilies
 from bnmind.adaptive.response_models.base import ResponseModel
@@ -246,10 +247,7 @@ def learn(
     True
     """
     asked = options or LearningOptions()
-    bank = bank_to_learn(model, gate, skills)
-    if not isinstance(responses, Responses) and not hasattr(responses, "columns"):
-        responses = Responses.of(responses, items=bank.item_names)
-    data = Responses.of(responses).for_bank(bank)
+    bank, data = learning_inputs(responses, model, gate, skills)
     layout = LearningModel.of(bank, asked)
     ascent = BankAscent(layout.layout, layout.skills, layout.expectation(data, asked))
     alone = asked.workers == 1

@@ -17,6 +17,16 @@ from bnmind._messages import MOST_FAULTS, first_faults, shown
 from bnmind._values import CheckedValue, sealed
 from bnmind.adaptive.beliefs.batch_belief import MISSING
 from bnmind.adaptive.items.bank import ItemBank
+from bnmind.adaptive.items.text_table import TextTable, frame_table, read_table
+from bnmind.adaptive.responses.cells import FEW_CELLS, MAX_CODE, MISSING_TEXTS, place_text
+from bnmind.adaptive.responses.columns import ColumnOptions, names_shown
+from bnmind.adaptive.responses.names import NameMatch, match_names
+from bnmind.adaptive.responses.reading import (
+    NO_NAMES,
+    GivenNames,
+    answered_rows,
+    read_responses,
+)
 from bnmind.errors import ResponseTableError
 from bnmind.pgm.variable import label_text, name_fault
 
@@ -24,15 +34,6 @@ if TYPE_CHECKING:
     import pandas
 
 __all__ = ["MISSING_TEXTS", "Responses"]
-
-MISSING_TEXTS = ("", "NA", "N/A", "NaN", ".")
-"""Texts that stand for a missing response, by default."""
-
-_ID_COLUMNS = ("examinee", "id")
-"""Names of columns with the names of the examinees, in upper or lower case."""
-
-_MOST = 126
-"""The highest position of a response that fits into int8 together with missing responses."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +49,10 @@ class Responses(CheckedValue):
         The names of the items, one for each column.
     examinees
         The names of the examinees, one for each row; default "1", "2", …
+    groups
+        The group of each examinee; empty if there are none.
+    notes
+        What was guessed or left out when the responses were read, a sentence each.
 
     Raises
     ------
@@ -64,6 +69,8 @@ class Responses(CheckedValue):
     codes: NDArray[np.signedinteger[Any]]
     items: tuple[str, ...]
     examinees: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -79,6 +86,8 @@ class Responses(CheckedValue):
         ids = tuple(self.examinees) or tuple(str(row + 1) for row in range(len(array)))
         object.__setattr__(self, "examinees", ids)
         problems = first_faults(_faults(array, self.items, ids))
+        if self.groups and len(self.groups) != len(array):
+            problems.append(f"expected {len(array)} groups of examinees, got {len(self.groups)}")
         if problems:
             raise ResponseTableError(problems)
         codes = array.astype(np.int8)
@@ -93,57 +102,86 @@ class Responses(CheckedValue):
         *,
         items: Sequence[str | int] | None = None,
         examinees: Sequence[object] | None = None,
-        missing: Iterable[str] = MISSING_TEXTS,
+        missing: Iterable[str | float] = (),
+        expected: Sequence[str] | None = None,
+        id_column: str | None = None,
+        group_column: str | None = None,
+        ignore: Iterable[str] = (),
     ) -> Responses:
         """Return the responses of an array or a data frame, a row for each examinee.
 
         Parameters
         ----------
         table
-            Positions of responses; −1, nan or a text in ``missing`` for a missing
-            response. The columns of a data frame name the items; its index, or a column
-            ``examinee`` or ``id``, names the examinees.
+            Positions of responses, or truth values; −1, nan, an empty cell, or a text such as
+            NA for a missing response. The columns of a data frame name the items; its index, or a
+            column, names the examinees. It may also be long, with a row for each response and
+            columns for examinee, item and response.
         items, examinees
             Names that replace those of the table; default ``item_1``, … and "1", …
         missing
-            Texts that stand for a missing response, in upper or lower case.
+            Other texts, in upper or lower case, and numbers that stand for a missing response,
+            such as -9.
+        expected
+            The names of the items of a Q-matrix or a bank. If the table has a column for each of
+            them, its other columns are left out.
+        id_column, group_column
+            The columns of a data frame with the names and the groups of the examinees; default
+            a column with a usual name, such as ``student_id`` or ``group``.
+        ignore
+            Columns of a data frame that are no items.
+
+        Notes
+        -----
+        Examinees without any response are left out. `notes` lists all that was guessed or left
+        out.
         """
         if isinstance(table, Responses):
             return table
+        options = ColumnOptions(
+            None if expected is None else tuple(expected), id_column, group_column, tuple(ignore)
+        )
+        given = None if items is None else tuple(map(label_text, items))
+        names = GivenNames(given, None if examinees is None else tuple(map(str, examinees)))
         if hasattr(table, "columns"):
-            frame: Any = table
-            names = [label_text(name) for name in frame.columns]
-            rows = [list(row) for row in frame.itertuples(index=False, name=None)]
-            if examinees is None and not _counts_up(frame.index):
-                examinees = list(frame.index)
-            return _parsed(names, rows, items, examinees, missing)
+            return cls._read(frame_table(table), missing, options, names)
         array = _array(table)
         if array.ndim != 2:
             raise ResponseTableError(
                 [f"expected an array (examinees, items), got one of shape {array.shape}"]
             )
-        if items is None:
-            items = [f"item_{number + 1}" for number in range(array.shape[1])]
-        if len(items) != array.shape[1]:
+        if given is not None and len(given) != array.shape[1]:
             raise ResponseTableError(
-                [f"expected a column for each of {len(items)} items, got {array.shape[1]} columns"]
+                [f"expected a column for each of {len(given)} items, got {array.shape[1]} columns"]
             )
         # An array has no column with names of examinees, even if an item is called so.
-        unnamed = [""] * array.shape[1]
-        return _parsed(unnamed, array.tolist(), items, examinees, missing)
+        columns = tuple(f"item_{number + 1}" for number in range(array.shape[1]))
+        rows = tuple(map(tuple, array.tolist()))
+        return cls._read(TextTable(columns, rows), missing, ColumnOptions(columns), names)
 
     @classmethod
     @checked
     def from_csv(
-        cls, path: str | os.PathLike[str], *, missing: Iterable[str] = MISSING_TEXTS
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        missing: Iterable[str | float] = (),
+        expected: Sequence[str] | None = None,
+        id_column: str | None = None,
+        group_column: str | None = None,
+        ignore: Iterable[str] = (),
     ) -> Responses:
-        """Return the responses in a CSV file: the items in the first line, then the examinees.
+        """Return the responses in a text file, as R, Excel, SPSS and others write it.
+
+        The first line names the items, and each further line holds the responses of an
+        examinee. The file may also be long, see `of`. Cells are separated by commas, semicolons,
+        tabs, vertical bars or blanks.
 
         Parameters
         ----------
         path
-            The file; a column ``examinee`` or ``id`` names the examinees.
-        missing
+            The file.
+        missing, expected, id_column, group_column, ignore
             As for `of`.
 
         Raises
@@ -152,26 +190,37 @@ class Responses(CheckedValue):
             If the file cannot be read.
         ResponseTableError
             If its content is not a table of responses.
+        UnknownNameError
+            If there is no column of a given name.
         """
-        from bnmind.adaptive.items.bank_files import read_rows
+        options = ColumnOptions(
+            None if expected is None else tuple(expected), id_column, group_column, tuple(ignore)
+        )
+        return cls._read(read_table(path), missing, options)
 
-        lines = read_rows(path)
-        header = lines[0] if lines else []
-        unnamed = (
-            f"column {number + 1} has no name" for number, name in enumerate(header) if not name
+    @classmethod
+    def _read(
+        cls,
+        table: TextTable,
+        missing: Iterable[str | float],
+        options: ColumnOptions,
+        names: GivenNames = NO_NAMES,
+    ) -> Responses:
+        read = read_responses(table, missing, options, names)
+        if read.problems:
+            others = _faults(read.codes, read.items, read.labels)
+            raise ResponseTableError(first_faults(chain(read.problems, others)))
+        return Responses(
+            codes=read.codes,
+            items=read.items,
+            examinees=read.examinees,
+            groups=read.groups,
+            notes=read.notes,
         )
-        uneven = (
-            f"expected {len(header)} cells in row {number + 1}, got {len(row)}"
-            for number, row in enumerate(lines[1:])
-            if len(row) != len(header)
-        )
-        problems = first_faults(chain(unnamed, uneven))
-        if problems or not header:
-            raise ResponseTableError(problems or ["the first line must name the items"])
-        return _parsed(header, lines[1:], None, None, missing)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (Responses, (self.codes, self.items, self.examinees))
+        parts = (self.codes, self.items, self.examinees, self.groups, self.notes)
+        return (Responses, parts)
 
     def __repr__(self) -> str:
         n, m = self.codes.shape
@@ -199,56 +248,90 @@ class Responses(CheckedValue):
         """Return the responses of some of the examinees, by position or by a mask."""
         rows = positions(examinees, len(self), "examinees")
         ids = tuple(self.examinees[row] for row in rows)
-        return type(self)(self.codes[rows], self.items, ids)
+        groups = tuple(self.groups[row] for row in rows) if self.groups else ()
+        return type(self)(
+            codes=self.codes[rows],
+            items=self.items,
+            examinees=ids,
+            groups=groups,
+            notes=self.notes,
+        )
 
     @checked
     def for_bank(self, bank: ItemBank) -> Responses:
         """Return the responses with their columns in the order of a bank's items.
 
+        Columns with names similar to the items are renamed. If one of the two only numbers the
+        items, they are matched by position. Other columns are left out. `notes` say so.
+
         Raises
         ------
         ResponseTableError
-            If the columns are not the bank's items, or an item has no such response. All
+            If the bank's items are not among the columns, or an item has no such response. All
             faults are reported at once.
         """
-        known, column_of = (
-            frozenset(bank.item_names),
-            {name: i for i, name in enumerate(self.items)},
-        )
-        problems = [
-            f"column {place + 1}, {name}, is not an item of the Q-matrix or bank"
-            for place, name in enumerate(self.items)
-            if name not in known
-        ]
-        problems += [
-            f"there is no column for item {name}"
-            for name in bank.item_names
-            if name not in column_of
-        ]
-        for place, name in enumerate(self.items):
-            if name not in known:
-                continue
-            most = len(bank.responses(name)) - 1
-            problems += [
-                f"expected a response from 0 to {most} in {self._place(row, place)}, got"
-                f" {self.codes[row, place]}"
-                for row in np.flatnonzero(self.codes[:, place] > most)[:MOST_FAULTS].tolist()
-            ]
-        if problems:
+        match = match_names(self.items, bank.item_names)
+        if match is None:
+            raise ResponseTableError(_unmatched(self.items, bank.item_names))
+        found = self._with_columns(match, bank.item_names)
+        if problems := _too_high(found, bank):
             raise ResponseTableError(problems)
-        if self.items == bank.item_names:
+        return found
+
+    def _with_columns(self, match: NameMatch, names: tuple[str, ...]) -> Responses:
+        """Return the responses to some items, under their names."""
+        if self.items == names:
             return self
-        order = [column_of[name] for name in bank.item_names]
-        return Responses(self.codes[:, order], bank.item_names, self.examinees)
+        codes = self.codes[:, list(match.places)]
+        answered, left_out = answered_rows(codes, self.examinees)
+        rows = np.flatnonzero(answered).tolist()
+        others = [name for place, name in enumerate(self.items) if place not in match.places]
+        notes = [*self.notes, *left_out, *([match.note] if match.note else [])]
+        notes += [f"columns that are no items were left out: {names_shown(others)}"] * bool(others)
+        return Responses(
+            codes=codes[answered],
+            items=names,
+            examinees=tuple(self.examinees[row] for row in rows),
+            groups=tuple(self.groups[row] for row in rows) if self.groups else (),
+            notes=tuple(notes),
+        )
 
-    def _place(self, row: int, column: int) -> str:
-        return _place(row, column, self.examinees, self.items)
+
+def _unmatched(names: Sequence[str], expected: Sequence[str]) -> list[str]:
+    """Return the faults of columns that are no items, and of items without a column."""
+    known, own = frozenset(expected), frozenset(names)
+    strange = [name for name in names if name not in known]
+    absent = [name for name in expected if name not in own]
+    problems = []
+    if strange:
+        is_are = "column is no item" if len(strange) == 1 else "columns are no items"
+        problems.append(
+            f"{len(strange):,} {is_are} of the Q-matrix or bank: {names_shown(strange)}"
+        )
+    if absent:
+        what = "item has" if len(absent) == 1 else "items have"
+        problems.append(f"{len(absent):,} {what} no column: {names_shown(absent)}")
+    return problems
 
 
-def _place(row: int, column: int, examinees: Sequence[str], items: Sequence[str]) -> str:
-    """Return the place of a cell in words; rows are counted from 1 without the header."""
-    who = f" (examinee {examinees[row]})" if examinees[row] != str(row + 1) else ""
-    return f"row {row + 1}{who}, column {items[column]}"
+def _too_high(found: Responses, bank: ItemBank) -> list[str]:
+    """Return the faults of responses that an item does not have; many equal ones are one fault."""
+    most = np.array([len(bank.responses(name)) - 1 for name in found.items])
+    cells = np.argwhere(found.codes > most)
+    values = found.codes[cells[:, 0], cells[:, 1]]
+    problems = []
+    for value in np.unique(values).tolist():
+        places = cells[values == value].tolist()
+        for row, column in places if len(places) <= FEW_CELLS else places[:1]:
+            where = place_text(row, column, found.examinees, found.items)
+            problem = f"expected a response from 0 to {most[column]} in {where}, got {value}"
+            if len(places) > FEW_CELLS:
+                problem += (
+                    f", as in {len(places) - 1:,} other cells; if {value} stands for a missing"
+                    " response, declare it as missing"
+                )
+            problems.append(problem)
+    return first_faults(problems)
 
 
 def _array(table: ArrayLike) -> NDArray[Any]:
@@ -267,10 +350,6 @@ def _array(table: ArrayLike) -> NDArray[Any]:
             ]
             or [f"expected an array (examinees, items), got {len(rows)} rows"]
         ) from None
-
-
-def _counts_up(index: Any) -> bool:
-    return list(index) == list(range(len(index)))
 
 
 def _doubled(names: Sequence[str], what: str, where: str) -> list[str]:
@@ -300,75 +379,13 @@ def _faults(codes: NDArray[Any], items: Sequence[str], examinees: Sequence[str])
         if not name:
             yield f"the examinee in row {row} has no name"
     yield from _doubled(examinees, "examinees", "rows")
-    for row, column in np.argwhere((codes < MISSING) | (codes > _MOST))[:MOST_FAULTS].tolist():
+    for row, column in np.argwhere((codes < MISSING) | (codes > MAX_CODE))[:MOST_FAULTS].tolist():
         yield (
-            f"expected a response from 0 to {_MOST}, or {MISSING} where there is none, in"
-            f" {_place(row, column, examinees, items)}, got {codes[row, column]}"
+            f"expected a response from 0 to {MAX_CODE}, or {MISSING} where there is none, in"
+            f" {place_text(row, column, examinees, items)}, got {codes[row, column]}"
         )
     is_given = codes != MISSING
     for row in np.flatnonzero(~is_given.any(axis=1))[:MOST_FAULTS].tolist():
         yield f"row {row + 1}, of examinee {examinees[row]}, has no responses"
     for column in np.flatnonzero(~is_given.any(axis=0))[:MOST_FAULTS].tolist():
         yield f"column {items[column]} has no responses"
-
-
-def _parsed(
-    names: Sequence[str],
-    rows: Sequence[Sequence[Any]],
-    items: Sequence[str | int] | None,
-    examinees: Sequence[object] | None,
-    missing: Iterable[str],
-) -> Responses:
-    """Return the responses of a table of texts and numbers."""
-    ids = [place for place, name in enumerate(names) if name.lower() in _ID_COLUMNS][:1]
-    if ids and examinees is None:
-        examinees = [str(row[ids[0]]).strip() for row in rows]
-    columns = [place for place in range(len(names)) if place not in ids]
-    named = (
-        tuple(map(label_text, items))
-        if items is not None
-        else tuple(names[place] for place in columns)
-    )
-    if len(named) != len(columns):
-        raise ResponseTableError([f"expected {len(columns)} items, got {len(named)}"])
-    who = tuple(map(str, examinees)) if examinees is not None else ()
-    if who and len(who) != len(rows):
-        raise ResponseTableError([f"expected {len(rows)} examinees, got {len(who)}"])
-    none = {text.lower() for text in missing}
-    labels = who or tuple(str(row + 1) for row in range(len(rows)))
-    codes = np.full((len(rows), len(columns)), MISSING, dtype=np.int64)
-    problems: list[str] = []
-    for row, cells in enumerate(rows):
-        for column, place in enumerate(columns):
-            code = _code(cells[place], none)
-            if code is None and len(problems) < MOST_FAULTS:
-                problems.append(
-                    "expected the position of a response, or nothing, in"
-                    f" {_place(row, column, labels, named)}, got {shown(cells[place])}"
-                )
-            # A wrong cell is not also reported as missing.
-            codes[row, column] = 0 if code is None else code
-    if problems:
-        raise ResponseTableError(first_faults(chain(problems, _faults(codes, named, labels))))
-    return Responses(codes, named, who)
-
-
-def _code(cell: Any, none: set[str]) -> int | None:
-    """Return the position in a cell; None if the cell is not a position."""
-    if cell is None:
-        return MISSING
-    if isinstance(cell, str):
-        text = cell.strip()
-        if text.lower() in none:
-            return MISSING
-        try:
-            cell = float(text)
-        except ValueError:
-            return None
-    try:
-        number = float(cell)
-    except (TypeError, ValueError):
-        return MISSING if str(cell).lower() in none or str(cell) == "<NA>" else None
-    if number != number:  # nan
-        return MISSING
-    return int(number) if number % 1 == 0 and abs(number) < 2**31 else None

@@ -11,6 +11,14 @@ import typer
 
 from bnmind._registry import made_by_name
 from bnmind._text_files import check_writable
+from bnmind.cli.adaptive.response_files import (
+    GroupColumn,
+    IdColumn,
+    IgnoredColumns,
+    MissingTexts,
+    read_response_file,
+    say_notes,
+)
 from bnmind.cli.shared.backends import backend_of
 from bnmind.cli.shared.command import with_options
 from bnmind.cli.shared.errors import say
@@ -30,10 +38,12 @@ __all__ = ["LEARN_HELP", "LearnCommand", "learn"]
 
 LEARN_HELP = """Learn an item bank from the responses of examinees, by maximum likelihood (EM).
 
-RESPONSES is a CSV file. Its first line names the items. Each further line holds the
-responses of one examinee: 0, 1, …, or nothing if the item was not asked. A column examinee
-or id may name the examinees. The Q-matrix marks the skills that each item needs; it has a
-column item and a column for each skill.
+RESPONSES is a text file with a table, as R, Excel or SPSS write it. Its first line names the
+items. Each further line holds the responses of one examinee: 0, 1, …, or nothing if the item
+was not asked; or a single response, in a table with columns for examinee, item and response.
+The Q-matrix marks the skills that each item needs. It has a column for each skill, and may
+have a column item; if its rows have no names, the items are matched by position. Notes say
+how the files were read.
 
 \b
 Examples:
@@ -83,6 +93,10 @@ class LearnOptions:
         Path | None,
         typer.Option("--out", metavar="FILE", help="The file for the learned bank."),
     ] = None
+    missing: MissingTexts = None
+    id_column: IdColumn = None
+    group_column: GroupColumn = None
+    ignore: IgnoredColumns = None
     gate: Annotated[
         str | None,
         typer.Option(
@@ -138,9 +152,9 @@ class LearnOptions:
 @with_options(LearnOptions)
 def learn(options: LearnOptions) -> None:
     """Learn, write the bank, and say how well it fits."""
-    from bnmind.adaptive import Bounds, LearningOptions, Responses, write_bank
+    from bnmind.adaptive import Bounds, LearningOptions, write_bank
     from bnmind.adaptive import learn as learned_from
-    from bnmind.adaptive.learning.model import bank_to_learn
+    from bnmind.adaptive.learning.inputs import learning_inputs
 
     settings = LearningOptions(
         starts=options.starts,
@@ -151,11 +165,21 @@ def learn(options: LearnOptions) -> None:
         workers=backend_of(options.workers, options.cluster),
     )
     model = _model(options.qmatrix, options.bank, options.gate, options.skills)
-    start = bank_to_learn(model, _gate(options.gate or "dina"), _skills(options.skills))
+    data = read_response_file(
+        options.responses,
+        expected=model.item_names,
+        missing=options.missing,
+        id_column=options.id_column,
+        group_column=options.group_column,
+        ignore=options.ignore,
+    )
+    start, data = learning_inputs(
+        data, model, _gate(options.gate or "dina"), _skills(options.skills)
+    )
+    say_notes(data)
     learned_in = printable(options.responses.name)
     if options.out is not None:
         _check_place(start, options.out, options.title or "")
-    data = Responses.from_csv(options.responses)
     learned = working(
         "learning",
         lambda report: learned_from(
@@ -253,6 +277,7 @@ def _as_json(found: Learned, out: Path | None) -> dict[str, Any]:
         "aic": found.aic,
         "bic": found.bic,
         "examinees": len(found.responses),
+        "notes": list(found.responses.notes),
         "missing": found.responses.n_missing,
         "converged": record.converged,
         "steps": record.steps,

@@ -15,6 +15,13 @@ from bnmind.cli.adaptive.options import (
     SELECTOR_HELP,
     StopNames,
 )
+from bnmind.cli.adaptive.response_files import (
+    IdColumn,
+    IgnoredColumns,
+    MissingTexts,
+    read_response_file,
+    say_notes,
+)
 from bnmind.cli.shared.backends import backend_of
 from bnmind.cli.shared.command import with_options
 from bnmind.cli.shared.options import ClusterOption, Json, Seed, Workers
@@ -30,6 +37,7 @@ if TYPE_CHECKING:
         Examinees,
         ItemBank,
         LearningOptions,
+        Responses,
         Selector,
         SimulationOptions,
         SimulationResult,
@@ -74,6 +82,9 @@ class SimulateOptions:
         Path | None,
         typer.Option("--responses", metavar="FILE", help="Recorded answers to replay, as CSV."),
     ] = None
+    missing: MissingTexts = None
+    id_column: IdColumn = None
+    ignore: IgnoredColumns = None
     qmatrix: Annotated[
         Path | None,
         typer.Option(
@@ -157,10 +168,13 @@ def simulate(options: SimulateOptions) -> None:
     if options.responses is None:
         result = tests.drawn(_model(options), options.examinees or DEFAULT_EXAMINEES)
     elif options.qmatrix is None and options.folds is None:
-        result = tests.recorded(_model(options), options.responses)
+        bank = _model(options)
+        result = tests.recorded(bank, _answers(bank, options.responses, options))
     else:
+        bank = _model(options)
+        answers = _answers(bank, options.responses, options)
         result = tests.cross_validated(
-            _model(options), options.responses, options.folds or DEFAULT_FOLDS, _learning(options)
+            bank, answers, options.folds or DEFAULT_FOLDS, _learning(options)
         )
     written = save_simulation(result, options.out, vector=options.svg)
     if options.as_json:
@@ -208,11 +222,10 @@ class _Tests:
         )
         return self._simulated(bank, people)
 
-    def recorded(self, bank: ItemBank, path: Path) -> SimulationResult:
+    def recorded(self, bank: ItemBank, answers: Responses) -> SimulationResult:
         from bnmind.adaptive import Examinees
-        from bnmind.adaptive.responses.responses import Responses
 
-        return self._simulated(bank, Examinees.recorded(bank, Responses.from_csv(path)))
+        return self._simulated(bank, Examinees.recorded(bank, answers))
 
     def _simulated(self, bank: ItemBank, people: Examinees) -> SimulationResult:
         from bnmind.adaptive import simulate as simulate_tests
@@ -231,14 +244,11 @@ class _Tests:
         return SimulationOptions(seed=self.seed, workers=self.workers)
 
     def cross_validated(
-        self, model: ItemBank, path: Path, folds: int, options: LearningOptions
+        self, model: ItemBank, answers: Responses, folds: int, options: LearningOptions
     ) -> SimulationResult:
         from bnmind.adaptive import replay
         from bnmind.adaptive.learning.learn import learn
-        from bnmind.adaptive.responses.responses import Responses
 
-        answers = Responses.from_csv(path)
-        answers = answers.for_bank(model)  # raises before learning
         return working(
             "learning and testing",
             lambda report: replay(
@@ -251,6 +261,19 @@ class _Tests:
                 progress=report,
             ),
         )
+
+
+def _answers(bank: ItemBank, path: Path, options: SimulateOptions) -> Responses:
+    """Return the recorded answers to the items of a bank."""
+    answers = read_response_file(
+        path,
+        expected=bank.item_names,
+        missing=options.missing,
+        id_column=options.id_column,
+        ignore=options.ignore,
+    ).for_bank(bank)
+    say_notes(answers)
+    return answers
 
 
 def _model(options: SimulateOptions) -> ItemBank:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from bnmind.pgm.formats.bif import BIF
+from bnmind.pgm.formats.dne import DNE
 from bnmind.pgm.formats.json_files import JsonFormat
 from bnmind.pgm.formats.model_format import ModelFormat
 from bnmind.pgm.formats.net import NET
@@ -25,6 +26,7 @@ MODEL_FORMATS: Mapping[str, ModelFormat] = MappingProxyType(
         ".xmlbif": XMLBIF,
         ".xml": XMLBIF,
         ".net": NET,
+        ".dne": DNE,
         ".uai": UaiFormat(),
         ".json": JsonFormat(),
     }

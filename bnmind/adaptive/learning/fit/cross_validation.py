@@ -17,8 +17,8 @@ from bnmind.adaptive.beliefs.start import beliefs_given
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.qmatrix import QMatrix
 from bnmind.adaptive.items.skill_distributions import ProfileDistribution
+from bnmind.adaptive.learning.inputs import learning_inputs
 from bnmind.adaptive.learning.learn import Learned, learn
-from bnmind.adaptive.learning.model import bank_to_learn
 from bnmind.adaptive.learning.parameters.options import LearningOptions
 from bnmind.adaptive.response_models.base import ResponseModel
 from bnmind.adaptive.response_models.dina import Dina
@@ -103,10 +103,7 @@ def cross_validate(
     ResponseTableError
         As for `learn`, and if nobody outside of a fold answered an item.
     """
-    bank = bank_to_learn(model, gate, skills)
-    if not isinstance(responses, Responses) and not hasattr(responses, "columns"):
-        responses = Responses.of(responses, items=bank.item_names)
-    data = Responses.of(responses).for_bank(bank)
+    bank, data = learning_inputs(responses, model, gate, skills)
     numbers = fold_numbers(len(data), folds=folds, seed=fold_seed)
     asked = options or LearningOptions()
     # A fold is one task, so its starts are not distributed once more.

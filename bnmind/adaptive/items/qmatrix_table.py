@@ -1,0 +1,112 @@
+"""Q-matrices in tables as people keep them: with names, bare, with numbered rows, or with crosses.
+
+The packages CDM and GDINA of R use a bare matrix. Its rows and columns get numbers for names;
+learning matches such rows with the columns of the responses by position.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind._messages import counted
+from bnmind.adaptive.items.text_table import TextTable, number_of
+from bnmind.errors import InvalidModelError
+from bnmind.pgm.variable import label_text
+
+__all__ = ["QMatrixParts", "qmatrix_parts"]
+
+_CROSSES = frozenset(["x", "+", "✓", "✔", "✗", "×", "•"])
+"""Marks that stand for 1."""
+
+_EMPTY = frozenset(["", "nan", "NaN", "<NA>"])
+
+
+@dataclass(frozen=True, eq=False)
+class QMatrixParts:
+    """The parts of a Q-matrix that were read from a table."""
+
+    needs: NDArray[Any]
+    """``(items, skills)`` of objects, not checked."""
+    items: tuple[str, ...]
+    skills: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def qmatrix_parts(table: TextTable) -> QMatrixParts:
+    """Return the parts of the Q-matrix in a table.
+
+    The names of the items are in a column ``item``, or in the first column, if it has no name,
+    counts the rows, or holds texts. Empty cells are 0, and crosses are 1.
+
+    Raises
+    ------
+    InvalidModelError
+        If a row has too few or too many cells.
+    """
+    if table.uneven:
+        raise InvalidModelError([f"{fault} of the Q-matrix" for fault in table.uneven])
+    rows = [row for row in table.rows if any(_is_given(cell) for cell in row)]
+    notes = list(table.notes)
+    if len(rows) < len(table.rows):
+        notes.append(f"{counted(len(table.rows) - len(rows), 'empty row')} left out")
+    place = _item_column(table, rows)
+    columns = [column for column in range(table.n_columns) if column != place]
+    if place is None:
+        items = tuple(f"item_{number}" for number in range(1, len(rows) + 1))
+    else:
+        items = tuple(label_text(row[place]).strip() for row in rows)
+    if table.header is None:
+        skills = tuple(f"skill_{number}" for number in range(1, len(columns) + 1))
+        notes.append("the first line has no names; the skills are named skill_1 and so on")
+    else:
+        skills = tuple(table.header[column] for column in columns)
+    needs = np.empty((len(rows), len(columns)), dtype=object)
+    n_empty = n_crosses = 0
+    for cells, row in zip(needs, rows, strict=True):
+        for k, column in enumerate(columns):
+            cell = row[column]
+            is_cross = isinstance(cell, str) and cell.strip().lower() in _CROSSES
+            is_empty = not _is_given(cell)
+            n_crosses += is_cross
+            n_empty += is_empty
+            number = None if is_cross or is_empty else number_of(cell)
+            whole = int(number) if number is not None and number % 1 == 0 else None
+            cells[k] = int(is_cross) if is_cross or is_empty else cell if whole is None else whole
+    if n_crosses:
+        notes.append(f"{counted(n_crosses, 'marked cell')} read as 1")
+    if n_empty:
+        notes.append(f"{counted(n_empty, 'empty cell')} read as 0")
+    return QMatrixParts(needs, items, skills, tuple(notes))
+
+
+def _is_given(cell: Any) -> bool:
+    return cell is not None and str(cell).strip() not in _EMPTY
+
+
+def _item_column(table: TextTable, rows: Sequence[tuple[Any, ...]]) -> int | None:
+    """Return the column with the names of the items; None if there is none."""
+    header = table.header or ("?",) * table.n_columns
+    named = [place for place, name in enumerate(header) if name.strip().lower() == "item"]
+    if named or table.n_columns < 2 or not rows:
+        return named[0] if named else None
+    first = [row[0] for row in rows]
+    numbers = [number_of(cell) for cell in first]
+    if not header[0] or _counts(numbers):
+        return 0
+    has_texts = any(
+        number is None and _is_given(cell) and str(cell).strip().lower() not in _CROSSES
+        for cell, number in zip(first, numbers, strict=True)
+    )
+    return 0 if has_texts and len(set(map(str, first))) == len(first) else None
+
+
+def _counts(numbers: Sequence[float | None]) -> bool:
+    """Return whether numbers count the rows, from 0 or 1; two rows may do so by chance."""
+    return len(numbers) > 2 and any(
+        list(numbers) == list(range(start, start + len(numbers))) for start in (0, 1)
+    )

@@ -1,0 +1,277 @@
+"""Tables of text files as R, Excel, SPSS and other programs write them, and of data frames.
+
+The separator is found by counting: a tab, a semicolon, a comma, a vertical bar or blanks. A first
+line of numbers alone holds data, not names, unless it counts the columns. R writes names of rows
+with a name too few in the first line (``write.table``) or with an empty name (``write.csv``).
+Excel in German writes semicolons and decimal commas, a line ``sep=;``, and cells that are empty in
+all rows. Cells are the texts of the file, or the values of the data frame.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from bnmind._bounded_files import LARGE_FILE, read_bytes
+from bnmind._messages import counted, first_faults
+from bnmind.errors import ModelFileError
+from bnmind.pgm.variable import label_text
+
+__all__ = [
+    "TRUTH_VALUES",
+    "TextTable",
+    "frame_table",
+    "number_of",
+    "read_table",
+    "table_of",
+]
+
+TRUTH_VALUES = {
+    **dict.fromkeys(["true", "t", "wahr", "vrai", "verdadero", "vero", "waar", "pravda"], 1),
+    **dict.fromkeys(["false", "f", "falsch", "faux", "falso", "onwaar", "nepravda"], 0),
+}
+"""Truth values as R and the spreadsheets of several languages write them, in lower case."""
+
+_SEPARATORS = ("\t", ";", ",", "|")
+_MARKS = ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"), (b"\xef\xbb\xbf", "utf-8-sig"))
+_OTHER_FILES = (
+    (b"PK\x03\x04", "an Excel workbook", "save it as CSV, or pass pandas.read_excel(…)"),
+    (b"\xd0\xcf\x11\xe0", "an Excel workbook", "save it as CSV, or pass pandas.read_excel(…)"),
+    (b"$FL", "an SPSS file", "save it as CSV, or pass pandas.read_spss(…)"),
+    (b"\x1f\x8b", "a packed file or one of R", "unpack it, or save it by write.csv"),
+)
+_COUNTED = 1000
+"""The separator is chosen by this many lines."""
+
+_MARKED = {"NA", "x", "X", "."}
+"""Texts that may fill a first row of data."""
+
+_FEWEST_COUNTED = 3
+"""Fewer columns may hold 0 and 1 by chance in an order that counts them."""
+
+
+@dataclass(frozen=True)
+class TextTable:
+    """The cells of a table, and the names of its columns."""
+
+    header: tuple[str, ...] | None
+    """The name of each column, "" if it has none; None if there is no line of names."""
+    rows: tuple[tuple[Any, ...], ...]
+    """The cells: texts without surrounding blanks, or values of a data frame."""
+    notes: tuple[str, ...] = ()
+    """How the file was read, where that may surprise."""
+    uneven: tuple[str, ...] = ()
+    """A fault for each row with too few or too many cells."""
+
+    @property
+    def n_columns(self) -> int:
+        """The number of columns."""
+        return len(self.header) if self.header is not None else max(map(len, self.rows), default=0)
+
+    def column(self, place: int) -> list[Any]:
+        """Return the cells of a column."""
+        return [row[place] for row in self.rows]
+
+
+def number_of(cell: Any) -> float | None:
+    """Return the number or truth value in a cell; None if it is neither.
+
+    Examples
+    --------
+    >>> number_of("1,0"), number_of(" 2 "), number_of("WAHR"), number_of("x"), number_of(True)
+    (1.0, 2.0, 1.0, None, 1.0)
+    """
+    if isinstance(cell, str):
+        text = cell.strip()
+        if (truth := TRUTH_VALUES.get(text.lower())) is not None:
+            return float(truth)
+        cell = text if "," not in text else text.replace(",", ".", 1)
+        if "_" in text or not text.isascii():
+            return None
+    try:
+        return float(cell)
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
+def read_table(path: str | os.PathLike[str]) -> TextTable:
+    """Return the table in a text file.
+
+    Raises
+    ------
+    ModelFileError
+        If the file cannot be read, is empty, or is no table of text; the message names it.
+    """
+    text, notes = _text(path)
+    lines = [line for line in text.split("\n") if line.strip()]
+    separator, skipped = _separator(lines)
+    if skipped:
+        text = text.split("\n", 1)[1]
+    if separator == " ":
+        text = "\n".join(line.strip() for line in lines)
+    reader = csv.reader(io.StringIO(text), delimiter=separator, skipinitialspace=separator == " ")
+    try:
+        rows = [[cell.strip() for cell in row] for row in reader if row]
+    except csv.Error as fault:
+        what = "comma-separated values" if separator == "," else "a table of values"
+        raise ModelFileError(
+            f"expected {what} in {path}, got line {reader.line_num} ({fault})", str(path)
+        ) from fault
+    table = _trimmed(table_of(rows))
+    return replace(table, notes=(*notes, *table.notes))
+
+
+def table_of(rows: Sequence[Sequence[Any]]) -> TextTable:
+    """Return the table of some rows; the first may hold the names of the columns."""
+    if not rows:
+        return TextTable((), ())
+    has_names = _names_columns(rows[0], rows[1:])
+    header = list(map(str, rows[0])) if has_names else None
+    body = [list(row) for row in (rows[1:] if has_names else rows)]
+    width = len(header) if header is not None else len(rows[0])
+    one_more = len(body) > 1 and all(len(row) == width + 1 for row in body)
+    if header is not None and one_more and any(row[-1] != "" for row in body):
+        header = ["", *header]  # R names the rows, but not their column
+        width += 1
+    while header and body and header[-1] == "" and all(len(row) < width for row in body):
+        header.pop()
+        width -= 1
+    for row in body:
+        while len(row) > width and row[-1] == "":
+            row.pop()
+    uneven = first_faults(
+        f"expected {width} cells in row {number}, got {len(row)}"
+        for number, row in enumerate(body, 1)
+        if len(row) != width
+    )
+    return TextTable(
+        None if header is None else tuple(header),
+        tuple(map(tuple, body)),
+        uneven=tuple(uneven),
+    )
+
+
+def frame_table(frame: Any) -> TextTable:
+    """Return the table of a data frame; an index that does not count is a column without a name."""
+    header = [label_text(name) for name in frame.columns]
+    rows = [tuple(row) for row in frame.itertuples(index=False, name=None)]
+    if list(frame.index) != list(range(len(frame.index))):
+        header = ["", *header]
+        rows = [(label_text(name), *row) for name, row in zip(frame.index, rows, strict=True)]
+    return TextTable(tuple(header), tuple(rows))
+
+
+def _text(path: str | os.PathLike[str]) -> tuple[str, tuple[str, ...]]:
+    """Return the text of a file, and a note if its encoding had to be guessed."""
+    data = read_bytes(path, most=LARGE_FILE)
+    for mark, what, remedy in _OTHER_FILES:
+        if data.startswith(mark):
+            raise ModelFileError(f"{path} is {what}, not text: {remedy}", str(path))
+    encoding = next((name for mark, name in _MARKS if data.startswith(mark)), "utf-8")
+    notes: tuple[str, ...] = ()
+    try:
+        text = data.decode(encoding)
+    except UnicodeDecodeError as fault:
+        if encoding != "utf-8" or b"\0" in data:
+            raise ModelFileError(
+                f"{path} is not text in {encoding.upper()}: {fault.reason} at byte {fault.start:,}",
+                str(path),
+            ) from fault
+        # Five bytes have no meaning in this encoding; none of them is a letter.
+        text = data.decode("cp1252", errors="replace")
+        notes = ("the text is not UTF-8 and was read as Windows-1252 (Western European)",)
+    if not text.strip():
+        raise ModelFileError(f"{path} is empty", str(path))
+    return text.replace("\r\n", "\n").replace("\r", "\n"), notes
+
+
+def _separator(lines: Sequence[str]) -> tuple[str, bool]:
+    """Return the separator of cells, and whether the first line only names it."""
+    first = lines[0].strip().strip('"').lower()
+    if first.startswith("sep=") and len(first) == len("sep=;"):
+        return first[-1], True
+    some = lines[:_COUNTED]
+    for separator in _SEPARATORS:
+        number, share = _usual_count(some, separator)
+        if number > 1 and share > 0.5:
+            return separator, False
+    blanks = [line.strip() for line in some]
+    number, share = _usual_count(blanks[1:] or blanks, " ")
+    # Names may contain blanks, so all lines must agree.
+    if number > 1 and share == 1 and _count(blanks[0], " ") in (number, number - 1):
+        return " ", False
+    return ",", False
+
+
+def _usual_count(lines: Sequence[str], separator: str) -> tuple[int, float]:
+    """Return the most frequent number of cells of a line, and the share of such lines."""
+    counts = Counter(_count(line, separator) for line in lines)
+    number, lines_with_it = counts.most_common(1)[0]
+    return number, lines_with_it / len(lines)
+
+
+def _count(line: str, separator: str) -> int:
+    try:
+        return len(next(csv.reader([line], delimiter=separator, skipinitialspace=True)))
+    except (csv.Error, StopIteration):
+        return 1
+
+
+def _names_columns(first: Sequence[Any], others: Sequence[Sequence[Any]]) -> bool:
+    """Return whether the cells of a first row name the columns.
+
+    They do if several are texts; or if the numbers count the columns, or are none of the values
+    below. One text alone may be the name of an examinee or an item.
+    """
+    numbers = [number_of(cell) for cell in first]
+    texts = {cell for cell, n in zip(first, numbers, strict=True) if n is None and cell != ""}
+    below = {cell for row in others[:_COUNTED] for cell in row}
+    if texts and texts <= _MARKED:
+        return not texts & below
+    given = [n for n in numbers if n is not None and n == n]
+    if len(texts) > 1 or (texts and (numbers[0] is not None or not given)):
+        return True
+    if not given or len(set(given)) < len(given):
+        return False
+    counts = given[0] in (0, 1) and given == [given[0] + k for k in range(len(given))]
+    if counts and len(given) >= _FEWEST_COUNTED:
+        return True
+    return bool(below) and not set(given) & {number_of(cell) for cell in below}
+
+
+def _trimmed(table: TextTable) -> TextTable:
+    """Return a table without empty rows at the end and empty columns without a name."""
+    if table.uneven:
+        return table
+    rows = list(table.rows)
+    while rows and not any(cell != "" for cell in rows[-1]):
+        rows.pop()
+    empty = [
+        place
+        for place in range(table.n_columns)
+        if rows
+        and (table.header is None or not table.header[place])
+        and all(row[place] == "" for row in rows)
+    ]
+    notes = tuple(_trimming(len(table.rows) - len(rows), len(empty)))
+    if not notes:
+        return table
+    kept = [place for place in range(table.n_columns) if place not in empty]
+    return replace(
+        table,
+        header=None if table.header is None else tuple(table.header[place] for place in kept),
+        rows=tuple(tuple(row[place] for place in kept) for row in rows),
+        notes=(*table.notes, *notes),
+    )
+
+
+def _trimming(n_rows: int, n_columns: int) -> Iterator[str]:
+    if n_rows:
+        yield f"{counted(n_rows, 'empty row')} at the end left out"
+    if n_columns:
+        yield f"{counted(n_columns, 'empty column')} without a name left out"

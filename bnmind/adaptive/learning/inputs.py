@@ -1,0 +1,75 @@
+"""Responses and a Q-matrix or a bank, brought together: the same items under the same names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from numpy.typing import ArrayLike
+
+from bnmind.adaptive.items.bank import ItemBank
+from bnmind.adaptive.items.qmatrix import QMatrix
+from bnmind.adaptive.items.skill_distributions import ProfileDistribution
+from bnmind.adaptive.learning.model import bank_to_learn
+from bnmind.adaptive.response_models.base import ResponseModel
+from bnmind.adaptive.responses.names import are_numbered, match_names
+from bnmind.adaptive.responses.responses import Responses
+from bnmind.errors import ResponseTableError
+from bnmind.pgm import Network
+
+if TYPE_CHECKING:
+    import pandas
+
+__all__ = ["learning_inputs"]
+
+
+def learning_inputs(
+    responses: Responses | pandas.DataFrame | ArrayLike,
+    model: ItemBank | QMatrix | pandas.DataFrame | ArrayLike,
+    gate: Callable[..., ResponseModel],
+    skills: ProfileDistribution | Network | None,
+) -> tuple[ItemBank, Responses]:
+    """Return the bank whose parameters are the first start, and the responses to its items.
+
+    A Q-matrix whose rows only have numbers gets the names of the columns of the responses, by
+    position. The notes of the responses say so, and repeat those of the Q-matrix.
+
+    Raises
+    ------
+    ResponseTableError
+        If the responses do not fit the items.
+    InvalidModelError
+        If the Q-matrix is invalid.
+    """
+    q = None if isinstance(model, ItemBank) else QMatrix.of(model)
+    names = model.item_names if isinstance(model, ItemBank) else q.item_names if q else ()
+    if isinstance(responses, Responses) or hasattr(responses, "columns"):
+        data = Responses.of(responses, expected=names)
+    else:
+        data = Responses.of(responses, items=names)
+    if q is None:
+        bank = bank_to_learn(model, gate, skills)
+    else:
+        q, data = _with_equal_names(q, data)
+        bank = bank_to_learn(q, gate, skills)
+    return bank, data.for_bank(bank)
+
+
+def _with_equal_names(q: QMatrix, data: Responses) -> tuple[QMatrix, Responses]:
+    """Return a Q-matrix with the names of the responses, if its own only count its rows."""
+    match = match_names(data.items, q.item_names)
+    if match is None and len(data.items) == len(q.skills) != len(q.items):
+        raise ResponseTableError(
+            [
+                f"the Q-matrix has {len(q.items)} rows and {len(q.skills)} columns, and the"
+                f" responses have {len(data.items)} items: it must have a row for each item, and"
+                " seems to be transposed"
+            ]
+        )
+    notes = [*data.notes, *(f"Q-matrix: {note}" for note in q.notes)]
+    by_position = match is not None and match.by_position
+    if match is not None and by_position and not are_numbered(data.items):
+        q = q.with_item_names(data.items)
+        notes.append(match.note)
+    return q, replace(data, notes=tuple(notes))

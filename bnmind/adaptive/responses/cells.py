@@ -1,0 +1,120 @@
+"""The responses in the cells of a table: positions, truth values, and missing ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind._messages import first_faults, shown
+from bnmind.adaptive.beliefs.batch_belief import MISSING
+from bnmind.adaptive.items.text_table import TRUTH_VALUES, number_of
+
+__all__ = [
+    "FEW_CELLS",
+    "MAX_CODE",
+    "MISSING_TEXTS",
+    "WRONG",
+    "CellCodes",
+    "place_text",
+    "wrong_cells",
+]
+
+MISSING_TEXTS = ("", "NA", "N/A", "NaN", ".", "#N/A", "#NULL!", "NULL", "<NA>")
+"""Texts that always stand for a missing response, in any case of letters."""
+
+MAX_CODE = 126
+"""The highest position of a response that fits into int8 together with missing responses."""
+
+FEW_CELLS = 3
+"""A wrong text in more cells is reported once, with the number of cells."""
+
+
+WRONG = -(2**31)
+"""The code of a cell that holds no response."""
+
+
+@dataclass(frozen=True)
+class CellCodes:
+    """Reads the cells of a table as positions of responses.
+
+    Parameters
+    ----------
+    missing
+        Texts and numbers that stand for a missing response, beside `MISSING_TEXTS`.
+    """
+
+    missing: Iterable[str | float]
+
+    def of(self, column: Sequence[Any]) -> NDArray[np.int64]:
+        """Return the codes of the cells of a column; `WRONG` for a cell that holds no response.
+
+        Beside other texts, truth values are texts, too: f and m are no responses.
+        """
+        texts = {str(one).strip().lower() for one in (*MISSING_TEXTS, *self.missing)}
+        numbers = {n for n in map(number_of, self.missing) if n is not None}
+        known: dict[Any, int] = {}
+        codes = np.empty(len(column), dtype=np.int64)
+        for row, cell in enumerate(column):
+            key = (type(cell), cell) if isinstance(cell, str | int | float | np.generic) else None
+            code = known.get(key) if key is not None else None
+            if code is None:
+                code = _code(cell, texts, numbers)
+                if key is not None:
+                    known[key] = code
+            codes[row] = code
+        if np.any(codes == WRONG):
+            for row, cell in enumerate(column):
+                if isinstance(cell, str) and cell.strip().lower() in TRUTH_VALUES:
+                    codes[row] = WRONG
+        return codes
+
+
+def _code(cell: Any, texts: set[str], numbers: set[float]) -> int:
+    if cell is None or str(cell).strip().lower() in texts or str(cell) == "<NA>":
+        return MISSING
+    number = number_of(cell)
+    if number is None:
+        return WRONG
+    if number != number or number in numbers:
+        return MISSING
+    return int(number) if number % 1 == 0 and MISSING <= number <= MAX_CODE else WRONG
+
+
+def wrong_cells(
+    cells: Sequence[tuple[int, int, Any]], examinees: Sequence[str], items: Sequence[str]
+) -> list[str]:
+    """Return the faults of cells, given as row, column and content; equal contents are counted."""
+
+    def faults() -> Iterator[str]:
+        groups: dict[str, list[tuple[int, int]]] = {}
+        for row, column, cell in cells:
+            number = None if isinstance(cell, str) else number_of(cell)
+            is_text = number is None and number_of(cell) is None
+            text = shown(cell) if is_text else str(cell) if number is None else f"{number:g}"
+            groups.setdefault(text, []).append((row, column))
+        for text, places in groups.items():
+            if len(places) > FEW_CELLS:
+                yield (
+                    f"expected the position of a response, or nothing, got {text} in"
+                    f" {len(places):,} cells, the first in"
+                    f" {place_text(*places[0], examinees, items)}; if it stands for a missing"
+                    " response, declare it as missing"
+                )
+                continue
+            for row, column in places:
+                yield (
+                    "expected the position of a response, or nothing, in"
+                    f" {place_text(row, column, examinees, items)}, got {text}"
+                )
+
+    return first_faults(faults())
+
+
+def place_text(row: int, column: int, examinees: Sequence[str], items: Sequence[str]) -> str:
+    """Return the place of a cell in words; rows are counted from 1 without the header."""
+    who = f" (examinee {examinees[row]})" if examinees[row] != str(row + 1) else ""
+    return f"row {row + 1}{who}, column {items[column]}"

@@ -1,0 +1,212 @@
+"""The columns of a table of responses: who answers, in which group, and which are items.
+
+What is guessed is said in a note. A column that is named is never guessed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bnmind.adaptive.items.text_table import TextTable, number_of
+from bnmind.adaptive.responses.cells import WRONG, CellCodes
+from bnmind.adaptive.responses.names import match_names
+from bnmind.errors import UnknownNameError
+
+__all__ = ["ColumnOptions", "ColumnRoles", "is_examinee_name", "names_shown", "roles_of"]
+
+_EXAMINEES = re.compile(
+    r"(examinee|person|persons|student|subject|subj|respondent|participant|case|user|candidate"
+    r"|testee|test_?taker|learner|pupil|child|id|sid|pid|uid)"
+    r"([ ._-]?(id|nr|no|num|number|name|code))?",
+    re.IGNORECASE,
+)
+_OF_ROWS = re.compile(r"|\.\.\.1|unnamed: 0|row[ ._]?names?", re.IGNORECASE)
+"""Names that R and pandas give a first column with the names of the rows."""
+
+_FIRST = re.compile(r"x|names?|index|nr|no", re.IGNORECASE)
+"""Names that a first column of names may have, but also an item."""
+
+_GROUPS = re.compile(r"groups?|gruppe|group[ ._-]?(id|name)", re.IGNORECASE)
+
+_PLAIN = ("examinee", "id")
+"""Names of columns that always name the examinees, in lower case."""
+
+_SHOWN = 8
+_FEW = 9
+
+
+@dataclass(frozen=True)
+class ColumnOptions:
+    """What the caller knows of the columns of a table."""
+
+    expected: tuple[str, ...] | None = None
+    """The names of the items; if all are found, other columns are left out."""
+    id_column: str | None = None
+    """The column with the names of the examinees; None to guess."""
+    group_column: str | None = None
+    """The column with the groups of the examinees; None to guess."""
+    ignore: tuple[str, ...] = ()
+    """Columns that are no items."""
+
+
+@dataclass(frozen=True)
+class ColumnRoles:
+    """The places of the columns of a table, by their roles."""
+
+    names: tuple[str, ...]
+    """The name of each item."""
+    items: tuple[int, ...]
+    """The column of each item."""
+    examinee: int | None
+    group: int | None
+    notes: tuple[str, ...]
+
+
+def is_examinee_name(name: str) -> bool:
+    """Return whether a column of this name names the examinees."""
+    return _EXAMINEES.fullmatch(name.strip()) is not None
+
+
+def names_shown(names: Sequence[str]) -> str:
+    """Return the first names as text, and the number of the others.
+
+    >>> names_shown(["a", "b"]), names_shown([str(k) for k in range(10)])
+    ('a, b', '0, 1, 2, 3, 4, 5, 6, 7 and 2 more')
+    """
+    more = len(names) - _SHOWN
+    first = ", ".join(name or "(no name)" for name in names[:_SHOWN])
+    return f"{first} and {more:,} more" if more > 0 else first
+
+
+def roles_of(table: TextTable, cells: CellCodes, options: ColumnOptions) -> ColumnRoles:
+    """Return the roles of the columns of a table with a row for each examinee.
+
+    Parameters
+    ----------
+    table
+        The table; it has names of columns.
+    cells
+        Reads its cells.
+    options
+        What is known of the columns.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such column.
+    """
+    header = table.header
+    assert header is not None
+    notes: list[str] = []
+    examinee, group = _place(header, options.id_column), _place(header, options.group_column)
+    out = {examinee, group, *(_place(header, name) for name in options.ignore)}
+    expected = options.expected
+    free = [place for place in range(len(header)) if place not in out]
+    match = None if expected is None else match_names([header[place] for place in free], expected)
+    items = None if match is None or match.by_position else [free[place] for place in match.places]
+    are_items = set(items or ())
+    others = [place for place in free if place not in are_items]
+    if examinee is None:
+        examinee = _guessed_examinee(table, others)
+        if examinee is not None and header[examinee].lower() not in _PLAIN:
+            notes.append(_taken(header[examinee], "names"))
+    if group is None:
+        groups = [p for p in others if p != examinee and _GROUPS.fullmatch(header[p])]
+        if len(groups) == 1:
+            group = groups[0]
+            notes.append(_taken(header[group], "groups"))
+    others = [place for place in others if place not in (examinee, group)]
+    if items is not None and match is not None and expected is not None:
+        notes += [match.note] if match.note else []
+        if others:
+            notes.append(
+                f"columns that are no items were left out: {names_shown(_at(header, others))}"
+            )
+        return ColumnRoles(
+            names=tuple(expected),
+            items=tuple(items),
+            examinee=examinee,
+            group=group,
+            notes=tuple(notes),
+        )
+    texts = [place for place in others if _holds_texts(table.column(place), cells)]
+    if texts and len(texts) < len(others):
+        if examinee is None and texts[0] == 0 and _distinct(table.column(0)):
+            examinee = texts.pop(0)
+            notes.append(_taken(header[examinee], "names"))
+        if texts:
+            notes.append(
+                f"columns with texts, not responses, were left out:"
+                f" {names_shown(_at(header, texts))}"
+            )
+        left_out = {examinee, *texts}
+        others = [place for place in others if place not in left_out]
+    return ColumnRoles(
+        names=tuple(_at(header, others)),
+        items=tuple(others),
+        examinee=examinee,
+        group=group,
+        notes=tuple(notes),
+    )
+
+
+def _at(header: Sequence[str], places: Iterable[int]) -> list[str]:
+    return [header[place] for place in places]
+
+
+def _taken(name: str, what: str) -> str:
+    which = f"column {name} was" if name else "the column without a name was"
+    return f"{which} taken for the {what} of the examinees"
+
+
+def _place(header: Sequence[str], name: str | None) -> int | None:
+    """Return the column of a name; raises `UnknownNameError`."""
+    if name is None:
+        return None
+    if name not in header:
+        raise UnknownNameError("column", name, [one for one in header if one])
+    return header.index(name)
+
+
+def _guessed_examinee(table: TextTable, places: Sequence[int]) -> int | None:
+    """Return the column that seems to name the examinees; None if there is none."""
+    header = table.header
+    assert header is not None
+    for place in places:
+        if header[place].lower() in _PLAIN:
+            return place
+    for place in places:
+        name = header[place]
+        column = table.column(place)
+        is_first = place == 0 and (
+            _OF_ROWS.fullmatch(name) is not None
+            or (_FIRST.fullmatch(name) is not None and _cannot_be_responses(column))
+        )
+        if (is_first or is_examinee_name(name)) and _distinct(column):
+            return place
+    return None
+
+
+def _cannot_be_responses(column: Sequence[Any]) -> bool:
+    """Return whether distinct cells cannot be responses: there are many, or some are texts."""
+    return len(column) > _FEW or any(number_of(cell) is None for cell in column)
+
+
+def _distinct(column: Sequence[Any]) -> bool:
+    texts = {str(cell).strip() for cell in column}
+    return len(texts) == len(column) > 1 and "" not in texts
+
+
+def _holds_texts(column: Sequence[Any], cells: CellCodes) -> bool:
+    """Return whether no cell of a column is a response, and some are texts."""
+    codes = cells.of(column)
+    return (
+        bool(np.any(codes == WRONG))
+        and not np.any(codes >= 0)
+        and not any(number_of(cell) is not None for cell in column if not isinstance(cell, str))
+    )

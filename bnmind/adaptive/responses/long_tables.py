@@ -1,0 +1,90 @@
+"""Long tables of responses, with a row for each response, as wide ones.
+
+A table is long if it has one column of each kind: examinees, items, and responses, known by their
+names.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from bnmind._messages import first_faults
+from bnmind.adaptive.items.text_table import TextTable
+from bnmind.adaptive.responses.columns import ColumnOptions, is_examinee_name, names_shown
+from bnmind.errors import ResponseTableError
+
+__all__ = ["wide_table"]
+
+_ITEMS = re.compile(
+    r"(items?|questions?|tasks?|exercises?|problems?|variable)([ ._-]?(id|nr|no|name|code))?",
+    re.IGNORECASE,
+)
+_RESPONSES = re.compile(
+    r"responses?|resp|scores?|scored|correct|is[ ._-]?correct|answers?|value|result|outcome|rating",
+    re.IGNORECASE,
+)
+
+
+def wide_table(table: TextTable, options: ColumnOptions) -> TextTable:
+    """Return a table with a row for each examinee; a table that is not long as it is.
+
+    Raises
+    ------
+    ResponseTableError
+        If an examinee has two responses to an item, or a name is missing.
+    """
+    header = table.header
+    if header is None or len(header) < 3:
+        return table
+    who = _only(header, is_examinee_name) if options.id_column is None else None
+    if options.id_column in header:
+        who = header.index(options.id_column)
+    item = _only(header, _ITEMS.fullmatch)
+    response = _only(header, _RESPONSES.fullmatch)
+    if who is None or item is None or response is None:
+        return table
+    group = header.index(options.group_column) if options.group_column in header else None
+    people: dict[str, dict[str, int]] = {}
+    items: dict[str, None] = {}
+    groups: dict[str, str] = {}
+    problems = []
+    for number, row in enumerate(table.rows):
+        person, name = str(row[who]).strip(), str(row[item]).strip()
+        if not person or not name:
+            problems.append(f"row {number + 1} has no {'item' if person else 'examinee'}")
+            continue
+        answers = people.setdefault(person, {})
+        items.setdefault(name)
+        if name in answers:
+            problems.append(
+                f"examinee {person} has two responses to item {name}, in rows"
+                f" {answers[name] + 1} and {number + 1}"
+            )
+        answers[name] = number
+        if group is not None:
+            groups.setdefault(person, str(row[group]).strip())
+    if problems:
+        raise ResponseTableError(first_faults(problems))
+    kept = {who, item, response, *([] if group is None else [group])}
+    left_out = [name for place, name in enumerate(header) if place not in kept]
+    notes = [
+        f"each row is one response: {header[response]} of {header[who]} to {header[item]}",
+        *([f"other columns were left out: {names_shown(left_out)}"] if left_out else []),
+    ]
+    names = ["examinee", *([] if group is None else [header[group]]), *items]
+    rows = [
+        (
+            person,
+            *([] if group is None else [groups[person]]),
+            *(table.rows[answers[name]][response] if name in answers else "" for name in items),
+        )
+        for person, answers in people.items()
+    ]
+    return TextTable(tuple(names), tuple(rows), (*table.notes, *notes))
+
+
+def _only(header: Sequence[str], is_kind: Callable[[str], object]) -> int | None:
+    """Return the only column whose name is of a kind; None if there is none, or several."""
+    places = [place for place, name in enumerate(header) if is_kind(name.strip())]
+    return places[0] if len(places) == 1 else None

@@ -1,0 +1,146 @@
+"""Responses from tables: their codes, names and groups, with notes on all that was guessed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind._messages import first_faults
+from bnmind.adaptive.beliefs.batch_belief import MISSING
+from bnmind.adaptive.items.text_table import TextTable, number_of
+from bnmind.adaptive.responses.cells import WRONG, CellCodes, wrong_cells
+from bnmind.adaptive.responses.columns import ColumnOptions, names_shown, roles_of
+from bnmind.adaptive.responses.long_tables import wide_table
+from bnmind.errors import ResponseTableError
+
+__all__ = ["NO_NAMES", "GivenNames", "ReadResponses", "answered_rows", "read_responses"]
+
+
+@dataclass(frozen=True, eq=False)
+class ReadResponses:
+    """The parts of responses that were read from a table."""
+
+    codes: NDArray[np.int64]
+    items: tuple[str, ...]
+    examinees: tuple[str, ...]
+    groups: tuple[str, ...]
+    notes: tuple[str, ...]
+    problems: tuple[str, ...]
+    """The faults of cells that are no responses."""
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The name of each examinee, or the number of the row."""
+        return self.examinees or tuple(str(row + 1) for row in range(len(self.codes)))
+
+
+@dataclass(frozen=True)
+class GivenNames:
+    """Names that replace those of a table; None for those of the table."""
+
+    items: tuple[str, ...] | None = None
+    examinees: tuple[str, ...] | None = None
+
+
+NO_NAMES = GivenNames()
+"""No names are replaced."""
+
+
+def read_responses(
+    table: TextTable,
+    missing: Iterable[str | float],
+    options: ColumnOptions,
+    names: GivenNames = NO_NAMES,
+) -> ReadResponses:
+    """Return the responses in a table, wide or long, without examinees who gave none.
+
+    Raises
+    ------
+    ResponseTableError
+        If rows have too few or too many cells, columns have no names, or there are not as many
+        names as given.
+    UnknownNameError
+        If a column that was named does not exist.
+    """
+    if table.uneven or table.n_columns == 0:
+        raise ResponseTableError(table.uneven or ["the first line must name the items"])
+    if table.header is None:
+        # A first column of texts holds names of examinees.
+        first = [""] if all(number_of(cell) is None for cell in table.column(0)) else []
+        numbers = range(1, table.n_columns + 1 - len(first))
+        header = (*first, *(f"item_{number}" for number in numbers))
+        note = "the first line has no names; the items are named by position, item_1 and so on"
+        table = replace(table, header=header, notes=(*table.notes, note))
+    table = wide_table(table, options)
+    cells = CellCodes(tuple(missing))
+    roles = roles_of(table, cells, options)
+    items = roles.names if names.items is None else names.items
+    ids = _texts(table, roles.examinee) if names.examinees is None else names.examinees
+    labels = ids or tuple(str(row + 1) for row in range(len(table.rows)))
+    problems = [
+        f"column {place + 1} has no name"
+        for name, place in zip(roles.names, roles.items, strict=True)
+        if not name and names.items is None
+    ]
+    if len(items) != len(roles.items):
+        problems.append(f"expected {len(roles.items)} items, got {len(items)}")
+    if len(labels) != len(table.rows):
+        problems.append(f"expected {len(table.rows)} examinees, got {len(labels)}")
+    if problems:
+        raise ResponseTableError(first_faults(problems))
+    codes = np.full((len(table.rows), len(items)), MISSING, dtype=np.int64)
+    wrong = []
+    for number, place in enumerate(roles.items):
+        column = table.column(place)
+        codes[:, number] = cells.of(column)
+        rows = np.flatnonzero(codes[:, number] == WRONG)
+        wrong += [(row, number, column[row]) for row in rows.tolist()]
+    wrong.sort(key=lambda cell: cell[:2])
+    codes[codes == WRONG] = 0  # a wrong cell is not also reported as missing
+    answered, empty = answered_rows(codes, labels)
+    kept = np.flatnonzero(answered).tolist()
+    groups = _texts(table, roles.group)
+    notes = (*table.notes, *roles.notes, *empty)
+    return ReadResponses(
+        codes=codes[answered],
+        items=items,
+        examinees=tuple(labels[row] for row in kept) if ids or empty else (),
+        groups=tuple(groups[row] for row in kept) if groups else (),
+        notes=(*notes, *_constant_items(codes, items)),
+        problems=tuple(wrong_cells(wrong, labels, items)),
+    )
+
+
+def _texts(table: TextTable, place: int | None) -> tuple[str, ...]:
+    if place is None:
+        return ()
+    return tuple(str(cell).strip() for cell in table.column(place))
+
+
+def answered_rows(
+    codes: NDArray[np.signedinteger[Any]], examinees: Sequence[str]
+) -> tuple[NDArray[np.bool_], list[str]]:
+    """Return which examinees gave responses, and a note about the others.
+
+    If nobody did, all count: that is a fault, not a reason to leave them out.
+    """
+    answered = (codes != MISSING).any(axis=1)
+    if answered.all() or not answered.any():
+        return np.ones(len(codes), dtype=np.bool_), []
+    empty = [examinees[row] for row in np.flatnonzero(~answered).tolist()]
+    what = "examinee was" if len(empty) == 1 else "examinees were"
+    return answered, [f"{len(empty):,} {what} left out for lack of responses: {names_shown(empty)}"]
+
+
+def _constant_items(codes: NDArray[np.int64], items: Sequence[str]) -> list[str]:
+    """Return a note about the items with the same response from all who answered them."""
+    least = np.where(codes == MISSING, np.iinfo(codes.dtype).max, codes).min(axis=0, initial=2**62)
+    same = np.flatnonzero(least == codes.max(axis=0, initial=MISSING)).tolist()
+    if not same or len(codes) < 2:
+        return []
+    names = names_shown([items[place] for place in same])
+    return [f"all responses to these items are equal, so they tell nothing: {names}"]

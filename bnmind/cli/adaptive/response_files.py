@@ -1,0 +1,80 @@
+"""Options for files of responses, and how a command reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeAlias
+
+import typer
+
+from bnmind.cli.shared.errors import say
+from bnmind.cli.shared.printable import printable
+
+if TYPE_CHECKING:
+    from bnmind.adaptive import Responses
+
+__all__ = [
+    "GroupColumn",
+    "IdColumn",
+    "IgnoredColumns",
+    "MissingTexts",
+    "read_response_file",
+    "say_notes",
+]
+
+MissingTexts: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--missing",
+        metavar="TEXT",
+        help="Another text or number that stands for a missing response, such as -9. Empty cells,"
+        " NA, NaN and . always do. Repeat the option for several.",
+    ),
+]
+IdColumn: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--id-column", metavar="NAME", help="The column with the names of the examinees."),
+]
+GroupColumn: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--group-column", metavar="NAME", help="The column with the groups of the examinees."
+    ),
+]
+IgnoredColumns: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--ignore",
+        metavar="COLUMN",
+        help="A column that is no item. Repeat the option for several.",
+    ),
+]
+
+
+def read_response_file(
+    path: Path,
+    *,
+    expected: Sequence[str] | None = None,
+    missing: Iterable[str] | None = None,
+    id_column: str | None = None,
+    group_column: str | None = None,
+    ignore: Iterable[str] | None = None,
+) -> Responses:
+    """Return the responses in a file; the parameters are those of `Responses.from_csv`."""
+    from bnmind.adaptive import Responses
+
+    return Responses.from_csv(
+        path,
+        expected=expected,
+        missing=tuple(missing or ()),
+        id_column=id_column,
+        group_column=group_column,
+        ignore=tuple(ignore or ()),
+    )
+
+
+def say_notes(responses: Responses) -> None:
+    """Report what was guessed or left out when responses were read, a line each."""
+    for note in responses.notes:
+        say(f"note: {printable(note)}")

@@ -1,0 +1,264 @@
+"""Reader and writer of DNE files, the text format of Netica.
+
+::
+
+    bnet B {
+    node B {
+        kind = NATURE;
+        states = (no, yes);
+        parents = (A);
+        probs = ((0.9, 0.1), (0.2, 0.8));
+        };
+    };
+
+The states of the node vary fastest in ``probs``, then the last parent; inner brackets are optional.
+A deterministic node has ``functable`` with a state for each configuration of the parents. A
+continuous node is read with its intervals as states. A disconnected parent, of which Netica keeps
+only the states, gets a uniform distribution. Comments start with ``//`` and end with the line. The
+reader ignores other fields and blocks.
+
+References
+----------
+Norsys Software Corp., *DNET-1 File Format*, 1998, https://norsys.com/downloads/DNET_File_Format.txt
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from bnmind.pgm.encoded_names import ENCODING, Alphabet
+from bnmind.pgm.formats.declared import (
+    DeclaredTable,
+    DeclaredVariable,
+    Numbers,
+    ReadNetwork,
+    Scope,
+    network_of,
+    scopes_of,
+)
+from bnmind.pgm.formats.model_format import TableFormat, text_reader
+from bnmind.pgm.formats.reading import PLAIN_READING, Reading
+from bnmind.pgm.formats.source import Place, Source, number_list, shown
+from bnmind.pgm.formats.table_text import rows_of, written
+from bnmind.pgm.network import Network
+
+__all__ = ["DNE", "from_dne", "to_dne"]
+
+_STRING = r'"(?:[^"\\]++|\\.)*+"'
+# The group matches text that stays: strings, with or without an end.
+_COMMENTS = re.compile(r'("(?:[^"\\]++|\\.)*+"?)|//[^\n]*+|/\*(?:[^*]++|\*(?!/))*+(?:\*/)?', re.S)
+_BNET = re.compile(r"\s*+(?:bnet|dnet)\b\s*+[^\s{]*+\s*+\{")
+_ENTRY = re.compile(
+    r"\s*+(?:(?P<end>\}\s*+;?+)|(?P<field>[A-Za-z_]\w*+)\s*+="
+    r"|(?P<kind>[A-Za-z_]\w*+)\s++(?P<name>[^\s{}();=]++)\s*+\{)"
+)
+_VALUE = re.compile(
+    rf"(?P<value>(?:[^;{{}}\"]++|{_STRING}|\{{(?:[^{{}}\"]++|{_STRING})*+\}})*+);", re.DOTALL
+)
+_SKIPPED = re.compile(rf"(?:[^{{}}\"]++|{_STRING})*+", re.DOTALL)
+_WORD = re.compile(rf'{_STRING}|[^\s(),"]++', re.DOTALL)
+_PLAIN_KINDS = ("NATURE", "DISCONNECTED")
+_TEXT_KINDS = ("DOCUMENTATION", "TITLE", "NOTE")
+
+
+@dataclass(frozen=True)
+class _Node:
+    """A node as declared; values are offsets of their start and end."""
+
+    name: str
+    fields: Mapping[str, tuple[int, int]]
+    place: Place
+
+
+def from_dne(text: str, *, max_cells: int, reading: Reading = PLAIN_READING) -> ReadNetwork:
+    """Return the network in a DNE text; parameters and errors as for NET."""
+    source = Source.without(_COMMENTS, text)
+    nodes, encoded = _nodes(source)
+    variables, tables, inputs = [], [], []
+    kept = []
+    for node in nodes:
+        kind = _one_word(source, node, "kind") or "NATURE"
+        if kind in _TEXT_KINDS:
+            continue
+        if kind not in _PLAIN_KINDS:
+            raise node.place.fault(
+                f"expected nodes of kind NATURE only, got {shown(node.name)} of kind {kind}"
+            )
+        states = _states(source, node)
+        variables.append(DeclaredVariable(node.name, states, node.place))
+        tables.append(DeclaredTable((node.name, *_words(source, node, "parents")), node.place))
+        kept.append(node)
+        if kind == "DISCONNECTED":
+            inputs.append(node.name)
+    scopes = scopes_of(variables, tables, max_cells=max_cells)
+    if inputs:
+        reading.on_note(
+            "the file is a part of a network; its inputs have no distribution and got a uniform"
+            f" one: {', '.join(inputs)}"
+        )
+    numbers = (_table(source, node, scope) for node, scope in zip(kept, scopes, strict=True))
+    return network_of(variables, numbers, encoded=encoded, reading=reading)
+
+
+def _nodes(source: Source) -> tuple[list[_Node], bool]:
+    """Return the nodes of a file, and whether its names are encoded."""
+    at = source.match(_BNET, 0, expected="'bnet NAME {'").end()
+    nodes: list[_Node] = []
+    encoded = False
+    while True:
+        entry = source.match(_ENTRY, at, expected="a node, a field 'name = value;' or '}'")
+        at = entry.end()
+        if entry["end"]:
+            break
+        if entry["field"]:
+            value = source.match(_VALUE, at, expected="a value and ';'")
+            encoded |= entry["field"] == "comment" and ENCODING in value["value"]
+            at = value.end()
+        elif entry["kind"] in ("node", "param"):
+            place = source.place(entry.start("name"))
+            fields, at = _fields(source, entry["name"], at)
+            nodes.append(_Node(entry["name"], fields, place))
+        else:
+            at = _skip(source, at)
+    if source.text[at:].strip(" \t\n;"):
+        raise source.fault("nothing after the network", at)
+    return nodes, encoded
+
+
+def _fields(source: Source, name: str, at: int) -> tuple[dict[str, tuple[int, int]], int]:
+    """Return the offsets of the fields of a node, and the offset after it."""
+    fields: dict[str, tuple[int, int]] = {}
+    while True:
+        entry = source.match(_ENTRY, at, expected="a field 'name = value;' or '}'")
+        at = entry.end()
+        if entry["end"]:
+            return fields, at
+        if not entry["field"]:
+            at = _skip(source, at)
+            continue
+        value = source.match(_VALUE, at, expected="a value and ';'")
+        if entry["field"] in fields and entry["field"] in ("states", "parents", "probs"):
+            raise source.fault(f"the {entry['field']} of {shown(name)} once", entry.start())
+        fields[entry["field"]] = value.span("value")
+        at = value.end()
+
+
+def _skip(source: Source, at: int) -> int:
+    """Return the offset after a block, given that after its opening bracket."""
+    depth = 1
+    while depth:
+        at = source.match(_SKIPPED, at, expected="'}'").end()
+        if at >= len(source.text) or source.text[at] == '"':
+            raise source.fault("'}'", at)
+        depth += 1 if source.text[at] == "{" else -1
+        at += 1
+    end = source.skip(at)
+    return end + 1 if source.text[end : end + 1] == ";" else at
+
+
+def _words(source: Source, node: _Node, field: str) -> list[str]:
+    """Return the words or strings of a field; none if there is no such field."""
+    start, end = node.fields.get(field, (0, 0))
+    return [_unquoted(word) for word in _WORD.findall(source.text, start, end)]
+
+
+def _one_word(source: Source, node: _Node, field: str) -> str:
+    return " ".join(_words(source, node, field))
+
+
+def _unquoted(word: str) -> str:
+    if not word.startswith('"'):
+        return word
+    return re.sub(r"\\(.)", r"\1", word[1:-1], flags=re.DOTALL)
+
+
+def _states(source: Source, node: _Node) -> tuple[str, ...]:
+    """Return the states of a node: their names, intervals, or numbers."""
+    if states := _words(source, node, "states"):
+        return tuple(states)
+    levels = _words(source, node, "levels")
+    if _one_word(source, node, "discrete") == "FALSE" and len(levels) > 2:
+        return tuple(f"{low} to {high}" for low, high in pairwise(levels))
+    count = _one_word(source, node, "numstates")
+    if count.isdecimal() and len(count) < len("1000"):
+        return tuple(map(str, range(int(count))))
+    if levels:
+        return tuple(levels)
+    raise node.place.fault(f"expected states of {shown(node.name)}, got none")
+
+
+def _table(source: Source, node: _Node, scope: Scope) -> Numbers:
+    child, n_rows = scope[0], math.prod(v.n_states for v in scope[1:])
+    if "probs" in node.fields:
+        start, end = node.fields["probs"]
+        tokens = (
+            source.text[start:end].replace("(", " ").replace(")", " ").replace(",", " ").split()
+        )
+        values = number_list(tokens)
+        if isinstance(values, int):
+            place = source.place_of_number(values, start, end)
+            raise place.fault(f"expected a number for {child.name}, got {shown(tokens[values])}")
+        if len(values) != n_rows * child.n_states:
+            raise source.place(source.skip(start)).fault(
+                f"expected {n_rows * child.n_states} numbers for {child.name}, got {len(values)}"
+            )
+        rows = values.reshape(-1, child.n_states)
+        return Numbers(scope, rows, lambda k: source.place_of_number(k, start, end))
+    if "functable" in node.fields:
+        words = _words(source, node, "functable")
+        place = source.place(source.skip(node.fields["functable"][0]))
+        positions = {state: i for i, state in enumerate(child.states)}
+        positions |= {f"#{i}": i for i in range(child.n_states)}
+        if len(words) != n_rows:
+            raise place.fault(f"expected {n_rows} states of {child.name}, got {len(words)}")
+        for word in words:
+            if word not in positions:
+                raise place.fault(f"expected a state of {child.name}, got {shown(word)}")
+        table = np.eye(child.n_states)[[positions[word] for word in words]]
+        return Numbers(scope, table, lambda _: place)
+    if _one_word(source, node, "kind") == "DISCONNECTED":
+        uniform = np.full((n_rows, child.n_states), 1 / child.n_states)
+        return Numbers(scope, uniform, lambda _: node.place)
+    hint = "; turn its equation into a table in Netica" if "equation" in node.fields else ""
+    raise node.place.fault(f"expected probs or functable of {shown(node.name)}, got none{hint}")
+
+
+def to_dne(network: Network, *, encoded: bool = False) -> str:
+    """Return the network as a DNE text.
+
+    ``encoded`` says whether its names are encoded, see `bnmind.pgm.encoded_names`.
+    """
+    blocks = ["// ~->[DNET-1]->~\n\nbnet bnmind {\n"]
+    if encoded:
+        blocks.append(f'comment = "names are encoded as {ENCODING}";\n')
+    for cpd in network.cpds:
+        rows = ",\n\t\t ".join(f"({_listed(row)})" for row in rows_of(cpd).tolist())
+        blocks.append(
+            f"\nnode {cpd.variable.name} {{\n"
+            "\tkind = NATURE;\n\tdiscrete = TRUE;\n\tchance = CHANCE;\n"
+            f"\tstates = ({', '.join(cpd.variable.states)});\n"
+            f"\tparents = ({', '.join(v.name for v in cpd.parents)});\n"
+            f"\tprobs =\n\t\t({rows});\n\t}};\n"
+        )
+    return "".join([*blocks, "};\n"])
+
+
+def _listed(row: list[float]) -> str:
+    return ", ".join(written(row).split())
+
+
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*+")
+
+DNE = TableFormat(
+    about="Netica",
+    write=to_dne,
+    parse=text_reader(from_dne),
+    alphabet=Alphabet(_NAME, _NAME),
+)
+"""The format with the names that it can hold."""

@@ -1,0 +1,289 @@
+"""Files of responses and Q-matrices as R, Excel, SPSS, CDM and GDINA write them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bnmind.adaptive import (
+    ItemBank,
+    LearningOptions,
+    QMatrix,
+    Responses,
+    cross_validate,
+    learn,
+    read_bank,
+    read_qmatrix,
+)
+from bnmind.adaptive.items.text_table import table_of
+from bnmind.adaptive.responses.names import match_names
+from bnmind.errors import (
+    InvalidModelError,
+    ModelFileError,
+    ResponseTableError,
+    UnknownNameError,
+)
+from tests.command_line import run
+from tests.data_sets import data_set
+
+ITEMS = ("item.1", "Hören", "Adding fractions")
+CODES = [[1, 0, 1], [0, -1, 1], [0, 1, 0]]
+
+SAME = {
+    "R, write.csv": '"","item.1","Hören","Adding fractions"\n"1",1,0,1\n"2",0,NA,1\n"3",0,1,0\n',
+    "R, write.csv2": '"";"item.1";"Hören";"Adding fractions"\n"1";1;0;1\n"2";0;NA;1\n"3";0;1;0\n',
+    "R, write.table": '"item.1" "Hören" "Adding fractions"\n"1" 1 0 1\n"2" 0 NA 1\n"3" 0 1 0\n',
+    "R, logical": '"","item.1","Hören","Adding fractions"\n"1",TRUE,FALSE,TRUE\n'
+    '"2",FALSE,NA,TRUE\n"3",F,T,F\n',
+    "R, names changed": "item.1,Hören,Adding.fractions\n1,0,1\n0,NA,1\n0,1,0\n",
+    "Excel, German": "\ufeffName;item.1;Hören;Adding fractions;;\r\n1;1,0;0,0;1,0;;\r\n"
+    "2;0;;1;;\r\n3;0;1;0;;\r\n;;;;;\r\n",
+    "Excel, German, truth": "sep=;\r\nitem.1;Hören;Adding fractions\r\nWAHR;FALSCH;WAHR\r\n"
+    "FALSCH;;WAHR\r\nFALSCH;WAHR;FALSCH\r\n",
+    "Excel, text": "item.1\tHören\tAdding fractions\n1\t0\t1\n0\t\t1\n0\t1\t0\n",
+    "SPSS": "ID,sex,age,item.1,Hören,Adding fractions\n1,m,19,1,0,1\n2,f,20, ,-9,1\n3,f,99,0,1,0\n",
+    "long": "student,item,score,time\n1,item.1,1,3.5\n1,Hören,0,2\n1,Adding fractions,1,1\n"
+    "2,item.1,0,2\n2,Adding fractions,1,7\n3,Adding fractions,0,1\n3,item.1,0,4\n3,Hören,1,2\n",
+    "pandas, long": ",examinee,variable,value\n0,1,item.1,1.0\n1,2,item.1,0.0\n2,3,item.1,0.0\n"
+    "3,1,Hören,0.0\n4,2,Hören,\n5,3,Hören,1.0\n6,1,Adding fractions,1.0\n"
+    "7,2,Adding fractions,1.0\n8,3,Adding fractions,0.0\n",
+}
+ENCODINGS = {"Excel, text": "utf-16", "R, write.csv2": "cp1252"}
+
+
+def written(directory: Path, text: str, encoding: str = "utf-8") -> Path:
+    path = directory / "table.csv"
+    path.write_bytes(text.encode(encoding))
+    return path
+
+
+@pytest.mark.parametrize("dialect", SAME)
+def test_programs_write_the_same_responses_in_many_ways(tmp_path: Path, dialect: str) -> None:
+    path = written(tmp_path, SAME[dialect], ENCODINGS.get(dialect, "utf-8"))
+    missing = ("-9",) if dialect == "SPSS" else ()
+    found = Responses.from_csv(path, expected=ITEMS, missing=missing)
+    codes = np.array(CODES)
+    codes[1, 0] = -1 if dialect == "SPSS" else 0
+    np.testing.assert_array_equal(found.codes, codes)
+    assert found.items == ITEMS
+    assert found.examinees == ("1", "2", "3")
+
+
+def test_responses_are_read_without_knowing_the_items(tmp_path: Path) -> None:
+    for dialect in ("R, write.csv", "R, write.table", "pandas, long", "long"):
+        assert Responses.from_csv(written(tmp_path, SAME[dialect])).items == ITEMS
+
+
+def test_notes_say_what_was_guessed(tmp_path: Path) -> None:
+    text = "nr;sex;group;a;b\n1;m;x;1;0\n2;f;y;;\n3;f;x;1;1\nvier;m;y;1;0\n;;;;\n"
+    found = Responses.from_csv(written(tmp_path, text))
+    assert found.examinees == ("1", "3", "vier")
+    assert found.groups == ("x", "x", "y")
+    assert found.notes == (
+        "1 empty row at the end left out",
+        "column nr was taken for the names of the examinees",
+        "column group was taken for the groups of the examinees",
+        "columns with texts, not responses, were left out: sex",
+        "1 examinee was left out for lack of responses: 2",
+        "all responses to these items are equal, so they tell nothing: a",
+    )
+    some = found.take([2, 0])
+    assert (some.examinees, some.groups, some.notes) == (("vier", "1"), ("y", "x"), found.notes)
+    assert Responses.of(found) is found
+
+
+def test_columns_can_be_named(tmp_path: Path) -> None:
+    path = written(tmp_path, "code,class,age,a\n7,x,19,1\n8,y,20,0\n9,x,21,99\n")
+    found = Responses.from_csv(
+        path, missing=[99], id_column="code", group_column="class", ignore=["age"]
+    )
+    assert (found.examinees, found.groups) == (("7", "8"), ("x", "y"))
+    with pytest.raises(UnknownNameError, match="did you mean class"):
+        Responses.from_csv(path, group_column="clas")
+
+
+def test_a_first_line_without_names_holds_responses(tmp_path: Path) -> None:
+    found = Responses.from_csv(written(tmp_path, "1,0,1\n0,0,1\n1,1,NA\n"))
+    assert found.items == ("item_1", "item_2", "item_3")
+    assert len(found) == 3
+    assert "the first line has no names" in found.notes[0]
+    found = Responses.from_csv(written(tmp_path, "ann,1,0\nbob,0,1\n"))
+    assert (found.items, found.examinees) == (("item_1", "item_2"), ("ann", "bob"))
+    found = Responses.from_csv(written(tmp_path, "1,2,3\n0,1,1\n1,0,0\n"))
+    assert found.items == ("1", "2", "3")
+    assert Responses.from_csv(written(tmp_path, "101,102\n0,1\n1,0\n")).items == ("101", "102")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (b"PK\x03\x04...", "is an Excel workbook, not text: save it as CSV"),
+        (b"$FL2@(#)", "is an SPSS file, not text"),
+        (b"\x1f\x8b...", "packed file or one of R"),
+        (b"a,b\n1,\0\xff\n", "is not text in UTF-8"),
+        (b" \n", "is empty"),
+    ],
+)
+def test_other_files_are_refused_with_a_remedy(tmp_path: Path, text: bytes, message: str) -> None:
+    path = tmp_path / "table.csv"
+    path.write_bytes(text)
+    with pytest.raises(ModelFileError, match=message):
+        Responses.from_csv(path)
+
+
+def test_faults_fit_on_a_screen(tmp_path: Path) -> None:
+    rows = "\n".join(",".join(["-9"] * 40) for _ in range(200))
+    names = ",".join(f"q{number}" for number in range(40))
+    for most, text in (
+        (250, f"{names}\n{rows}\n"),
+        (250, f"{names}\n{rows.replace('-9', '99')}\n"),
+        (400, f"{names}\n{rows.replace('-9', '1')}\n"),
+    ):
+        with pytest.raises((ResponseTableError, InvalidModelError)) as caught:
+            learn(Responses.from_csv(written(tmp_path, text)), QMatrix.of(np.eye(30)))
+        assert len(str(caught.value)) < most, str(caught.value)
+
+
+def test_a_long_table_has_one_response_of_an_examinee_to_an_item(tmp_path: Path) -> None:
+    path = written(tmp_path, "id,item,score\na,x,1\na,y,1\na,x,0\n,x,0\n")
+    with pytest.raises(
+        ResponseTableError,
+        match="examinee a has two responses to item x, in rows 1 and 3; row 4 has no examinee",
+    ):
+        Responses.from_csv(path)
+
+
+def test_data_frames_are_read_like_files(tmp_path: Path) -> None:
+    for dialect in ("R, write.csv", "long"):
+        frame = pd.read_csv(written(tmp_path, SAME[dialect]))
+        found = Responses.of(frame)
+        assert (found.codes.tolist(), found.items) == (CODES, ITEMS)
+    wide = pd.DataFrame(CODES, columns=ITEMS, index=["a", "b", "c"]).replace(-1, pd.NA)
+    for frame in (wide, wide.astype("Int64"), wide.astype("boolean"), wide.astype("category")):
+        found = Responses.of(frame)
+        assert (found.codes.tolist(), found.examinees) == (CODES, ("a", "b", "c"))
+    assert Responses.of(wide.reset_index(names="person")).examinees == ("a", "b", "c")
+    q = pd.DataFrame({"item": ITEMS, "s": ["x", "", "x"], "t": [None, "x", "x"]})
+    assert QMatrix.of(q).needs.tolist() == [[1, 0], [0, 1], [1, 1]]
+
+
+Q = [[1, 0], [0, 1], [1, 1]]
+
+BARE = {
+    "GDINA, no names": "1 0\n0 1\n1 1\n",
+    "no names, commas": "1,0\n0,1\n1,1\n",
+    "R, write.csv": '"","V1","V2"\n"1",1,0\n"2",0,1\n"3",1,1\n',
+    "R, write.table": '"V1" "V2"\n"1" 1 0\n"2" 0 1\n"3" 1 1\n',
+    "no item column": "V1;V2\n1;0\n0;1\n1;1\n",
+    "numbered rows": "nr,V1,V2\n1,1,0\n2,0,1\n3,1,1\n",
+    "truth values": "V1,V2\nTRUE,FALSE\nFALSE,TRUE\nTRUE,TRUE\n",
+    "crosses": "V1,V2\nx,\n,X\nx,+\n",
+}
+NAMED = {
+    "item": "item,V1,V2\nitem.1,1,0\nHören,0,1\nAdding fractions,1,1\n",
+    "other name": "task;V1;V2\nitem.1;1,0;0,0\nHören;0;1\nAdding fractions;1;1\n;;\n",
+    "no names of columns": "item.1,1,0\nHören,0,1\nAdding fractions,1,1\n",
+    "other order": "item,V1,V2\nAdding fractions,1,1\nHören,0,1\nitem.1,1,0\n",
+    "similar names": "item,V1,V2\nItem 1,1,0\nhören,0,1\nAdding_fractions,1,1\n",
+}
+
+
+@pytest.mark.parametrize("form", [*BARE, *NAMED])
+def test_a_q_matrix_of_any_form_is_matched_with_the_responses(tmp_path: Path, form: str) -> None:
+    q = read_qmatrix(written(tmp_path, {**BARE, **NAMED}[form]))
+    answers = Responses([[0, 0, 0], [1, 1, 1], [1, 0, 0], [0, 1, 0]], ITEMS)  # type: ignore[arg-type]
+    found = learn(answers, q, options=LearningOptions(max_iterations=1))
+    wanted = dict(zip(ITEMS, Q, strict=True))
+    names = [item.replace("Item 1", "item.1") for item in found.bank.item_names]
+    rows = [wanted.get(name, [0, 1] if name == "hören" else [1, 1]) for name in names]
+    assert found.bank.q_matrix.astype(int).tolist() == rows
+    notes = " ".join(found.responses.notes)
+    assert ("by position" in notes) == (form in BARE)
+    assert ("similar names" in notes) == (form == "similar names")
+    if form in BARE:
+        assert found.bank.item_names == ITEMS
+
+
+def test_what_cannot_be_matched_is_refused(tmp_path: Path) -> None:
+    answers = Responses([[0, 0, 0], [1, 1, 1]], ITEMS)  # type: ignore[arg-type]
+    with pytest.raises(ResponseTableError, match="seems to be transposed"):
+        learn(answers, np.array(Q).T)
+    strange = QMatrix.of(Q, items=["item.1", "Lesen", "Adding"])
+    with pytest.raises(ResponseTableError, match=r"are no items .* Hören, Adding fractions; 2 "):
+        learn(answers, strange)
+    more = Responses([[0, 0, 0], [1, 1, 1]], ("a", "b", "extra"))  # type: ignore[arg-type]
+    found = learn(more, QMatrix.of([[1], [1]], items=["b", "a"]))
+    assert found.responses.items == ("b", "a")
+    assert found.responses.notes == ("columns that are no items were left out: extra",)
+
+
+def test_a_bare_q_matrix_is_matched_in_cross_validation_too() -> None:
+    answers = pd.DataFrame(np.tile([[0, 0, 0], [1, 1, 1], [1, 0, 0], [0, 1, 0]], (3, 1)))
+    answers.columns = pd.Index(ITEMS)
+    found = cross_validate(answers, Q, folds=2, options=LearningOptions(max_iterations=2))
+    assert found.responses.items == ITEMS
+
+
+NAMES = st.lists(st.text("abX.1 _", min_size=1, max_size=4), min_size=1, max_size=5, unique=True)
+
+
+@given(NAMES, st.randoms(use_true_random=False))
+def test_equal_names_always_match(names: list[str], random: object) -> None:
+    shuffled = sorted(names, key=hash)
+    match = match_names(shuffled, names)
+    assert match is not None
+    assert [shuffled[place] for place in match.places] == names
+    assert not match.by_position
+
+
+@given(st.lists(st.lists(st.integers(0, 1), min_size=4, max_size=4), min_size=1, max_size=5))
+def test_rows_of_responses_are_never_taken_for_names(rows: list[list[int]]) -> None:
+    assert table_of([[str(cell) for cell in row] for row in rows]).header is None
+    named = table_of([["a", "b", "c", "d"], *([str(cell) for cell in row] for row in rows)])
+    assert named.header == ("a", "b", "c", "d")
+    assert len(named.rows) == len(rows)
+
+
+def test_the_command_learns_from_files_as_they_come(tmp_path: Path) -> None:
+    rows = [f'"{n}";{n % 2};{(n // 2) % 2};{(n % 2) & (n // 2) % 2};-9' for n in range(1, 40)]
+    head = '"";"item.1";"Hören";"Adding fractions";"Größe"'
+    answers = tmp_path / "answers.csv"
+    answers.write_text("\n".join([head, *rows[:-1], '"40";1;1;1;1', ""]), encoding="cp1252")
+    q, out = tmp_path / "q.txt", tmp_path / "bank.json"
+    q.write_text("1 0\n0 1\n1 1\n0 1\n")
+    command = ("learn", str(answers), "--qmatrix", str(q), "--out", str(out), "--json")
+    refused = run(*command)
+    assert refused.exit_code == 2
+    assert "-9 in 38 cells" in refused.stderr
+    done = run(*command, "--missing", "-9", "--iterations", "3")
+    assert done.exit_code == 0, done.stderr
+    notes = json.loads(done.stdout)["notes"]
+    assert all(f"note: {note}" in done.stderr for note in notes)
+    assert any("item_1 is item.1" in n or "item.1 is item_1" in n for n in notes)
+    assert any("tell nothing: Größe" in note for note in notes)
+    bank = read_bank(out)
+    assert isinstance(bank, ItemBank)
+    assert bank.item_names == ("item.1", "Hören", "Adding fractions", "Größe")
+    replayed = run("simulate", str(out), "--responses", str(answers), "--out", str(tmp_path / "r"))
+    assert replayed.exit_code == 2
+    assert "-9 in 38 cells" in replayed.stderr
+
+
+@pytest.mark.parametrize("name", ["fraction_subtraction", "aced", "dtmr", "probability"])
+def test_every_data_set_goes_from_its_file_to_a_bank_in_one_command(
+    tmp_path: Path, name: str
+) -> None:
+    place = data_set(name)
+    out = tmp_path / "bank.json"
+    done = run(
+        *("learn", str(place / "responses.csv"), "--qmatrix", str(place / "qmatrix.csv")),
+        *("--out", str(out), "--iterations", "1"),
+    )
+    assert done.exit_code == 0, done.stderr
+    assert read_bank(out).item_names
