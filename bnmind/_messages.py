@@ -70,7 +70,7 @@ def counted(count: int, noun: str) -> str:
     >>> counted(1, "slice"), counted(1200, "slice")
     ('1 slice', '1,200 slices')
     """
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+    return f"{many(count)} {noun}{'' if count == 1 else 's'}"
 
 
 def bytes_text(number: int) -> str:

@@ -255,12 +255,17 @@ def _case_answers() -> Any:
     return [junction.predict(network(), frame, "rain"), junction.log_likelihood(network(), frame)]
 
 
-@_add(junction.BoundedExplanation, junction.ExplanationSearch, junction.SearchState)
+@_add(
+    junction.BestExplanations,
+    junction.BoundedExplanation,
+    junction.ExplanationSearch,
+    junction.SearchState,
+)
 def _searches() -> Any:
     search = junction.compile_search(network(), {"count": "1"})
     state, known = search.step(search.start())
     marginal = junction.compile_search(network(), {"wet": [0.5, 0.5, 1]}, ["rain"])
-    return [search, marginal, state, search.start(), known]
+    return [search, marginal, state, search.start(), known, search.best(2)]
 
 
 @_add(junction.LightModel, junction.LightQuery)
@@ -345,6 +350,7 @@ def _engines() -> Any:
 
 
 @_add(
+    junction.Certificate,
     junction.Clique,
     junction.EliminationOrder,
     junction.GivenOrder,
@@ -356,7 +362,8 @@ def _graphs() -> Any:
     graph = junction.InteractionGraph.from_scopes({"a": 2, "b": 3, "c": 2, "d": 2}, scopes)
     finder = junction.GivenOrder(("a", "b", "d", "c"))
     tree = junction.JunctionTree.from_order(graph, finder(graph))
-    return [graph, finder, tree, tree.order, tree.cliques[0]]
+    certificate = junction.prove_bound(graph)
+    return [graph, finder, tree, tree.order, tree.cliques[0], certificate]
 
 
 @_add(

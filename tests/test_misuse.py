@@ -57,6 +57,9 @@ PACKAGES = (
 
 ANALYSIS = sensitivity.analyze(network(), "rain", {"count": "1"})
 TORNADO = ANALYSIS.tornado("yes", n=4)
+CERTIFICATE = junction.prove_bound(
+    junction.InteractionGraph.from_scopes({"a": 2, "b": 3}, [["a", "b"]])
+)
 WEIGHTS = sensitivity.weight_of_evidence(network(), "rain", {"count": "1"})
 
 JUNK: dict[str, Any] = {
@@ -427,6 +430,13 @@ def of_functions() -> Iterator[Call]:
             },
         ),
         (
+            junction.prove_bound,
+            {
+                "graph": junction.InteractionGraph.from_scopes({"a": 2, "b": 3}, [["a", "b"]]),
+                "max_claims": 5,
+            },
+        ),
+        (
             junction.compile_marginal_map,
             {
                 "model": network(),
@@ -616,6 +626,7 @@ def of_methods() -> Iterator[Call]:
     evidence = {"count": "1", "wet": [0.5, 0.5, 1]}
     cases = {"count": [0, 1, 2], "wet": [0, 1, -1]}
     explanation = junction.compile_explanation(NETWORK, evidence=["count"])
+    search = junction.compile_search(NETWORK)
     sampling = junction.compile_sampling(NETWORK, evidence=["count"])
     marginal = junction.compile_marginal_map(NETWORK, ["rain"], evidence=["count"])
     scopes = [["a", "b"], ["b", "c"]]
@@ -697,6 +708,13 @@ def of_methods() -> Iterator[Call]:
         ),
         (answered.joint, {"0": "rain"}),
         (explanation.run, {"evidence": {"count": "1"}}),
+        (explanation.best, {"count": 2, "evidence": {"count": "1"}}),
+        (search.run, {"max_nodes": 9, "seconds": 1.0}),
+        (search.best, {"count": 2, "max_nodes": 9, "seconds": 1.0}),
+        (search.run_cases, {"cases": [{"count": "1"}, {}], "max_nodes": 9, "seconds": 1.0}),
+        (search.given, {"case": {"count": "1"}}),
+        (search.step, {"state": search.start(), "max_nodes": 9}),
+        (junction.prove_bound(graph).check, {"graph": graph}),
         (marginal.run, {"evidence": {"count": "1"}}),
         (sampling.run, {"evidence": {"count": "1"}, "n_samples": 2, "rng": _rng()}),
         (sampling.run({"count": "1"}, n_samples=2, rng=_rng()).frequencies, {"0": "rain"}),
@@ -831,6 +849,7 @@ def of_files(package: str, name: str) -> bool:
     return package == "pgm.files" or name in (
         *("read_costs", "read_diagnosis", "read_dialogue", "write_dialogue"),
         *("answer_file", "read_dynamic", "write_dynamic", "read_plan", "write_plan"),
+        *("read_certificate", "write_certificate"),
     )
 
 
@@ -855,6 +874,9 @@ def test_files_are_named_by_paths(value: Any, tmp_path: Path) -> None:
         lambda: junction.read_plan(value, network()),
         lambda: junction.read_plan(tmp_path / "x", value),
         lambda: junction.write_plan(value, tmp_path / "x"),
+        lambda: junction.read_certificate(value),
+        lambda: junction.write_certificate(value, tmp_path / "x"),
+        lambda: junction.write_certificate(CERTIFICATE, value),
         lambda: junction.write_plan(junction.compile_plan(network()), value),
         lambda: files.read_model(value),
         lambda: files.read_evidence(value, tmp_path / "x.uai"),

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from bnmind._arguments import checked
+from bnmind._messages import counted
 from bnmind._values import CheckedValue
 from bnmind._workers import results_of
 from bnmind.dynamic.expectation import DynamicAscent, SequenceExpectation
@@ -53,8 +54,9 @@ class DynamicFit(CheckedValue):
 
     def __repr__(self) -> str:
         return (
-            f"DynamicFit({self.n_sequences:,} sequences, {self.n_slices:,} slices:"
-            f" log-likelihood {self.log_likelihood:.2f}, {self.n_parameters:,} parameters)"
+            f"DynamicFit({counted(self.n_sequences, 'sequence')},"
+            f" {counted(self.n_slices, 'slice')}: log-likelihood {self.log_likelihood:.2f},"
+            f" {counted(self.n_parameters, 'parameter')})"
         )
 
     @property

@@ -26,7 +26,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from bnmind._arguments import checked
-from bnmind._messages import many, shown
+from bnmind._messages import counted, many, shown
 from bnmind._values import CheckedValue
 from bnmind.errors import InvalidArgumentError, InvalidModelError, TooLargeError
 from bnmind.pgm.cpd import CPD, DEFAULT_CELLS, TabularCPD
@@ -285,7 +285,7 @@ class DynamicNetwork(CheckedValue):
         if needed > DEFAULT_CELLS:
             raise TooLargeError(
                 f"expected tables of at most {DEFAULT_CELLS:,} cells, got {many(needed)} in"
-                f" {many(slices)} slices",
+                f" {counted(slices, 'slice')}",
                 needed=needed,
                 budget=DEFAULT_CELLS,
             )

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from bnmind._messages import bytes_text, many, one_line
+from bnmind._messages import bytes_text, counted, one_line
 from bnmind.dynamic.bound import BoundSlice, side_by_side
 from bnmind.dynamic.messages import Message, Total, bands
 from bnmind.dynamic.sequences import Group, Sequences
@@ -75,9 +75,9 @@ def check_messages(plans: SlicePlans, n_slices: int) -> None:
     needed, budget = _message_bytes(plans, n_slices), plans.limits.max_bytes
     if needed > budget:
         raise TooLargeError(
-            f"the messages between the slices of a sequence of {many(n_slices)} slices would take"
-            f" {bytes_text(needed)}; allowed are max_bytes={budget:,}. Use shorter sequences, let"
-            " fewer variables have children in the next slice, or raise the limit.",
+            f"the messages between the slices of a sequence of {counted(n_slices, 'slice')} would"
+            f" take {bytes_text(needed)}; allowed are max_bytes={budget:,}. Use shorter sequences,"
+            " let fewer variables have children in the next slice, or raise the limit.",
             needed=needed,
             budget=budget,
         )

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from bnmind._arguments import checked
-from bnmind._messages import bytes_text, counted, listed, many
+from bnmind._messages import bytes_text, counted, listed
 from bnmind._values import CheckedValue, ReadOnlyDict, made, sealed
 from bnmind.dynamic.bound import plain
 from bnmind.dynamic.network import DynamicNetwork
@@ -57,7 +57,7 @@ class DynamicPlan(CheckedValue):
     def __repr__(self) -> str:
         return (
             f"DynamicPlan({counted(len(self.targets), 'target')}, {len(self.observed)} observed;"
-            f" {self.slices.messages.later.multiplications:,} multiplications a slice)"
+            f" {counted(self.slices.messages.later.multiplications, 'multiplication')} a slice)"
         )
 
     def __str__(self) -> str:
@@ -165,8 +165,8 @@ class DynamicPlan(CheckedValue):
         needed = slices * (16 * sum(v.n_states for v in self.targets) + 80)
         if needed > self.limits.max_bytes:
             raise TooLargeError(
-                f"the predictions of {many(slices)} slices would take {bytes_text(needed)}; allowed"
-                f" are max_bytes={self.limits.max_bytes:,}",
+                f"the predictions of {counted(slices, 'slice')} would take {bytes_text(needed)};"
+                f" allowed are max_bytes={self.limits.max_bytes:,}",
                 needed=needed,
                 budget=self.limits.max_bytes,
             )

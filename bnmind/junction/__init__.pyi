@@ -11,6 +11,9 @@ from bnmind.junction.approximate.likelihood_weighting import (
     likelihood_weighting as likelihood_weighting,
 )
 from bnmind.junction.branch_and_bound.bounded_explanation import (
+    BestExplanations as BestExplanations,
+)
+from bnmind.junction.branch_and_bound.bounded_explanation import (
     BoundedExplanation as BoundedExplanation,
 )
 from bnmind.junction.branch_and_bound.search import ExplanationSearch as ExplanationSearch
@@ -26,6 +29,10 @@ from bnmind.junction.cases.predict import log_likelihood as log_likelihood
 from bnmind.junction.cases.predict import predict as predict
 from bnmind.junction.cases.predict import predict_proba as predict_proba
 from bnmind.junction.certificates.certificate import Certificate as Certificate
+from bnmind.junction.certificates.certificate import Certificate as Certificate
+from bnmind.junction.certificates.certificate_files import read_certificate as read_certificate
+from bnmind.junction.certificates.certificate_files import write_certificate as write_certificate
+from bnmind.junction.certificates.prove import prove_bound as prove_bound
 from bnmind.junction.derivatives.gradient import Gradient as Gradient
 from bnmind.junction.derivatives.plan import DerivativePlan as DerivativePlan
 from bnmind.junction.derivatives.plan import compile_derivatives as compile_derivatives

@@ -42,7 +42,13 @@ SHORT: Mapping[str, tuple[tuple[str, ...], str]] = {
     "fit-value": (("fit-value", *SMALL, "--games", "9", "--out", "value.json"), ""),
     "reproduce": (("reproduce", "snyder-table-1", "--quick", "--out", "figures"), ""),
     "run": (("run", "games.toml", "--out", "rows"), ""),
-    "query": (("query", MODEL, "--evidence", "T1=1", "--targets", "P", "--svg", "P.svg"), ""),
+    "query": (
+        (
+            *("query", MODEL, "--evidence", "T1=1", "--targets", "P", "--svg", "P.svg"),
+            *("--max-bytes", "1000", "--sums", "sums.json"),
+        ),
+        "",
+    ),
     "explain": (
         ("explain", ASIA, "--target", "lung", "--evidence", "xray=yes", "--svg", "w.svg"),
         "",

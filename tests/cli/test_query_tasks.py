@@ -6,9 +6,10 @@ import gzip
 import math
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from bnmind.junction import posterior
+from bnmind.junction import compile_explanation, posterior
 from bnmind.pgm.competition import read_explanation, read_log_evidence, read_marginals
 from bnmind.pgm.files import read_model, write_model
 from tests.command_line import assert_one_line_error, run, run_json
@@ -60,6 +61,36 @@ def test_answers_are_printed() -> None:
     )
 
 
+def test_the_best_answers_are_lines_in_descending_order() -> None:
+    asked = ("query", "flood.uai", "--evidence", "x2=1", "--task")
+    model = read_model("flood.uai")
+    best = compile_explanation(model, evidence=["x2"]).best(3, {"x2": "1"})
+    lines = [f"3 {each.states['x0']} {each.states['x1']} 1\n" for each in best]
+    assert run(*asked, "MPE", "--best", "3").stdout == "MPE\n" + "".join(lines)
+    assert run(*asked, "MPE", "--best", "1").stdout == "MPE\n" + lines[0]
+    everything = run(*asked, "MPE", "--best", "1000").stdout
+    assert everything.startswith("MPE\n" + "".join(lines))
+    joint = posterior(model, {"x2": "1"}, targets=["x1"]).marginals["x1"].real
+    order = [f"1 1 {state}\n" for state in np.argsort(-joint)]
+    assert run(*asked, "MMAP", "--targets", "x1", "--best", "2").stdout == "MMAP\n" + "".join(order)
+
+
+def test_a_file_of_evidence_may_hold_several_samples() -> None:
+    Path("two.evid").write_text("2\n1 2 1\n1 2 2\n")
+    asked = ("query", "flood.uai", "--evidence-file", "two.evid")
+    single = [
+        run("query", "flood.uai", "--evidence", f"x2={state}", "--task", "MPE").stdout.split("\n")
+        for state in (1, 2)
+    ]
+    lines = [answer[1] for answer in single]
+    assert run(*asked, "--task", "MPE").stdout == f"MPE\n2\n{lines[0]}\n{lines[1]}\n"
+    head, n, *numbers = run(*asked, "--task", "PR").stdout.split()
+    assert (head, n, len(numbers)) == ("PR", "2", 2)
+    best = run(*asked, "--task", "MPE", "--best", "2").stdout.splitlines()
+    assert [best[2], best[4]] == lines
+    assert_one_line_error(run(*asked), "evidence of one sample", "got 2 samples")
+
+
 def test_the_probability_of_impossible_evidence_is_an_answer() -> None:
     asked = ("query", "flood.uai", "--evidence", "x0=0,x1=0,x2=2", "--task")
     assert run(*asked, "PR").stdout == "PR\n-inf\n"
@@ -84,6 +115,9 @@ def test_an_evidence_file_goes_with_other_formats_and_options() -> None:
         (["--task", "MAR", "--query-file", "flood.uai.query"], ["--query-file does not go"]),
         (["--task", "PR", "--svg", "x.svg"], ["--svg does not go"]),
         (["--task", "PR", "--plan"], ["--plan does not go"]),
+        (["--best", "2"], ["--best goes with --task PR"]),
+        (["--task", "MAR", "--best", "2"], ["--best does not go with --task MAR"]),
+        (["--task", "MPE", "--best", "0"], ["--best"]),
         (["--out", "x.MAR"], ["--out goes with --task PR"]),
         (["--query-file", "flood.uai.query"], ["--query-file goes with --task PR"]),
         (

@@ -128,6 +128,7 @@ def test_em_never_lowers_the_likelihood_and_shares_the_sensor() -> None:
 def test_complete_sequences_are_counted() -> None:
     cases = {"rain": ["no", "no", "yes", "yes"], "umbrella": ["no", "yes", "yes", "yes"]}
     fitted = fit_dynamic(WEATHER, cases)
+    assert repr(fitted).startswith("DynamicFit(1 sequence, 4 slices: log-likelihood")
     assert fitted.network.cpd("rain").to_tabular().values.tolist() == [[0.5, 0.0], [0.5, 1.0]]
     assert fitted.network.cpd("umbrella").to_tabular().values.tolist() == [[0.5, 0.0], [0.5, 1.0]]
 

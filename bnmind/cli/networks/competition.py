@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -30,6 +30,8 @@ class TaskOptions(Protocol):
     @property
     def query_file(self) -> Path | None: ...
     @property
+    def best(self) -> int | None: ...
+    @property
     def out(self) -> Path | None: ...
     @property
     def show_plan(self) -> bool: ...
@@ -44,8 +46,12 @@ def task_of(options: TaskOptions) -> CompetitionTask | None:
     from bnmind.junction import COMPETITION_TASKS
 
     if options.task is None:
-        for option, place in (("--query-file", options.query_file), ("--out", options.out)):
-            if place is not None:
+        for option, given in (
+            ("--query-file", options.query_file),
+            ("--best", options.best),
+            ("--out", options.out),
+        ):
+            if given is not None:
                 raise BnmindError(f"{option} goes with --task {' or '.join(COMPETITION_TASKS)}")
         return None
     if options.task not in COMPETITION_TASKS:
@@ -57,6 +63,7 @@ def task_of(options: TaskOptions) -> CompetitionTask | None:
         ("--json", options.as_json),
         ("--targets", options.targets is not None and not task.has_query),
         ("--query-file", options.query_file is not None and not task.has_query),
+        ("--best", options.best is not None and task.best is None),
     ):
         if given:
             raise BnmindError(
@@ -71,7 +78,10 @@ def task_of(options: TaskOptions) -> CompetitionTask | None:
 
 
 def answer_task(
-    task: CompetitionTask, options: TaskOptions, engine: Engine, evidence: Mapping[str, str]
+    task: CompetitionTask,
+    options: TaskOptions,
+    engine: Engine,
+    samples: Sequence[Mapping[str, str]],
 ) -> None:
     """Print or write the answer to a task.
 
@@ -83,13 +93,14 @@ def answer_task(
         The options of the command.
     engine
         The model, with the limits of the answer.
-    evidence
-        The findings.
+    samples
+        The findings of each sample.
     """
     from bnmind.pgm.competition import write_competition_text
 
     names = _query(options, engine.model) if task.has_query else ()
-    text = working("computing", lambda _: task.answer(engine, evidence, names))
+    count = options.best or 1
+    text = working("computing", lambda _: task.answers(engine, samples, names, count=count))
     if options.out is None:
         tell(text.removesuffix("\n"))
         return

@@ -105,7 +105,8 @@ class QueryOptions:
             "--evidence-file",
             metavar="FILE",
             help="A file of evidence of the UAI competitions: the number of findings, then for"
-            " each the numbers of a variable and a state, from 0, in the order of the model file.",
+            " each the numbers of a variable and a state, from 0, in the order of the model file."
+            " For --task, it may hold several samples.",
             show_default=False,
         ),
     ] = None
@@ -135,6 +136,17 @@ class QueryOptions:
             metavar="FILE",
             help="The variables of --task MMAP: their number, then their numbers, from 0."
             " [default: MODEL.query; --targets names them instead]",
+            show_default=False,
+        ),
+    ] = None
+    best: Annotated[
+        int | None,
+        typer.Option(
+            "--best",
+            min=1,
+            metavar="K",
+            help="The K most probable answers to --task MPE or MMAP, each in a line, the most"
+            " probable first. [default: 1]",
             show_default=False,
         ),
     ] = None
@@ -227,16 +239,16 @@ def query(options: QueryOptions) -> None:
     if options.seed is not None and options.approximate is None:
         raise BnmindError("--seed goes with --approximate likelihood-weighting")
     network = model_from(options.model, read_model, normalize=options.normalize)
-    known = _evidence(options, network)
     limits = _limits(options)
-    if options.approximate is not None:
-        _approximate(options, known, limits)
-        return
-    if task is not None:
+    if task is not None and options.approximate is None:
         if options.sums is not None:
             raise BnmindError("--sums does not go with --task")
         engine = compile_model(network, order=finder or None, limits=limits)
-        answer_task(task, options, engine, known)
+        answer_task(task, options, engine, _samples(options, network))
+        return
+    known = _samples(options, network, one=True)[0]
+    if options.approximate is not None:
+        _approximate(options, known, limits)
         return
     _show(options, (network, known), finder or ORDER_FINDERS[DEFAULT_ORDER](), limits)
 
@@ -284,21 +296,26 @@ def _approximate(options: QueryOptions, known: dict[str, str], limits: Limits) -
     )
 
 
-def _evidence(options: QueryOptions, network: FactorModel) -> dict[str, str]:
-    """Return the evidence of both options."""
-    from bnmind.pgm.competition import read_evidence
+def _samples(
+    options: QueryOptions, network: FactorModel, *, one: bool = False
+) -> list[dict[str, str]]:
+    """Return the evidence of both options, for each sample of the file; ``one`` allows no more."""
+    from bnmind.pgm.competition import read_evidence, read_evidence_samples
 
     known = evidence_of(options.evidence or [], {v.name: v.states for v in network.variables})
     if options.evidence_file is None:
-        return known
-    found = read_evidence(options.evidence_file, network)
-    twice = [name for name in found if name in known]
+        return [known]
+    if one:
+        samples = [read_evidence(options.evidence_file, network)]
+    else:
+        samples = list(read_evidence_samples(options.evidence_file, network))
+    twice = [name for found in samples for name in found if name in known]
     if twice:
         raise BnmindError(
             f"the evidence on {one_line(twice[0])} is given twice, by --evidence and in"
             f" {options.evidence_file}"
         )
-    return {**found, **known}
+    return [{**found, **known} for found in samples]
 
 
 def _show(

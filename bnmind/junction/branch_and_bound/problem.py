@@ -45,6 +45,8 @@ class SearchProblem(Value):
     finder: OrderFinder
     max_cells: int
     """The most cells of all tables of the bounds."""
+    known_order: tuple[int, ...] = ()
+    """An order of elimination that may serve; it may have other variables too."""
 
     @cached_property
     def shifted(self) -> tuple[LogTable, ...]:
@@ -56,18 +58,25 @@ class SearchProblem(Value):
     @cached_property
     def order(self) -> tuple[int, ...]:
         """The order of elimination."""
+        free = {v for v, size in enumerate(self.tables.sizes) if size > 1}
+        if self.known_order and free <= set(self.known_order):
+            return tuple([v for v in self.known_order if v in free])
         scopes = [table.scope for table in self.shifted]
         return constrained_order(scopes, self.tables.sizes, self.is_summed, self.finder)
 
-    def level(self, number: int) -> Level:
-        """Return the bounds and the tree of a level."""
+    def level(self, number: int, *, is_whole: bool = False) -> Level:
+        """Return the bounds and the tree of a level.
+
+        A whole tree has a node for each variable that is not summed out, with a table of its own
+        that can exclude states.
+        """
         goals = [min(_FIRST_CELLS * _GROWTH**k, self.max_cells) for k in (number, number + 1)]
         sizes = self.tables.sizes
         division = _largest_division(
             [table.scope for table in self.shifted], sizes, self.order, goals[0]
         )
         bounds = bounds_of(self.shifted, division, sizes, self.is_summed)
-        tree = search_tree(bounds, sizes, self.is_summed, self.tables.constant)
+        tree = search_tree(bounds, sizes, self.is_summed, self.tables.constant, is_whole=is_whole)
         is_last = goals[0] >= self.max_cells or not division.divided
         evaluates = any(self.is_summed[v] for v in division.divided)
         return Level(bounds, tree, is_last, goals[1], evaluates)

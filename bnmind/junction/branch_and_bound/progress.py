@@ -19,21 +19,22 @@ from bnmind.junction.branch_and_bound.search_kernel import (
     run_search,
 )
 from bnmind.junction.branch_and_bound.search_state import (
+    grown,
     raise_least,
     search_arrays,
     solved_states,
     upper_bound,
 )
 
-__all__ = ["Evaluator", "Progress"]
+__all__ = ["CELLS_OF_NODE", "LEAF_NODES", "TOLERANCE", "Evaluator", "Progress"]
 
 TOLERANCE = 1e-11
 """The relative difference of logarithms below which a configuration is not better."""
 
-_CELLS_OF_NODE = 16
+CELLS_OF_NODE = 16
 """The search at a level ends after a node for this number of cells of the next level."""
 
-_LEAF_NODES = 1_000
+LEAF_NODES = 1_000
 """The number of nodes that the evaluation of a leaf counts for."""
 
 _DIVES = 60
@@ -90,6 +91,11 @@ class Progress:
         """The difference below which a configuration is not better."""
         return TOLERANCE * max(1.0, abs(self.bound)) if math.isfinite(self.bound) else 0.0
 
+    @property
+    def has_found(self) -> bool:
+        """Whether a configuration is known."""
+        return self.positions is not None
+
     def advance(self, max_nodes: int) -> None:
         """Visit at most so many nodes; before that, start a level if it is time to."""
         if not self.is_done and (self.arrays is None or self.left < 1):
@@ -104,10 +110,11 @@ class Progress:
         assert self.level is not None
         tree = self.level.tree.arrays
         most = int(min(max_nodes, self.left))
+        self.arrays = grown(self.arrays, self.cache_bytes)
         reason, visited = run_search(tree, self.arrays, most, self.tolerance, self.level.evaluates)
         spent = visited
         if reason == LEAF:
-            spent += _LEAF_NODES
+            spent += LEAF_NODES
             states = self.arrays.states
             self.arrays.returned[0] = self._offer(states) - exact_value(tree, states)
         rounds = (self.nodes + spent) // _NODES_OF_DIVES
@@ -134,7 +141,7 @@ class Progress:
         self.level = level = self.problem.level(self.number)
         tree = level.tree.arrays
         self.bound = min(self.bound, float(tree.constant[0]))
-        self.left = math.inf if level.is_last else level.next_cells / _CELLS_OF_NODE
+        self.left = math.inf if level.is_last else level.next_cells / CELLS_OF_NODE
         if level.evaluates and self.positions is None:
             self._offer_explanation()
         self._dive(_DIVES, 0)

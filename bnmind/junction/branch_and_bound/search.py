@@ -14,42 +14,40 @@ graphical models", Artificial Intelligence 173 (2009); R. Marinescu, R. Dechter 
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import check_fields, checked
-from bnmind._messages import listed
 from bnmind._values import Sealed, Value
 from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError
-from bnmind.information import Floats
-from bnmind.junction.branch_and_bound.bounded_explanation import BoundedExplanation
-from bnmind.junction.branch_and_bound.log_tables import LogTables, log_tables
-from bnmind.junction.branch_and_bound.problem import Level, SearchProblem
-from bnmind.junction.branch_and_bound.progress import Evaluator, Progress
+from bnmind.junction.branch_and_bound.best_progress import BestProgress
+from bnmind.junction.branch_and_bound.bounded_explanation import (
+    BestExplanations,
+    BoundedExplanation,
+)
+from bnmind.junction.branch_and_bound.problem import Level
+from bnmind.junction.branch_and_bound.progress import Progress
+from bnmind.junction.branch_and_bound.question import (
+    SearchQuestion,
+    check_targets,
+    findings_of,
+)
+from bnmind.junction.branch_and_bound.results import best_known, known, run_until
 from bnmind.junction.branch_and_bound.search_kernel import SearchArrays
 from bnmind.junction.branch_and_bound.search_state import copied
 from bnmind.junction.graphs.elimination_order import OrderFinder
-from bnmind.junction.inference.answering import Answering
-from bnmind.junction.inference.compile import compile_plan
-from bnmind.junction.inference.evidence import Evidence, by_name, likelihood, read_findings
+from bnmind.junction.inference.evidence import Evidence, by_name
 from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
-from bnmind.junction.inference.minimal_conflict import impossible, minimal_conflict
-from bnmind.junction.reduction.parent_divorcing import small_tables
-from bnmind.junction.slicing.sums_file import question_digest
-from bnmind.junction.triangulation.randomized_greedy import RandomizedGreedy
+from bnmind.junction.queries.mpe import check_count
 from bnmind.pgm.network import FactorModel, Network
 from bnmind.pgm.variable import Variable
 
 __all__ = ["ExplanationSearch", "SearchState", "compile_search"]
-
-_STEP = 20_000
-"""The nodes between two looks at the clock and at Ctrl-C: about a tenth of a second."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -99,13 +97,10 @@ class ExplanationSearch(Value):
             f" | {len(self.evidence):,} findings)"
         )
 
-    @cached_property
+    @property
     def variables(self) -> tuple[Variable, ...]:
         """The explained variables."""
-        if self.targets is not None:
-            return tuple([self.model.variable(name) for name in self.targets])
-        hard = {name for name, finding in self.evidence.items() if isinstance(finding, str)}
-        return tuple([v for v in self.model.variables if v.name not in hard])
+        return self._question.variables
 
     def start(self) -> SearchState:
         """Return the state before the first step."""
@@ -118,7 +113,8 @@ class ExplanationSearch(Value):
         """Return the state after visiting some nodes, and the best configuration it knows.
 
         A step may first compute tighter bounds, which takes more memory. Each step copies the cache
-        of the search, up to about 100 MB, so take steps of many nodes. `run` copies nothing.
+        of the search, about 100 bytes for each node visited so far and at most 100 MB. `run`
+        copies nothing.
 
         Parameters
         ----------
@@ -136,7 +132,7 @@ class ExplanationSearch(Value):
         """
         if max_nodes < 1:
             raise InvalidArgumentError(f"max_nodes must be at least 1, got {max_nodes}", max_nodes)
-        if state._search != self._digest:
+        if state._search != self._question.digest:
             raise InvalidArgumentError(
                 "this state belongs to another search; begin with the start() of this one", state
             )
@@ -174,23 +170,122 @@ class ExplanationSearch(Value):
             If the evidence has probability zero.
         """
         progress = self._progress(None)
-        end = math.inf if seconds is None else time.monotonic() + seconds
-        try:
-            while not progress.is_done and time.monotonic() < end:
-                left = _STEP if max_nodes is None else min(_STEP, max_nodes - progress.nodes)
-                if left < 1:
-                    break
-                progress.advance(left)
-                if until is not None and until(self._known(progress)):
-                    break
-        except KeyboardInterrupt:
-            if progress.positions is None:
-                raise
-        return self._known(progress)
+        found = run_until(progress, partial(known, self._question), max_nodes, seconds, until)
+        self._question.remember()
+        return found
+
+    @checked
+    def best(
+        self,
+        count: int,
+        *,
+        max_nodes: int | None = None,
+        seconds: float | None = None,
+        until: Callable[[BestExplanations], bool] | None = None,
+    ) -> BestExplanations:
+        """Return the most probable configurations at the end of a search, in descending order.
+
+        Without limits, the search ends with a proof. Otherwise `BestExplanations.gap` says how much
+        more probable another configuration may be.
+
+        Parameters
+        ----------
+        count
+            The number of configurations. The result has fewer if fewer are possible or known.
+        max_nodes, seconds, until
+            As in `run`.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If ``count`` is less than 1.
+        TooLargeError
+            If there are too many states to return.
+        ImpossibleEvidenceError
+            If the evidence has probability zero.
+        """
+        possible = check_count(count, self.variables)
+        progress = BestProgress(self._progress(None), min(count, possible))
+        return run_until(progress, partial(best_known, self._question), max_nodes, seconds, until)
+
+    @checked
+    def run_cases(
+        self,
+        cases: Iterable[Evidence],
+        *,
+        max_nodes: int | None = None,
+        seconds: float | None = None,
+        until: Callable[[BoundedExplanation], bool] | None = None,
+    ) -> tuple[BoundedExplanation, ...]:
+        """Return the best configuration for each of several cases.
+
+        The tables of the model are prepared once. Cases with findings on the same variables share
+        the elimination order and, for a marginal MAP, the plan of its sums. Equal cases are
+        searched once.
+
+        Parameters
+        ----------
+        cases
+            The findings of each case, besides those of this search. Cases may observe different
+            variables.
+        max_nodes, seconds, until
+            As in `run`, for each case.
+
+        Returns
+        -------
+        tuple of BoundedExplanation
+            In the order of the cases. An impossible case has no states, and is proven to have the
+            log-probability −inf.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If a finding is invalid, is about a variable of this search's evidence, or is the state
+            of a target.
+        UnknownNameError
+            If there is no such variable or state.
+        """
+        asked = [self.given(case) for case in cases]
+        found: dict[Any, BoundedExplanation] = {}
+        for search in asked:
+            key = search._question.findings
+            if key not in found:
+                try:
+                    found[key] = search.run(max_nodes=max_nodes, seconds=seconds, until=until)
+                except ImpossibleEvidenceError:
+                    found[key] = _NOTHING
+        return tuple([found[search._question.findings] for search in asked])
+
+    @checked
+    def given(self, case: Evidence) -> ExplanationSearch:
+        """Return the search under more evidence, which shares the preparation of the model.
+
+        Parameters
+        ----------
+        case
+            The findings besides those of this search.
+
+        Raises
+        ------
+        InvalidArgumentError, UnknownNameError
+            As for `run_cases`.
+        """
+        findings = findings_of(self.model, by_name(case, "a case"))
+        twice = [name for name in findings if name in self.evidence]
+        if twice:
+            raise InvalidArgumentError(
+                f"{twice[0]} is evidence of the search already, and of a case too", twice[0]
+            )
+        check_targets(self.model, self.targets, findings)
+        evidence = {**self.evidence, **findings}
+        search = replace(self, evidence=evidence)
+        search.__dict__["_question"] = self._question.under(evidence)
+        return search
 
     def _progress(self, state: SearchState | None) -> Progress:
         """Return a search that continues from a state."""
-        progress = Progress(self._problem, self.limits.max_bytes // 8, self._evaluate)
+        question = self._question
+        progress = Progress(question.problem, self.limits.max_bytes // 8, question.evaluate)
         if state is not None and state.level >= 0:
             progress.number = state.level
             progress.positions = state._positions
@@ -208,9 +303,9 @@ class ExplanationSearch(Value):
         if progress.level is not None:
             self.__dict__["_last_level"] = (progress.number, progress.level)
         return SearchState(
-            known=self._known(progress),
+            known=known(self._question, progress),
             level=progress.number,
-            _search=self._digest,
+            _search=self._question.digest,
             _positions=progress.positions,
             _left=progress.left,
             _arrays=None if progress.arrays is None else tuple(progress.arrays),
@@ -220,138 +315,25 @@ class ExplanationSearch(Value):
         """Return a level; the last one is remembered."""
         known = self.__dict__.get("_last_level")
         if known is None or known[0] != number:
-            known = (number, self._problem.level(number))
+            known = (number, self._question.problem.level(number))
         level: Level = known[1]
         return level
 
-    def _known(self, progress: Progress) -> BoundedExplanation:
-        if progress.is_done and progress.positions is None:
-            raise impossible({name: self.evidence[name] for name in self._conflict()})
-        states: dict[str, str] = {}
-        if progress.positions is not None:
-            positions, tables = progress.positions.tolist(), self._tables
-            number = {v.name: i for i, v in enumerate(tables.variables)}
-            for v in self.variables:
-                i = number[v.name]
-                states[v.name] = v.states[int(tables.states[i][positions[i]])]
-        return BoundedExplanation(
-            states=states,
-            log_probability=progress.value,
-            upper_bound=progress.bound,
-            nodes=progress.nodes,
-            is_proven=progress.is_done,
-        )
-
-    def _conflict(self) -> tuple[str, ...]:
-        """Return findings that contradict each other; all if only the search found that out."""
-
-        def is_possible(names: frozenset[str]) -> bool:
-            part = {name: self.evidence[name] for name in names}
-            return self._tables_under(part).constant > -math.inf
-
-        names = tuple(self.evidence)
-        if is_possible(frozenset(names)):
-            return names
-        return minimal_conflict(names, is_possible)
-
     @cached_property
-    def _tables(self) -> LogTables:
-        """The tables under the evidence."""
-        return self._tables_under(self.evidence)
-
-    def _tables_under(self, evidence: Mapping[str, Any]) -> LogTables:
-        hard, soft = _split(evidence)
-        most = self.limits.table_cells
-        potentials = small_tables(
-            self.model.potentials,
-            [v.name for v in self.model.variables],
-            sums_only=False,
-            max_cells=most,
-        )
-        variables = {v.name: v for v in self.model.variables}
-        variables.update({v.name: v for potential in potentials for v in potential.scope})
-        return log_tables(
-            potentials,
-            tuple(variables.values()),
-            {name: variables[name].index(state) for name, state in hard.items()},
-            {name: likelihood(variables[name], finding) for name, finding in soft.items()},
-        )
-
-    @cached_property
-    def _problem(self) -> SearchProblem:
-        explained = {v.name for v in self.variables}
-        summed = [
-            self.targets is not None and v.name not in explained for v in self._tables.variables
-        ]
-        return SearchProblem(
-            tables=self._tables,
-            is_summed=tuple(summed),
-            finder=self.order or RandomizedGreedy(),
-            max_cells=self.limits.max_bytes // 32,
-        )
-
-    @cached_property
-    def _digest(self) -> str:
-        """The digest of all that the arrays of a state depend on."""
-        hard, soft = _split(self.evidence)
-        weights = {n: likelihood(self.model.variable(n), w).tolist() for n, w in soft.items()}
-        return question_digest(
-            self.model.potentials,
-            {
-                "variables": [(v.name, v.states) for v in self.model.variables],
-                "evidence": sorted(hard.items()),
-                "soft": sorted(weights.items()),
-                "targets": self.targets,
-                "order": [int(v) for v in self._problem.order],
-                "max_bytes": self.limits.max_bytes,
-            },
-        )
-
-    @cached_property
-    def _evaluate(self) -> Evaluator | None:
-        """Return the function that sums over the other variables, given the explained ones."""
-        if self.targets is None:
-            return None
-        hard, soft = _split(self.evidence)
-        names = [v.name for v in self.variables]
-        plan = compile_plan(
-            self.model,
-            evidence=[*hard, *names],
-            soft=[name for name in soft if name not in names],
-            targets=[()],
+    def _question(self) -> SearchQuestion:
+        return SearchQuestion(
+            model=self.model,
+            evidence=self.evidence,
+            targets=self.targets,
             order=self.order,
             limits=self.limits,
         )
-        answering = Answering(plan.compiled)
-        tables, variables = self._tables, self.variables
-        number = {v.name: i for i, v in enumerate(tables.variables)}
-        weights = {v.name: likelihood(v, soft[v.name]) for v in variables if v.name in soft}
-        rest = {name: finding for name, finding in soft.items() if name not in names}
-
-        def evaluate(positions: NDArray[np.int64]) -> float:
-            at = {n: int(tables.states[number[n]][positions[number[n]]]) for n in names}
-            states = {v.name: v.states[at[v.name]] for v in variables}
-            factors = [float(weight[at[name]]) for name, weight in weights.items()]
-            if not all(factors):
-                return -math.inf
-            # Their product could be too small for a float.
-            log_factor = math.fsum(map(math.log, factors))
-            findings = {**hard, **states, **rest}
-            try:
-                # A search for findings that contradict each other would take long.
-                posterior = plan.run(findings) if plan.by_case else answering.attempt(findings)
-            except ImpossibleEvidenceError:
-                posterior = None
-            return -math.inf if posterior is None else posterior.log_evidence + log_factor
-
-        return evaluate
 
 
-def _split(evidence: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, Floats]]:
-    """Return the states of the evidence, and the likelihoods."""
-    hard = {name: finding for name, finding in evidence.items() if isinstance(finding, str)}
-    soft = {name: finding for name, finding in evidence.items() if name not in hard}
-    return hard, soft
+_NOTHING = BoundedExplanation(
+    states={}, log_probability=-math.inf, upper_bound=-math.inf, nodes=0, is_proven=True
+)
+"""The result for an impossible case."""
 
 
 @checked
@@ -399,20 +381,9 @@ def compile_search(
     >>> dict(found.states), found.is_proven, round(found.log_probability, 3)
     ({'a': 'yes', 'b': 'no'}, True, 1.386)
     """
-    given = by_name(evidence, "the evidence")
-    findings = read_findings(given, (), [model.variable(name) for name in given])
+    findings = findings_of(model, by_name(evidence, "the evidence"))
     names = None if targets is None else tuple(targets)
-    if names is not None:
-        problems = [
-            f"{model.variable(name).name} cannot be both explained and evidence"
-            for name in names
-            if isinstance(findings.get(name), str)
-        ]
-        if not names:
-            problems.append("there must be at least one variable to explain")
-        problems += [f"{n} is explained twice" for n in dict.fromkeys(names) if names.count(n) > 1]
-        if problems:
-            raise InvalidArgumentError(listed(problems), tuple(problems))
+    check_targets(model, names, findings)
     return ExplanationSearch(
         model=model, evidence=findings, targets=names, order=order, limits=limits
     )

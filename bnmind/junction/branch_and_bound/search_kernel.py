@@ -44,6 +44,7 @@ __all__ = [
     "VALUED",
     "SearchArrays",
     "cached_value",
+    "first_places",
     "run_search",
     "table_start",
 ]
@@ -121,6 +122,14 @@ def _place(node: int, key: int, size: int) -> np.int64:
     mixed = (mixed ^ (mixed >> np.uint64(31))) * np.uint64(_MIX)
     mixed = (mixed ^ (mixed >> np.uint64(29))) & np.uint64(size - 1)
     return np.int64(mixed)
+
+
+def first_places(nodes: Ints, keys: Ints, size: int) -> Ints:
+    """Return the places of the cache where a search looks first, as `_place` computes them."""
+    mixed = keys.astype(np.uint64) * np.uint64(_GOLDEN) + nodes.astype(np.uint64)
+    mixed = (mixed ^ (mixed >> np.uint64(31))) * np.uint64(_MIX)
+    mixed = (mixed ^ (mixed >> np.uint64(29))) & np.uint64(size - 1)
+    return mixed.astype(np.int64)
 
 
 @njit

@@ -13,16 +13,20 @@ from bnmind.junction.branch_and_bound.search_kernel import (
     NEXT,
     SearchArrays,
     cached_value,
+    first_places,
     run_search,
 )
 from bnmind.junction.branch_and_bound.search_tree import Ints, TreeArrays
 
-__all__ = ["copied", "raise_least", "search_arrays", "solved_states", "upper_bound"]
+__all__ = ["copied", "grown", "raise_least", "search_arrays", "solved_states", "upper_bound"]
 
 BYTES_OF_PLACE = 25
 """The bytes of a place of the cache."""
 
+_FIRST_PLACES = 2**15
+_GROWTH = 8
 _MOST_PLACES = 2**22
+"""The places of the cache at first, their growth when half of them are in use, and the most."""
 
 
 def search_arrays(tree: TreeArrays, least: float, cache_bytes: int) -> SearchArrays:
@@ -38,8 +42,7 @@ def search_arrays(tree: TreeArrays, least: float, cache_bytes: int) -> SearchArr
         The limit for the bytes of the cache.
     """
     n = len(tree.sizes)
-    places = min(_MOST_PLACES, cache_bytes // BYTES_OF_PLACE)
-    places = 1 << (places.bit_length() - 1) if places > 0 and tree.is_cached.any() else 0
+    places = min(_FIRST_PLACES, _most_places(cache_bytes)) if tree.is_cached.any() else 0
     arrays = SearchArrays(
         states=np.zeros(n, dtype=np.int64),
         least=np.full(n, -np.inf),
@@ -53,13 +56,42 @@ def search_arrays(tree: TreeArrays, least: float, cache_bytes: int) -> SearchArr
         solution=np.full(int(tree.solution_starts[-1]), -1, dtype=np.int64),
         control=np.zeros(4, dtype=np.int64),
         returned=np.zeros(1),
-        cache_keys=np.zeros(places, dtype=np.int64),
-        cache_nodes=np.full(places, -1, dtype=np.int64),
-        cache_values=np.zeros(places),
-        cache_is_exact=np.zeros(places, dtype=np.int8),
+        **_empty_cache(places),
     )
     arrays.least[0] = least
     return arrays
+
+
+def _most_places(cache_bytes: int) -> int:
+    """Return the most places of a cache, a power of two or 0."""
+    places = min(_MOST_PLACES, cache_bytes // BYTES_OF_PLACE)
+    return 1 << (places.bit_length() - 1) if places > 0 else 0
+
+
+def _empty_cache(places: int) -> dict[str, Any]:
+    return {
+        "cache_keys": np.zeros(places, dtype=np.int64),
+        "cache_nodes": np.full(places, -1, dtype=np.int64),
+        "cache_values": np.zeros(places),
+        "cache_is_exact": np.zeros(places, dtype=np.int8),
+    }
+
+
+def grown(arrays: SearchArrays, cache_bytes: int) -> SearchArrays:
+    """Return the state of a search with a larger cache if half of its places are in use."""
+    places = min(len(arrays.cache_nodes) * _GROWTH, _most_places(cache_bytes))
+    if places <= len(arrays.cache_nodes):
+        return arrays
+    used = np.flatnonzero(arrays.cache_nodes >= 0)
+    if 2 * len(used) < len(arrays.cache_nodes):
+        return arrays
+    cache = _empty_cache(places)
+    at = first_places(arrays.cache_nodes[used], arrays.cache_keys[used], places)
+    # Of several values for a place, the cache keeps one.
+    at, chosen = np.unique(at, return_index=True)
+    for name, values in cache.items():
+        values[at] = getattr(arrays, name)[used[chosen]]
+    return arrays._replace(**cache)
 
 
 def copied(arrays: SearchArrays) -> SearchArrays:

@@ -20,14 +20,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bnmind.information import Floats
-from bnmind.junction.branch_and_bound.mini_buckets import Bounds
+from bnmind.junction.branch_and_bound.mini_buckets import Bounds, Message
 
 __all__ = ["MOST_CONTEXTS", "Ints", "SearchTree", "TreeArrays", "search_tree"]
 
@@ -85,6 +85,9 @@ class SearchTree:
     arrays: TreeArrays
     variables: tuple[int, ...]
     """The variable of each node but node 0, which has none, from node 1."""
+    first_gate: int = -1
+    """If each node has a table of zeros, which the caller may change to exclude states: its number
+    for node 1. Those of the other nodes follow."""
 
 
 def search_tree(
@@ -92,6 +95,8 @@ def search_tree(
     sizes: Sequence[int],
     is_summed: Sequence[bool],
     constant: float,
+    *,
+    is_whole: bool = False,
 ) -> SearchTree:
     """Return the tree of the nodes that need a search.
 
@@ -107,6 +112,9 @@ def search_tree(
         For each variable, whether it is summed out; these are eliminated first.
     constant
         A value that every configuration has besides the tables.
+    is_whole
+        Whether the tree has all variables that are not summed out, with tables that the caller may
+        change.
     """
     order = bounds.division.order
     divided = bounds.division.divided
@@ -119,6 +127,8 @@ def search_tree(
         neighbors = {v: frozenset(later[v]) for v in chosen}
         parent = {v: later[v][0] if later[v] else -1 for v in chosen}
         is_open = set(chosen)
+    elif is_whole:
+        is_open = {v for v in order if not is_summed[v]}
     else:
         is_open = set()
         for v in order:
@@ -137,8 +147,12 @@ def search_tree(
         nodes.append(v)
         waiting.extend(reversed(below[v]))
     number = {v: i for i, v in enumerate(nodes)}
+    if is_whole:
+        gates = [Message((v,), np.zeros(sizes[v]), -1) for v in nodes[1:]]
+        bounds = replace(bounds, messages=(*bounds.messages, *gates))
     arrays = _arrays(bounds, sizes, nodes, number, parent, neighbors, constant)
-    return SearchTree(arrays, tuple(nodes[1:]))
+    first_gate = len(arrays.firsts) - len(nodes) + 1 if is_whole else -1
+    return SearchTree(arrays, tuple(nodes[1:]), first_gate)
 
 
 def _neighbors(bounds: Bounds, order: Sequence[int]) -> dict[int, frozenset[int]]:

@@ -6,35 +6,48 @@ from collections.abc import Mapping
 from typing import Any
 
 from bnmind.errors import TooLargeError
-from bnmind.junction.branch_and_bound.search import compile_search
-from bnmind.junction.graphs.elimination_order import OrderFinder
+from bnmind.junction.branch_and_bound.search import ExplanationSearch
 from bnmind.junction.inference.limits import Limits
 from bnmind.junction.queries.mpe import Explanation
-from bnmind.pgm.network import FactorModel, Network
 
-__all__ = ["searched"]
+__all__ = ["best_searched", "searched"]
 
 _MULTIPLICATIONS_OF_NODE = 2**11
 """The multiplications of a plan that take about as long as a node of a search."""
 
 
-def searched(
-    model: Network | FactorModel,
-    evidence: Mapping[str, Any],
-    targets: tuple[str, ...] | None = None,
-    *,
-    order: OrderFinder | None,
-    limits: Limits,
-) -> Explanation:
-    """Return the most probable explanation or marginal MAP by a search within limits.
+def searched(search: ExplanationSearch, findings: Mapping[str, Any]) -> Explanation:
+    """Return the most probable explanation or marginal MAP by a search within its limits.
 
-    The parameters and errors are those of `compile_search`.
+    Parameters
+    ----------
+    search
+        A search for any evidence. Calls with findings on the same variables share preparations.
+    findings
+        The evidence.
 
     Raises
     ------
     TooLargeError
         If there is no proof within the limits.
+    ImpossibleEvidenceError
+        If the evidence has probability zero.
     """
+    return search.given(findings).run(max_nodes=_most_nodes(search.limits)).proven()
+
+
+def best_searched(
+    search: ExplanationSearch, findings: Mapping[str, Any], count: int
+) -> tuple[Explanation, ...]:
+    """Return the most probable explanations, at most ``count``, in descending order.
+
+    The other parameters and the errors are those of `searched`.
+    """
+    return search.given(findings).best(count, max_nodes=_most_nodes(search.limits)).proven()
+
+
+def _most_nodes(limits: Limits) -> int:
+    """Return the number of nodes that limits allow."""
     most = limits.max_multiplications // _MULTIPLICATIONS_OF_NODE
     if not most:
         raise TooLargeError(
@@ -43,5 +56,4 @@ def searched(
             needed=_MULTIPLICATIONS_OF_NODE,
             budget=limits.max_multiplications,
         )
-    search = compile_search(model, evidence, targets, order=order, limits=limits)
-    return search.run(max_nodes=most).proven()
+    return most

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind.errors import ImpossibleEvidenceError, TooLargeError
+from bnmind.junction.branch_and_bound.search import ExplanationSearch, compile_search
 from bnmind.junction.branch_and_bound.within_limits import searched
 from bnmind.junction.cases.buckets import Buckets, Completions, most_probable, sampled
 from bnmind.junction.cases.distinct import distinct_rows
@@ -57,13 +58,13 @@ class Pick(Protocol):
 class Searches:
     """Explanations by branch and bound, one case after the other."""
 
-    solver: CaseSolver
+    search: ExplanationSearch
     variables: tuple[Variable, ...]
     """The explained variables."""
 
     def run(self, findings: Mapping[str, str]) -> Explanation:
         """Return the most probable explanation of a case."""
-        return searched(self.solver.model, findings, order=None, limits=self.solver.limits)
+        return searched(self.search, findings)
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ class MostProbable:
         except TooLargeError:
             seen = frozenset(observed)
             hidden = tuple(v for v in solver.variables if v.name not in seen)
-            return Searches(solver, hidden)
+            return Searches(compile_search(solver.model, limits=solver.limits), hidden)
 
     def alone(self, plan: CasePlan, findings: Mapping[str, str], n_rows: int) -> Mapping[str, Any]:
         """Return the completions of the rows of one case."""

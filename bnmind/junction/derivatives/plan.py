@@ -12,7 +12,7 @@ import numpy as np
 
 from bnmind._arguments import checked
 from bnmind._messages import bytes_text, listed
-from bnmind._values import Sealed
+from bnmind._values import Sealed, made, sealed
 from bnmind.errors import (
     CancellationError,
     ImpossibleEvidenceError,
@@ -248,7 +248,9 @@ class DerivativePlan(Sealed):
         log_evidence = math.log(total) + sum(math.log(float(t)) for t in inputs if not t.ndim)
         if isinstance(record, Record) and scaled and self.end is not None:
             log_evidence += math.log(2.0) * record.exponent(self.end)
-        return _Run(
+        # Runs are made often, and only the plan sees them.
+        return made(
+            _Run,
             record=record,
             at=at,
             inputs=tuple(inputs),
@@ -281,18 +283,27 @@ class DerivativePlan(Sealed):
                 found[i] = np.asarray(constant / float(run.inputs[i]))
             assert table.potential is not None  # as chosen above
             lifted = table.lifted(found.get(i), run.at)
-            if lifted is not None and not np.isfinite(lifted).all():
+            if lifted is not None and not _is_finite(lifted):
                 raise CancellationError(
                     f"the derivatives by the table of {self._child(table.potential)} are too large"
                     " for floating point: another entry makes the evidence far more probable"
                 )
-            partials[table.potential] = lifted
-        return Gradient(
+            partials[table.potential] = None if lifted is None else sealed(lifted)
+        return made(
+            Gradient,
             model=self.model,
             value=value,
             log_evidence=run.log_evidence,
             partials=tuple(partials),
         )
+
+
+def _is_finite(values: Floats) -> bool:
+    """Return whether all numbers are finite."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = np.add.reduce(values, axis=None)
+    # A sum may be too large where all its terms are finite.
+    return math.isfinite(total) or bool(np.isfinite(values).all())
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -18,6 +18,7 @@ from bnmind._arguments import check_fields, checked
 from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError
 from bnmind.information import Floats
 from bnmind.junction.engine.engine import Engine
+from bnmind.junction.queries.mpe import Explanation
 from bnmind.pgm.formats.uai.answers import (
     explanation_to_uai,
     log_evidence_to_uai,
@@ -26,6 +27,9 @@ from bnmind.pgm.formats.uai.answers import (
 )
 
 __all__ = ["COMPETITION_TASKS", "CompetitionTask"]
+
+_Best: TypeAlias = Callable[[Engine, Mapping[str, str], Sequence[str], int], Sequence[str]]
+"""Return the texts of the best answers in descending order, at most as many as asked for."""
 
 _Answer: TypeAlias = Callable[[Engine, Mapping[str, str], Sequence[str]], str]
 """Return the text of an answer, from an engine, the evidence and the variables of a query."""
@@ -52,12 +56,21 @@ class CompetitionTask:
     """Returns the text of the answer."""
     has_query: bool = False
     """Whether the task is about chosen variables."""
+    best: _Best | None = None
+    """Returns the texts of the best answers; None if the task has a single answer."""
 
     def __post_init__(self) -> None:
         check_fields(self)
 
     @checked
-    def answer(self, engine: Engine, evidence: Mapping[str, str], query: Sequence[str] = ()) -> str:
+    def answer(
+        self,
+        engine: Engine,
+        evidence: Mapping[str, str],
+        query: Sequence[str] = (),
+        *,
+        count: int = 1,
+    ) -> str:
         """Return the answer in the format of the competitions.
 
         Parameters
@@ -68,11 +81,15 @@ class CompetitionTask:
             The findings, {variable: state}.
         query
             The variables to explain, if the task is about chosen variables.
+        count
+            The number of answers to MPE or MMAP, the most probable first. Each is a line of the
+            text; there are fewer if fewer are possible.
 
         Raises
         ------
         InvalidArgumentError
-            If the task needs variables and there are none, or the other way round.
+            If the task needs variables and there are none, or the other way round; if ``count`` is
+            less than 1, or larger and the task has a single answer.
         UnknownNameError, ImpossibleEvidenceError, TooLargeError
             As for all questions to an engine. The probability of impossible evidence is zero, and
             no error.
@@ -80,7 +97,33 @@ class CompetitionTask:
         if bool(query) != self.has_query:
             rule = "needs variables to explain" if self.has_query else "takes no variables"
             raise InvalidArgumentError(f"this task {rule}, got {list(query)}", query)
-        return self.text(engine, evidence, query)
+        if count == 1:
+            return self.text(engine, evidence, query)
+        if self.best is None:
+            raise InvalidArgumentError(f"this task has a single answer, got count={count}", count)
+        texts = self.best(engine, evidence, query, count)
+        return texts[0] + "".join(text.partition("\n")[2] for text in texts[1:])
+
+    @checked
+    def answers(
+        self,
+        engine: Engine,
+        samples: Sequence[Mapping[str, str]],
+        query: Sequence[str] = (),
+        *,
+        count: int = 1,
+    ) -> str:
+        """Return the answers for several samples of evidence.
+
+        The text has the number of samples in its second line, and then their answers, as in the
+        competitions of 2008 to 2012. For one sample, it is that of `answer`, whose other parameters
+        and errors are the same.
+        """
+        texts = [self.answer(engine, sample, query, count=count) for sample in samples]
+        if len(texts) == 1:
+            return texts[0]
+        head = texts[0].partition("\n")[0]
+        return "".join([f"{head}\n{len(texts)}\n", *(t.partition("\n")[2] for t in texts)])
 
 
 def _log_evidence(engine: Engine, evidence: Mapping[str, str], _: Sequence[str]) -> str:
@@ -109,16 +152,46 @@ def _explanation(engine: Engine, evidence: Mapping[str, str], _: Sequence[str]) 
     return explanation_to_uai({**engine.mpe(evidence).states, **evidence}, engine.model.variables)
 
 
+def _best_explanations(
+    engine: Engine, evidence: Mapping[str, str], _: Sequence[str], count: int
+) -> list[str]:
+    found = engine.best_explanations(count, evidence)
+    variables = engine.model.variables
+    return [explanation_to_uai({**each.states, **evidence}, variables) for each in found]
+
+
 def _marginal_map(engine: Engine, evidence: Mapping[str, str], query: Sequence[str]) -> str:
-    observed = {name: evidence[name] for name in query if name in evidence}
+    return _marginal_maps(engine, evidence, query, lambda hidden: [engine.map(hidden, evidence)])[0]
+
+
+def _best_marginal_maps(
+    engine: Engine, evidence: Mapping[str, str], query: Sequence[str], count: int
+) -> list[str]:
+    return _marginal_maps(
+        engine,
+        evidence,
+        query,
+        lambda hidden: engine.best_explanations(count, evidence, targets=hidden),
+    )
+
+
+def _marginal_maps(
+    engine: Engine,
+    evidence: Mapping[str, str],
+    query: Sequence[str],
+    explain: Callable[[list[str]], Sequence[Explanation]],
+) -> list[str]:
+    """Return answers to MMAP; the variables of the query may be evidence."""
     hidden = [name for name in query if name not in evidence]
     if hidden:
-        found = engine.map(hidden, evidence).states
+        found = [each.states for each in explain(hidden)]
     else:
         engine.posterior([()], evidence)
-        found = {}
-    both = {**found, **observed}
-    return marginal_map_to_uai({name: both[name] for name in query}, engine.model.variables)
+        found = [{}]
+    return [
+        marginal_map_to_uai({n: {**evidence, **each}[n] for n in query}, engine.model.variables)
+        for each in found
+    ]
 
 
 COMPETITION_TASKS: Mapping[str, CompetitionTask] = MappingProxyType(
@@ -129,11 +202,14 @@ COMPETITION_TASKS: Mapping[str, CompetitionTask] = MappingProxyType(
         ),
         "MAR": CompetitionTask(about="the distribution of every variable", text=_marginals),
         "MPE": CompetitionTask(
-            about="the most probable states of all variables", text=_explanation
+            about="the most probable states of all variables",
+            text=_explanation,
+            best=_best_explanations,
         ),
         "MMAP": CompetitionTask(
             about="the most probable states of the variables of --query-file",
             text=_marginal_map,
+            best=_best_marginal_maps,
             has_query=True,
         ),
     }

@@ -171,13 +171,23 @@ class Engine(TableQuestions, Value):
 
     @checked
     def best_explanations(
-        self, count: int, evidence: Evidence | None = None
+        self,
+        count: int,
+        evidence: Evidence | None = None,
+        *,
+        targets: Targets | None = None,
     ) -> tuple[Explanation, ...]:
         """Return the ``count`` most probable explanations, the most probable one first.
 
-        See `ExplanationPlan.best`, whose errors it raises.
+        With targets, these are their most probable joint states, with all other variables summed
+        out. Where the tables of an exact elimination exceed the limits, and for targets always,
+        branch and bound finds the explanations and proves them; see `ExplanationSearch.best`. The
+        errors are those of `mpe`, `map` and `ExplanationPlan.best`.
         """
-        return self._planner.best_explanations(count, self._reader.evidence(evidence))
+        seen = self._reader.evidence(evidence)
+        if targets is None:
+            return self._planner.best_explanations(count, seen)
+        return self._planner.best_maps(count, self._reader.names(targets, "a marginal MAP"), seen)
 
     @checked
     def map(

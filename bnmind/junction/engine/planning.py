@@ -27,6 +27,7 @@ from bnmind.junction.triangulation.greedy import MinWeight
 from bnmind.pgm.network import FactorModel, Network
 
 if TYPE_CHECKING:
+    from bnmind.junction.branch_and_bound.search import ExplanationSearch
     from bnmind.junction.queries.marginal_map import MarginalMapPlan
     from bnmind.junction.queries.mpe import Explanation, ExplanationPlan
     from bnmind.junction.queries.sampling import SamplingPlan
@@ -63,6 +64,7 @@ class Planner:
         self.order = order
         self.limits = limits
         self.store = store
+        self._search: ExplanationSearch | None = None
 
     def plan(self, scopes: Scopes, seen: Seen) -> Plan:
         """Return the plan for some targets and the variables of the evidence."""
@@ -131,15 +133,48 @@ class Planner:
                 # Each case has a plan of its own, and the plan of this case does not fit.
                 if plan.plan.by_case is None:
                     raise
-        return self._searched(findings)
+        return self._searched(None, findings)
 
     def best_explanations(self, count: int, seen: Seen) -> tuple[Explanation, ...]:
-        """Return the most probable explanations, at most ``count``, in descending order."""
+        """Return the most probable explanations, at most ``count``, in descending order.
+
+        If the tables of a plan do not fit, branch and bound finds them.
+        """
         plan, findings = self._explanation_plan(seen)
-        if plan is None:
-            # Raises the error of the plan, which says what does not fit.
-            plan = self._explaining(*seen.in_order())
-        return tuple(_hidden(found, seen) for found in plan.best(count, findings))
+        if plan is not None:
+            try:
+                return tuple(_hidden(found, seen) for found in plan.best(count, findings))
+            except TooLargeError:
+                if plan.plan.by_case is None:
+                    raise
+        return self._best_searched(None, findings, count)
+
+    def best_maps(self, count: int, names: tuple[str, ...], seen: Seen) -> tuple[Explanation, ...]:
+        """Return the most probable joint states of some variables, by branch and bound."""
+        states, soft = seen.in_order()
+        return self._best_searched(names, {**states, **soft}, count)
+
+    def _searched(self, targets: tuple[str, ...] | None, findings: dict[str, Any]) -> Explanation:
+        from bnmind.junction.branch_and_bound.within_limits import searched
+
+        return searched(self._searching(targets), findings)
+
+    def _best_searched(
+        self, targets: tuple[str, ...] | None, findings: dict[str, Any], count: int
+    ) -> tuple[Explanation, ...]:
+        from bnmind.junction.branch_and_bound.within_limits import best_searched
+
+        return best_searched(self._searching(targets), findings, count)
+
+    def _searching(self, targets: tuple[str, ...] | None) -> ExplanationSearch:
+        """Return the search for explanations of any evidence."""
+        from bnmind.junction.branch_and_bound.search import compile_search
+
+        if targets is not None:
+            return compile_search(self.model, targets=targets, order=self.order, limits=self.limits)
+        if self._search is None:
+            self._search = compile_search(self.model, order=self.order, limits=self.limits)
+        return self._search
 
     def _explanation_plan(self, seen: Seen) -> tuple[ExplanationPlan | None, dict[str, Any]]:
         """Return a plan for explanations and the findings of its run; no plan if it does not fit.
@@ -196,14 +231,7 @@ class Planner:
         findings = {**states, **soft}
         if plan is not None:
             return plan.run(findings)
-        return self._searched(findings, names)
-
-    def _searched(
-        self, findings: dict[str, Any], names: tuple[str, ...] | None = None
-    ) -> Explanation:
-        from bnmind.junction.branch_and_bound.within_limits import searched
-
-        return searched(self.model, findings, names, order=self.order, limits=self.limits)
+        return self._searched(names, findings)
 
     def _joint_cells(self, names: Iterable[str]) -> int:
         return math.prod([self.model.variable(name).n_states for name in names])

@@ -14,7 +14,7 @@ probabilistic expert systems", Statistics and Computing 2 (1992).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,7 +41,7 @@ from bnmind.pgm.factor import Values
 from bnmind.pgm.network import FactorModel, Network
 from bnmind.pgm.variable import Variable
 
-__all__ = ["Explanation", "ExplanationPlan", "compile_explanation"]
+__all__ = ["Explanation", "ExplanationPlan", "check_count", "compile_explanation"]
 
 MOST_STATES = 2**24
 """The most states that explanations may have in all; as dictionaries they take about 1 GiB."""
@@ -129,17 +129,7 @@ class ExplanationPlan(Value):
         ImpossibleEvidenceError, UnknownNameError
             As for `run`.
         """
-        if count < 1:
-            raise InvalidArgumentError(f"count must be at least 1, got {count}", count)
-        possible = math.prod([v.n_states for v in self.variables])
-        needed = min(count, possible) * max(1, len(self.variables))
-        if needed > MOST_STATES:
-            raise TooLargeError(
-                f"expected explanations of at most {MOST_STATES:,} states in all, got"
-                f" {many(needed)}; ask for fewer",
-                needed=needed,
-                budget=MOST_STATES,
-            )
+        possible = check_count(count, self.variables)
         compiled, filled, log_probability = self._maximized(evidence)
         states, differences = walk_back_to_best(compiled.program, filled, min(count, possible))
         rows = dict(zip(compiled.numbered, states, strict=True))
@@ -168,6 +158,22 @@ class ExplanationPlan(Value):
         return Explanation(
             {v.name: v.states[at.get(v.name, 0)] for v in self.variables}, log_probability
         )
+
+
+def check_count(count: int, variables: Sequence[Variable]) -> int:
+    """Return the number of configurations; raise an error if ``count`` of them are too many."""
+    if count < 1:
+        raise InvalidArgumentError(f"count must be at least 1, got {count}", count)
+    possible = math.prod([v.n_states for v in variables])
+    needed = min(count, possible) * max(1, len(variables))
+    if needed > MOST_STATES:
+        raise TooLargeError(
+            f"expected explanations of at most {MOST_STATES:,} states in all, got"
+            f" {many(needed)}; ask for fewer",
+            needed=needed,
+            budget=MOST_STATES,
+        )
+    return possible
 
 
 def _most_likely(weights: Floats, rows: slice) -> NDArray[np.intp]:

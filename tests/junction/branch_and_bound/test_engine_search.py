@@ -50,7 +50,7 @@ def test_an_answer_without_a_proof_is_an_error() -> None:
     for _ in range(2):
         with pytest.raises(TooLargeError, match="without a proof"):
             engine.mpe()
-    with pytest.raises(TooLargeError, match="max_bytes"):
+    with pytest.raises(TooLargeError, match="1 explanation, of which 0 are proven"):
         engine.best_explanations(3)
 
 

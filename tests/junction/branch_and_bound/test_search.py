@@ -274,6 +274,8 @@ def test_many_small_likelihoods_do_not_make_a_configuration_impossible() -> None
     model = FactorModel(tuple(Factor((v,), np.ones(2)) for v in (*variables, hidden)))
     seen = {v.name: np.array([0.1, 0.05]) for v in variables}
     search = compile_search(model, seen, [v.name for v in variables])
-    assert search._evaluate is not None
-    value = search._evaluate(np.zeros(len(search._tables.variables), dtype=np.int64))
+    assert search._question.evaluate is not None
+    value = search._question.evaluate(
+        np.zeros(len(search._question.tables.variables), dtype=np.int64)
+    )
     assert value == pytest.approx(400 * math.log(0.1) + math.log(2), rel=1e-12)
