@@ -29,7 +29,6 @@ from bnmind.junction.cases.predict import log_likelihood as log_likelihood
 from bnmind.junction.cases.predict import predict as predict
 from bnmind.junction.cases.predict import predict_proba as predict_proba
 from bnmind.junction.certificates.certificate import Certificate as Certificate
-from bnmind.junction.certificates.certificate import Certificate as Certificate
 from bnmind.junction.certificates.certificate_files import read_certificate as read_certificate
 from bnmind.junction.certificates.certificate_files import write_certificate as write_certificate
 from bnmind.junction.certificates.prove import prove_bound as prove_bound
