@@ -1,0 +1,275 @@
+r"""Absolute fit by first and second moments of the responses: M₂, RMSEA₂ and SRMSR.
+
+==================  ======================================================================
+symbol              name here
+==================  ======================================================================
+κ, p                ``expected``, ``observed``: E X_i and E X_i X_j, all i < j
+μ_ic, v_ic          ``means``, ``variances``: of the response to item i in class c
+π_c                 ``of_class``: the probability of a class of profiles
+Ξ                   ``covariance``: of √N p
+Δ                   ``slopes``: ∂κ/∂θ, of the parameters of the items and of the skills
+M₂                  N eᵀ C e with e = p − κ, C = Ξ⁻¹ − Ξ⁻¹ Δ (Δᵀ Ξ⁻¹ Δ)⁻¹ Δᵀ Ξ⁻¹
+d                   ``degrees``: moments − rank Δ
+RMSEA₂              √max((M₂ − d) / (N d), 0)
+==================  ======================================================================
+
+Responses count by their number (0, 1, …), so that for items with more than two responses M₂ is that
+of ordinal data. Given the class, responses are independent; hence
+
+.. math:: Ξ = \mathrm{Cov}_c(μ) + \sum_i E[v_i g_i g_i^⊤] + \mathrm{diag}(E[v_i v_j])
+
+where g_i is the derivative of the moments by μ_i.
+
+References
+----------
+A. Maydeu-Olivares and H. Joe, "Limited information goodness-of-fit testing in multidimensional
+contingency tables", Psychometrika 2006 (M₂, eq. 9); M. Hansen, L. Cai, S. Monroe and Z. Li,
+"Limited-information goodness-of-fit testing of diagnostic classification item response models", Br.
+J. Math. Stat. Psychol. 2016; Y. Liu, W. Tian and T. Xin, J. Educ. Behav. Stat. 2016; L. Cai and M.
+Hansen, Br. J. Math. Stat. Psychol. 2013 (ordinal items); A. Maydeu-Olivares and H. Joe, Multivar.
+Behav. Res. 2014 (RMSEA₂ and its interval).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind._arguments import checked
+from bnmind._values import CheckedValue
+from bnmind.adaptive.beliefs.batch_belief import MISSING
+from bnmind.adaptive.learning.em.e_step_table import placed_sums
+from bnmind.adaptive.learning.fit.slopes import block_slopes, class_slopes
+from bnmind.adaptive.learning.fit.standard_errors import table_expectation
+from bnmind.adaptive.learning.learn import Learned
+from bnmind.errors import InvalidResponseError, TooLargeError
+from bnmind.information import Floats
+
+__all__ = ["MOST_ITEMS", "LimitedInformation", "limited_information"]
+
+MOST_ITEMS = 100
+"""The most items: their moments have a covariance matrix of 5,050² numbers."""
+
+_SINGULAR = 1e-10
+"""Directions with less than this share of the largest variance are left out."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LimitedInformation(CheckedValue):
+    """The fit of a learned bank to the first and second moments of the responses."""
+
+    m2: float
+    """The statistic M₂; nan if there are no degrees of freedom."""
+    degrees: int
+    """Its degrees of freedom."""
+    p_value: float
+    """The probability of at least this M₂ if the model is true."""
+    rmsea2: float
+    """The root mean square error of approximation; below 0.03 is good, below 0.045 fair."""
+    rmsea2_interval: tuple[float, float]
+    """Its interval of 90 %."""
+    srmsr: float
+    """The root mean square of the differences of correlations of items; below 0.05 is good."""
+    n_examinees: int
+
+    def __repr__(self) -> str:
+        low, high = self.rmsea2_interval
+        return (
+            f"LimitedInformation(M2 = {self.m2:.2f}, {self.degrees} degrees of freedom, p ="
+            f" {self.p_value:.3g}; RMSEA2 = {self.rmsea2:.4f}, 90% from {low:.4f} to {high:.4f};"
+            f" SRMSR = {self.srmsr:.4f})"
+        )
+
+
+@checked
+def limited_information(learned: Learned) -> LimitedInformation:
+    """Return M₂, RMSEA₂ and SRMSR of a learned bank.
+
+    Raises
+    ------
+    InvalidResponseError
+        If responses are missing.
+    TooLargeError
+        If there are more than 100 items, or too many profiles for a table over all of them.
+    """
+    n_items = len(learned.bank.items)
+    if n_items > MOST_ITEMS:
+        raise TooLargeError(
+            f"expected at most {MOST_ITEMS} items for M2, got {n_items}; item_fit and"
+            " predictive_check have no such limit",
+            needed=n_items,
+            budget=MOST_ITEMS,
+        )
+    codes = learned.responses.codes[:, list(learned.model.layout.columns)]
+    incomplete = int((codes == MISSING).any(axis=1).sum())
+    if incomplete:
+        raise InvalidResponseError(
+            f"M2 needs a response of every examinee to every item, but {incomplete:,} of"
+            f" {len(codes):,} examinees have missing responses; item_fit and predictive_check allow"
+            " them",
+            incomplete,
+        )
+    expectation = table_expectation(learned)
+    prior = learned.model.skills.prior(learned.parameters.skills)
+    of_class = placed_sums(expectation.classes, prior, expectation.places.shape[1])
+    means, variances = _moments_of_items(learned, expectation.places)
+    pairs = np.array(np.triu_indices(n_items, 1))
+    moments = _with_products(means, pairs)
+    expected = moments @ of_class
+    x = codes.astype(np.float64)
+    second = x.T @ x / len(x)
+    observed = np.concatenate([x.mean(axis=0), second[pairs[0], pairs[1]]])
+    covariance = _covariance(moments, means, variances, of_class, pairs)
+    slopes = _slopes(learned, expectation.places, of_class, means, pairs)
+    slopes = np.concatenate([slopes, moments @ class_slopes(learned, expectation)], axis=1)
+    m2, degrees = _statistic(observed - expected, covariance, slopes, len(x))
+    squares = ((means**2 + variances) @ of_class, (x**2).mean(axis=0))
+    correlations = [
+        _correlations(firsts, square, products, pairs)
+        for firsts, square, products in (
+            (expected[:n_items], squares[0], expected[n_items:]),
+            (observed[:n_items], squares[1], observed[n_items:]),
+        )
+    ]
+    differences = correlations[1] - correlations[0]
+    return _fit(m2, degrees, len(x), float(np.sqrt(np.nanmean(differences**2))))
+
+
+def _fit(m2: float, degrees: int, n: int, srmsr: float) -> LimitedInformation:
+    from scipy.optimize import brentq
+    from scipy.stats import chi2, ncx2
+
+    if degrees <= 0:
+        nan = float("nan")
+        return LimitedInformation(
+            m2=nan,
+            degrees=0,
+            p_value=nan,
+            rmsea2=nan,
+            rmsea2_interval=(nan, nan),
+            srmsr=srmsr,
+            n_examinees=n,
+        )
+
+    def bound(share: float) -> float:
+        """Return RMSEA₂ with the noncentrality at which P(at most this M₂) is the share."""
+        if chi2.cdf(m2, degrees) <= share:
+            return 0.0
+        top = max(m2, 1.0)
+        while ncx2.cdf(m2, degrees, top) > share:
+            top *= 2
+        found = brentq(lambda value: ncx2.cdf(m2, degrees, value) - share, 1e-9, top)
+        return math.sqrt(found / (n * degrees))
+
+    return LimitedInformation(
+        m2=m2,
+        degrees=degrees,
+        p_value=float(chi2.sf(m2, degrees)),
+        rmsea2=math.sqrt(max((m2 - degrees) / (n * degrees), 0.0)),
+        rmsea2_interval=(bound(0.95), bound(0.05)),
+        srmsr=srmsr,
+        n_examinees=n,
+    )
+
+
+def _moments_of_items(learned: Learned, places: NDArray[np.intp]) -> tuple[Floats, Floats]:
+    """Return the mean and the variance of each item's response, ``(items, classes)``."""
+    chances = learned.model.layout.response_parameters(learned.parameters.items)[places]
+    means, variances = [], []
+    row = 0
+    for _, n_responses in learned.model.layout.shapes:
+        scores = np.arange(n_responses)
+        part = chances[row : row + n_responses]
+        mean = scores @ part
+        means.append(mean)
+        variances.append(scores**2 @ part - mean**2)
+        row += n_responses
+    return np.array(means), np.array(variances)
+
+
+def _with_products(means: Floats, pairs: NDArray[np.intp]) -> Floats:
+    """Return the means and the products of all pairs of them, ``(moments, classes)``."""
+    return np.concatenate([means, means[pairs[0]] * means[pairs[1]]])
+
+
+def _touched(item: int, n_items: int, pairs: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return the moments of an item: its mean at its own place, and its pair with each other."""
+    found = np.full(n_items, item, dtype=np.intp)
+    for number in np.flatnonzero((pairs == item).any(axis=0)):
+        a, b = pairs[:, number]
+        found[b if a == item else a] = n_items + number
+    return found
+
+
+def _gradient(item: int, means: Floats) -> Floats:
+    """Return the derivative of the moments of `_touched` by the item's mean."""
+    gradient = means.copy()
+    gradient[item] = 1.0
+    return gradient
+
+
+def _covariance(
+    moments: Floats, means: Floats, variances: Floats, of_class: Floats, pairs: NDArray[np.intp]
+) -> Floats:
+    center = moments - (moments @ of_class)[:, None]
+    covariance: Floats = (center * of_class) @ center.T
+    for item in range(len(means)):
+        at, gradient = _touched(item, len(means), pairs), _gradient(item, means)
+        covariance[np.ix_(at, at)] += (gradient * (of_class * variances[item])) @ gradient.T
+    both = (variances[pairs[0]] * variances[pairs[1]]) @ of_class
+    spot = np.arange(len(means), len(moments))
+    covariance[spot, spot] += both
+    return covariance
+
+
+def _slopes(
+    learned: Learned,
+    places: NDArray[np.intp],
+    of_class: Floats,
+    means: Floats,
+    pairs: NDArray[np.intp],
+) -> Floats:
+    """Return the derivatives of the moments by the items' parameters, ``(moments, parameters)``."""
+    layout = learned.model.layout
+    rows = np.cumsum([0, *(n for _, n in layout.shapes)])
+    n_items = len(means)
+    columns = []
+    item = start = 0
+    for block, values in zip(layout.blocks, learned.parameters.items, strict=True):
+        changes = block_slopes(block, values)
+        slopes = np.zeros((n_items + pairs.shape[1], changes.shape[1]))
+        for _ in block.names:
+            at = places[rows[item] : rows[item + 1]] - start
+            scores = np.arange(len(at))
+            touched, gradient = _touched(item, n_items, pairs), _gradient(item, means)
+            for parameter in np.flatnonzero(np.abs(changes[np.unique(at)]).any(axis=0)):
+                in_class = scores @ changes[:, parameter][at]
+                slopes[touched, parameter] += gradient @ (of_class * in_class)
+            item += 1
+        columns.append(slopes)
+        start += len(changes)
+    return np.concatenate(columns, axis=1)
+
+
+def _statistic(errors: Floats, covariance: Floats, slopes: Floats, n: int) -> tuple[float, int]:
+    """Return M₂ and its degrees of freedom."""
+    values, vectors = np.linalg.eigh(covariance)
+    kept = values > _SINGULAR * values[-1]
+    half = vectors[:, kept].T / np.sqrt(values[kept])[:, None]
+    whitened, error = half @ slopes, half @ errors
+    left, sizes, _ = np.linalg.svd(whitened, full_matrices=False)
+    basis = left[:, sizes > 1e-7 * sizes.max(initial=0.0)]
+    rest = error - basis @ (basis.T @ error)
+    return float(n * rest @ rest), int(kept.sum()) - basis.shape[1]
+
+
+def _correlations(
+    firsts: Floats, squares: Floats, products: Floats, pairs: NDArray[np.intp]
+) -> Floats:
+    spread = np.sqrt(np.maximum(squares - firsts**2, 0.0))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        between = products - firsts[pairs[0]] * firsts[pairs[1]]
+        return np.asarray(between / (spread[pairs[0]] * spread[pairs[1]]))
