@@ -1,0 +1,168 @@
+r"""Wald tests of simpler models of the items of a G-DINA model.
+
+==================  ======================================================================
+symbol              name here
+==================  ======================================================================
+f(P)                ``values``: P, logit P or ln P of the chances P of the configurations
+Σ                   ``covariance`` of f(P), by the delta method
+R                   ``constraints``: R f(P) = 0 if the simpler model is true
+W                   (R f)ᵀ (R Σ Rᵀ)⁻¹ (R f), chi-squared with as many degrees as R has rows
+==================  ======================================================================
+
+=======  ========  =========================================================
+model    link      f(P) is a linear function of
+=======  ========  =========================================================
+dina     P         whether all skills are there
+dino     P         whether any skill is there
+acdm     P         the skills, without interactions
+llm      logit P   the skills, without interactions
+rrum     ln P      the skills, without interactions
+=======  ========  =========================================================
+
+References
+----------
+J. de la Torre, "The generalized DINA model framework", Psychometrika 2011 (eq. 21); J. de la Torre
+and Y.-S. Lee, "Evaluating the Wald test for item-level comparison of saturated and reduced models
+in cognitive diagnosis", J. Educ. Meas. 2013; W. Ma, C. Iaconangelo and J. de la Torre, "Model
+similarity, model selection, and attribute classification", Appl. Psychol. Meas. 2016 (the choice).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+from scipy.linalg import null_space
+from scipy.stats import chi2
+
+from bnmind._arguments import checked
+from bnmind._values import CheckedValue
+from bnmind.adaptive.learning.fit.standard_errors import standard_errors
+from bnmind.adaptive.learning.learn import Learned
+from bnmind.adaptive.response_models.gdina import Gdina
+from bnmind.errors import InvalidArgumentError
+from bnmind.information import Floats
+
+__all__ = ["REDUCED_MODELS", "ReducedModel", "WaldTest", "reduced_models"]
+
+REDUCED_MODELS = ("dina", "dino", "acdm", "llm", "rrum")
+"""The simpler models, by the names of `RESPONSE_MODELS`."""
+
+
+@dataclass(frozen=True)
+class WaldTest(CheckedValue):
+    """A test of a simpler model of an item."""
+
+    model: str
+    statistic: float
+    """W; nan if there are no degrees of freedom."""
+    degrees: int
+    """Chances at a bound, pooled or not identified have no variance; constraints that need them
+    are left out."""
+    p_value: float
+    """The probability of at least this W if the simpler model is true."""
+
+
+@dataclass(frozen=True)
+class ReducedModel(CheckedValue):
+    """The tests of the simpler models of an item, and the model that they leave."""
+
+    item: str
+    tests: tuple[WaldTest, ...]
+    chosen: str
+    """The model that is chosen: of the simpler ones that are not rejected, DINA or DINO if there,
+    else that with the largest p; ``gdina`` if all are rejected or none can be tested."""
+
+    def __getitem__(self, model: str) -> WaldTest:
+        """Return the test of a model."""
+        return next(test for test in self.tests if test.model == model)
+
+
+@checked
+def reduced_models(learned: Learned, *, alpha: float = 0.05) -> tuple[ReducedModel, ...]:
+    """Return the tests of all items with a G-DINA model of two or more binary skills.
+
+    Parameters
+    ----------
+    learned
+        A learned bank; items with other models are left out.
+    alpha
+        A simpler model is rejected if p is smaller.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If ``alpha`` is not between 0 and 1, or the bank has no such item.
+    TooLargeError
+        If there are too many profiles for a table over all of them.
+    """
+    if not 0 < alpha < 1:
+        raise InvalidArgumentError(f"expected an alpha between 0 and 1, got {alpha}", alpha)
+    bank = learned.bank
+    tested = []
+    for item in bank.items:
+        variables = (bank.network.cpd(item.name).variable, *bank.network.cpd(item.name).parents)
+        are_binary = all(v.n_states == 2 for v in variables)
+        if isinstance(item.gate, Gdina) and len(variables) > 2 and are_binary:
+            tested.append((item.name, len(variables) - 1))
+    if not tested:
+        raise InvalidArgumentError(
+            "expected items with a G-DINA model of two or more binary skills; learn with"
+            " gate=Gdina",
+            bank.title,
+        )
+    errors = standard_errors(learned)
+    places: dict[str, list[int]] = {}
+    for number, parameter in enumerate(errors.items):
+        places.setdefault(parameter.item, []).append(number)
+    results = []
+    for name, n_skills in tested:
+        at = places[name]
+        chances = np.array([errors.items[number].value for number in at])
+        covariance = errors.covariance[np.ix_(at, at)]
+        tests = tuple(
+            _wald(model, chances, covariance, design)
+            for model, design in _designs(n_skills).items()
+        )
+        results.append(ReducedModel(name, tests, _chosen(tests, alpha)))
+    return tuple(results)
+
+
+def _designs(n_skills: int) -> Mapping[str, Floats]:
+    """Return the columns that f(P) is a combination of, ``(configurations, columns)``."""
+    skills = np.array(list(product((0.0, 1.0), repeat=n_skills)))
+    one = np.ones(len(skills))
+    effects = np.column_stack([one, skills])
+    return {
+        "dina": np.column_stack([one, skills.min(axis=1)]),
+        "dino": np.column_stack([one, skills.max(axis=1)]),
+        "acdm": effects,
+        "llm": effects,
+        "rrum": effects,
+    }
+
+
+def _wald(model: str, chances: Floats, covariance: Floats, design: Floats) -> WaldTest:
+    known = ~np.isnan(np.diag(covariance))
+    chances, covariance, design = chances[known], covariance[np.ix_(known, known)], design[known]
+    constraints = null_space(design.T).T if known.any() else np.zeros((0, 0))
+    degrees = len(constraints)
+    if not degrees:
+        return WaldTest(model, float("nan"), 0, float("nan"))
+    values, slopes = chances, np.ones_like(chances)
+    if model == "llm":
+        values, slopes = np.log(chances / (1 - chances)), 1 / (chances * (1 - chances))
+    elif model == "rrum":
+        values, slopes = np.log(chances), 1 / chances
+    spread = constraints @ (covariance * np.outer(slopes, slopes)) @ constraints.T
+    off = constraints @ values
+    statistic = float(off @ np.linalg.pinv(spread, hermitian=True) @ off)
+    return WaldTest(model, statistic, degrees, float(chi2.sf(statistic, degrees)))
+
+
+def _chosen(tests: tuple[WaldTest, ...], alpha: float) -> str:
+    kept = [test for test in tests if test.p_value >= alpha]
+    first = [test for test in kept if test.model in ("dina", "dino")]
+    return max(first or kept, key=lambda test: test.p_value).model if kept else "gdina"
