@@ -28,18 +28,46 @@ from bnmind.adaptive.items.skill_distributions import (
     ProfileDistribution,
     Saturated,
 )
+from bnmind.adaptive.learning.fit.comparison import (
+    ComparedModel,
+    Comparison,
+    LikelihoodRatio,
+    compare_models,
+    likelihood_ratio,
+)
 from bnmind.adaptive.learning.fit.cross_validation import CrossValidation, cross_validate
+from bnmind.adaptive.learning.fit.dif import ItemFunctioning, item_functioning
 from bnmind.adaptive.learning.fit.item_fit import ItemFit, item_fit
+from bnmind.adaptive.learning.fit.limited_information import (
+    LimitedInformation,
+    limited_information,
+)
+from bnmind.adaptive.learning.fit.pair_fit import PairFit, pair_fit
 from bnmind.adaptive.learning.fit.predictive_check import (
     PairStatistics,
     PredictiveCheck,
     predictive_check,
+)
+from bnmind.adaptive.learning.fit.q_validation import (
+    ItemProposal,
+    QValidation,
+    SkillSet,
+    validate_qmatrix,
+)
+from bnmind.adaptive.learning.fit.reduced_models import ReducedModel, WaldTest, reduced_models
+from bnmind.adaptive.learning.fit.skill_structure import (
+    SkillStructure,
+    SkillTree,
+    compare_structures,
+    mutual_information,
+    skill_tree,
 )
 from bnmind.adaptive.learning.fit.standard_errors import (
     ItemParameter,
     StandardErrors,
     standard_errors,
 )
+from bnmind.adaptive.learning.groups import LearnedGroups, learn_groups
 from bnmind.adaptive.learning.learn import Learned, LearnedItem, LearningRecord, learn
 from bnmind.adaptive.learning.parameters.options import Bounds, LearningOptions, Priors
 from bnmind.adaptive.response_models.additive.acdm import Acdm
@@ -162,6 +190,8 @@ __all__ = [
     "BatchSelection",
     "Bounds",
     "ChosenBy",
+    "ComparedModel",
+    "Comparison",
     "ContentBalance",
     "CrossValidation",
     "Design",
@@ -185,13 +215,18 @@ __all__ = [
     "ItemBank",
     "ItemEligibility",
     "ItemFit",
+    "ItemFunctioning",
     "ItemParameter",
+    "ItemProposal",
     "KullbackLeibler",
     "LeakyOr",
     "Learned",
+    "LearnedGroups",
     "LearnedItem",
     "LearningOptions",
     "LearningRecord",
+    "LikelihoodRatio",
+    "LimitedInformation",
     "Llm",
     "Logistic",
     "Loss",
@@ -210,6 +245,7 @@ __all__ = [
     "NoisyOr",
     "OnlyItems",
     "Outlook",
+    "PairFit",
     "PairStatistics",
     "ParametricModel",
     "PerCost",
@@ -221,10 +257,12 @@ __all__ = [
     "ProfileDistribution",
     "Progress",
     "QMatrix",
+    "QValidation",
     "QuestionBelief",
     "RandomItem",
     "Randomesque",
     "RankedItem",
+    "ReducedModel",
     "ResponseModel",
     "Responses",
     "Rrum",
@@ -243,6 +281,9 @@ __all__ = [
     "SkillBelief",
     "SkillEntropy",
     "SkillReport",
+    "SkillSet",
+    "SkillStructure",
+    "SkillTree",
     "SkillsCertain",
     "StandardErrors",
     "StopBy",
@@ -255,9 +296,12 @@ __all__ = [
     "Testlets",
     "TreeBatch",
     "TreeBelief",
+    "WaldTest",
     "ability_deviation",
     "allowed_items",
     "beliefs_given",
+    "compare_models",
+    "compare_structures",
     "cross_validate",
     "default_measures",
     "expected_ability",
@@ -265,23 +309,32 @@ __all__ = [
     "irt_bank",
     "item_cost",
     "item_fit",
+    "item_functioning",
     "item_time",
     "learn",
+    "learn_groups",
+    "likelihood_ratio",
+    "limited_information",
     "logistic_items",
     "most_likely_ability",
     "most_probable_ability",
+    "mutual_information",
+    "pair_fit",
     "person_fit",
     "predictive_check",
     "rank_items",
     "read_bank",
     "read_qmatrix",
+    "reduced_models",
     "replay",
     "response_joints",
     "selector_by_name",
     "simulate",
+    "skill_tree",
     "standard_errors",
     "start_belief",
     "start_beliefs",
     "stopper_by_names",
+    "validate_qmatrix",
     "write_bank",
 ]

@@ -10,7 +10,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import checked
 from bnmind._values import CheckedValue
@@ -130,9 +130,22 @@ class LearningModel:
         skills = SkillFamilies(bank, options.fixed, options.priors, together=together)
         return cls(bank, layout, skills)
 
-    def expectation(self, responses: Responses, options: LearningOptions) -> Expectation:
-        """Return the E-step for some responses, by a table, or by a tree for many profiles."""
-        patterns = Patterns.of(responses)
+    def expectation(
+        self,
+        responses: Responses,
+        options: LearningOptions,
+        among: NDArray[np.bool_] | None = None,
+    ) -> Expectation:
+        """Return the E-step for some responses, by a table, or by a tree for many profiles.
+
+        Parameters
+        ----------
+        responses, options
+            The responses and the options of learning.
+        among
+            The examinees that count, ``(examinees,)``; by default all.
+        """
+        patterns = Patterns.of(responses, among)
         if n_profiles(self.bank) <= options.max_profiles:
             return TableExpectation(self.bank, self.layout, self.skills, patterns)
         return PlanExpectation(self.bank, self.layout, self.skills, patterns)

@@ -12,17 +12,28 @@ algorithm", J. R. Stat. Soc. B 1977.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from bnmind.adaptive.learning.em.response_layout import Expectation, ResponseLayout
 from bnmind.adaptive.learning.parameters.block import ConvexBlock
-from bnmind.adaptive.learning.parameters.skill_families import SkillFamilies
 from bnmind.fitting.squarem import Place
 from bnmind.information import Floats
 
-__all__ = ["BankAscent", "Parameters"]
+__all__ = ["BankAscent", "Families", "Parameters"]
+
+
+class Families(Protocol):
+    """The interface of the distributions of the skills in an ascent."""
+
+    def log_prior(self, tables: tuple[Floats, ...]) -> float:
+        """Return the logarithm of the prior density of the tables, up to a constant."""
+
+    def maximize(
+        self, tables: tuple[Floats, ...], counts: tuple[Floats, ...]
+    ) -> tuple[Floats, ...]:
+        """Return the tables with the largest likelihood of expected counts."""
 
 
 class Parameters(NamedTuple):
@@ -45,7 +56,7 @@ class BankAscent:
     """
 
     layout: ResponseLayout
-    skills: SkillFamilies
+    skills: Families
     expectation: Expectation
 
     def at(self, parameters: Parameters) -> Place[Parameters]:

@@ -50,13 +50,16 @@ class Patterns(NamedTuple):
     """The first examinee with each row."""
 
     @classmethod
-    def of(cls, responses: Responses) -> Patterns:
-        """Return the patterns of some responses."""
-        rows, inverse, counts = responses.patterns
+    def of(cls, responses: Responses, among: NDArray[np.bool_] | None = None) -> Patterns:
+        """Return the patterns of some responses, or of some of their examinees."""
+        rows, inverse, _ = responses.patterns
+        chosen = np.arange(len(inverse)) if among is None else np.flatnonzero(among)
         first = np.full(len(rows), len(inverse), dtype=np.intp)
-        np.minimum.at(first, inverse, np.arange(len(inverse)))
-        names = tuple(responses.examinees[place] for place in first.tolist())
-        return cls(rows, counts.astype(np.float64), names)
+        np.minimum.at(first, inverse[chosen], chosen)
+        counts = np.bincount(inverse[chosen], minlength=len(rows))
+        used = np.flatnonzero(counts)
+        names = tuple(responses.examinees[place] for place in first[used].tolist())
+        return cls(rows[used], counts[used].astype(np.float64), names)
 
 
 @dataclass(frozen=True, eq=False)

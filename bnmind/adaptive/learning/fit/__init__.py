@@ -1,11 +1,38 @@
 """How well a learned bank fits, and how sure its parameters are."""
 
+from bnmind.adaptive.learning.fit.comparison import (
+    ComparedModel,
+    Comparison,
+    LikelihoodRatio,
+    compare_models,
+    likelihood_ratio,
+)
 from bnmind.adaptive.learning.fit.cross_validation import CrossValidation, cross_validate
+from bnmind.adaptive.learning.fit.dif import ItemFunctioning, item_functioning
 from bnmind.adaptive.learning.fit.item_fit import ItemFit, item_fit
+from bnmind.adaptive.learning.fit.limited_information import (
+    LimitedInformation,
+    limited_information,
+)
+from bnmind.adaptive.learning.fit.pair_fit import PairFit, pair_fit
 from bnmind.adaptive.learning.fit.predictive_check import (
     PairStatistics,
     PredictiveCheck,
     predictive_check,
+)
+from bnmind.adaptive.learning.fit.q_validation import (
+    ItemProposal,
+    QValidation,
+    SkillSet,
+    validate_qmatrix,
+)
+from bnmind.adaptive.learning.fit.reduced_models import ReducedModel, WaldTest, reduced_models
+from bnmind.adaptive.learning.fit.skill_structure import (
+    SkillStructure,
+    SkillTree,
+    compare_structures,
+    mutual_information,
+    skill_tree,
 )
 from bnmind.adaptive.learning.fit.standard_errors import (
     ItemParameter,
@@ -14,14 +41,37 @@ from bnmind.adaptive.learning.fit.standard_errors import (
 )
 
 __all__ = [
+    "ComparedModel",
+    "Comparison",
     "CrossValidation",
     "ItemFit",
+    "ItemFunctioning",
     "ItemParameter",
+    "ItemProposal",
+    "LikelihoodRatio",
+    "LimitedInformation",
+    "PairFit",
     "PairStatistics",
     "PredictiveCheck",
+    "QValidation",
+    "ReducedModel",
+    "SkillSet",
+    "SkillStructure",
+    "SkillTree",
     "StandardErrors",
+    "WaldTest",
+    "compare_models",
+    "compare_structures",
     "cross_validate",
     "item_fit",
+    "item_functioning",
+    "likelihood_ratio",
+    "limited_information",
+    "mutual_information",
+    "pair_fit",
     "predictive_check",
+    "reduced_models",
+    "skill_tree",
     "standard_errors",
+    "validate_qmatrix",
 ]

@@ -24,7 +24,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import norm
 
 from bnmind._arguments import checked
 from bnmind._values import CheckedValue
@@ -68,6 +67,8 @@ def pair_fit(learned: Learned) -> tuple[PairFit, ...]:
     TooLargeError
         If there are too many profiles for a table over all of them.
     """
+    from scipy.stats import norm
+
     expectation, layout = table_expectation(learned), learned.model.layout
     chances = layout.response_parameters(learned.parameters.items)[expectation.places]
     prior = learned.model.skills.prior(learned.parameters.skills)

@@ -161,10 +161,9 @@ def validate_qmatrix(learned: Learned, *, cutoff: float = 0.95) -> QValidation:
         proposed = next(p for p in best if shares[p] >= cutoff - _TIE)
         parents = {v.name for v in bank.network.cpd(name).parents}
         now = tuple(place for place, skill in enumerate(skills) if skill in parents)
+        sets_of = {p: SkillSet(tuple(skills[i] for i in p), share) for p, share in shares.items()}
         proposals[name] = ItemProposal(
-            name,
-            *(SkillSet(tuple(skills[i] for i in p), shares[p]) for p in (now, proposed)),
-            tuple(SkillSet(tuple(skills[i] for i in p), shares[p]) for p in best),
+            name, sets_of[now], sets_of[proposed], tuple(sets_of[p] for p in best)
         )
     return QValidation(tuple(proposals[name] for name in bank.item_names), skills, cutoff)
 

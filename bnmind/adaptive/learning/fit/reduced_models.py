@@ -34,8 +34,6 @@ from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
-from scipy.linalg import null_space
-from scipy.stats import chi2
 
 from bnmind._arguments import checked
 from bnmind._values import CheckedValue
@@ -145,6 +143,9 @@ def _designs(n_skills: int) -> Mapping[str, Floats]:
 
 
 def _wald(model: str, chances: Floats, covariance: Floats, design: Floats) -> WaldTest:
+    from scipy.linalg import null_space
+    from scipy.stats import chi2
+
     known = ~np.isnan(np.diag(covariance))
     chances, covariance, design = chances[known], covariance[np.ix_(known, known)], design[known]
     constraints = null_space(design.T).T if known.any() else np.zeros((0, 0))

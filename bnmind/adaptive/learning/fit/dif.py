@@ -1,0 +1,180 @@
+r"""Differential item functioning: items that behave otherwise in another group.
+
+The items are learned for all groups together, with the skills of each group; then each item is
+learned once more with parameters of its own in each group, all other items in common. Twice the
+gain of the log-likelihood is chi-squared with as many degrees of freedom as there are new
+parameters. The p-values are corrected for the number of items (Holm 1979).
+
+References
+----------
+D. Thissen, L. Steinberg and H. Wainer, "Detection of differential item functioning using the
+parameters of item response models", in *Differential Item Functioning*, 1993 (all other items as
+anchors); L. Hou, J. de la Torre and R. Nandakumar, "Differential item functioning assessment in
+cognitive diagnostic modeling", J. Educ. Meas. 2014.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bnmind._arguments import checked
+from bnmind._values import CheckedValue
+from bnmind.adaptive.beliefs.batch_belief import MISSING
+from bnmind.adaptive.beliefs.profile_space import ProfileSpace
+from bnmind.adaptive.items.bank import ItemBank
+from bnmind.adaptive.items.qmatrix import QMatrix
+from bnmind.adaptive.items.skill_distributions import ProfileDistribution
+from bnmind.adaptive.learning.fit.pair_fit import holm
+from bnmind.adaptive.learning.groups import LearnedGroups, group_positions, learn_groups
+from bnmind.adaptive.learning.model import bank_to_learn
+from bnmind.adaptive.learning.parameters.options import LearningOptions
+from bnmind.adaptive.response_models.base import ResponseModel
+from bnmind.adaptive.response_models.dina import Dina
+from bnmind.adaptive.responses.responses import Responses
+from bnmind.information import Floats
+from bnmind.pgm import Network, TabularCPD, Variable
+
+if TYPE_CHECKING:
+    import pandas
+
+__all__ = ["ItemFunctioning", "item_functioning"]
+
+_MARK = " in "
+
+
+@dataclass(frozen=True, kw_only=True)
+class ItemFunctioning(CheckedValue):
+    """The test whether an item functions alike in all groups."""
+
+    item: str
+    statistic: float
+    """Twice the gain of the log-likelihood."""
+    degrees: int
+    p_value: float
+    """Corrected for the number of items that are tested."""
+    differences: tuple[float, ...]
+    """For each group but the first, the difference of the expected score (0 to 1) from the first
+    group, for examinees of the same profile, averaged over the profiles of both."""
+
+
+@checked
+def item_functioning(
+    responses: Responses | pandas.DataFrame | ArrayLike,
+    model: ItemBank | QMatrix | pandas.DataFrame | ArrayLike,
+    groups: Sequence[object],
+    *,
+    items: Sequence[str] | None = None,
+    gate: Callable[..., ResponseModel] = Dina,
+    skills: ProfileDistribution | Network | None = None,
+    options: LearningOptions | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> tuple[ItemFunctioning, ...]:
+    """Test each item for differential functioning between groups, by likelihood ratios.
+
+    Parameters
+    ----------
+    responses, model, gate, skills, options
+        As for `bnmind.adaptive.learn`.
+    groups
+        The group of each examinee.
+    items
+        The items to test; by default all that were answered in two groups.
+    progress
+        Called after each item with the number of tested items and of all.
+
+    Raises
+    ------
+    InvalidArgumentError
+        As for `learn_groups`.
+    UnknownNameError
+        If an item is unknown.
+    """
+    from scipy.stats import chi2
+
+    bank = bank_to_learn(model, gate, skills)
+    if not isinstance(responses, Responses) and not hasattr(responses, "columns"):
+        responses = Responses.of(responses, items=bank.item_names)
+    data = Responses.of(responses).for_bank(bank)
+    names, positions = group_positions(groups, len(data))
+    together = learn_groups(data, bank, groups, options=options)
+    start = together.banks[0]
+    answered = data.codes != MISSING
+    shared = [
+        name
+        for place, name in enumerate(bank.item_names)
+        if len(np.unique(positions[answered[:, place]])) > 1
+    ]
+    chosen = shared if items is None else list(items)
+    for name in chosen:
+        bank.position(name)
+    found = []
+    once = dataclasses.replace(options or LearningOptions(), starts=1)
+    for number, name in enumerate(chosen, 1):
+        apart, split = _apart(start, data, positions, name, names)
+        alone = learn_groups(split, apart, groups, options=once)
+        degrees = alone.n_parameters - together.n_parameters
+        gain = max(2 * (alone.log_likelihood - together.log_likelihood), 0.0)
+        found.append((name, gain, degrees, _differences(alone, name)))
+        if progress is not None:
+            progress(number, len(chosen))
+    raw = [chi2.sf(gain, d) if d > 0 else np.nan for _, gain, d, _ in found]
+    p_values = holm(np.array(raw, dtype=np.float64)).tolist()
+    return tuple(
+        ItemFunctioning(item=name, statistic=gain, degrees=d, p_value=p, differences=differences)
+        for (name, gain, d, differences), p in zip(found, p_values, strict=True)
+    )
+
+
+def _copies(name: str, groups: Sequence[str]) -> list[str]:
+    return [f"{name}{_MARK}{group}" for group in groups]
+
+
+def _apart(
+    bank: ItemBank, data: Responses, positions: np.ndarray, name: str, groups: Sequence[str]
+) -> tuple[ItemBank, Responses]:
+    """Return a bank with a copy of an item for each group, and responses to the copies."""
+    place = bank.position(name)
+    cpd = bank.network.cpd(name)
+    copies = _copies(name, groups)
+    table = np.real(cpd.to_factor().transpose([v.name for v in cpd.scope]).values)
+    cpds = [one for one in bank.network.cpds if one.variable.name != name]
+    rows = [item for item in bank.items if item.name != name]
+    columns = [np.delete(data.codes, place, axis=1)]
+    for number, copy in enumerate(copies):
+        variable = Variable(copy, cpd.variable.states)
+        cpds.append(TabularCPD(variable, cpd.parents, table))
+        rows.append(dataclasses.replace(bank.items[place], name=copy, enemies=()))
+        own = np.where(positions == number, data.codes[:, place], MISSING)
+        columns.append(own[:, None].astype(data.codes.dtype))
+    kept = tuple(
+        dataclasses.replace(row, enemies=tuple(e for e in row.enemies if e != name)) for row in rows
+    )
+    apart = ItemBank(
+        network=Network(tuple(cpds)), skills=bank.skills, items=kept, labels=bank.labels
+    )
+    codes = np.concatenate(columns, axis=1)
+    return apart, Responses(codes, tuple(row.name for row in kept), data.examinees)
+
+
+def _differences(alone: LearnedGroups, name: str) -> tuple[float, ...]:
+    """Return the mean difference of the expected score of each group from the first."""
+    scores: list[Floats] = []
+    weights: list[Floats] = []
+    for bank, copy in zip(alone.banks, _copies(name, alone.groups), strict=True):
+        space = ProfileSpace(bank)
+        channel = bank.channel(copy)
+        score = channel @ np.linspace(0, 1, channel.shape[1])
+        levels = np.indices(space.shape).reshape(len(space.shape), -1)
+        parents = bank.network.cpd(copy).parents
+        sizes = [v.n_states for v in parents]
+        places = np.ravel_multi_index([levels[space.place[v.name]] for v in parents], sizes)
+        scores.append(score[places])
+        weights.append(space.prior)
+    total = np.sum(weights, axis=0)
+    return tuple(float(total @ (score - scores[0]) / total.sum()) for score in scores[1:])

@@ -1,0 +1,236 @@
+"""Learning a bank from several groups of examinees at once.
+
+The items have the same parameters in all groups; each group has a distribution of the skills of its
+own. The E-step is that of each group; the M-step of the items uses the counts of all.
+
+References
+----------
+R. Bock and M. Zimowski, "Multiple group IRT", in *Handbook of Modern Item Response Theory*, 1997;
+X. Xu and M. von Davier, "Comparing multiple-group multinomial log-linear models for
+multidimensional skill distributions in the general diagnostic model", ETS RR-08-35, 2008.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bnmind._arguments import checked
+from bnmind._messages import shown
+from bnmind._values import CheckedValue
+from bnmind.adaptive.items.bank import ItemBank
+from bnmind.adaptive.items.qmatrix import QMatrix
+from bnmind.adaptive.items.skill_distributions import ProfileDistribution
+from bnmind.adaptive.learning.em.em import BankAscent, Parameters
+from bnmind.adaptive.learning.em.response_layout import Expectation, Expected
+from bnmind.adaptive.learning.learn import LearningModel
+from bnmind.adaptive.learning.model import bank_to_learn
+from bnmind.adaptive.learning.parameters.options import LearningOptions
+from bnmind.adaptive.learning.parameters.skill_families import SkillFamilies
+from bnmind.adaptive.response_models.base import ResponseModel
+from bnmind.adaptive.response_models.dina import Dina
+from bnmind.adaptive.responses.responses import Responses
+from bnmind.errors import InvalidArgumentError
+from bnmind.fitting.all_starts import AllStarts
+from bnmind.fitting.record import LearningRecord
+from bnmind.fitting.squarem import climb
+from bnmind.information import Floats
+from bnmind.pgm import Network
+
+if TYPE_CHECKING:
+    import pandas
+
+__all__ = ["LearnedGroups", "group_positions", "learn_groups"]
+
+_FEWEST = 2
+"""The fewest examinees of a group."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LearnedGroups(CheckedValue):
+    """Banks of several groups with the same items. Created by `learn_groups`."""
+
+    groups: tuple[str, ...]
+    """The names of the groups, sorted."""
+    banks: tuple[ItemBank, ...]
+    """The bank of each group; they differ in the distribution of the skills."""
+    sizes: tuple[int, ...]
+    """The number of examinees of each group."""
+    n_parameters: int
+    """The number of free parameters: those of the items, and for each group those of the skills."""
+    record: LearningRecord
+    parameters: Parameters
+    """The parameters of the items, and the tables of the skills, group after group."""
+
+    def __repr__(self) -> str:
+        return (
+            f"LearnedGroups({len(self.groups)} groups, {sum(self.sizes):,} examinees:"
+            f" log-likelihood {self.log_likelihood:.2f}, {self.n_parameters} parameters)"
+        )
+
+    def __getitem__(self, group: str) -> ItemBank:
+        """Return the bank of a group."""
+        return self.banks[self.groups.index(group)]
+
+    @property
+    def log_likelihood(self) -> float:
+        """Natural logarithm of the probability of all responses."""
+        return self.record.log_likelihoods[-1]
+
+    @property
+    def aic(self) -> float:
+        """Akaike's criterion, 2 · parameters − 2 · log-likelihood."""
+        return 2 * self.n_parameters - 2 * self.log_likelihood
+
+    @property
+    def bic(self) -> float:
+        """Schwarz's criterion, parameters · ln examinees − 2 · log-likelihood."""
+        return self.n_parameters * math.log(sum(self.sizes)) - 2 * self.log_likelihood
+
+
+@checked
+def learn_groups(
+    responses: Responses | pandas.DataFrame | ArrayLike,
+    model: ItemBank | QMatrix | pandas.DataFrame | ArrayLike,
+    groups: Sequence[object],
+    *,
+    gate: Callable[..., ResponseModel] = Dina,
+    skills: ProfileDistribution | Network | None = None,
+    options: LearningOptions | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> LearnedGroups:
+    """Learn the same items for all groups, and the skills of each group.
+
+    Parameters
+    ----------
+    responses, model, gate, skills, progress
+        As for `bnmind.adaptive.learn`.
+    groups
+        The group of each examinee, such as a column of a data frame.
+    options
+        As for `learn`; the starts run one after the other.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If there are not as many groups as examinees, fewer than two groups, or a group of one
+        examinee.
+    ResponseTableError, InvalidModelError, ImpossibleEvidenceError
+        As for `learn`.
+    """
+    asked = options or LearningOptions()
+    bank = bank_to_learn(model, gate, skills)
+    if not isinstance(responses, Responses) and not hasattr(responses, "columns"):
+        responses = Responses.of(responses, items=bank.item_names)
+    data = Responses.of(responses).for_bank(bank)
+    names, positions = group_positions(groups, len(data))
+    layout = LearningModel.of(bank, asked)
+    members = [positions == number for number in range(len(names))]
+    families = GroupFamilies(layout.skills, len(names))
+    expectation = GroupExpectation(
+        families, tuple(layout.expectation(data, asked, part) for part in members)
+    )
+    ascent = BankAscent(layout.layout, families, expectation)
+    told = AllStarts(progress, asked.starts)
+    climbs = []
+    for number in range(asked.starts):
+        items, tables = layout.start(number, asked)
+        way = climb(
+            ascent,
+            Parameters(items, tables * len(names)),
+            max_iterations=asked.max_iterations,
+            tolerance=asked.tolerance,
+            accelerate=asked.accelerate,
+            progress=told.during_a_start,
+        )
+        climbs.append(way)
+        told.after_a_start(way.steps)
+    record = LearningRecord.of(climbs, asked.seed)
+    found = climbs[record.best_start].parameters
+    of_items = layout.n_parameters - layout.skills.n_parameters
+    return LearnedGroups(
+        groups=names,
+        banks=tuple(
+            layout.bank_of(Parameters(found.items, tables), title=bank.title, source=bank.source)
+            for tables in families.split(found.skills)
+        ),
+        sizes=tuple(int(part.sum()) for part in members),
+        n_parameters=of_items + len(names) * layout.skills.n_parameters,
+        record=record,
+        parameters=found,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class GroupFamilies:
+    """The distributions of the skills of all groups, one after the other."""
+
+    families: SkillFamilies
+    n_groups: int
+
+    def split(self, tables: tuple[Floats, ...]) -> list[tuple[Floats, ...]]:
+        """Return the tables of each group."""
+        n = len(tables) // self.n_groups
+        return [tables[start : start + n] for start in range(0, len(tables), n)]
+
+    def log_prior(self, tables: tuple[Floats, ...]) -> float:
+        """Return the sum over the groups."""
+        return sum(self.families.log_prior(part) for part in self.split(tables))
+
+    def maximize(
+        self, tables: tuple[Floats, ...], counts: tuple[Floats, ...]
+    ) -> tuple[Floats, ...]:
+        """Return the tables of each group from its own counts."""
+        parts = zip(self.split(tables), self.split(counts), strict=True)
+        return tuple(t for part, n in parts for t in self.families.maximize(part, n))
+
+
+@dataclass(frozen=True, eq=False)
+class GroupExpectation:
+    """The E-step of all groups: the counts of the items are added up."""
+
+    families: GroupFamilies
+    parts: tuple[Expectation, ...]
+
+    def __call__(self, response_parameters: Floats, tables: tuple[Floats, ...]) -> Expected:
+        """Return the expected counts; see `Expectation`."""
+        found = [
+            part(response_parameters, own)
+            for part, own in zip(self.parts, self.families.split(tables), strict=True)
+        ]
+        return Expected(
+            sum(one.log_likelihood for one in found),
+            np.sum([one.counts for one in found], axis=0),
+            tuple(table for one in found for table in one.families),
+        )
+
+
+def group_positions(
+    groups: Sequence[object], n_examinees: int
+) -> tuple[tuple[str, ...], NDArray[np.intp]]:
+    """Return the names of the groups, sorted, and the number of each examinee's group.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If there are not as many groups as examinees, fewer than two, or a group is too small.
+    """
+    texts = [str(group) for group in groups]
+    if len(texts) != n_examinees:
+        raise InvalidArgumentError(
+            f"expected the group of each of the {n_examinees:,} examinees, got {len(texts):,}",
+            len(texts),
+        )
+    names, positions, sizes = np.unique(texts, return_inverse=True, return_counts=True)
+    small = [str(name) for name, size in zip(names, sizes, strict=True) if size < _FEWEST]
+    if len(names) < 2 or small:
+        of = f"groups of one examinee: {', '.join(small[:5])}" if small else shown(str(names[0]))
+        raise InvalidArgumentError(
+            f"expected two or more groups of at least {_FEWEST} examinees, got {of}", of
+        )
+    return tuple(names.tolist()), positions.reshape(-1).astype(np.intp)

@@ -1,0 +1,177 @@
+"""Several groups, items that differ between them, structures of skills, models side by side."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from bnmind.adaptive import (
+    Dina,
+    Dino,
+    Examinees,
+    Gdina,
+    Independent,
+    ItemBank,
+    LearningOptions,
+    Responses,
+    Saturated,
+    SkillTree,
+    compare_models,
+    compare_structures,
+    item_functioning,
+    learn,
+    learn_groups,
+    likelihood_ratio,
+    mutual_information,
+    skill_tree,
+    start_belief,
+)
+from bnmind.errors import InvalidArgumentError, UnknownNameError
+
+Q = [[1, 0], [0, 1], [1, 1], [1, 0], [0, 1], [1, 1], [1, 0], [0, 1]]
+LOW = ItemBank.from_qmatrix(Q, 0.2, 0.15, skills=Saturated([0.6, 0.2, 0.1, 0.1]))
+HIGH = ItemBank.from_qmatrix(Q, 0.2, 0.15, skills=Saturated([0.1, 0.1, 0.2, 0.6]))
+HARDER = ItemBank.from_qmatrix(
+    Q, 0.2, [0.15, 0.15, 0.15, 0.55, 0.15, 0.15, 0.15, 0.15], skills=Saturated([0.1, 0.1, 0.2, 0.6])
+)
+
+
+def drawn(n: int, seed: int, *banks: ItemBank) -> tuple[np.ndarray, list[str]]:
+    """Return the responses of n examinees of each bank, and their groups."""
+    parts = [Examinees.drawn(bank, n, seed=seed + k).responses for k, bank in enumerate(banks)]
+    groups = [f"g{k}" for k in range(len(banks)) for _ in range(n)]
+    return np.concatenate(parts), groups
+
+
+def test_groups_share_items_and_differ_in_skills() -> None:
+    codes, groups = drawn(1500, 1, LOW, HIGH)
+    found = learn_groups(codes, Q, groups)
+    assert found.groups == ("g0", "g1")
+    assert found.sizes == (1500, 1500)
+    assert found.n_parameters == 16 + 2 * 3
+    for name in LOW.item_names:
+        np.testing.assert_array_equal(found["g0"].channel(name), found["g1"].channel(name))
+    mastery = [start_belief(bank).marginal("skill_1")[1] for bank in found.banks]
+    assert mastery[0] == pytest.approx(0.2, abs=0.05)
+    assert mastery[1] == pytest.approx(0.8, abs=0.05)
+    assert np.all(np.diff(found.record.log_likelihoods) >= -1e-6)
+    together, apart = (
+        learn(codes, Q),
+        learn(codes[:1500], Q),
+    )
+    alone = apart.log_likelihood + learn(codes[1500:], Q).log_likelihood
+    assert together.log_likelihood < found.log_likelihood <= alone + 1e-6
+    assert found.bic < together.bic
+    assert "2 groups, 3,000 examinees" in repr(found)
+
+
+def test_groups_are_checked() -> None:
+    codes, groups = drawn(20, 1, LOW, HIGH)
+    with pytest.raises(InvalidArgumentError, match="group of each of the 40 examinees, got 3"):
+        learn_groups(codes, Q, groups[:3])
+    with pytest.raises(InvalidArgumentError, match="two or more groups"):
+        learn_groups(codes, Q, ["a"] * 40)
+    with pytest.raises(InvalidArgumentError, match="groups of one examinee: b"):
+        learn_groups(codes, Q, [*["a"] * 39, "b"])
+
+
+def test_an_item_that_is_harder_in_a_group_is_found() -> None:
+    codes, groups = drawn(1500, 11, LOW, HARDER)
+    found = item_functioning(codes, Q, groups)
+    assert [one.item for one in found if one.p_value < 0.01] == ["item_4"]
+    assert all(one.degrees == 2 for one in found)
+    assert found[3].differences[0] < -0.1
+    assert all(abs(one.differences[0]) < 0.06 for k, one in enumerate(found) if k != 3)
+    with pytest.raises(UnknownNameError, match="item_99"):
+        item_functioning(codes, Q, groups, items=["item_99"])
+
+
+def test_the_gain_of_an_item_of_its_own_is_that_of_two_banks_with_it() -> None:
+    codes, groups = drawn(400, 3, LOW, HARDER)
+    options = LearningOptions(tolerance=1e-10)
+    found = item_functioning(codes, Q, groups, items=["item_4"], options=options)
+    doubled = np.full((800, 9), -1, dtype=codes.dtype)
+    doubled[:, :8] = codes
+    doubled[400:, 3], doubled[400:, 8] = -1, codes[400:, 3]
+    both = learn_groups(doubled, [*Q, Q[3]], groups, options=options)
+    one = learn_groups(codes, Q, groups, options=options)
+    gain = 2 * (both.log_likelihood - one.log_likelihood)
+    assert found[0].statistic == pytest.approx(gain, abs=1e-3)
+
+
+CHAIN = np.array([[[0.5, 0.1], [0.05, 0.05]], [[0.0, 0.0], [0.05, 0.25]]])
+THREE = [[1, 0, 0], [0, 1, 0], [0, 0, 1]] * 3
+
+
+def test_the_tree_of_skills_is_the_best_of_all_trees() -> None:
+    bank = ItemBank.from_qmatrix(THREE, 0.1, 0.1, skills=Saturated(CHAIN))
+    learned = learn(Examinees.drawn(bank, 1500, seed=1).responses, THREE)
+    information = mutual_information(learned)
+    trees = {
+        frozenset(tree): sum(information[pair] for pair in tree)
+        for tree in ([(0, 1), (1, 2)], [(0, 1), (0, 2)], [(0, 2), (1, 2)])
+    }
+    for root in (None, "skill_3"):
+        network = skill_tree(learned, root=root)
+        names = [v.name for v in learned.bank.hidden]
+        edges = {
+            (min(names.index(v), names.index(p)), max(names.index(v), names.index(p)))
+            for v in names
+            for p in network.parents(v)
+        }
+        assert trees[frozenset(edges)] == max(trees.values())
+        assert len(network.parents(root or "skill_1")) == 0
+    joint = learned.profiles
+    for v in network.variables:
+        own = network.query(v.name)[v.name]["1"] if v.states[1] == "1" else None
+        axis = names.index(v.name)
+        expected = joint.sum(axis=tuple(a for a in range(3) if a != axis))[1]
+        assert own is None or own == pytest.approx(expected)
+    with pytest.raises(UnknownNameError, match="skill_9"):
+        skill_tree(learned, root="skill_9")
+
+
+def test_structures_are_compared_on_examinees_they_were_not_learned_from() -> None:
+    bank = ItemBank.from_qmatrix(THREE, 0.1, 0.1, skills=Saturated(CHAIN))
+    seen = Responses.of(Examinees.drawn(bank, 900, seed=2).responses, items=bank.item_names)
+    told: list[tuple[int, int]] = []
+    found = compare_structures(
+        seen, THREE, folds=3, progress=lambda done, of: told.append((done, of))
+    )
+    assert {row.name for row in found} == {"saturated", "tree", "independent"}
+    assert found[-1].name == "independent"
+    assert found[-1].behind < -3 * found[-1].behind_error
+    assert (found[0].behind, found[0].behind_error) == (0, 0)
+    assert {row.name: row.n_parameters for row in found} == {
+        "saturated": 18 + 7,
+        "tree": 18 + 5,
+        "independent": 18 + 3,
+    }
+    assert told[-1] == (9, 9)
+    only = compare_structures(seen, THREE, {"mine": SkillTree(), "i": Independent()}, folds=2)
+    assert only[0].name == "mine"
+    with pytest.raises(InvalidArgumentError, match="at least one structure"):
+        compare_structures(seen, THREE, {})
+
+
+def test_models_of_the_same_responses_are_compared() -> None:
+    codes, _ = drawn(600, 5, LOW)
+    models = {gate.__name__: learn(codes, Q, gate=gate) for gate in (Dina, Dino, Gdina)}
+    table = compare_models(models)
+    assert table.best() == table.best("aic") == "Dina"
+    dina = models["Dina"]
+    assert table.models[0].caic == pytest.approx(dina.bic + dina.n_parameters)
+    assert list(table.to_frame().index) == ["Dina", "Dino", "Gdina"]
+    assert "log-likelihood" in repr(table)
+    test = likelihood_ratio(models["Dina"], models["Gdina"])
+    assert test.degrees == 4
+    assert 0.001 < test.p_value <= 1
+    assert likelihood_ratio(models["Dino"], models["Gdina"]).p_value < 1e-3
+    with pytest.raises(InvalidArgumentError, match="more parameters"):
+        likelihood_ratio(models["Gdina"], models["Dina"])
+    with pytest.raises(InvalidArgumentError, match="same responses"):
+        compare_models({"a": dina, "b": learn(codes[:300], Q)})
+    with pytest.raises(InvalidArgumentError, match="at least one model"):
+        compare_models({})
+    with pytest.raises(InvalidArgumentError, match="aic, bic"):
+        table.best("dic")
