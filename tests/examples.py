@@ -1016,6 +1016,50 @@ def _learning() -> Any:
     ]
 
 
+@_add(
+    adaptive.ComparedModel,
+    adaptive.Comparison,
+    adaptive.ItemFunctioning,
+    adaptive.ItemProposal,
+    adaptive.LearnedGroups,
+    adaptive.LikelihoodRatio,
+    adaptive.LimitedInformation,
+    adaptive.PairFit,
+    adaptive.QValidation,
+    adaptive.ReducedModel,
+    adaptive.SkillSet,
+    adaptive.SkillStructure,
+    adaptive.SkillTree,
+    adaptive.WaldTest,
+)
+def _judging() -> Any:
+    q = [[1, 0], [0, 1], [1, 1], [1, 1]]
+    seen = adaptive.Examinees.drawn(adaptive.ItemBank.from_qmatrix(q), 60, seed=1).responses
+    options = adaptive.LearningOptions(max_iterations=3, monotone=False)
+    small = adaptive.learn(seen, q, options=options)
+    large = adaptive.learn(seen, q, gate=adaptive.Gdina, options=options)
+    table = adaptive.compare_models({"DINA": small, "G-DINA": large})
+    groups = ["a"] * 30 + ["b"] * 30
+    proposals = adaptive.validate_qmatrix(large)
+    tests = adaptive.reduced_models(large)
+    return [
+        table,
+        *table.models,
+        adaptive.likelihood_ratio(small, large),
+        adaptive.limited_information(small),
+        adaptive.learn_groups(seen, q, groups, options=options),
+        *adaptive.item_functioning(seen, q, groups, items=["item_1"], options=options),
+        adaptive.pair_fit(small)[0],
+        proposals,
+        proposals.items[0],
+        proposals.items[0].now,
+        tests[0],
+        tests[0].tests[0],
+        *adaptive.compare_structures(seen, q, folds=2, options=options),
+        adaptive.SkillTree(),
+    ]
+
+
 # --- Strategies and the laboratory ----------------------------------------------------------------
 
 
