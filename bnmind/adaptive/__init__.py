@@ -17,6 +17,7 @@ from bnmind.adaptive.beliefs.tree_batch import TreeBatch
 from bnmind.adaptive.beliefs.tree_belief import TreeBelief
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.bank_files import read_bank, write_bank
+from bnmind.adaptive.items.higher_order import HigherOrder
 from bnmind.adaptive.items.irt import AbilityGrid, irt_bank, logistic_items
 from bnmind.adaptive.items.item import Item
 from bnmind.adaptive.items.qmatrix import QMatrix
@@ -210,6 +211,7 @@ __all__ = [
     "Graded",
     "GradedResponse",
     "Hierarchy",
+    "HigherOrder",
     "Independent",
     "Item",
     "ItemBank",

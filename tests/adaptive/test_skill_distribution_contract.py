@@ -20,14 +20,16 @@ def check_distribution(distribution: ProfileDistribution) -> None:
     check_value(distribution)
     for skills in (SKILLS, SKILLS[:1], SKILLS[::-1]):
         cpds = distribution.cpds(skills)
-        assert [cpd.variable for cpd in cpds] == list(skills), "a distribution of each, in order"
+        own = tuple(cpd.variable for cpd in cpds if cpd.variable not in skills)
+        known = (*own, *skills)
+        assert [cpd.variable for cpd in cpds] == list(known), "its own variables, then the skills"
         for number, cpd in enumerate(cpds):
-            assert set(cpd.parents) <= set(skills[:number]), "parents before children"
+            assert set(cpd.parents) <= set(known[:number]), "parents before children"
         joint = np.ones(())
         for cpd in cpds:
             factor = cpd.to_factor()
-            axes = [[v.name for v in skills].index(v.name) for v in factor.scope]
-            shape = [v.n_states if i in axes else 1 for i, v in enumerate(skills)]
+            axes = [[v.name for v in known].index(v.name) for v in factor.scope]
+            shape = [v.n_states if i in axes else 1 for i, v in enumerate(known)]
             values = np.real(factor.values).transpose(np.argsort(axes))
             joint = joint * values.reshape(shape)
         assert joint.sum() == pytest.approx(1, abs=1e-12)

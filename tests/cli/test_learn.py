@@ -68,6 +68,19 @@ def test_every_response_model_can_be_learned_and_read_again(gate: str) -> None:
     assert f"Log-likelihood {again['log_likelihood']:.2f}" in shown.stdout
 
 
+def test_skills_may_depend_on_an_ability_or_on_each_other() -> None:
+    assert run_json(*FILES, "--skills", "higher-order")["parameters"] == 14
+    assert run_json(*FILES, "--skills", "higher-order:1pl")["parameters"] == 13
+    said = run_json(*FILES, "--skills", "hierarchy:add>carry", "--out", "bank.json")
+    assert said["parameters"] == 12
+    bank = read_bank("bank.json")
+    table = bank.network.cpd("carry").to_factor().transpose(["carry", "add"]).values
+    assert table[1, 0] == 0
+    for text, part in (("add", "pairs of skills"), ("add>x", "is not one of the skills")):
+        assert_one_line_error(run(*FILES, "--skills", f"hierarchy:{text}"), part)
+    assert_one_line_error(run(*FILES, "--skills", "higher-order:3PL"), "1PL or 2PL")
+
+
 OWN = """
 from dataclasses import dataclass
 import numpy as np

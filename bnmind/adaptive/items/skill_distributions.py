@@ -18,9 +18,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bnmind._arguments import checked, number_array
-from bnmind._registry import Registered
+from bnmind._messages import shown
+from bnmind._registry import Argument, Registered
 from bnmind._values import CheckedValue
-from bnmind.errors import InvalidModelError, TooLargeError
+from bnmind.adaptive.items.higher_order import HigherOrder
+from bnmind.errors import InvalidArgumentError, InvalidModelError, TooLargeError
 from bnmind.information import Floats
 from bnmind.pgm import CPD, TabularCPD, Variable
 
@@ -162,6 +164,10 @@ class Hierarchy(CheckedValue):
     mastery
         As for `Independent`, given all prerequisites; without them the lowest level is
         certain. A prerequisite is satisfied from its second level on.
+    saturated
+        Whether the profiles that the prerequisites allow have an arbitrary distribution, as in
+        the R packages CDM and GDINA, first uniform. By default a skill depends on its
+        prerequisites alone.
 
     References
     ----------
@@ -178,11 +184,25 @@ class Hierarchy(CheckedValue):
 
     prerequisites: Mapping[str, Sequence[str]] = field(default_factory=dict)
     mastery: float | Sequence[float] | Sequence[Sequence[float]] | None = None
+    saturated: bool = field(default=False, kw_only=True)
 
     @checked
     def cpds(self, skills: Sequence[Variable]) -> tuple[CPD, ...]:
-        """Return the distribution of each skill given its prerequisites."""
+        """Return the distribution of each skill given its prerequisites.
+
+        Raises
+        ------
+        InvalidModelError
+            If a prerequisite is unknown, or they have a cycle.
+        TooLargeError
+            If it is saturated and there are more than `MAX_PROFILES` profiles.
+        """
         by_name = self._check(skills)
+        if self.saturated:
+            if math.prod(v.n_states for v in skills) > MAX_PROFILES:
+                return Saturated().cpds(skills)  # raises
+            allowed = self._allowed(skills)
+            return Saturated(allowed / allowed.sum()).cpds(skills)
         cpds: list[CPD] = []
         for skill, row in zip(skills, _level_rows(self.mastery, skills), strict=True):
             parents = tuple(by_name[name] for name in self.prerequisites.get(skill.name, ()))
@@ -194,6 +214,16 @@ class Hierarchy(CheckedValue):
             )
             cpds.append(TabularCPD(skill, parents, values))
         return tuple(cpds)
+
+    def _allowed(self, skills: Sequence[Variable]) -> Floats:
+        """Return 1 for each profile with all prerequisites, else 0, an axis for each skill."""
+        place = {v.name: axis for axis, v in enumerate(skills)}
+        levels = np.indices(tuple(v.n_states for v in skills))
+        allowed = np.ones(levels.shape[1:], dtype=bool)
+        for name, needed in self.prerequisites.items():
+            for other in needed:
+                allowed &= (levels[place[name]] == 0) | (levels[place[other]] > 0)
+        return allowed.astype(np.float64)
 
     def _check(self, skills: Sequence[Variable]) -> dict[str, Variable]:
         by_name = {v.name: v for v in skills}
@@ -210,10 +240,22 @@ class Hierarchy(CheckedValue):
         return by_name
 
 
+def _one_slope(text: str) -> bool:
+    if text.upper() not in ("1PL", "2PL"):
+        raise InvalidArgumentError(f"expected 1PL or 2PL, got {shown(text)}", text)
+    return text.upper() == "1PL"
+
+
 SKILL_DISTRIBUTIONS: Mapping[str, Registered[ProfileDistribution]] = MappingProxyType(
     {
         "saturated": Registered("any distribution over the profiles", Saturated),
         "independent": Registered("each skill by itself", Independent),
+        "higher-order": Registered(
+            "each skill a logistic curve of one ability (1PL: with one slope)",
+            HigherOrder,
+            Argument("1PL|2PL", "1PL or 2PL", _one_slope, "1PL"),
+            lambda one_slope: HigherOrder(one_slope=one_slope),
+        ),
     }
 )
 """The distributions of skills that a name selects, for learning."""

@@ -112,8 +112,8 @@ class LearnOptions:
         typer.Option(
             "--skills",
             metavar="NAME",
-            help="The distribution of the skills, from the list below. [default: saturated up to"
-            " 12 skills, else independent]",
+            help="The distribution of the skills, from the list below, or hierarchy:A>B,A>C: nobody"
+            " has B or C without A. [default: saturated up to 12 skills, else independent]",
             show_default=False,
         ),
     ] = None
@@ -235,7 +235,25 @@ def _gate(name: str) -> Callable[..., ResponseModel]:
 def _skills(name: str | None) -> ProfileDistribution | None:
     if name is None:
         return None
+    if name.startswith("hierarchy:"):
+        return _hierarchy(name.removeprefix("hierarchy:"))
     return made_by_name("distribution of the skills", _distributions(), name)
+
+
+def _hierarchy(text: str) -> ProfileDistribution:
+    """Return the hierarchy of pairs such as ``count>add,count>order``, the prerequisite first."""
+    from bnmind._registry import listed_names
+    from bnmind.adaptive import Hierarchy
+
+    needed: dict[str, list[str]] = {}
+    for pair in listed_names(text, ","):
+        first, sign, second = (part.strip() for part in pair.partition(">"))
+        if not (first and sign and second):
+            raise BnmindError(
+                f"expected pairs of skills such as hierarchy:count>add,count>order, got {text!r}"
+            )
+        needed.setdefault(second, []).append(first)
+    return Hierarchy(needed, saturated=True)
 
 
 def _check_place(start: ItemBank, out: Path, title: str) -> None:

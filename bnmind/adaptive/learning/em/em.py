@@ -106,4 +106,4 @@ class BankAscent:
             end += table.size
             part = np.where(part > 0, part, table * 0.5)
             skills.append(part / part.sum(axis=0))
-        return Parameters(tuple(items), tuple(skills))
+        return Parameters(tuple(items), self.skills.settled(tuple(skills)))

@@ -201,8 +201,15 @@ def _skill_scores(
     share = np.divide(prior, of_class[classes], out=np.zeros_like(prior), where=prior > 0)
     profiles = posterior[:, classes] * share
     columns: list[Floats] = []
+    curves = skills.curves
+    if curves is not None:
+        of_curves = {
+            family: np.stack([skills.counts(row)[family] for row in profiles])
+            for family in curves.cpds
+        }
+        columns += list(curves.scores(of_curves, dict(enumerate(tables))).T)
     for family, table in enumerate(tables):
-        if not skills.free(family):
+        if not skills.free(family) or (curves is not None and family in curves.cpds):
             continue
         masses = np.stack([skills.counts(row)[family] for row in profiles])
         above = skills.counts(prior)[family].sum(axis=0).reshape(-1)

@@ -7,13 +7,15 @@ parameters, so a hierarchy stays a hierarchy.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
 from bnmind.adaptive.items.bank import ItemBank
+from bnmind.adaptive.items.higher_order import AbilityCPD, LogisticCPD
+from bnmind.adaptive.learning.parameters.higher_order import LogisticFamilies
 from bnmind.adaptive.learning.parameters.options import Priors
 from bnmind.information import Floats
 from bnmind.pgm import CPD, TabularCPD, Variable
@@ -52,6 +54,7 @@ class SkillFamilies:
         chained = True
         for cpd in cpds:
             chained &= {v.name for v in cpd.parents} == set(names)
+            chained &= not isinstance(cpd, AbilityCPD | LogisticCPD)
             names.append(cpd.variable.name)
         chained &= self.together and not set(names) & set(self.fixed)
         whole = (tuple(v.name for v in self.bank.hidden),)
@@ -90,22 +93,52 @@ class SkillFamilies:
         return (joint.reshape(-1) / joint.sum(),)
 
     def _stays(self, family: int) -> bool:
-        return not self.saturated and self.scopes[family][0] in self.fixed
+        if self.saturated:
+            return False
+        of_ability = isinstance(self.initial_cpds[family], AbilityCPD)
+        return of_ability or self.scopes[family][0] in self.fixed
+
+    @cached_property
+    def curves(self) -> LogisticFamilies | None:
+        """The families with logistic curves of an ability, if there are any."""
+        cpds = {
+            number: cpd
+            for number, cpd in enumerate(self.initial_cpds)
+            if isinstance(cpd, LogisticCPD) and not self._stays(number)
+        }
+        return LogisticFamilies(cpds) if cpds else None
+
+    def _is_curve(self, family: int) -> bool:
+        return self.curves is not None and family in self.curves.cpds
+
+    def _with_curves(
+        self, tables: Sequence[Floats], curves: Mapping[int, Floats]
+    ) -> tuple[Floats, ...]:
+        return tuple(curves.get(number, table) for number, table in enumerate(tables))
 
     def start(self) -> tuple[Floats, ...]:
         """Return the tables of the bank."""
-        return self._initial
+        if self.curves is None:
+            return self._initial
+        return self._with_curves(self._initial, self.curves.start())
+
+    def settled(self, tables: tuple[Floats, ...]) -> tuple[Floats, ...]:
+        """Return tables of which those with logistic curves are logistic."""
+        if self.curves is None:
+            return tables
+        return self._with_curves(tables, self.curves.settled(dict(enumerate(tables))))
 
     def draw(self, rng: np.random.Generator) -> tuple[Floats, ...]:
         """Return random tables, uniformly distributed."""
         tables = []
         for number, table in enumerate(self._initial):
-            if self._stays(number):
+            if self._stays(number) or self._is_curve(number):
                 tables.append(table)
                 continue
             drawn = rng.standard_exponential(table.shape) * (table > 0)
             tables.append(drawn / drawn.sum(axis=0))
-        return tuple(tables)
+        curves = {} if self.curves is None else self.curves.draw(rng)
+        return self._with_curves(tables, curves)
 
     def prior(self, tables: tuple[Floats, ...]) -> Floats:
         """Return the probability of each profile, ``(profiles,)``."""
@@ -137,13 +170,15 @@ class SkillFamilies:
         """Return the tables as shares of the counts; fixed tables do not change."""
         shares = []
         for number, (table, count) in enumerate(zip(tables, counts, strict=True)):
-            if self._stays(number):
+            if self._stays(number) or self._is_curve(number):
                 shares.append(table)
                 continue
             more = count + (self.priors.skills - 1) * (self._initial[number] > 0)
             sums = more.sum(axis=0, keepdims=True)
             shares.append(np.divide(more, sums, out=table.copy(), where=sums > 0))
-        return tuple(shares)
+        if self.curves is None:
+            return tuple(shares)
+        return self._with_curves(shares, self.curves.maximized(dict(enumerate(tables)), counts))
 
     def log_prior(self, tables: tuple[Floats, ...]) -> float:
         """Return the logarithm of the Dirichlet densities, up to a constant."""
@@ -154,17 +189,18 @@ class SkillFamilies:
             return weight * sum(
                 float(np.log(table[initial > 0]).sum())
                 for number, (table, initial) in enumerate(zip(tables, self._initial, strict=True))
-                if not self._stays(number)
+                if not (self._stays(number) or self._is_curve(number))
             )
 
     @property
     def n_parameters(self) -> int:
         """The number of free parameters."""
-        return sum(
+        of_tables = sum(
             int((np.count_nonzero(table, axis=0) - 1).sum())
             for number, table in enumerate(self._initial)
-            if not self._stays(number)
+            if not (self._stays(number) or self._is_curve(number))
         )
+        return of_tables + (0 if self.curves is None else self.curves.n_parameters)
 
     def free(self, family: int) -> bool:
         """Return whether a family is learned."""
@@ -174,7 +210,7 @@ class SkillFamilies:
         """Return the distributions of the hidden variables."""
         if not self.saturated:
             return tuple(
-                cpd if self._stays(number) else TabularCPD(cpd.variable, cpd.parents, table)
+                cpd if self._stays(number) else _like(cpd, table)
                 for number, (cpd, table) in enumerate(zip(self.initial_cpds, tables, strict=True))
             )
         joint = tables[0].reshape(self.shape)
@@ -191,6 +227,13 @@ class SkillFamilies:
             rows = np.divide(family, above, out=even, where=above > 0)
             distributions.append(TabularCPD(cpd.variable, cpd.parents, rows))
         return tuple(distributions)
+
+
+def _like(cpd: CPD, table: Floats) -> CPD:
+    """Return a distribution of the same kind with another table."""
+    if isinstance(cpd, LogisticCPD):
+        return LogisticCPD(cpd.variable, cpd.parents, table, cpd.one_slope)
+    return TabularCPD(cpd.variable, cpd.parents, table)
 
 
 def _product(
