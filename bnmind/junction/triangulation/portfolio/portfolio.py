@@ -2,11 +2,12 @@
 
 A brief randomized greedy search finds a first order. If a run is predicted to cost more than that
 search, the annealing of contraction trees improves the order, in rounds of growing length. The
-search ends before a round that is predicted to cost more than a run with the best tree so far. Then
-the greedy search goes on with the rest of the budget, as long as a run with the best order pays for
-it. The order whose run is predicted to cost least is taken: messages are stored, cells of cliques
-are not, so a smaller tree with larger messages may run longer. All work is counted in operations,
-so equal graphs get equal orders on any machine.
+search ends before a round with which planning would take longer than a run with the best tree so
+far; the first round may take twice as long. Then the greedy search goes on, if that is predicted
+too to take no longer than the run. Runs below 50 milliseconds get a longer search. The order whose
+run is predicted to cost least is taken: messages are stored, cells of cliques are not, so a smaller
+tree with larger messages may run longer. All work is counted in operations, so equal graphs get
+equal orders on any machine.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ from typing import ClassVar
 from bnmind._arguments import checked
 from bnmind._values import CheckedValue
 from bnmind.errors import InvalidArgumentError
-from bnmind.junction.graphs.elimination_order import EliminationOrder
+from bnmind.junction.graphs.elimination_order import EliminationOrder, vertices_in_order
 from bnmind.junction.graphs.interaction_graph import InteractionGraph
-from bnmind.junction.graphs.junction_tree import JunctionTree
+from bnmind.junction.graphs.junction_tree import joined_cliques
 from bnmind.junction.triangulation.annealing.tree_annealing import annealed
 from bnmind.junction.triangulation.randomized_greedy import MOST_WORK, RandomizedGreedy, Start
 from bnmind.junction.triangulation.shared_search import SELDOM_SAVED
@@ -30,8 +31,24 @@ __all__ = ["Portfolio", "run_cost"]
 _BRIEF = MOST_WORK // 20
 """The most work of the greedy search: about 25 milliseconds, compiled."""
 
-_WORK_PER_CELL = 0.2
-"""Work of the search that takes as long as a run of a plan takes for a cell."""
+_WORK_PER_CELL = 0.06
+"""Work of the search that takes as long as a run takes for a cell; see `run_cost`."""
+
+_SHORT = 10_000_000
+"""The work of the search that takes as long as a short run: 50 milliseconds. For short runs, the
+search may take longer than the run."""
+
+_OF_A_SHORT_RUN = 0.2
+"""Work of the search for each cell of a short run, after the first round of annealing."""
+
+_WORK_OF_ASSEMBLY = 20_000
+"""Work of the search that takes as long as the rest of the planning takes for a variable."""
+
+_LIKELY = 2
+"""How many times longer than a run planning may take with a first round of annealing."""
+
+_LONGER = 3
+"""How many times longer than the first greedy search the second must be at least."""
 
 _CELLS_OF_A_MESSAGE = 32
 """The number of cells of cliques that cost as much time as one number of a message.
@@ -44,11 +61,8 @@ from 20 to 80 chooses the same of these orders, whose runs are 1% longer on aver
 
 def run_cost(graph: InteractionGraph, order: EliminationOrder) -> int:
     """Return the predicted cost of a run with an order, in cells of cliques."""
-    sizes = dict(zip(graph.names, graph.sizes, strict=True))
-    messages = sum(
-        math.prod([sizes[name] for name in edge.separator])
-        for edge in JunctionTree.from_order(graph, order).edges
-    )
+    _, _, edges = joined_cliques(graph, vertices_in_order(graph, order.variables))
+    messages = sum([math.prod([graph.sizes[v] for v in shared]) for _, _, shared in edges])
     return order.total_size + _CELLS_OF_A_MESSAGE * messages
 
 
@@ -112,22 +126,33 @@ class Portfolio(CheckedValue):
         order, work = greedy.within(
             graph, most=min(most, brief), limit=limit, compiled=compiled, start=start
         )
-        if order is None or order.proven or greedy.wanted(order.total_size, graph.n) <= brief:
+        wanted = greedy.wanted
+        if order is None or order.proven or wanted(order.total_size, graph.n) <= brief:
             return order, work
 
+        first = run_cost(graph, order)
+        end = min(most, MOST_WORK * max(1.0, self.effort))
+
         def goes_on(done: int, spent: int, ahead: int, cells: int) -> bool:
-            # Better orders than greedy ones are likely at first, and later less so.
-            worth = self.effort * _WORK_PER_CELL * cells if done else greedy.wanted(cells, graph.n)
-            whole = spent + ahead
-            return whole <= worth and work + whole <= min(most, MOST_WORK * max(1.0, self.effort))
+            run = self._run(first * cells / order.total_size)
+            if run > self.effort * _SHORT:
+                worth = run * (1 if done else _LIKELY) - self._assembly(graph) - work
+            else:
+                # Better orders than greedy ones are likely at first, and later less so.
+                worth = self.effort * _OF_A_SHORT_RUN * cells if done else wanted(cells, graph.n)
+            return spent + ahead <= min(worth, end - work)
 
         found, more = annealed(graph, order, goes_on, seed=self.seed)
         work += more
-        costs = {candidate: run_cost(graph, candidate) for candidate in (order, found)}
+        costs = {order: first, found: first if found is order else run_cost(graph, found)}
         cheapest = min(costs, key=lambda candidate: costs[candidate])
         # The greedy search goes on; its first passes are those above.
-        left = min(most - work, greedy.wanted(cheapest.total_size, graph.n))
-        if left > brief and costs[order] <= SELDOM_SAVED * costs[cheapest]:
+        left = wanted(cheapest.total_size, graph.n)
+        shortest = brief
+        if (run := self._run(costs[cheapest])) > self.effort * _SHORT:
+            left, shortest = run - self._assembly(graph) - work, _LONGER * brief
+        left = min(left, most - work)
+        if left > shortest and first <= SELDOM_SAVED * costs[cheapest]:
             longer, more = greedy.within(
                 graph, most=left, limit=limit, compiled=compiled, start=start
             )
@@ -135,6 +160,15 @@ class Portfolio(CheckedValue):
             if longer is not None and run_cost(graph, longer) <= costs[cheapest]:
                 return longer, work
         return cheapest, work
+
+    def _run(self, cost: float) -> float:
+        """Return the work of a search that takes as long as a run of some cost."""
+        return self.effort * _WORK_PER_CELL * cost
+
+    @staticmethod
+    def _assembly(graph: InteractionGraph) -> int:
+        """Return the work of a search that takes as long as the rest of the planning."""
+        return _WORK_OF_ASSEMBLY * graph.n
 
     @property
     def _greedy(self) -> RandomizedGreedy:
