@@ -70,6 +70,7 @@ from bnmind.adaptive.learning.fit.standard_errors import (
 )
 from bnmind.adaptive.learning.groups import LearnedGroups, learn_groups
 from bnmind.adaptive.learning.learn import Learned, LearnedItem, LearningRecord, learn
+from bnmind.adaptive.learning.notes import LearningNote
 from bnmind.adaptive.learning.parameters.options import Bounds, LearningOptions, Priors
 from bnmind.adaptive.response_models.additive.acdm import Acdm
 from bnmind.adaptive.response_models.additive.leaky_or import LeakyOr
@@ -225,6 +226,7 @@ __all__ = [
     "Learned",
     "LearnedGroups",
     "LearnedItem",
+    "LearningNote",
     "LearningOptions",
     "LearningRecord",
     "LikelihoodRatio",
