@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bnmind.adaptive.learning.em.e_step_table import TableExpectation, placed_sums
+from bnmind.adaptive.learning.fit.standard_errors import skill_scores
 from bnmind.adaptive.learning.learn import Learned
 from bnmind.adaptive.learning.parameters.block import ItemBlock
 from bnmind.information import Floats
@@ -32,35 +33,14 @@ def block_slopes(block: ItemBlock, values: Floats) -> Floats:
 
 
 def class_slopes(learned: Learned, expectation: TableExpectation) -> Floats:
-    """Return the derivatives of the classes' probabilities, ``(classes, free probabilities)``.
-
-    A free probability grows at the cost of the largest one of its distribution.
-    """
+    """Return the derivatives of the classes' probabilities, ``(classes, free parameters)``."""
     skills, tables = learned.model.skills, learned.parameters.skills
     n_classes = expectation.places.shape[1]
+    of_class = placed_sums(expectation.classes, skills.prior(tables), n_classes)
     if skills.saturated:
-        of_class = placed_sums(expectation.classes, skills.prior(tables), n_classes)
         slopes = np.eye(n_classes)
         slopes[int(of_class.argmax())] -= 1.0
         return np.delete(slopes, int(of_class.argmax()), axis=1)
-    columns: list[Floats] = []
-    for family, table in enumerate(tables):
-        if not skills.free(family):
-            continue
-        flat = table.reshape(len(table), -1)
-        for column in range(flat.shape[1]):
-            largest = int(flat[:, column].argmax())
-            for state in np.flatnonzero(flat[:, column] > 0):
-                if state == largest:
-                    continue
-                changed = []
-                for sign in (1.0, 0.0):
-                    other = flat.copy()
-                    # The prior is linear in each distribution, so any step gives the derivative.
-                    other[state, column] += sign * flat[largest, column]
-                    other[largest, column] -= sign * flat[largest, column]
-                    tried = (*tables[:family], other.reshape(table.shape), *tables[family + 1 :])
-                    changed.append(skills.prior(tried))
-                change = (changed[0] - changed[1]) / flat[largest, column]
-                columns.append(placed_sums(expectation.classes, change, n_classes))
-    return np.array(columns).reshape(len(columns), n_classes).T
+    # The scores of somebody whose class is known are the slopes of its log-probability.
+    scores = skill_scores(learned, expectation, np.eye(n_classes))
+    return of_class[:, None] * np.array(scores).reshape(len(scores), n_classes).T

@@ -40,7 +40,13 @@ from bnmind.adaptive.learning.parameters.block import ItemBlock
 from bnmind.errors import TooLargeError
 from bnmind.information import Floats
 
-__all__ = ["ItemParameter", "StandardErrors", "standard_errors", "table_expectation"]
+__all__ = [
+    "ItemParameter",
+    "StandardErrors",
+    "skill_scores",
+    "standard_errors",
+    "table_expectation",
+]
 
 _STEP = 1e-6
 _EDGE = 1e-4
@@ -161,7 +167,7 @@ def _scores(
                 free.append(number)
             number += 1
     n_items = number
-    for column in _skill_scores(learned, expectation, posterior):
+    for column in skill_scores(learned, expectation, posterior):
         columns.append(column)
         free.append(number)
         number += 1
@@ -187,10 +193,13 @@ def _log_slope(up: Floats, down: Floats, probabilities: Floats, width: float) ->
     return slope
 
 
-def _skill_scores(
+def skill_scores(
     learned: Learned, expectation: TableExpectation, posterior: Floats
 ) -> list[Floats]:
-    """Return the scores of the free probabilities of the skills, relative to the largest."""
+    """Return the scores of the free parameters of the skills, given each row of ``posterior``.
+
+    A free probability grows at the cost of the largest one of its distribution.
+    """
     skills, tables = learned.model.skills, learned.parameters.skills
     prior = skills.prior(tables)
     classes = expectation.classes
