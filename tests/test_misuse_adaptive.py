@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import bnmind.adaptive as adaptive
@@ -402,6 +403,14 @@ def of_functions() -> Iterator[Call]:
         (adaptive.beliefs_given, {"bank": BANK, "responses": PEOPLE.responses}),
         (adaptive.cross_validate, {**learning, "folds": 2, "fold_seed": 1}),
         (adaptive.default_measures, {"bank": BANK, "truth": True}),
+        (
+            adaptive.describe_bank,
+            {
+                "bank": BANK,
+                "items": pd.DataFrame({"item": BANK.item_names, "text": "?"}),
+                "skills": pd.DataFrame({"skill": BANK.skills, "label": "?"}),
+            },
+        ),
         (adaptive.person_fit, {"belief": belief.update("a", 1), "items": ["a"]}),
         (adaptive.fold_numbers, {"n_examinees": 5, "folds": 2, "seed": 1}),
         (adaptive.selector_by_name, {"text": "randomesque:2"}),

@@ -17,6 +17,7 @@ from bnmind.adaptive.beliefs.tree_batch import TreeBatch
 from bnmind.adaptive.beliefs.tree_belief import TreeBelief
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.bank_files import read_bank, write_bank
+from bnmind.adaptive.items.descriptions import describe_bank
 from bnmind.adaptive.items.higher_order import HigherOrder
 from bnmind.adaptive.items.irt import AbilityGrid, irt_bank, logistic_items
 from bnmind.adaptive.items.item import Item
@@ -70,7 +71,6 @@ from bnmind.adaptive.learning.fit.standard_errors import (
 )
 from bnmind.adaptive.learning.groups import LearnedGroups, learn_groups
 from bnmind.adaptive.learning.learn import Learned, LearnedItem, LearningRecord, learn
-from bnmind.adaptive.learning.notes import LearningNote
 from bnmind.adaptive.learning.parameters.options import Bounds, LearningOptions, Priors
 from bnmind.adaptive.response_models.additive.acdm import Acdm
 from bnmind.adaptive.response_models.additive.leaky_or import LeakyOr
@@ -226,7 +226,6 @@ __all__ = [
     "Learned",
     "LearnedGroups",
     "LearnedItem",
-    "LearningNote",
     "LearningOptions",
     "LearningRecord",
     "LikelihoodRatio",
@@ -308,6 +307,7 @@ __all__ = [
     "compare_structures",
     "cross_validate",
     "default_measures",
+    "describe_bank",
     "expected_ability",
     "fold_numbers",
     "irt_bank",

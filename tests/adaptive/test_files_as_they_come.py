@@ -12,17 +12,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bnmind.adaptive import (
+    Examinees,
     ItemBank,
     LearningOptions,
+    MinimalEntropy,
     QMatrix,
     Responses,
+    Session,
     cross_validate,
+    describe_bank,
     learn,
     read_bank,
     read_qmatrix,
+    simulate,
+    write_bank,
 )
+from bnmind.adaptive.items.name_match import match_names
 from bnmind.adaptive.items.text_table import table_of
-from bnmind.adaptive.responses.names import match_names
 from bnmind.errors import (
     InvalidModelError,
     ModelFileError,
@@ -263,7 +269,7 @@ def test_the_command_learns_from_files_as_they_come(tmp_path: Path) -> None:
     assert "-9 in 38 cells" in refused.stderr
     done = run(*command, "--missing", "-9", "--iterations", "3")
     assert done.exit_code == 0, done.stderr
-    notes = json.loads(done.stdout)["notes"]
+    notes = json.loads(done.stdout)["file_notes"]
     assert all(f"note: {note}" in done.stderr for note in notes)
     assert any("item_1 is item.1" in n or "item.1 is item_1" in n for n in notes)
     assert any("tell nothing: Größe" in note for note in notes)
@@ -275,6 +281,7 @@ def test_the_command_learns_from_files_as_they_come(tmp_path: Path) -> None:
     assert "-9 in 38 cells" in replayed.stderr
 
 
+@pytest.mark.filterwarnings("default::bnmind.pgm.formats.reading.ModelFileWarning")
 @pytest.mark.parametrize("name", ["fraction_subtraction", "aced", "dtmr", "probability"])
 def test_every_data_set_goes_from_its_file_to_a_bank_in_one_command(
     tmp_path: Path, name: str
@@ -284,6 +291,62 @@ def test_every_data_set_goes_from_its_file_to_a_bank_in_one_command(
     done = run(
         *("learn", str(place / "responses.csv"), "--qmatrix", str(place / "qmatrix.csv")),
         *("--out", str(out), "--iterations", "1"),
+        *(("--items", str(place / "items.csv")) if name == "fraction_subtraction" else ()),
+        *(("--skill-labels", str(place / "skills.csv")) if name in ("aced", "probability") else ()),
     )
     assert done.exit_code == 0, done.stderr
-    assert read_bank(out).item_names
+    unlabeled = "note: each skill without a row keeps its description: distinguishTypes"
+    assert (unlabeled in done.stderr) == (name == "aced")
+    bank = read_bank(out)
+    assert (bank.labels != bank.skills) == (name in ("aced", "probability"))
+    assert all(item.text for item in bank.items) == (name == "fraction_subtraction")
+
+
+def test_wordings_and_labels_come_from_tables_and_go_everywhere(tmp_path: Path) -> None:
+    bank = ItemBank.from_qmatrix(Q, items=ITEMS, skill_names=["cr", "Größe"])
+    items, skills = tmp_path / "items.csv", tmp_path / "skills.csv"
+    items.write_text(
+        "item;question;Cost;time;enemies\nHören;Listen: what?;2,5;;item.1\n"
+        "item.1;1 + 1 = ?;1;30;\nAdding_fractions;;;;\nother;x;1;1;\n",
+        encoding="utf-8",
+    )
+    skills.write_text("long,short\nGröße,size\ncr,common ratio\n", encoding="utf-8")
+    bank = describe_bank(bank, items=items, skills=skills)
+    assert [item.text for item in bank.items] == ["1 + 1 = ?", "Listen: what?", ""]
+    assert [item.cost for item in bank.items] == [1, 2.5, 1]
+    assert [item.time for item in bank.items] == [30, 1, 1]
+    assert bank.enemies("item.1") == {"Hören"}
+    for name in ("bank.json", "bank.dne", "bank.xdsl"):
+        write_bank(bank, tmp_path / name)
+        again = read_bank(tmp_path / name)
+        assert (again.labels, again.items) == (("common ratio", "size"), bank.items)
+    session = Session.start(again, path=tmp_path / "session.json").answer("Hören", 1)
+    session = Session.load(tmp_path / "session.json", again)
+    report = session.report().to_dict()
+    assert report["asked"] == ("Hören",)
+    assert [(one["skill"], one["label"]) for one in report["skills"]] == [
+        ("cr", "common ratio"),
+        ("Größe", "size"),
+    ]
+    found = simulate(again, Examinees.drawn(again, 3), {"entropy": MinimalEntropy()})
+    assert set(found.steps["item"]) <= {"", *ITEMS}
+    learned = learn([[0, 0, 0], [1, 1, 1]], again)
+    assert (learned.bank.labels, learned.bank.item("item.1").text) == (bank.labels, "1 + 1 = ?")
+
+
+@pytest.mark.parametrize(
+    ("items", "message"),
+    [
+        ("item,text\nitem.2,a\n", "no item has a row in the table: item.1, Hören, Adding"),
+        ("item,who\nitem.1,a\nHören,b\nAdding fractions,c\n", "expected a column text, content"),
+        (
+            "item,cost\nitem.1,a\nHören,-1\nAdding fractions,1\n",
+            "expected a number for the cost of item item.1, got 'a'; the cost of item Hören",
+        ),
+        ("1,1\n1,1\n", "the first line must name the columns"),
+    ],
+)
+def test_faulty_tables_of_items_are_refused(tmp_path: Path, items: str, message: str) -> None:
+    bank = ItemBank.from_qmatrix(Q, items=ITEMS)
+    with pytest.raises(InvalidModelError, match=message):
+        describe_bank(bank, items=written(tmp_path, items))

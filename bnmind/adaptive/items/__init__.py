@@ -2,6 +2,7 @@
 
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.bank_files import read_bank, write_bank
+from bnmind.adaptive.items.descriptions import describe_bank
 from bnmind.adaptive.items.irt import AbilityGrid, irt_bank, logistic_items
 from bnmind.adaptive.items.item import Item
 from bnmind.adaptive.items.qmatrix import QMatrix
@@ -22,6 +23,7 @@ __all__ = [
     "ProfileDistribution",
     "QMatrix",
     "Saturated",
+    "describe_bank",
     "irt_bank",
     "logistic_items",
     "read_bank",

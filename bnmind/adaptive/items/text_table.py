@@ -15,6 +15,7 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from bnmind._bounded_files import LARGE_FILE, read_bytes
@@ -73,9 +74,13 @@ class TextTable:
         """The number of columns."""
         return len(self.header) if self.header is not None else max(map(len, self.rows), default=0)
 
-    def column(self, place: int) -> list[Any]:
-        """Return the cells of a column."""
-        return [row[place] for row in self.rows]
+    @cached_property
+    def _columns(self) -> tuple[tuple[Any, ...], ...]:
+        return tuple(zip(*self.rows, strict=True))
+
+    def column(self, place: int) -> Sequence[Any]:
+        """Return the cells of a column of a table whose rows are even."""
+        return self._columns[place] if self.rows else ()
 
 
 def number_of(cell: Any) -> float | None:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from numpy.typing import ArrayLike
 
 from bnmind.adaptive.items.bank import ItemBank
+from bnmind.adaptive.items.name_match import are_numbered, match_names
 from bnmind.adaptive.items.qmatrix import QMatrix
 from bnmind.adaptive.items.skill_distributions import ProfileDistribution
 from bnmind.adaptive.learning.model import bank_to_learn
 from bnmind.adaptive.response_models.base import ResponseModel
-from bnmind.adaptive.responses.names import are_numbered, match_names
 from bnmind.adaptive.responses.responses import Responses
 from bnmind.errors import ResponseTableError
 from bnmind.pgm import Network

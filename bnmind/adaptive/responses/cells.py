@@ -56,16 +56,11 @@ class CellCodes:
         """
         texts = {str(one).strip().lower() for one in (*MISSING_TEXTS, *self.missing)}
         numbers = {n for n in map(number_of, self.missing) if n is not None}
-        known: dict[Any, int] = {}
-        codes = np.empty(len(column), dtype=np.int64)
-        for row, cell in enumerate(column):
-            key = (type(cell), cell) if isinstance(cell, str | int | float | np.generic) else None
-            code = known.get(key) if key is not None else None
-            if code is None:
-                code = _code(cell, texts, numbers)
-                if key is not None:
-                    known[key] = code
-            codes[row] = code
+        try:
+            known = {cell: _code(cell, texts, numbers) for cell in set(column)}
+        except TypeError:  # a cell that has no hash, such as a list
+            return np.array([_code(cell, texts, numbers) for cell in column], dtype=np.int64)
+        codes = np.fromiter(map(known.__getitem__, column), dtype=np.int64, count=len(column))
         if np.any(codes == WRONG):
             for row, cell in enumerate(column):
                 if isinstance(cell, str) and cell.strip().lower() in TRUTH_VALUES:

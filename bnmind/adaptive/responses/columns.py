@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from bnmind.adaptive.items.name_match import match_names, names_shown
 from bnmind.adaptive.items.text_table import TextTable, number_of
 from bnmind.adaptive.responses.cells import WRONG, CellCodes
-from bnmind.adaptive.responses.names import match_names
 from bnmind.errors import UnknownNameError
 
-__all__ = ["ColumnOptions", "ColumnRoles", "is_examinee_name", "names_shown", "roles_of"]
+__all__ = ["ColumnOptions", "ColumnRoles", "is_examinee_name", "roles_of"]
 
 _EXAMINEES = re.compile(
     r"(examinee|person|persons|student|subject|subj|respondent|participant|case|user|candidate"
@@ -36,7 +36,6 @@ _GROUPS = re.compile(r"groups?|gruppe|group[ ._-]?(id|name)", re.IGNORECASE)
 _PLAIN = ("examinee", "id")
 """Names of columns that always name the examinees, in lower case."""
 
-_SHOWN = 8
 _FEW = 9
 
 
@@ -70,17 +69,6 @@ class ColumnRoles:
 def is_examinee_name(name: str) -> bool:
     """Return whether a column of this name names the examinees."""
     return _EXAMINEES.fullmatch(name.strip()) is not None
-
-
-def names_shown(names: Sequence[str]) -> str:
-    """Return the first names as text, and the number of the others.
-
-    >>> names_shown(["a", "b"]), names_shown([str(k) for k in range(10)])
-    ('a, b', '0, 1, 2, 3, 4, 5, 6, 7 and 2 more')
-    """
-    more = len(names) - _SHOWN
-    first = ", ".join(name or "(no name)" for name in names[:_SHOWN])
-    return f"{first} and {more:,} more" if more > 0 else first
 
 
 def roles_of(table: TextTable, cells: CellCodes, options: ColumnOptions) -> ColumnRoles:
@@ -203,10 +191,8 @@ def _distinct(column: Sequence[Any]) -> bool:
 
 
 def _holds_texts(column: Sequence[Any], cells: CellCodes) -> bool:
-    """Return whether no cell of a column is a response, and some are texts."""
+    """Return whether no cell of a column is a number or a response, and some are texts."""
+    if any(number_of(cell) is not None for cell in column[:_FEW] if not isinstance(cell, str)):
+        return False
     codes = cells.of(column)
-    return (
-        bool(np.any(codes == WRONG))
-        and not np.any(codes >= 0)
-        and not any(number_of(cell) is not None for cell in column if not isinstance(cell, str))
-    )
+    return bool(np.any(codes == WRONG)) and not np.any(codes >= 0)

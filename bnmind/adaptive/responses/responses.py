@@ -17,10 +17,10 @@ from bnmind._messages import MOST_FAULTS, first_faults, shown
 from bnmind._values import CheckedValue, sealed
 from bnmind.adaptive.beliefs.batch_belief import MISSING
 from bnmind.adaptive.items.bank import ItemBank
+from bnmind.adaptive.items.name_match import NameMatch, match_names, names_shown
 from bnmind.adaptive.items.text_table import TextTable, frame_table, read_table
 from bnmind.adaptive.responses.cells import FEW_CELLS, MAX_CODE, MISSING_TEXTS, place_text
-from bnmind.adaptive.responses.columns import ColumnOptions, names_shown
-from bnmind.adaptive.responses.names import NameMatch, match_names
+from bnmind.adaptive.responses.columns import ColumnOptions
 from bnmind.adaptive.responses.reading import (
     NO_NAMES,
     GivenNames,

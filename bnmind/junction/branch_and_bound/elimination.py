@@ -22,10 +22,8 @@ def constrained_order(
     sizes: Sequence[int],
     is_summed: Sequence[bool],
     finder: OrderFinder,
-) -> tuple[tuple[int, ...], int]:
+) -> tuple[int, ...]:
     """Return the variables of more than one state in an order of elimination.
-
-    The second number is the total size of the cliques of the maximized variables.
 
     Parameters
     ----------
@@ -49,8 +47,7 @@ def constrained_order(
         {str(v): sizes[v] for v in free if v not in gone},
         [[str(v) for v in scope] for scope in remaining],
     )
-    found = finder(graph)
-    return (*first, *(int(name) for name in found.variables)), found.total_size
+    return (*first, *(int(name) for name in finder(graph).variables))
 
 
 def _summed_first(

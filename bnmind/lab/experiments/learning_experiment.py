@@ -109,11 +109,11 @@ class LearningExperiment(Value):
     @property
     def n_rows(self) -> int:
         """The number of starts."""
-        return self.options.starts or 1
+        return self.options.starts
 
     def batches(self) -> tuple[LearningBatch, ...]:
         """Return a batch for each start."""
-        return tuple(LearningBatch(self, number) for number in range(self.n_rows))
+        return tuple(LearningBatch(self, number) for number in range(self.options.starts))
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,12 +7,15 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-__all__ = ["NameMatch", "are_numbered", "match_names"]
+__all__ = ["NameMatch", "are_numbered", "match_names", "names_shown"]
 
 _NUMBERED = re.compile(r"(.*?)[ ._-]*0*(\d+)")
 _NUMBERED_WORDS = frozenset(
     ["", "item", "items", "i", "v", "x", "q", "var", "col", "column", "row", "question", "task"]
 )
+
+
+_SHOWN = 8
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,17 @@ def are_numbered(names: Sequence[str]) -> bool:
             for place, one in enumerate(matches)
         )
     )
+
+
+def names_shown(names: Sequence[str]) -> str:
+    """Return the first names as text, and the number of the others.
+
+    >>> names_shown(["a", "b"]), names_shown([str(k) for k in range(10)])
+    ('a, b', '0, 1, 2, 3, 4, 5, 6, 7 and 2 more')
+    """
+    more = len(names) - _SHOWN
+    first = ", ".join(name or "(no name)" for name in names[:_SHOWN])
+    return f"{first} and {more:,} more" if more > 0 else first
 
 
 def match_names(names: Sequence[str], expected: Sequence[str]) -> NameMatch | None:

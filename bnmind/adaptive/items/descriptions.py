@@ -1,0 +1,173 @@
+"""Wordings, labels and costs of items and skills, from tables beside the responses."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from bnmind._arguments import checked
+from bnmind._messages import shown
+from bnmind.adaptive.items.bank import ItemBank
+from bnmind.adaptive.items.item import Item
+from bnmind.adaptive.items.name_match import match_names, names_shown
+from bnmind.adaptive.items.text_table import TextTable, frame_table, number_of, read_table
+from bnmind.errors import InvalidModelError
+from bnmind.pgm.formats.reading import ModelFileWarning
+
+if TYPE_CHECKING:
+    import pandas
+
+__all__ = ["describe_bank"]
+
+_FIELDS: Mapping[str, str] = {
+    **dict.fromkeys(["text", "wording", "question", "stem", "label", "title"], "text"),
+    **dict.fromkeys(["content", "area", "domain", "topic"], "content"),
+    **dict.fromkeys(["cost", "costs"], "cost"),
+    **dict.fromkeys(["time", "seconds", "minutes"], "time"),
+    **dict.fromkeys(["testlet", "unit"], "testlet"),
+    **dict.fromkeys(["enemies", "enemy"], "enemies"),
+}
+"""The field of an item for each name of a column, in lower case."""
+
+_LABELS = ("label", "name", "text", "title", "description", "long")
+"""Names of columns with the labels of skills, in lower case."""
+
+
+@checked
+def describe_bank(
+    bank: ItemBank,
+    *,
+    items: str | os.PathLike[str] | pandas.DataFrame | None = None,
+    skills: str | os.PathLike[str] | pandas.DataFrame | None = None,
+) -> ItemBank:
+    """Return a bank with the wordings, costs and labels in tables.
+
+    Parameters
+    ----------
+    bank
+        The bank.
+    items
+        A file or a data frame with a row for each item: a column ``item``, or a first column,
+        with their names; and any of the columns ``text`` (or ``question``), ``content``,
+        ``cost``, ``time``, ``testlet``, and ``enemies`` (names separated by semicolons).
+        Further rows and columns are left out.
+    skills
+        A file or a data frame with a row for each skill: a column ``skill``, or a first column,
+        with their names, and a column ``label``.
+
+    Raises
+    ------
+    ModelFileError
+        If a file cannot be read.
+    InvalidModelError
+        If no item or no skill has a row, a column is missing, or a cost is no number.
+
+    Warns
+    -----
+    ModelFileWarning
+        If some have no row; they keep their descriptions.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> bank = ItemBank.from_qmatrix([[1], [1]], items=["a", "b"], skill_names=["cr"])
+    >>> table = pd.DataFrame({"item": ["a", "b"], "text": ["1 + 1", "2 + 2"], "cost": [1, 2.5]})
+    >>> described = describe_bank(
+    ...     bank, items=table, skills=pd.DataFrame({"skill": ["cr"], "label": ["common ratio"]})
+    ... )
+    >>> described.labels, described.item("b").text, described.item("b").cost
+    (('common ratio',), '2 + 2', 2.5)
+    """
+    if items is not None:
+        bank = replace(bank, items=_described_items(bank, _table(items)))
+    if skills is not None:
+        bank = replace(bank, labels=_labels(bank, _table(skills)))
+    return bank
+
+
+def _table(source: Any) -> TextTable:
+    table = frame_table(source) if hasattr(source, "columns") else read_table(source)
+    if table.uneven:
+        raise InvalidModelError(table.uneven)
+    if table.header is None:
+        raise InvalidModelError(["the first line must name the columns"])
+    return table
+
+
+def _rows(table: TextTable, kind: str, names: Sequence[str]) -> list[int | None]:
+    """Return the row of each name; None, with a warning, for a name without a row."""
+    header = [name.lower() for name in table.header or ()]
+    place = header.index(kind) if kind in header else 0
+    texts = [str(cell).strip() for cell in table.column(place)]
+    row_of = {name: row for row, name in enumerate(texts)}
+    match = match_names(texts, names)
+    if match is not None and not match.by_position:
+        return list(match.places)
+    absent = [name for name in names if name not in row_of]
+    if len(absent) == len(names):
+        raise InvalidModelError([f"no {kind} has a row in the table: {names_shown(absent)}"])
+    warnings.warn(
+        f"each {kind} without a row keeps its description: {names_shown(absent)}",
+        ModelFileWarning,
+        stacklevel=5,
+    )
+    return [row_of.get(name) for name in names]
+
+
+def _described_items(bank: ItemBank, table: TextTable) -> tuple[Item, ...]:
+    rows = _rows(table, "item", bank.item_names)
+    columns: dict[str, Sequence[Any]] = {}
+    for place, name in enumerate(table.header or ()):
+        if (field := _FIELDS.get(name.lower())) is not None and field not in columns:
+            columns[field] = table.column(place)
+    if not columns:
+        raise InvalidModelError(
+            ["expected a column text, content, cost, time, testlet or enemies of the items"]
+        )
+    problems: list[str] = []
+    described = []
+    for item, row in zip(bank.items, rows, strict=True):
+        values = {
+            field: _value(column[row], field, f"the {field} of item {item.name}", problems)
+            for field, column in columns.items()
+            if row is not None and _text(column[row])
+        }
+        try:
+            described.append(replace(item, **values))
+        except InvalidModelError as fault:
+            problems += fault.problems
+    if problems:
+        raise InvalidModelError(problems)
+    return tuple(described)
+
+
+def _labels(bank: ItemBank, table: TextTable) -> tuple[str, ...]:
+    header = [name.lower() for name in table.header or ()]
+    rows = _rows(table, "skill", bank.skills)
+    named = [header.index(name) for name in _LABELS if name in header[1:]]
+    place = named[0] if named else 1
+    if place >= len(header):
+        raise InvalidModelError(["expected a column label of the skills"])
+    texts = [None if row is None else _text(table.column(place)[row]) for row in rows]
+    return tuple(text or label for text, label in zip(texts, bank.labels, strict=True))
+
+
+def _text(cell: Any) -> str:
+    text = "" if cell is None else " ".join(str(cell).split())
+    return "" if text in ("nan", "<NA>", "NA") else text
+
+
+def _value(cell: Any, field: str, what: str, problems: list[str]) -> Any:
+    read: Mapping[str, Callable[[Any], Any]] = {
+        "cost": number_of,
+        "time": number_of,
+        "enemies": lambda text: tuple(part.strip() for part in str(text).split(";")),
+    }
+    value = read.get(field, _text)(cell)
+    if value is None:
+        problems.append(f"expected a number for {what}, got {shown(cell)}")
+        return 1.0
+    return value
