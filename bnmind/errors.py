@@ -16,10 +16,12 @@ __all__ = [
     "CancellationError",
     "CaseTableError",
     "CertificateError",
+    "DesignFileError",
     "EvidenceNamesError",
     "ExperimentFileError",
     "FileWriteError",
     "ImpossibleEvidenceError",
+    "InfeasibleDesignError",
     "InvalidArgumentError",
     "InvalidBoardError",
     "InvalidChannelError",
@@ -69,6 +71,15 @@ class _OffendingValueError(BnmindError, ValueError):
 
 class InvalidArgumentError(_OffendingValueError):
     """An argument has the wrong type or is out of range. The message lists all faults."""
+
+
+class InfeasibleDesignError(InvalidArgumentError):
+    """No test can meet all constraints of a design; `problems` lists the reasons."""
+
+    def __init__(self, problems: Iterable[str]) -> None:
+        self.problems = tuple(problems)
+        """Every reason found, a sentence each."""
+        super().__init__(listed(self.problems), self.problems)
 
 
 class EvidenceNamesError(InvalidArgumentError):
@@ -189,6 +200,15 @@ class SessionFileError(ModelFileError):
 
 class ExperimentFileError(ModelFileError):
     """A file is not an experiment, or a file cannot hold one. The message lists all faults."""
+
+    def __init__(self, problems: Iterable[str], value: object = None) -> None:
+        self.problems = tuple(problems)
+        """Every fault found, a sentence each, with its place in the file."""
+        super().__init__(listed(self.problems), value)
+
+
+class DesignFileError(ModelFileError):
+    """A file is not the design of a test of this bank. The message lists all faults."""
 
     def __init__(self, problems: Iterable[str], value: object = None) -> None:
         self.problems = tuple(problems)

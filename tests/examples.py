@@ -826,6 +826,11 @@ def stop(*_: object) -> Any:
     adaptive.Randomesque,
     adaptive.SympsonHetter,
     adaptive.ItemEligibility,
+    adaptive.Progressive,
+    adaptive.AStratified,
+    adaptive.Staged,
+    adaptive.Stage,
+    adaptive.ShadowTest,
 )
 def _selectors() -> Any:
     entropy = adaptive.MinimalEntropy()
@@ -844,6 +849,11 @@ def _selectors() -> Any:
         adaptive.Randomesque(entropy, 2),
         adaptive.SympsonHetter(entropy, {"a": 0.5}),
         adaptive.ItemEligibility.start(bank(), 0.5),
+        adaptive.Progressive(3),
+        adaptive.AStratified(3),
+        adaptive.Stage(entropy, 2),
+        adaptive.Staged((adaptive.Stage(entropy, 2),)),
+        adaptive.ShadowTest(entropy, adaptive.Blueprint((), 2)),
     ]
 
 
@@ -859,6 +869,9 @@ def _selectors() -> Any:
     adaptive.ProfileCertain,
     adaptive.SkillsCertain,
     adaptive.StopBy,
+    adaptive.Plateau,
+    adaptive.SkillsDecided,
+    adaptive.AbilityDecided,
 )
 def _stoppers() -> Any:
     items = adaptive.MaximalItems(2)
@@ -875,12 +888,35 @@ def _stoppers() -> Any:
         adaptive.SkillsCertain(0.9, ("S",)),
         adaptive.SkillsCertain(0.9),
         adaptive.StopBy(stop),
+        adaptive.Plateau(0.1, 1),
+        adaptive.SkillsDecided(0.1, ("S",)),
+        adaptive.AbilityDecided(0.0),
     ]
 
 
-@_add(adaptive.ContentBalance, adaptive.Enemies, adaptive.OnlyItems, adaptive.Testlets)
+@_add(
+    adaptive.ContentBalance,
+    adaptive.Enemies,
+    adaptive.OnlyItems,
+    adaptive.Testlets,
+    adaptive.Blueprint,
+    adaptive.CodeBound,
+    adaptive.ContentOrder,
+    adaptive.ItemsBound,
+    adaptive.SkillBound,
+    adaptive.StageItems,
+    adaptive.StartItems,
+)
 def _rules() -> Any:
+    skill = adaptive.SkillBound("S", 1)
     return [
+        skill,
+        adaptive.CodeBound("x", 0, 2),
+        adaptive.ItemsBound(("a", "b"), 1),
+        adaptive.Blueprint((skill,), 2),
+        adaptive.ContentOrder((skill,)),
+        adaptive.StageItems(("a", "b"), 1, 2),
+        adaptive.StartItems(("a", "b")),
         adaptive.ContentBalance({"x": 1}, {"y": 1}, 2),
         adaptive.Enemies((("a", "c"),)),
         adaptive.OnlyItems(("a", "b")),

@@ -66,7 +66,12 @@ ORDER = (
     ("mastermind", "adaptive.items"),
     ("mastermind.masses", "adaptive.beliefs"),
     ("mastermind.network", "adaptive.selection", "adaptive.responses"),
-    ("mastermind.sampling", "adaptive.stopping", "adaptive.learning.parameters"),
+    (
+        "mastermind.sampling",
+        "adaptive.stopping",
+        "adaptive.learning.parameters",
+        "adaptive.assembly",
+    ),
     ("mastermind.priors",),
     ("mastermind.beliefs",),
     ("adaptive.learning.em",),

@@ -137,6 +137,28 @@ def special() -> dict[str, Any]:
         "ChosenBy.select.items": ("a", "b", "c"),
         "Design.allowed.asked": ("a",),
         "Design.outlook.asked": ("a",),
+        **{
+            f"{kind}.{method}.{argument}": value
+            for kind in ("AStratified", "MinimalPosteriorVariance")
+            for method, argument, value in (
+                ("allowed_scores", "beliefs", starts),
+                ("allowed_scores", "allowed", every),
+                ("scores", "belief", start),
+                ("scores", "items", curves().item_names),
+                ("batch_scores", "beliefs", starts),
+                ("select", "belief", start),
+                ("select", "items", curves().item_names),
+                ("select_batch", "beliefs", starts),
+                ("select_batch", "allowed", every),
+                ("select_batch", "luck", np.full((2, 2), 0.5)),
+            )
+        },
+        "AbilityDecided.stop.progress": on_curves,
+        "AbilityDecided.stop_batch.progress": adaptive.BatchProgress(starts, ~every, every),
+        "Blueprint.can_be_met.available": np.ones(3, dtype=bool),
+        "Blueprint.for_test.most_items": 2,
+        "Blueprint.faults.asked": ("a",),
+        "Blueprint.needed.asked": np.zeros((5, 1), dtype=int),
         "MaximalFisher.allowed_scores.beliefs": starts,
         "MaximalFisher.allowed_scores.allowed": every,
         "SympsonHetter.adjusted.selected": {"a": 0.5},
@@ -278,10 +300,14 @@ def special() -> dict[str, Any]:
     }
     for name in ("MaximalItems", "MaximalCost", "MaximalTime", "EntropyBelow", "GainBelow"):
         found[f"{name}.stop_batch.progress"] = batch
-    for name in ("ProfileCertain", "SkillsCertain", "StopBy", "AnyOf", "AllOf"):
+    for name in ("ProfileCertain", "SkillsCertain", "StopBy", "AnyOf", "AllOf", "Plateau"):
         found[f"{name}.stop_batch.progress"] = batch
+    found["SkillsDecided.stop_batch.progress"] = batch
     found["ContentBalance.needed.asked"] = np.zeros((5, 1), dtype=int)
-    for name in ("ContentBalance", "Enemies", "OnlyItems", "Testlets"):
+    for name in (
+        *("ContentBalance", "Enemies", "OnlyItems", "Testlets"),
+        *("Blueprint", "ContentOrder", "StageItems", "StartItems"),
+    ):
         found[f"{name}.restrict.allowed"] = ALLOWED
         found[f"{name}.restrict.asked"] = np.zeros((5, 1), dtype=int)
     for name in ("TreeBatch", "TableBatch"):
@@ -448,6 +474,27 @@ def of_functions() -> Iterator[Call]:
         (
             adaptive.simulate,
             {"bank": BANK, "examinees": PEOPLE, **tests, "eligible": ALLOWED},
+        ),
+        (
+            adaptive.simulate_designs,
+            {
+                "designs": {"x": adaptive.Design(BANK, stopper=stopper)},
+                "examinees": PEOPLE,
+                "options": tests["options"],
+                "progress": tests["progress"],
+            },
+        ),
+        (
+            adaptive.calibrated,
+            {
+                "design": adaptive.Design(
+                    BANK,
+                    stopper=stopper,
+                    eligibility=adaptive.ItemEligibility.start(BANK, 0.5),
+                ),
+                "examinees": PEOPLE,
+                "options": tests["options"],
+            },
         ),
         (adaptive.standard_errors, {"learned": learned()}),
         (adaptive.start_belief, {"bank": BANK}),
@@ -618,7 +665,7 @@ def test_the_call_works(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 def test_every_public_function_is_called() -> None:
     made = {call.function for call in CALLS}
-    with_files = {"read_bank", "read_qmatrix", "write_bank"}
+    with_files = {"read_bank", "read_design", "read_qmatrix", "resume_session", "write_bank"}
     with_files |= {"save_comparison", "save_simulation", "write_files"}
     with_files |= {"read_experiment", "write_experiment", "read_store", "run_into"}
     missing = {
@@ -635,6 +682,8 @@ def test_files_are_named_by_paths(value: Any, tmp_path: Path) -> None:
     for call in (
         lambda: adaptive.read_bank(value),
         lambda: adaptive.read_qmatrix(value),
+        lambda: adaptive.read_design(value, BANK),
+        lambda: adaptive.resume_session(value, BANK),
         lambda: adaptive.write_bank(BANK, value),
         lambda: adaptive.write_bank(value, tmp_path / "x.json"),
         lambda: adaptive.Responses.from_csv(value),

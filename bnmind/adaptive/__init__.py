@@ -1,5 +1,10 @@
 """Adaptive testing: item banks, response models, beliefs about skills, tests."""
 
+from bnmind.adaptive.assembly.blueprint import Blueprint
+from bnmind.adaptive.assembly.bounds import Bound, CodeBound, ItemsBound, SkillBound
+from bnmind.adaptive.assembly.content_order import ContentOrder
+from bnmind.adaptive.assembly.shadow_test import ShadowTest
+from bnmind.adaptive.assembly.stages import Stage, Staged, StageItems, StartItems
 from bnmind.adaptive.beliefs.ability_estimates import (
     ability_deviation,
     expected_ability,
@@ -114,6 +119,8 @@ from bnmind.adaptive.selection.kullback_leibler import (
     ModifiedPosteriorWeightedKL,
     PosteriorWeightedKL,
 )
+from bnmind.adaptive.selection.posterior_variance import MinimalPosteriorVariance
+from bnmind.adaptive.selection.progressive import Progressive
 from bnmind.adaptive.selection.randomesque import Randomesque
 from bnmind.adaptive.selection.ranking import RankedItem, rank_items
 from bnmind.adaptive.selection.registry import SELECTORS, selector_by_name
@@ -125,12 +132,16 @@ from bnmind.adaptive.selection.selector import (
     Selection,
     Selector,
 )
+from bnmind.adaptive.selection.stratified import AStratified
 from bnmind.adaptive.selection.sympson_hetter import SympsonHetter
 from bnmind.adaptive.selection.target_entropy import SkillEntropy, TargetEntropy
-from bnmind.adaptive.sessions.design import Design, Outlook
+from bnmind.adaptive.sessions.design import Design, Outlook, ReportOptions
+from bnmind.adaptive.sessions.design_file import read_design
 from bnmind.adaptive.sessions.events import Event, EventKind
 from bnmind.adaptive.sessions.report import SessionReport, SkillReport
+from bnmind.adaptive.sessions.resume import resume_session
 from bnmind.adaptive.sessions.session import Session
+from bnmind.adaptive.simulation.designs import calibrated, simulate_designs
 from bnmind.adaptive.simulation.measures import (
     ABILITY,
     ABILITY_DEVIATION,
@@ -160,6 +171,8 @@ from bnmind.adaptive.stopping.certainty import (
     SkillsCertain,
 )
 from bnmind.adaptive.stopping.length import MaximalCost, MaximalItems, MaximalTime
+from bnmind.adaptive.stopping.plateau import Plateau
+from bnmind.adaptive.stopping.probability_ratio import AbilityDecided, SkillsDecided
 from bnmind.adaptive.stopping.registry import STOPPERS, stopper_by_names
 from bnmind.adaptive.stopping.stopper import AllOf, AnyOf, BatchProgress, Progress, StopBy, Stopper
 
@@ -181,6 +194,8 @@ __all__ = [
     "SKILL_DISTRIBUTIONS",
     "STOPPERS",
     "UNASKED_ACCURACY",
+    "AStratified",
+    "AbilityDecided",
     "AbilityGrid",
     "Acdm",
     "AllOf",
@@ -190,11 +205,15 @@ __all__ = [
     "BatchProfiles",
     "BatchProgress",
     "BatchSelection",
+    "Blueprint",
+    "Bound",
     "Bounds",
     "ChosenBy",
     "ComparedModel",
     "Comparison",
+    "CodeBound",
     "ContentBalance",
+    "ContentOrder",
     "CrossValidation",
     "Design",
     "DeviationBelow",
@@ -221,6 +240,7 @@ __all__ = [
     "ItemFunctioning",
     "ItemParameter",
     "ItemProposal",
+    "ItemsBound",
     "KullbackLeibler",
     "LeakyOr",
     "Learned",
@@ -240,6 +260,7 @@ __all__ = [
     "MaximalTime",
     "Measure",
     "MinimalEntropy",
+    "MinimalPosteriorVariance",
     "ModifiedPosteriorWeightedKL",
     "Moment",
     "Nida",
@@ -252,6 +273,7 @@ __all__ = [
     "PairStatistics",
     "ParametricModel",
     "PerCost",
+    "Plateau",
     "PosteriorWeightedKL",
     "PredictiveCheck",
     "Priors",
@@ -259,6 +281,7 @@ __all__ = [
     "ProfileCertain",
     "ProfileDistribution",
     "Progress",
+    "Progressive",
     "QMatrix",
     "QValidation",
     "QuestionBelief",
@@ -266,6 +289,7 @@ __all__ = [
     "Randomesque",
     "RankedItem",
     "ReducedModel",
+    "ReportOptions",
     "ResponseModel",
     "Responses",
     "Rrum",
@@ -279,16 +303,23 @@ __all__ = [
     "Sequential",
     "Session",
     "SessionReport",
+    "ShadowTest",
     "SimulationOptions",
     "SimulationResult",
     "SkillBelief",
+    "SkillBound",
     "SkillEntropy",
     "SkillReport",
     "SkillSet",
     "SkillStructure",
     "SkillTree",
     "SkillsCertain",
+    "SkillsDecided",
+    "Stage",
+    "StageItems",
+    "Staged",
     "StandardErrors",
+    "StartItems",
     "StopBy",
     "Stopper",
     "SympsonHetter",
@@ -305,6 +336,7 @@ __all__ = [
     "beliefs_given",
     "compare_models",
     "compare_structures",
+    "calibrated",
     "cross_validate",
     "default_measures",
     "describe_bank",
@@ -328,13 +360,16 @@ __all__ = [
     "predictive_check",
     "rank_items",
     "read_bank",
+    "read_design",
     "read_qmatrix",
     "reduced_models",
     "replay",
     "response_joints",
+    "resume_session",
     "selector_by_name",
     "simulate",
     "skill_tree",
+    "simulate_designs",
     "standard_errors",
     "start_belief",
     "start_beliefs",

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 from typer.testing import Result
 
+from bnmind._registry import Registered
 from bnmind.adaptive import (
     SELECTORS,
     STOPPERS,
@@ -89,12 +91,19 @@ def test_undo_after_the_end_continues_the_test() -> None:
     assert "there is nothing to undo" in _test("u", "q").stdout
 
 
+def _example(registry: Mapping[str, Registered[Any]], name: str) -> str:
+    """Return a text that names a member, with an argument only if it needs one."""
+    member = registry[name]
+    assert member.plain is not None or member.argument is not None
+    return name if member.argument is None or member.plain else f"{name}:{member.argument.example}"
+
+
 def test_a_bank_of_an_ability_and_other_selectors() -> None:
     shown = _test("1", "1", "q", bank=ABILITY, options="--selector fisher").stdout
     assert "One ability" in shown
     for name in SELECTORS:
-        bank = ABILITY if name == "fisher" else BANK
-        _test("1", "q", bank=bank, options=f"--selector {name} --seed 3")
+        bank = ABILITY if name in ("fisher", "mepv", "a-stratified") else BANK
+        _test("1", "q", bank=bank, options=f"--selector {_example(SELECTORS, name)} --seed 3")
 
 
 def test_options_of_a_saved_test_must_be_the_same() -> None:
@@ -156,9 +165,9 @@ def test_bad_options_end_in_one_line(options: str, word: str) -> None:
 
 def test_names_make_selectors_and_stoppers() -> None:
     for name in SELECTORS:
-        assert hasattr(selector_by_name(name), "select")
+        assert hasattr(selector_by_name(_example(SELECTORS, name)), "select")
     for name in STOPPERS:
-        assert hasattr(stopper_by_names([f"{name}:1"]), "stop")
+        assert hasattr(stopper_by_names([_example(STOPPERS, name)]), "stop")
     assert stopper_by_names([]) is None
     assert stopper_by_names(["items:4"]) == MaximalItems(4)
     assert type(stopper_by_names(["items:4+entropy:1", "time:9"])).__name__ == "AnyOf"

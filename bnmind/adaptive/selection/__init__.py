@@ -20,6 +20,8 @@ from bnmind.adaptive.selection.kullback_leibler import (
     ModifiedPosteriorWeightedKL,
     PosteriorWeightedKL,
 )
+from bnmind.adaptive.selection.posterior_variance import MinimalPosteriorVariance
+from bnmind.adaptive.selection.progressive import Progressive
 from bnmind.adaptive.selection.randomesque import Randomesque
 from bnmind.adaptive.selection.ranking import RankedItem, rank_items
 from bnmind.adaptive.selection.registry import SELECTORS, selector_by_name
@@ -31,11 +33,13 @@ from bnmind.adaptive.selection.selector import (
     Selection,
     Selector,
 )
+from bnmind.adaptive.selection.stratified import AStratified
 from bnmind.adaptive.selection.sympson_hetter import SympsonHetter
 from bnmind.adaptive.selection.target_entropy import SkillEntropy, TargetEntropy
 
 __all__ = [
     "SELECTORS",
+    "AStratified",
     "BatchSelection",
     "ChosenBy",
     "ContentBalance",
@@ -48,10 +52,12 @@ __all__ = [
     "LossGain",
     "MaximalFisher",
     "MinimalEntropy",
+    "MinimalPosteriorVariance",
     "ModifiedPosteriorWeightedKL",
     "OnlyItems",
     "PerCost",
     "PosteriorWeightedKL",
+    "Progressive",
     "QuestionBelief",
     "RandomItem",
     "Randomesque",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["generator_of"]
+__all__ = ["eligibility_generator", "generator_of"]
 
 
 def generator_of(seed: int, step: int, *, examinee: int = 0) -> np.random.Generator:
@@ -22,3 +22,14 @@ def generator_of(seed: int, step: int, *, examinee: int = 0) -> np.random.Genera
         The number of the examinee in a simulation.
     """
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(examinee, 1, step)))
+
+
+def eligibility_generator(seed: int, *, examinee: int = 0) -> np.random.Generator:
+    """Return the generator that draws, before a test, the items eligible in it.
+
+    Parameters
+    ----------
+    seed, examinee
+        As for `generator_of`.
+    """
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(examinee, 2)))

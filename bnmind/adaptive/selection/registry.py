@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from bnmind._arguments import checked
-from bnmind._registry import COUNT, NAMES, Registered, made_by_name
+from bnmind._registry import COUNT, NAMES, Argument, Registered, made_by_name
 from bnmind.adaptive.beliefs.belief import SkillBelief
 from bnmind.adaptive.selection.baselines import FixedOrder, PerCost, RandomItem, item_time
 from bnmind.adaptive.selection.entropy import MinimalEntropy
@@ -21,11 +21,17 @@ from bnmind.adaptive.selection.kullback_leibler import (
     ModifiedPosteriorWeightedKL,
     PosteriorWeightedKL,
 )
+from bnmind.adaptive.selection.posterior_variance import MinimalPosteriorVariance
+from bnmind.adaptive.selection.progressive import Progressive
 from bnmind.adaptive.selection.randomesque import Randomesque
 from bnmind.adaptive.selection.selector import Selector
+from bnmind.adaptive.selection.stratified import AStratified
 from bnmind.adaptive.selection.target_entropy import SkillEntropy, TargetEntropy
 
-__all__ = ["SELECTORS", "selector_by_name"]
+__all__ = ["LENGTH", "SELECTORS", "selector_by_name"]
+
+LENGTH = Argument("LENGTH", "the number of items in the test", COUNT.read, "3")
+"""The argument of selectors that need the length of the test; design files leave it out."""
 
 SELECTORS: Mapping[str, Registered[Selector[SkillBelief]]] = MappingProxyType(
     {
@@ -42,6 +48,13 @@ SELECTORS: Mapping[str, Registered[Selector[SkillBelief]]] = MappingProxyType(
             "the same between all profiles, weighted by the belief", ModifiedPosteriorWeightedKL
         ),
         "fisher": Registered("largest Fisher information at the expected ability", MaximalFisher),
+        "mepv": Registered("smallest expected variance of the ability", MinimalPosteriorVariance),
+        "a-stratified": Registered(
+            "flat curves first, steep ones last, difficulty near the ability",
+            None,
+            LENGTH,
+            AStratified,
+        ),
         "loss": Registered("fewest skills classified wrongly", LossGain),
         "per-cost": Registered("most information for its cost", lambda: PerCost(MinimalEntropy())),
         "per-time": Registered(
@@ -52,6 +65,9 @@ SELECTORS: Mapping[str, Registered[Selector[SkillBelief]]] = MappingProxyType(
             lambda: Randomesque(MinimalEntropy()),
             COUNT,
             lambda number: Randomesque(MinimalEntropy(), number),
+        ),
+        "progressive": Registered(
+            "random at first, then more and more by entropy", None, LENGTH, Progressive
         ),
         "random": Registered("a random item", RandomItem),
         "order": Registered("the first item in the order of the bank", FixedOrder),

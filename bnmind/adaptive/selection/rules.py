@@ -172,13 +172,16 @@ class Testlets(CheckedValue):
     Parameters
     ----------
     in_order
-        Whether the items of a testlet are asked in the order of the bank; otherwise the
+        Whether the items of each testlet are asked in the order of the bank; otherwise the
         selector chooses.
+    ordered
+        The names of testlets that are asked in the order of the bank in any case.
     """
 
     __test__ = False  # pytest should not collect it
 
     in_order: bool = False
+    ordered: tuple[str, ...] = ()
 
     @checked
     def restrict(
@@ -192,9 +195,11 @@ class Testlets(CheckedValue):
         number = {name: place for place, name in enumerate(names)}
         of_item = np.array([number.get(item.testlet, MISSING) for item in bank.items])
         remaining = allowed
-        if self.in_order:
+        if self.in_order or self.ordered:
             remaining = allowed.copy()
-            for testlet in range(len(names)):
+            for testlet, name in enumerate(names):
+                if not (self.in_order or name in self.ordered):
+                    continue
                 inside = np.flatnonzero(of_item == testlet)
                 among = allowed[:, inside]
                 remaining[:, inside] = among & (np.cumsum(among, axis=1) == 1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,14 +14,15 @@ from bnmind._values import CheckedValue
 from bnmind.adaptive.beliefs.belief import SkillBelief
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.selection.entropy import MinimalEntropy
-from bnmind.adaptive.selection.luck import generator_of
+from bnmind.adaptive.selection.item_eligibility import ItemEligibility
+from bnmind.adaptive.selection.luck import eligibility_generator, generator_of
 from bnmind.adaptive.selection.rules import Enemies, Rule, Testlets, allowed_items
 from bnmind.adaptive.selection.selector import Selector
-from bnmind.adaptive.stopping.ending import ending
-from bnmind.adaptive.stopping.stopper import Progress, Reasons, Stopper
+from bnmind.adaptive.stopping.ending import RuleOfWholeTest, ending, rules_for_test
+from bnmind.adaptive.stopping.stopper import Progress, Reasons, Stopper, most_items_of
 from bnmind.errors import InvalidArgumentError
 
-__all__ = ["Design", "Outlook"]
+__all__ = ["Design", "Outlook", "ReportOptions"]
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,16 @@ class Outlook(CheckedValue):
     """The open items, in bank order."""
     stop_reason: str
     """The reason why the test is over; an empty text if it continues."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportOptions(CheckedValue):
+    """The parts of the report of a live test that are shown."""
+
+    skills: tuple[str, ...] = ()
+    """The skills to report; default all."""
+    answers: bool = True
+    """Whether to report how surprising each answer is."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +62,19 @@ class Design:
     seed
         At least 0; names the random numbers of selectors that draw. With the same seed,
         the same state of a test leads to the same item. Sessions save the seed.
+    eligibility
+        The exposure control that draws, before the test, the items that are eligible in it. If
+        too few are eligible for the length of the test or its `Blueprint`, all items are.
+    report
+        The parts of the report that are shown.
+    text
+        The content of the file that the design was read from, as JSON; see `read_design`.
+        Sessions save it.
+
+    Raises
+    ------
+    InfeasibleDesignError
+        If no test can meet a `Blueprint` among the rules; the message says why.
     """
 
     bank: ItemBank
@@ -57,10 +82,14 @@ class Design:
     stopper: Stopper | None = None
     rules: tuple[Rule, ...] = field(default_factory=lambda: (Enemies(), Testlets()))
     seed: int = 0
+    eligibility: ItemEligibility | None = field(default=None, kw_only=True)
+    report: ReportOptions = field(default_factory=ReportOptions, kw_only=True)
+    text: str = field(default="", kw_only=True)
 
     def __post_init__(self) -> None:
         check_fields(self)
-        object.__setattr__(self, "rules", tuple(self.rules))
+        rules = rules_for_test(self.bank, self.rules, self.stopper)
+        object.__setattr__(self, "rules", rules)
         if not (isinstance(self.seed, int) and self.seed >= 0):
             raise InvalidArgumentError(f"the seed must be at least 0, got {self.seed}", self.seed)
 
@@ -114,7 +143,30 @@ class Design:
 
     def _available(self, set_aside: Sequence[str]) -> NDArray[np.bool_]:
         withheld = set(set_aside)
-        return np.array([[name not in withheld for name in self.bank.item_names]])
+        available = np.array([[name not in withheld for name in self.bank.item_names]])
+        return available if self.eligibility is None else available & self._eligible
+
+    @cached_property
+    def _eligible(self) -> NDArray[np.bool_]:
+        return self.eligible(0)
+
+    @checked
+    def eligible(self, examinee: int) -> NDArray[np.bool_]:
+        """Return a mask of the items that are eligible in a test, ``(items,)``.
+
+        Parameters
+        ----------
+        examinee
+            The number of the examinee in a simulation; 0 for a live test.
+        """
+        every = np.ones(len(self.bank.items), dtype=bool)
+        if self.eligibility is None:
+            return every
+        rng = eligibility_generator(self.seed, examinee=examinee)
+        drawn = self.eligibility.draw(rng.random(len(self.bank.items)))
+        enough = drawn.sum() >= (most_items_of(self.stopper) or 1)
+        whole = (rule for rule in self.rules if isinstance(rule, RuleOfWholeTest))
+        return drawn if enough and all(r.can_be_met(self.bank, drawn) for r in whole) else every
 
     def _names(self, mask: NDArray[np.bool_]) -> tuple[str, ...]:
         return tuple(self.bank.item_names[i] for i in np.flatnonzero(mask).tolist())

@@ -102,7 +102,8 @@ class Session(CheckedValue):
             The file in which to save the session; it must not exist yet. It is written after
             the first item was selected, so a design that fails to select leaves no file.
         about
-            Texts to save in the file.
+            Texts to save in the file. A design read by `read_design` adds its own; see
+            `resume_session`.
         belief
             The belief before the first answer; default `start_belief`.
 
@@ -127,7 +128,7 @@ class Session(CheckedValue):
             state=SessionState(),
             belief=prior,
             path=place,
-            about=about or {},
+            about={**({"design": full_design.text} if full_design.text else {}), **(about or {})},
         )
         if place is not None:
             if not session.stop_reason:

@@ -24,6 +24,7 @@ from bnmind.adaptive.simulation.batch_run import TestProtocol, run_batch
 from bnmind.adaptive.simulation.measures import Predictor, default_measures
 from bnmind.adaptive.simulation.options import SimulationOptions
 from bnmind.adaptive.simulation.results import SelectorRun, SimulationResult, joined_runs
+from bnmind.adaptive.stopping.ending import rules_for_test
 from bnmind.adaptive.stopping.stopper import Stopper
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
@@ -129,6 +130,8 @@ def simulate(
         If an item has no such response.
     InvalidArgumentError
         If there is no selector, or ``eligible`` does not fit.
+    InfeasibleDesignError
+        If no test can meet a `Blueprint` among the rules.
     TooLargeError
         If the bank's junction tree is too large.
 
@@ -166,7 +169,7 @@ def simulate(
     protocol = TestProtocol(
         prior=prior,
         stopper=stopper,
-        rules=tuple(asked.rules),
+        rules=rules_for_test(bank, asked.rules, stopper),
         measures=tuple(measures),
         predictor=Predictor.of(bank),
         seed=asked.seed,

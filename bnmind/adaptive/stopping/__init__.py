@@ -8,11 +8,14 @@ from bnmind.adaptive.stopping.certainty import (
     SkillsCertain,
 )
 from bnmind.adaptive.stopping.length import MaximalCost, MaximalItems, MaximalTime
+from bnmind.adaptive.stopping.plateau import Plateau
+from bnmind.adaptive.stopping.probability_ratio import AbilityDecided, SkillsDecided
 from bnmind.adaptive.stopping.registry import STOPPERS, stopper_by_names
 from bnmind.adaptive.stopping.stopper import AllOf, AnyOf, BatchProgress, Progress, StopBy, Stopper
 
 __all__ = [
     "STOPPERS",
+    "AbilityDecided",
     "AllOf",
     "AnyOf",
     "BatchProgress",
@@ -22,9 +25,11 @@ __all__ = [
     "MaximalCost",
     "MaximalItems",
     "MaximalTime",
+    "Plateau",
     "ProfileCertain",
     "Progress",
     "SkillsCertain",
+    "SkillsDecided",
     "StopBy",
     "Stopper",
     "stopper_by_names",

@@ -3,7 +3,7 @@
 Rules restrict the items that may be asked, and a stopper ends the test. They interact in one
 case: if a rule still needs items that can be asked, such as the minima of `ContentBalance`, a
 satisfied stopper waits, and only these items are open. Limits of length, cost and time do not
-wait.
+wait, unless a rule such as `Blueprint` outweighs them.
 """
 
 from __future__ import annotations
@@ -18,9 +18,17 @@ from numpy.typing import ArrayLike, NDArray
 from bnmind._values import Value
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.selection.rules import Rule, allowed_items, asked_mask
-from bnmind.adaptive.stopping.stopper import Reasons, Stopper, limits_of
+from bnmind.adaptive.stopping.stopper import Reasons, Stopper, limits_of, most_items_of
 
-__all__ = ["EVERYTHING_ASKED", "NOTHING_LEFT", "Ending", "RuleWithMinima", "ending"]
+__all__ = [
+    "EVERYTHING_ASKED",
+    "NOTHING_LEFT",
+    "Ending",
+    "RuleOfWholeTest",
+    "RuleWithMinima",
+    "ending",
+    "rules_for_test",
+]
 
 NOTHING_LEFT = "no item is left that may be asked"
 """The reason of a test that ends because no item may be asked."""
@@ -43,6 +51,36 @@ class RuleWithMinima(Protocol):
         bank, asked, allowed
             As for `Rule.restrict`.
         """
+
+
+@runtime_checkable
+class RuleOfWholeTest(RuleWithMinima, Protocol):
+    """A rule about the test as a whole, which is checked before the test and outweighs limits."""
+
+    def for_test(self, bank: ItemBank, most_items: int | None) -> Rule:
+        """Return the rule for tests of at most a number of items; raises if no test meets it."""
+
+    def can_be_met(self, bank: ItemBank, available: NDArray[np.bool_]) -> bool:
+        """Return whether some test with the available items ``(items,)`` meets the rule."""
+
+    def outweighs_limits(self) -> bool:
+        """Return whether limits of number, cost and time wait for the items that it needs."""
+
+
+def rules_for_test(
+    bank: ItemBank, rules: Sequence[Rule], stopper: Stopper | None
+) -> tuple[Rule, ...]:
+    """Return rules that know how long the test may be; see `RuleOfWholeTest.for_test`.
+
+    Raises
+    ------
+    InfeasibleDesignError
+        If no test can meet a rule.
+    """
+    most = most_items_of(stopper)
+    return tuple(
+        rule.for_test(bank, most) if isinstance(rule, RuleOfWholeTest) else rule for rule in rules
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,6 +134,10 @@ def ending(
         if waits.any():
             limits = limits_of(stopper)
             limited = np.full(len(asked), "") if limits is None else reasons_of(limits, allowed)
+            firm = [r for r in rules if isinstance(r, RuleOfWholeTest) and r.outweighs_limits()]
+            if firm and (limited != "").any():
+                held = _needed(bank, rules, asked, available, by=firm).any(axis=1)
+                limited = np.where(held, "", limited)
             stops = np.where(waits, limited, stops)
             continues = waits & (limited == "")
             allowed = np.where(continues[:, None], needed, allowed)
@@ -104,14 +146,19 @@ def ending(
 
 
 def _needed(
-    bank: ItemBank, rules: Sequence[Rule], asked: NDArray[np.intp], available: ArrayLike
+    bank: ItemBank,
+    rules: Sequence[Rule],
+    asked: NDArray[np.intp],
+    available: ArrayLike,
+    *,
+    by: Sequence[Rule] | None = None,
 ) -> NDArray[np.bool_]:
-    """Return a mask of the allowed items that rules still need."""
+    """Return a mask of the allowed items that rules, or only those of ``by``, still need."""
     allowed = ~asked_mask(bank, asked) & np.asarray(available)
     waits = np.zeros((len(asked), 1), dtype=bool)
     for rule in rules:
         allowed = rule.restrict(bank, asked, allowed) & allowed
-        if isinstance(rule, RuleWithMinima):
+        if isinstance(rule, RuleWithMinima) and (by is None or rule in by):
             needed = rule.needed(bank, asked, allowed) & allowed
             lacks = needed.any(axis=1, keepdims=True)
             allowed = np.where(lacks, needed, allowed)

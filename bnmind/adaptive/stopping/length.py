@@ -57,6 +57,10 @@ class MaximalItems:
         """Return the stopper itself: it ends a test even if content minima are not met."""
         return self
 
+    def most_items(self) -> int:
+        """Return the number of items."""
+        return self.items
+
     @property
     def _reason(self) -> str:
         return f"{self.items} item{'s were' if self.items > 1 else ' was'} asked"

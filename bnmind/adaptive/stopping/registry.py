@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from bnmind._arguments import checked
-from bnmind._registry import COUNT, NUMBER, Registered, made_by_name
+from bnmind._registry import COUNT, NUMBER, Argument, Registered, made_by_name
 from bnmind.adaptive.stopping.certainty import (
     DeviationBelow,
     EntropyBelow,
@@ -18,6 +18,8 @@ from bnmind.adaptive.stopping.certainty import (
     SkillsCertain,
 )
 from bnmind.adaptive.stopping.length import MaximalCost, MaximalItems, MaximalTime
+from bnmind.adaptive.stopping.plateau import Plateau
+from bnmind.adaptive.stopping.probability_ratio import AbilityDecided, SkillsDecided
 from bnmind.adaptive.stopping.stopper import AllOf, AnyOf, Stopper
 
 __all__ = ["STOPPERS", "stopper_by_names"]
@@ -39,6 +41,21 @@ STOPPERS: Mapping[str, Registered[Stopper]] = MappingProxyType(
         ),
         "deviation": Registered(
             "the standard deviation of the ability is at most this", None, NUMBER, DeviationBelow
+        ),
+        "plateau": Registered(
+            "the last 3 answers changed no skill by more than this", None, NUMBER, Plateau
+        ),
+        "sprt": Registered(
+            "a probability ratio test decides each skill, with this error; .05 unless given",
+            SkillsDecided,
+            Argument("NUMBER", "a chance of an error", NUMBER.read, "0.1"),
+            SkillsDecided,
+        ),
+        "cut": Registered(
+            "a probability ratio test decides if the ability is above this",
+            None,
+            NUMBER,
+            AbilityDecided,
         ),
     }
 )

@@ -30,6 +30,7 @@ __all__ = [
     "StopBy",
     "Stopper",
     "limits_of",
+    "most_items_of",
     "reasons_where",
 ]
 
@@ -118,6 +119,19 @@ def limits_of(stopper: Stopper) -> Stopper | None:
     return stopper.limits() if isinstance(stopper, Limiting) else None
 
 
+@runtime_checkable
+class Bounding(Protocol):
+    """A stopper that ends every test after some number of items."""
+
+    def most_items(self) -> int | None:
+        """Return that number; None if there is none."""
+
+
+def most_items_of(stopper: Stopper | None) -> int | None:
+    """Return the number of items after which a stopper ends every test; None if there is none."""
+    return stopper.most_items() if isinstance(stopper, Bounding) else None
+
+
 def reasons_where(stops: NDArray[np.bool_], reason: str) -> Reasons:
     """Return a reason where tests stop, and an empty text elsewhere."""
     return np.where(stops, reason, "")
@@ -172,6 +186,11 @@ class AnyOf(_Composed):
         parts = tuple(part for one in self.stoppers if (part := limits_of(one)) is not None)
         return AnyOf(parts) if parts else None
 
+    def most_items(self) -> int | None:
+        """Return the smallest number of items after which one of the stoppers ends every test."""
+        known = (most_items_of(one) for one in self.stoppers)
+        return min((most for most in known if most is not None), default=None)
+
     @checked
     def stop_batch(self, progress: BatchProgress) -> Reasons:
         """Return for each examinee the reason of the first stopper that has one."""
@@ -203,6 +222,12 @@ class AllOf(_Composed):
         """Return the limits if every stopper has one, else None; see `limits_of`."""
         parts = tuple(part for one in self.stoppers if (part := limits_of(one)) is not None)
         return AllOf(parts) if len(parts) == len(self.stoppers) else None
+
+    def most_items(self) -> int | None:
+        """Return the number of items after which all stoppers end every test, if all do."""
+        known = [most_items_of(one) for one in self.stoppers]
+        each = [most for most in known if most is not None]
+        return max(each) if len(each) == len(known) else None
 
     @checked
     def stop_batch(self, progress: BatchProgress) -> Reasons:

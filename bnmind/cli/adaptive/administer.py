@@ -12,6 +12,7 @@ import typer
 from bnmind._bounded_files import SMALL_FILE
 from bnmind._messages import shown
 from bnmind._text_files import check_writable
+from bnmind.cli.adaptive.designs import DesignOption, design_of
 from bnmind.cli.adaptive.options import (
     DEFAULT_SELECTOR,
     SelectorName,
@@ -41,6 +42,7 @@ Examples:
   bnmind test models/banks/fractions.json
   bnmind test models/banks/fractions.json --stop items:8 --stop certainty:0.9 --session ann.json
   bnmind test models/banks/ability.json --selector fisher --stop items:5+deviation:0.4
+  bnmind test models/banks/fractions.json --design models/designs/fractions.toml
 """
 
 PREPARING = "preparing the test"
@@ -69,6 +71,7 @@ def run_test(
         Path | None,
         typer.Option("--session", metavar="FILE", help="The file of the saved session."),
     ] = None,
+    design: DesignOption = None,
     selector: SelectorName = None,
     stop: StopNames = None,
     salvage: Annotated[
@@ -86,26 +89,34 @@ def run_test(
     items = read_bank(bank)
     asked = {"selector": selector, "stop": " ".join(stop) if stop else None}
     about: Mapping[str, str] = {k: text for k, text in asked.items() if text is not None}
+    whole = (
+        None
+        if design is None
+        else design_of(design, items, selector=selector, stop=stop, seed=seed)
+    )
     resumed = session is not None and session.exists()
     if session is not None and resumed:
+        if whole is not None:
+            about = {"design": whole.text}
         about = _as_saved(session, about, salvage=salvage)
-    design = _design(items, about, seed)
+    whole = whole or _design(items, about, seed)
     if session is None or not resumed:
         if session is not None:
             check_writable(session)
-        run = working(PREPARING, lambda _: Session.start(design, path=session, about=about))
+        about = {} if whole.text else about
+        run = working(PREPARING, lambda _: Session.start(whole, path=session, about=about))
     else:
         place = session
-        run = working(PREPARING, lambda _: Session.load(place, design, salvage=salvage))
+        run = working(PREPARING, lambda _: Session.load(place, whole, salvage=salvage))
         if seed is not None and seed != run.design.seed:
             raise BnmindError(
                 f"expected --seed {run.design.seed} of the test saved in {session}, got {seed}"
             )
         if salvage:
-            whole = session.with_name(f"{session.name}.salvaged")
-            if whole.exists():
-                raise BnmindError(f"{whole} exists already; --session {whole} resumes it")
-            run = run.save(whole, new=True)
+            copy = session.with_name(f"{session.name}.salvaged")
+            if copy.exists():
+                raise BnmindError(f"{copy} exists already; --session {copy} resumes it")
+            run = run.save(copy, new=True)
     if not interruptible(lambda: run.stop_reason):
         # Raise before any output if the selector does not fit the bank.
         interruptible(run.next_item)
@@ -122,7 +133,11 @@ def run_test(
 
 def _design(bank: ItemBank, about: Mapping[str, str], seed: int | None) -> Design:
     from bnmind.adaptive import Design, selector_by_name, stopper_by_names
+    from bnmind.adaptive.sessions.resume import design_saved
 
+    saved = design_saved(about, bank)
+    if saved is not None:
+        return saved
     return Design(
         bank,
         selector_by_name(about.get("selector", DEFAULT_SELECTOR)),
@@ -143,7 +158,18 @@ def _as_saved(path: Path, asked: Mapping[str, str], *, salvage: bool) -> Mapping
         cut = fault.line is not None and not salvage
         more = "; --salvage saves what is whole in another file" if cut else ""
         raise SessionFileError(f"{fault}, in {path}{more}", str(path)) from fault
+    has_design = "design" in saved.about
+    if has_design and asked.get("design", saved.about["design"]) != saved.about["design"]:
+        raise BnmindError(
+            f"expected the design of the test saved in {path}, got another one; leave out --design"
+            " and other options to resume, or name another file by --session"
+        )
     for name, text in asked.items():
+        if name == "design" and has_design:
+            continue
+        if has_design or name == "design":
+            more = f"the test saved in {path} {'has' if has_design else 'has not'} a design"
+            raise BnmindError(f"{more}; leave out --{name} to resume it")
         value = saved.about.get(name, DEFAULT_SELECTOR if name == "selector" else "")
         if text != value:
             raise BnmindError(
@@ -280,7 +306,7 @@ def _show_why(console: Console, session: Session) -> None:
 def _show_report(console: Console, session: Session) -> None:
     from bnmind.cli.shared.show import counted, percent, plain_table, show_table
 
-    report = session.report()
+    report, shown = session.report(), session.design.report
     if report.impossible:
         console.print(f"\n{_IMPOSSIBLE}", soft_wrap=True)
     items = counted(len(report.asked), "item")
@@ -289,12 +315,14 @@ def _show_report(console: Console, session: Session) -> None:
         f"\n{items} asked{skipped}; {report.entropy_before:.2f} bits unknown before,"
         f" {report.entropy:.2f} now."
     )
-    if report.answers:
+    if report.answers and shown.answers:
         table = plain_table("item", "answer", "as surprising or more")
         for answer in report.answers:
             table.add_row(answer.item, answer.response, percent(answer.p_value))
         show_table(console, table)
     table = plain_table("skill", "level", "probability")
     for skill in report.skills:
+        if shown.skills and skill.skill not in shown.skills:
+            continue
         table.add_row(skill.label, skill.level, percent(skill.probability))
     show_table(console, table)

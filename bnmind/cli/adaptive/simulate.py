@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bnmind._text_files import check_writable_directory
+from bnmind.cli.adaptive.designs import DesignOption, counts_written, design_of
 from bnmind.cli.adaptive.options import (
+    DEFAULT_SELECTOR,
     SELECTOR_HELP,
     StopNames,
 )
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 
     from bnmind._workers import Backend
     from bnmind.adaptive import (
+        Design,
         Examinees,
         ItemBank,
         LearningOptions,
@@ -66,6 +69,7 @@ to the directory of --out.
 Examples:
   bnmind simulate models/banks/fractions.json --stop items:10
   bnmind simulate BANK.json --selector gdi --selector random --stop certainty:0.9 --out gdi
+  bnmind simulate models/banks/fractions.json --design models/designs/fractions.toml
   bnmind simulate --qmatrix Q.csv --responses R.csv --max-guess .6 --stop items:10 --json
 """
 
@@ -131,6 +135,7 @@ class SimulateOptions:
         ),
     ] = None
     stop: StopNames = None
+    design: DesignOption = None
     examinees: Annotated[
         int | None,
         typer.Option(
@@ -147,7 +152,7 @@ class SimulateOptions:
     svg: Annotated[bool, typer.Option("--svg", help="Write the plots as SVG files, too.")] = False
     workers: Workers = None
     cluster: ClusterOption = None
-    seed: Seed = 0
+    seed: Seed = None
     as_json: Json = False
 
 
@@ -160,27 +165,45 @@ def simulate(options: SimulateOptions) -> None:
     names = tuple(options.selector or DEFAULT_SELECTORS)
     if len(set(names)) < len(names):
         raise BnmindError(f"expected different selectors, got {', '.join(names)}")
-    selectors = {name: selector_by_name(name) for name in names}
-    stopper = stopper_by_names(options.stop or [])
     _check(options)
     workers = backend_of(options.workers, options.cluster)
-    tests = _Tests(selectors, stopper, options.seed or 0, workers)
-    if options.responses is None:
-        result = tests.drawn(_model(options), options.examinees or DEFAULT_EXAMINEES)
-    elif options.qmatrix is None and options.folds is None:
-        bank = _model(options)
-        result = tests.recorded(bank, _answers(bank, options.responses, options))
+    model = _model(options)
+    if options.design is None:
+        selectors = {name: selector_by_name(name) for name in names}
+        stopper = stopper_by_names(options.stop or [])
+        tests = _Tests(selectors, stopper, options.seed or 0, workers)
     else:
-        bank = _model(options)
-        answers = _answers(bank, options.responses, options)
+        designs = _designs(options, options.design, model)
+        tests = _Tests.of_designs(designs, workers)
+        model = next(iter(designs.values())).bank
+    if options.responses is None:
+        result = tests.drawn(model, options.examinees or DEFAULT_EXAMINEES)
+    elif options.qmatrix is None and options.folds is None:
+        result = tests.recorded(model, _answers(model, options.responses, options))
+    else:
+        answers = _answers(model, options.responses, options)
         result = tests.cross_validated(
-            bank, answers, options.folds or DEFAULT_FOLDS, _learning(options)
+            model, answers, options.folds or DEFAULT_FOLDS, _learning(options)
         )
     written = save_simulation(result, options.out, vector=options.svg)
+    written += counts_written(tests.designs, options.out)
     if options.as_json:
-        tell_json(_as_json(result, options.seed or 0, written))
+        tell_json(_as_json(result, tests.seed, written))
     else:
         _show(result, options.out, written)
+
+
+def _designs(options: SimulateOptions, path: Path, model: ItemBank) -> dict[str, Design]:
+    """Return the design in a file, by the name of its selector; or one for each selector."""
+    from bnmind.adaptive.sessions.design_file import design_content
+
+    if not options.selector:
+        own = design_content(path).get("select", {}).get("by", DEFAULT_SELECTOR)
+        return {own: design_of(path, model, stop=options.stop, seed=options.seed)}
+    return {
+        name: design_of(path, model, selector=name, stop=options.stop, seed=options.seed)
+        for name in options.selector
+    }
 
 
 def _check(options: SimulateOptions) -> None:
@@ -213,6 +236,16 @@ class _Tests:
         workers: int | Backend,
     ) -> None:
         self.selectors, self.stopper, self.seed, self.workers = selectors, stopper, seed, workers
+        self.designs: dict[str, Design] = {}
+
+    @classmethod
+    def of_designs(cls, designs: dict[str, Design], workers: int | Backend) -> _Tests:
+        """Return the tests of designs that differ only in their selectors."""
+        first = next(iter(designs.values()))
+        selectors = {name: design.selector for name, design in designs.items()}
+        tests = cls(selectors, first.stopper, first.seed, workers)
+        tests.designs = designs
+        return tests
 
     def drawn(self, bank: ItemBank, n_examinees: int) -> SimulationResult:
         from bnmind.adaptive import Examinees
@@ -229,8 +262,17 @@ class _Tests:
 
     def _simulated(self, bank: ItemBank, people: Examinees) -> SimulationResult:
         from bnmind.adaptive import simulate as simulate_tests
+        from bnmind.adaptive import simulate_designs
 
         options = self._options()
+        if self.designs:
+            self._calibrate(people)
+            return working(
+                "testing",
+                lambda report: simulate_designs(
+                    self.designs, people, options=options, progress=report
+                ),
+            )
         return working(
             "testing",
             lambda report: simulate_tests(
@@ -238,10 +280,24 @@ class _Tests:
             ),
         )
 
+    def _calibrate(self, people: Examinees) -> None:
+        """Count the exposure in tests of the examinees where a design has no counts yet."""
+        from bnmind.adaptive import calibrated
+
+        def count(design: Design) -> Callable[[object], Design]:
+            return lambda _: calibrated(design, people)
+
+        for name, design in self.designs.items():
+            if design.eligibility is not None and not design.eligibility.eligible.any():
+                self.designs[name] = working("calibrating the exposure", count(design))
+
     def _options(self) -> SimulationOptions:
         from bnmind.adaptive import SimulationOptions
 
-        return SimulationOptions(seed=self.seed, workers=self.workers)
+        if not self.designs:
+            return SimulationOptions(seed=self.seed, workers=self.workers)
+        rules = next(iter(self.designs.values())).rules
+        return SimulationOptions(rules=rules, seed=self.seed, workers=self.workers)
 
     def cross_validated(
         self, model: ItemBank, answers: Responses, folds: int, options: LearningOptions
@@ -249,6 +305,8 @@ class _Tests:
         from bnmind.adaptive import replay
         from bnmind.adaptive.learning.learn import learn
 
+        if any(design.eligibility is not None for design in self.designs.values()):
+            raise BnmindError("expected a design without r_max for --qmatrix or --folds")
         return working(
             "learning and testing",
             lambda report: replay(

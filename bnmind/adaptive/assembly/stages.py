@@ -1,0 +1,195 @@
+"""The start of a test: items in a fixed order, and stages with their own selector and items."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bnmind._arguments import check_fields, checked
+from bnmind.adaptive.beliefs.batch_belief import MISSING, BatchBelief
+from bnmind.adaptive.beliefs.belief import SkillBelief
+from bnmind.adaptive.items.bank import ItemBank
+from bnmind.adaptive.selection.entropy import MinimalEntropy
+from bnmind.adaptive.selection.rules import asked_mask, checked_asked
+from bnmind.adaptive.selection.selector import BatchSelection, Selection, Selector, checked_allowed
+from bnmind.errors import InvalidArgumentError
+
+__all__ = ["Stage", "StageItems", "Staged", "StartItems"]
+
+
+@dataclass(frozen=True)
+class StartItems:
+    """Ask some items first, in their order.
+
+    An item that other rules do not allow is left out.
+
+    Parameters
+    ----------
+    items
+        The names of the items.
+    """
+
+    items: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        object.__setattr__(self, "items", tuple(self.items))
+        if len(set(self.items)) < len(self.items):
+            raise InvalidArgumentError("the items of a start must be distinct", self.items)
+
+    @checked
+    def restrict(
+        self, bank: ItemBank, asked: NDArray[np.intp], allowed: NDArray[np.bool_]
+    ) -> NDArray[np.bool_]:
+        """Return the items that stay allowed; see `Rule.restrict`."""
+        checked_asked(bank, asked, allowed)
+        remaining = allowed.copy()
+        undecided = np.ones(len(asked), dtype=bool)
+        for name in self.items:
+            place = bank.position(name)
+            comes = undecided & allowed[:, place]
+            remaining[comes] = np.arange(len(bank.items)) == place
+            undecided &= ~comes
+        return remaining
+
+
+@dataclass(frozen=True)
+class StageItems:
+    """Ask only some items in a stage of the test, as far as other rules allow any of them.
+
+    Parameters
+    ----------
+    items
+        The names of the items.
+    first, last
+        The numbers of the first and the last question of the stage, from 1.
+    """
+
+    items: tuple[str, ...]
+    first: int
+    last: int
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        object.__setattr__(self, "items", tuple(self.items))
+        if not 1 <= self.first <= self.last:
+            raise InvalidArgumentError(
+                f"expected the first question from 1 to the last one, got {self.first} and"
+                f" {self.last}"
+            )
+
+    @checked
+    def restrict(
+        self, bank: ItemBank, asked: NDArray[np.intp], allowed: NDArray[np.bool_]
+    ) -> NDArray[np.bool_]:
+        """Return the items that stay allowed; see `Rule.restrict`."""
+        checked_asked(bank, asked, allowed)
+        question = 1 + asked_mask(bank, asked).sum(axis=1)
+        now = (question >= self.first) & (question <= self.last)
+        among = np.zeros(len(bank.items), dtype=bool)
+        among[[bank.position(name) for name in self.items]] = True
+        inside = allowed & among
+        now &= inside.any(axis=1)
+        return np.where(now[:, None], inside, allowed)
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A stage of a test with a selector of its own.
+
+    Parameters
+    ----------
+    selector
+        The selector.
+    answers
+        The number of answers in the stage, at least 1.
+    """
+
+    selector: Selector[SkillBelief]
+    answers: int
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        if not (self.answers >= 1 and self.answers % 1 == 0):
+            raise InvalidArgumentError(
+                f"a stage needs at least 1 answer, got {self.answers}", self.answers
+            )
+
+
+@dataclass(frozen=True)
+class Staged:
+    """Select by one selector after the other.
+
+    The number of answers determines the stage; a skipped item does not count.
+
+    Parameters
+    ----------
+    stages
+        The stages, in order.
+    then
+        The selector after the last stage.
+
+    Examples
+    --------
+    >>> from bnmind.adaptive import FixedOrder, ItemBank, start_belief
+    >>> bank = ItemBank.from_qmatrix([[1, 0], [1, 1], [0, 1]], guess=0.2, slip=0.1)
+    >>> staged = Staged((Stage(FixedOrder(("item_2",)), answers=1),))
+    >>> staged.select(start_belief(bank), bank.item_names).item
+    'item_2'
+    >>> staged.select(start_belief(bank).update("item_2", 1), ["item_1", "item_3"]).item
+    'item_1'
+    """
+
+    stages: tuple[Stage, ...]
+    then: Selector[SkillBelief] = field(default_factory=MinimalEntropy)
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        object.__setattr__(self, "stages", tuple(self.stages))
+
+    @checked
+    def select(
+        self,
+        belief: SkillBelief,
+        items: Sequence[str],
+        *,
+        rng: np.random.Generator | None = None,
+    ) -> Selection:
+        """Return the item selected by the selector of the stage."""
+        number = int(self._numbers(np.array([len(belief.responses)]))[0])
+        return self._selectors[number].select(belief, items, rng=rng)
+
+    @checked
+    def select_batch(
+        self,
+        beliefs: BatchBelief,
+        allowed: NDArray[np.bool_],
+        *,
+        luck: ArrayLike | None = None,
+    ) -> BatchSelection:
+        """Return for each examinee the item selected by the selector of the stage."""
+        checked_allowed(beliefs, allowed)
+        numbers = self._numbers((beliefs.responses != MISSING).sum(axis=1))
+        items = np.full(len(allowed), MISSING, dtype=np.intp)
+        scores = np.full(allowed.shape, -np.inf)
+        aside = np.zeros(allowed.shape, dtype=bool)
+        for number in np.unique(numbers).tolist():
+            rows = numbers == number
+            everybody = bool(rows.all())
+            some = beliefs if everybody else beliefs.take(rows)
+            own = luck if everybody or luck is None else np.asarray(luck)[rows]
+            found = self._selectors[number].select_batch(some, allowed[rows], luck=own)
+            items[rows], scores[rows], aside[rows] = found.items, found.scores, found.set_aside
+        return BatchSelection(items, scores, aside)
+
+    @property
+    def _selectors(self) -> tuple[Selector[SkillBelief], ...]:
+        return (*(stage.selector for stage in self.stages), self.then)
+
+    def _numbers(self, answered: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return the number of the stage after some answers."""
+        ends = np.cumsum([stage.answers for stage in self.stages], dtype=np.intp)
+        return np.searchsorted(ends, answered, side="right").astype(np.intp)

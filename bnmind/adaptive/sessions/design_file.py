@@ -1,0 +1,170 @@
+"""Designs of tests as TOML files.
+
+::
+
+    [select]
+    by = "gdi"
+
+    [content.codes]
+    sums = { min = 2, max = 4 }
+
+    [stop]
+    any = ["items:10", "certainty:0.95"]
+
+The page "Designing a test" of the documentation describes all tables. pydantic is imported when
+the first design is read.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from bnmind._arguments import checked
+from bnmind._bounded_files import SMALL_FILE, parse_json, read_text
+from bnmind._messages import one_line, shown
+from bnmind.adaptive.items.bank import ItemBank
+from bnmind.adaptive.sessions.design import Design
+from bnmind.errors import DesignFileError, ModelFileError
+
+__all__ = ["design_content", "design_from", "read_design", "with_options"]
+
+
+@checked
+def read_design(path: str | os.PathLike[str], bank: ItemBank) -> Design:
+    r"""Read the design of a test of a bank from a TOML file, or from JSON.
+
+    Raises
+    ------
+    DesignFileError
+        If the file is not a design of this bank, or no test can meet it. The error lists all
+        faults with their places.
+    ModelFileError
+        If the file cannot be read.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "test.toml"
+    >>> _ = path.write_text('stop = ["items:2"]\\n[content.skills]\\nskill_2 = { min = 1 }\\n')
+    >>> bank = ItemBank.from_qmatrix([[1, 0], [1, 0], [0, 1]], guess=0.2, slip=0.1)
+    >>> read_design(path, bank).allowed(["item_1"])
+    ('item_3',)
+    """
+    try:
+        return design_from(design_content(path), bank)
+    except DesignFileError as error:
+        raise _in_file(error, path) from error
+
+
+@checked
+def design_content(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Return the content of a design file as plain values, complete in itself.
+
+    The counts of an exposure control, if they are in a file of their own, are read into it.
+
+    Raises
+    ------
+    DesignFileError
+        If the file is not TOML or JSON.
+    ModelFileError
+        If a file cannot be read.
+    """
+    text = read_text(path, most=SMALL_FILE)
+    try:
+        content = _parsed(text)
+        return _with_counts(content, Path(path).parent)
+    except DesignFileError as error:
+        raise _in_file(error, path) from error
+
+
+@checked
+def with_options(
+    content: Mapping[str, Any],
+    *,
+    selector: str | None = None,
+    stop: list[str] | None = None,
+    seed: int | None = None,
+) -> dict[str, Any]:
+    """Return the content of a design file with parts that it leaves open.
+
+    Raises
+    ------
+    DesignFileError
+        If the file states a part already, and another one.
+    """
+    problems = []
+    select = content.get("select", {})
+    result = dict(content)
+    if selector is not None and isinstance(select, Mapping):
+        if select.get("by", selector) != selector:
+            problems.append(
+                f"select.by: the design has {shown(select['by'])}, --selector has {selector}"
+            )
+        result["select"] = {**select, "by": selector}
+    if stop:
+        given = content.get("stop", {"any": stop})
+        texts = given.get("any") if isinstance(given, Mapping) else given
+        if ([texts] if isinstance(texts, str) else texts) != stop:
+            problems.append(f"stop: the design has {shown(texts)}, --stop has {shown(stop)}")
+        result["stop"] = {"any": list(stop)}
+    if seed is not None:
+        if content.get("seed", seed) != seed:
+            problems.append(f"seed: the design has {shown(content['seed'])}, --seed has {seed}")
+        result["seed"] = seed
+    if problems:
+        raise DesignFileError([*problems, "leave out the option, or the key in the file"], content)
+    return result
+
+
+@checked
+def design_from(content: Mapping[str, Any], bank: ItemBank) -> Design:
+    """Return the design of a test of a bank from the content of a design file.
+
+    Raises
+    ------
+    DesignFileError
+        If the content is not a design of this bank, or no test can meet it. The error lists all
+        faults with their places.
+    """
+    from bnmind.adaptive.sessions.design_parts import design_of
+    from bnmind.adaptive.sessions.design_records import design_record
+
+    text = json.dumps(content, ensure_ascii=False)
+    return design_of(design_record(content), bank, text=text)
+
+
+def _in_file(error: DesignFileError, path: str | os.PathLike[str]) -> DesignFileError:
+    place = os.fspath(path)
+    return DesignFileError([f"{place}: {error.problems[0]}", *error.problems[1:]], place)
+
+
+def _parsed(text: str) -> dict[str, Any]:
+    if text.lstrip().startswith("{"):
+        try:
+            content = parse_json(text)
+        except ModelFileError as error:
+            raise DesignFileError([str(error)], one_line(text)) from error
+        return dict(content)
+    try:
+        return tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, ValueError, RecursionError) as error:
+        raise DesignFileError([f"expected TOML, got {error}"], one_line(text)) from error
+
+
+def _with_counts(content: dict[str, Any], directory: Path) -> dict[str, Any]:
+    """Return the content with the counts that it names as a file."""
+    entries = content.get("exposure")
+    if not isinstance(entries, list):
+        return content
+    complete = [
+        {**entry, "counts": parse_json(read_text(directory / entry["counts"], most=SMALL_FILE))}
+        if isinstance(entry, dict) and isinstance(entry.get("counts"), str)
+        else entry
+        for entry in entries
+    ]
+    return {**content, "exposure": complete}

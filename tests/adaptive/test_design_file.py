@@ -1,0 +1,308 @@
+"""Design files: one TOML file for live tests, simulations and saved sessions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bnmind.adaptive import (
+    MISSING,
+    AStratified,
+    Blueprint,
+    CodeBound,
+    ContentOrder,
+    Design,
+    Examinees,
+    ItemBank,
+    Logistic,
+    MaximalItems,
+    Progressive,
+    Randomesque,
+    Session,
+    ShadowTest,
+    Staged,
+    SympsonHetter,
+    Testlets,
+    calibrated,
+    irt_bank,
+    read_bank,
+    read_design,
+    resume_session,
+    simulate_designs,
+)
+from bnmind.adaptive.sessions.design_file import design_from, with_options
+from bnmind.errors import DesignFileError, ModelFileError, SessionFileError
+
+ROOT = Path(__file__).parents[2]
+BANK = read_bank(ROOT / "models/banks/fractions.json")
+FILE = ROOT / "models/designs/fractions.toml"
+
+
+def design(**content: Any) -> Design:
+    return design_from(content, BANK)
+
+
+def faults(content: Mapping[str, Any], bank: ItemBank = BANK) -> str:
+    with pytest.raises(DesignFileError) as caught:
+        design_from(content, bank)
+    return "; ".join(caught.value.problems)
+
+
+def test_the_example_tests_alike_live_and_simulated() -> None:
+    made = read_design(FILE, BANK)
+    answers = np.random.default_rng(1).integers(0, 2, (20, len(BANK.items)))
+    run = simulate_designs({"x": made}, Examinees.recorded(BANK, answers)).runs[0]
+    session = Session.start(made)
+    while not session.stop_reason:
+        item = session.next_item()
+        session = session.answer(item, int(answers[0, BANK.position(item)]))
+    names = [BANK.item_names[i] for i in run.asked[0] if i != MISSING]
+    assert names == list(session.state.asked)
+    assert run.reasons[0] == session.stop_reason
+    for row in run.asked:
+        names = [BANK.item_names[i] for i in row if i != MISSING]
+        codes = [BANK.item(name).content for name in names]
+        assert names[0] == "multiply_half"
+        assert codes[1] == "sums"
+        assert len(names) <= 8
+        assert all(codes.count(code) >= 2 for code in ("sums", "products", "forms"))
+        assert not {"add_fifths", "add_ninths"} <= set(names)
+        if "cancel_eighths" in names or "cancel_fifteenths" in names:
+            places = [names.index(n) for n in ("cancel_eighths", "cancel_fifteenths")]
+            assert abs(places[0] - places[1]) == 1
+        for skill in ("denominator", "canceling"):
+            column = BANK.q_matrix[:, BANK.skills.index(skill)]
+            assert sum(bool(column[BANK.position(name)]) for name in names) >= 2
+    assert made.report.answers is False
+    assert made.bank.title == "Fractions, eight items"
+
+
+def test_an_empty_design_is_the_default_design() -> None:
+    made = design()
+    assert type(made.selector) is type(Design(BANK).selector)
+    assert made.rules == Design(BANK).rules
+    assert made.stopper is None
+
+
+def test_each_key_makes_its_part() -> None:
+    stop = ["items:6"]
+    assert isinstance(design(select={"by": "progressive"}, stop=stop).selector, Progressive)
+    made = design(exposure=[{"method": "progressive", "b": 1.5}], stop=stop).selector
+    assert made == Progressive(6, acceleration=1.5)
+    made = design(exposure=[{"method": "randomesque", "best": 3}], select={"by": "gdi"}).selector
+    assert isinstance(made, Randomesque)
+    assert made.best == 3
+    rates = {"add_same": 0.5}
+    made = design(exposure=[{"method": "sympson-hetter", "rates": rates}]).selector
+    assert isinstance(made, SympsonHetter)
+    assert made.rates == rates
+    shadow = design(
+        select={"by": "skills", "shadow": True}, content={"codes": {"sums": 2}}, stop="items:6"
+    )
+    assert isinstance(shadow.selector, ShadowTest)
+    assert shadow.selector.blueprint == Blueprint((CodeBound("sums", 2, 2),), 6)
+    assert shadow.selector.blueprint in shadow.rules
+    order = design(order={"codes": ["forms", "sums"]}).rules[-1]
+    assert order == ContentOrder((CodeBound("forms"), CodeBound("sums")))
+    assert design(order={"items": ["add_cancel", "add_same"]}).allowed([]) == ("add_cancel",)
+    testlet = design(testlet=[{"items": ["add_same", "multiply_third"], "in_order": True}])
+    assert Testlets(ordered=("testlet 1",)) in testlet.rules
+    assert "multiply_third" not in testlet.allowed([])
+    assert testlet.allowed(["add_same"]) == ("multiply_third",)
+    groups = {"groups": [{"name": "hard", "items": ["add_ninths", "add_fifths"], "max": 1}]}
+    assert "add_fifths" not in design(content=groups).allowed(["add_ninths"])
+    starts = [{"number": 2, "skills": ["canceling"]}, {"number": 1, "select": "random"}]
+    made_start = design(start=starts)
+    assert isinstance(made_start.selector, Staged)
+    assert set(made_start.allowed([])) == {
+        name
+        for name, needs in zip(BANK.item_names, BANK.q_matrix, strict=True)
+        if needs[BANK.skills.index("canceling")]
+    }
+    curves = irt_bank([Logistic(1.0 + n / 10, n / 5 - 1) for n in range(10)])
+    content = {"select": {"by": "a-stratified"}, "stop": ["items:6+deviation:0.4", "items:8"]}
+    assert design_from(content, curves).selector == AStratified(8)
+    assert design_from({"select": {"by": "mepv"}, "stop": "cut:0.3"}, curves).stopper is not None
+
+
+def test_all_faults_are_reported_with_their_places() -> None:
+    told = faults(
+        {
+            "selekt": {"by": "gdi"},
+            "select": {"by": "entropy", "shado": True},
+            "stop": {"any": 3},
+            "content": {"codes": {"sums": {"min": "two"}}},
+            "testlet": [{"items": ["add_same"]}],
+        }
+    )
+    for words in (
+        "unknown key selekt, did you mean select?",
+        "[select]: unknown key shado, did you mean shadow?",
+        "stop.any: expected a list",
+        "content.codes.sums.min: expected a whole number",
+        "testlet 1.items: expected more of them",
+    ):
+        assert words.split(", did")[0].split("unknown key")[-1].strip() in told, (words, told)
+    told = faults(
+        {
+            "select": {"by": "entrpy"},
+            "stop": ["item:3"],
+            "content": {"codes": {"sum": 1}, "skills": {"adding": 1}},
+            "start": [{"ask": ["add_sam"]}, {"number": 2}, {"select": "random"}],
+            "enemies": [{"items": ["add_same", "nothing"]}],
+            "report": {"skills": ["reading"]},
+            "exposure": [{"method": "randomesque", "b": 1}, {"method": "eligibility"}],
+        }
+    )
+    for words in (
+        "select.by: ",
+        "did you mean entropy",
+        "stop: ",
+        "content.codes.sum: ",
+        "content.skills.adding: ",
+        "start 1.ask: ",
+        "did you mean add_same",
+        "start 2: expected select, items, codes or skills",
+        "start 3: expected ask, or the number",
+        "enemies 1.items: ",
+        "report.skills: ",
+        "exposure 1.b: randomesque has no such key",
+        "exposure 2: r_max is missing",
+    ):
+        assert words in told, (words, told)
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (
+            {"content": {"codes": {"sums": 9}}},
+            "content: content code sums: 9 items are demanded, the bank has 5",
+        ),
+        (
+            {"content": {"skills": {"canceling": {"min": 2}}}, "stop": "items:1"},
+            "content: the minima need 2 items together, the test has at most 1",
+        ),
+        (
+            {
+                "start": [{"ask": ["add_same", "add_halves"]}],
+                "content": {"codes": {"sums": 1}},
+            },
+            "start: with these items first, content code sums: the first items are 2, the largest"
+            " number is 1",
+        ),
+        (
+            {"testlet": [{"items": ["add_same", "add_halves"]}] * 2},
+            "testlet 2.items: 'add_same' is in 'testlet 1' already",
+        ),
+        (
+            {
+                "testlet": [{"items": ["add_same", "add_halves"], "name": "t"}],
+                "enemies": [{"items": ["add_same", "add_halves"]}],
+            },
+            "enemies 1.items: items of 't' stay together, so they cannot be enemies",
+        ),
+        (
+            {"exposure": [{"method": "progressive"}], "stop": "certainty:0.9"},
+            "exposure 1: the progressive method needs the length of the test",
+        ),
+        (
+            {"select": {"by": "random", "shadow": True}, "stop": "items:3"},
+            "select.shadow: a shadow test needs a selector that scores items",
+        ),
+        (
+            {"select": {"shadow": True}, "exposure": [{"method": "randomesque"}]},
+            "select.shadow: a shadow test asks its best item",
+        ),
+        (
+            {"content": {"codes": {"sums": {"min": 3, "max": 2}}}},
+            "content.codes.sums: content code sums: the least number of items, 3, is above",
+        ),
+    ],
+)
+def test_a_design_that_cannot_be_is_refused_with_the_reason(
+    content: dict[str, Any], words: str
+) -> None:
+    assert words in faults(content)
+
+
+def test_options_add_what_a_file_leaves_open_and_contradict_nothing() -> None:
+    content = {"select": {"by": "gdi"}, "stop": "items:5", "seed": 1}
+    assert with_options(content, selector="gdi", stop=["items:5"], seed=1) is not content
+    assert with_options({}, selector="kl", stop=["items:3"], seed=4) == {
+        "select": {"by": "kl"},
+        "stop": {"any": ["items:3"]},
+        "seed": 4,
+    }
+    with pytest.raises(DesignFileError) as caught:
+        with_options(content, selector="kl", stop=["items:6"], seed=2)
+    assert len(caught.value.problems) == 4
+    assert "leave out the option" in str(caught.value)
+
+
+def test_a_file_is_named_in_its_faults(tmp_path: Path) -> None:
+    path = tmp_path / "test.toml"
+    path.write_text("stop = [", encoding="utf-8")
+    with pytest.raises(DesignFileError, match=r"test\.toml: expected TOML"):
+        read_design(path, BANK)
+    path.write_text('{"stop": "item:3"}', encoding="utf-8")
+    with pytest.raises(DesignFileError, match=r"test\.toml: stop: .*did you mean items"):
+        read_design(path, BANK)
+    with pytest.raises(ModelFileError):
+        read_design(tmp_path / "none.toml", BANK)
+
+
+def test_a_saved_session_holds_its_design(tmp_path: Path) -> None:
+    path = tmp_path / "ann.json"
+    made = read_design(FILE, BANK)
+    session = Session.start(made, path=path)
+    for _ in range(3):
+        session = session.answer(session.next_item(), 1)
+    again = resume_session(path, BANK)
+    assert again.design.rules == made.rules
+    assert again.design.selector == made.selector
+    assert again.design.seed == 7
+    assert again.state.asked == session.state.asked
+    assert again.next_item() == session.next_item()
+    plain = tmp_path / "bob.json"
+    Session.start(BANK, path=plain)
+    with pytest.raises(SessionFileError, match="holds no design"):
+        resume_session(plain, BANK)
+
+
+def test_exposure_stays_near_its_limit_live_and_simulated() -> None:
+    limit = 0.6
+    content = {
+        "exposure": [{"method": "eligibility", "r_max": limit}],
+        "content": {"codes": {"forms": {"min": 1}}},
+        "stop": "items:4",
+    }
+    people = Examinees.drawn(BANK, 600, seed=1)
+    start = design_from(content, BANK)
+    free = simulate_designs({"x": start}, people).runs[0]
+    counted = calibrated(start, people)
+    run = simulate_designs({"x": counted}, people).runs[0]
+    assert free.exposure.max() == 1.0
+    assert run.exposure.max() < limit + 0.08
+    assert run.lengths.min() == 4
+    # The counts go through the file, and the draw is that of a live test.
+    assert counted.eligibility is not None
+    pairs = np.stack([counted.eligibility.eligible, counted.eligibility.asked], axis=1)
+    counts = dict(zip(BANK.item_names, pairs.astype(int).tolist(), strict=True))
+    again = design_from(
+        {**content, "exposure": [{**content["exposure"][0], "counts": counts}]},
+        BANK,  # type: ignore[index, dict-item]
+    )
+    session = Session.start(again)
+    while not session.stop_reason:
+        item = session.next_item()
+        session = session.answer(item, int(people.responses[0, BANK.position(item)]))
+    assert [BANK.item_names[i] for i in run.asked[0]] == list(session.state.asked)
+    assert again.eligible(0).sum() < len(BANK.items)
+    assert json.loads(again.text)["exposure"][0]["counts"] == counts
+    assert isinstance(again.stopper, MaximalItems)

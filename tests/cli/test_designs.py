@@ -1,0 +1,96 @@
+"""One design file for ``bnmind test`` and ``bnmind simulate``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import Result
+
+from tests.command_line import assert_one_line_error, run
+
+ROOT = Path(__file__).parents[2]
+BANK = str(ROOT / "models/banks/fractions.json")
+FILE = str(ROOT / "models/designs/fractions.toml")
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def administer(*answers: str, options: str = "") -> Result:
+    result = run("test", BANK, *options.split(), answers="".join(f"{line}\n" for line in answers))
+    assert result.exit_code == 0, result.output
+    return result
+
+
+def test_a_design_is_tested_saved_and_resumed() -> None:
+    shown = administer("1", "q", options=f"--design {FILE} --session ann.json").stdout
+    assert "Fractions, eight items: 12 items" in shown
+    assert "1. multiply_half" in shown
+    assert "as surprising" not in shown  # the design wants no answers in the report
+    # The file of the session holds the design; no other option is needed.
+    assert "Resumed after 1 item" in administer("1", "1", "q", options="--session ann.json").stdout
+    again = administer("q", options=f"--session ann.json --design {FILE}").stdout
+    assert "Resumed after 3 items" in again
+    for options in ("--selector gdi", "--stop items:3", "--seed 3"):
+        result = run("test", BANK, "--session", "ann.json", *options.split())
+        assert_one_line_error(result, options.split()[0])
+    other = Path("other.toml")
+    other.write_text("stop = 'items:3'", encoding="utf-8")
+    result = run("test", BANK, "--session", "ann.json", "--design", str(other))
+    assert_one_line_error(result, "expected the design of the test saved in ann.json")
+
+
+def test_a_session_without_a_design_takes_none_later() -> None:
+    administer("1", "q", options="--session bob.json")
+    result = run("test", BANK, "--session", "bob.json", "--design", FILE)
+    assert_one_line_error(result, "has not a design")
+
+
+def test_options_contradict_no_design() -> None:
+    for command in ("test", "simulate"):
+        result = run(command, BANK, "--design", FILE, "--stop", "items:3", "--selector", "gdi")
+        assert_one_line_error(result, "leave out the option")
+    Path("short.toml").write_text("[content.codes]\nsums = 1\n", encoding="utf-8")
+    shown = administer(
+        "1", "1", options="--design short.toml --stop items:2 --selector order"
+    ).stdout
+    assert "2 items were asked" in shown
+
+
+def test_faults_of_a_design_are_named_with_file_and_place() -> None:
+    Path("bad.toml").write_text("[content.codes]\nsum = 1\n", encoding="utf-8")
+    for command in ("test", "simulate"):
+        result = run(command, BANK, "--design", "bad.toml")
+        assert_one_line_error(result, "content.codes.sum")
+        assert "did you mean sums?" in result.stderr
+        assert "bad.toml" in result.stderr
+
+
+def test_designs_are_simulated_with_one_selector_or_several() -> None:
+    result = run("simulate", BANK, "--design", FILE, "--examinees", "30", "--json")
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    assert [one["selector"] for one in found["selectors"]] == ["entropy"]
+    assert found["selectors"][0]["exposure"]["multiply_half"] == 1
+    assert found["seed"] == 7
+    Path("open.toml").write_text(
+        'stop = "items:4"\n[content.codes]\nforms = 2\n'
+        '[[exposure]]\nmethod = "eligibility"\nr_max = 0.7\n',
+        encoding="utf-8",
+    )
+    result = run(
+        *("simulate", BANK, "--design", "open.toml", "--examinees", "60", "--json"),
+        *("--selector", "gdi", "--selector", "pwkl"),
+    )
+    assert result.exit_code == 0, result.output
+    assert [one["selector"] for one in json.loads(result.stdout)["selectors"]] == ["gdi", "pwkl"]
+    counts = json.loads(Path("results/counts-1.json").read_text(encoding="utf-8"))
+    assert counts["add_same"][0] <= 60
+    # The counts of a simulation are those of live tests.
+    text = Path("open.toml").read_text(encoding="utf-8")
+    Path("live.toml").write_text(f'{text}counts = "results/counts-1.json"\n', encoding="utf-8")
+    assert "Answer" in administer("q", options="--design live.toml").stdout
