@@ -20,7 +20,7 @@ from __future__ import annotations
 import json
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,14 +35,31 @@ __all__ = ["design_content", "design_from", "read_design", "with_options"]
 
 
 @checked
-def read_design(path: str | os.PathLike[str], bank: ItemBank) -> Design:
+def read_design(
+    path: str | os.PathLike[str],
+    bank: ItemBank,
+    *,
+    selector: str | None = None,
+    stop: Sequence[str] = (),
+    seed: int | None = None,
+) -> Design:
     r"""Read the design of a test of a bank from a TOML file, or from JSON.
+
+    Parameters
+    ----------
+    path
+        The file.
+    bank
+        The item bank. The bank of the design has the testlets and enemies of the file, too.
+    selector, stop, seed
+        Parts that the file leaves open, as at the command line, such as ``"gdi"`` and
+        ``["items:10"]``.
 
     Raises
     ------
     DesignFileError
-        If the file is not a design of this bank, or no test can meet it. The error lists all
-        faults with their places.
+        If the file is not a design of this bank, no test can meet it, or it states a part that
+        is given here differently. The error lists all faults with their places.
     ModelFileError
         If the file cannot be read.
 
@@ -56,7 +73,8 @@ def read_design(path: str | os.PathLike[str], bank: ItemBank) -> Design:
     ('item_3',)
     """
     try:
-        return design_from(design_content(path), bank)
+        content = with_options(design_content(path), selector=selector, stop=stop, seed=seed)
+        return design_from(content, bank)
     except DesignFileError as error:
         raise _in_file(error, path) from error
 
@@ -87,7 +105,7 @@ def with_options(
     content: Mapping[str, Any],
     *,
     selector: str | None = None,
-    stop: list[str] | None = None,
+    stop: Sequence[str] = (),
     seed: int | None = None,
 ) -> dict[str, Any]:
     """Return the content of a design file with parts that it leaves open.
@@ -107,10 +125,10 @@ def with_options(
             )
         result["select"] = {**select, "by": selector}
     if stop:
-        given = content.get("stop", {"any": stop})
+        given = content.get("stop", {"any": list(stop)})
         texts = given.get("any") if isinstance(given, Mapping) else given
-        if ([texts] if isinstance(texts, str) else texts) != stop:
-            problems.append(f"stop: the design has {shown(texts)}, --stop has {shown(stop)}")
+        if ([texts] if isinstance(texts, str) else texts) != list(stop):
+            problems.append(f"stop: the design has {shown(texts)}, --stop has {shown(list(stop))}")
         result["stop"] = {"any": list(stop)}
     if seed is not None:
         if content.get("seed", seed) != seed:
@@ -140,6 +158,8 @@ def design_from(content: Mapping[str, Any], bank: ItemBank) -> Design:
 
 def _in_file(error: DesignFileError, path: str | os.PathLike[str]) -> DesignFileError:
     place = os.fspath(path)
+    if error.value == place:
+        return error
     return DesignFileError([f"{place}: {error.problems[0]}", *error.problems[1:]], place)
 
 

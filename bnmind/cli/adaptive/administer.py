@@ -12,7 +12,7 @@ import typer
 from bnmind._bounded_files import SMALL_FILE
 from bnmind._messages import shown
 from bnmind._text_files import check_writable
-from bnmind.cli.adaptive.designs import DesignOption, design_of
+from bnmind.cli.adaptive.designs import DesignOption
 from bnmind.cli.adaptive.options import (
     DEFAULT_SELECTOR,
     SelectorName,
@@ -83,7 +83,7 @@ def run_test(
     seed: Seed = None,
 ) -> None:
     """Run a test, or what is left of it."""
-    from bnmind.adaptive import Session, read_bank
+    from bnmind.adaptive import Session, read_bank, read_design
     from bnmind.cli.shared.show import counted, terminal
 
     items = read_bank(bank)
@@ -92,7 +92,7 @@ def run_test(
     whole = (
         None
         if design is None
-        else design_of(design, items, selector=selector, stop=stop, seed=seed)
+        else read_design(design, items, selector=selector, stop=stop or (), seed=seed)
     )
     resumed = session is not None and session.exists()
     if session is not None and resumed:
@@ -123,7 +123,7 @@ def run_test(
     console = terminal()
     n_items, n_skills = len(items.items), len(items.skills)
     console.print(
-        f"{items.title or bank.name}: {counted(n_items, 'item')}, {counted(n_skills, 'skill')}."
+        f"{run.bank.title or bank.name}: {counted(n_items, 'item')}, {counted(n_skills, 'skill')}."
         + (f" Resumed after {counted(len(run.state.asked), 'item')}." if resumed else ""),
         soft_wrap=True,
     )

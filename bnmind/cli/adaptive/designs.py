@@ -12,9 +12,9 @@ import typer
 from bnmind._text_files import write_file
 
 if TYPE_CHECKING:
-    from bnmind.adaptive import Design, ItemBank
+    from bnmind.adaptive import Design
 
-__all__ = ["DesignOption", "counts_written", "design_of"]
+__all__ = ["DesignOption", "counts_written"]
 
 DesignOption: TypeAlias = Annotated[
     Path | None,
@@ -25,27 +25,6 @@ DesignOption: TypeAlias = Annotated[
         " enemies, stop. Other options may only add what it leaves open.",
     ),
 ]
-
-
-def design_of(
-    path: Path,
-    bank: ItemBank,
-    *,
-    selector: str | None = None,
-    stop: list[str] | None = None,
-    seed: int | None = None,
-) -> Design:
-    """Return the design in a file, completed by other options of the command.
-
-    Raises
-    ------
-    DesignFileError
-        If the file is not a design of the bank, or an option contradicts it.
-    """
-    from bnmind.adaptive.sessions.design_file import design_content, design_from, with_options
-
-    content = with_options(design_content(path), selector=selector, stop=stop, seed=seed)
-    return design_from(content, bank)
 
 
 def counts_written(designs: Mapping[str, Design], directory: Path) -> tuple[Path, ...]:

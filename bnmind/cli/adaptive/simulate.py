@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bnmind._text_files import check_writable_directory
-from bnmind.cli.adaptive.designs import DesignOption, counts_written, design_of
+from bnmind.cli.adaptive.designs import DesignOption, counts_written
 from bnmind.cli.adaptive.options import (
     DEFAULT_SELECTOR,
     SELECTOR_HELP,
@@ -195,13 +195,14 @@ def simulate(options: SimulateOptions) -> None:
 
 def _designs(options: SimulateOptions, path: Path, model: ItemBank) -> dict[str, Design]:
     """Return the design in a file, by the name of its selector; or one for each selector."""
+    from bnmind.adaptive import read_design
     from bnmind.adaptive.sessions.design_file import design_content
 
     if not options.selector:
         own = design_content(path).get("select", {}).get("by", DEFAULT_SELECTOR)
-        return {own: design_of(path, model, stop=options.stop, seed=options.seed)}
+        return {own: read_design(path, model, stop=options.stop or (), seed=options.seed)}
     return {
-        name: design_of(path, model, selector=name, stop=options.stop, seed=options.seed)
+        name: read_design(path, model, selector=name, stop=options.stop or (), seed=options.seed)
         for name in options.selector
     }
 
