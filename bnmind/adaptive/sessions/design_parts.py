@@ -42,6 +42,7 @@ from bnmind.errors import (
     InvalidArgumentError,
     UnknownNameError,
 )
+from bnmind.pgm import Network, TabularCPD
 
 __all__ = ["design_of"]
 
@@ -93,6 +94,8 @@ def design_of(record: DesignRecord, bank: ItemBank, *, text: str) -> Design:
         If the record is not a design of this bank. The error lists all faults.
     """
     faults = _Faults()
+    if record.prior == "uniform":
+        bank = faults.at("prior", _with_uniform_skills, bank) or bank
     grouped = _grouped(record, bank, faults)
     stopper = faults.at("stop", stopper_by_names, record.stop.any) if record.stop else None
     length = most_items_of(stopper)
@@ -133,6 +136,22 @@ def design_of(record: DesignRecord, bank: ItemBank, *, text: str) -> Design:
         ),
         text=text,
     )
+
+
+def _with_uniform_skills(bank: ItemBank) -> ItemBank:
+    """Return the bank with all profiles of the skills equally probable."""
+    others = [v.name for v in bank.hidden if v.name not in bank.skills]
+    if others:
+        raise InvalidArgumentError(
+            f"a uniform prior needs a bank of skills alone, got other hidden variables:"
+            f" {listed(others)}"
+        )
+    uniform = [
+        TabularCPD(v, (), np.full(v.n_states, 1 / v.n_states))
+        for v in map(bank.variable, bank.skills)
+    ]
+    items = [bank.network.cpd(name) for name in bank.item_names]
+    return replace(bank, network=Network((*uniform, *items)))
 
 
 def _testlet_names(record: DesignRecord) -> list[str]:

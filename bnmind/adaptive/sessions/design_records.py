@@ -130,6 +130,7 @@ class DesignRecord(_Part):
 
     title: str = ""
     seed: Annotated[int, Field(ge=0)] | None = None
+    prior: Literal["learned", "uniform"] = "learned"
     start: list[StartRecord] = Field(default=[])
     select: _SelectRecord = _SelectRecord()
     exposure: list[ExposureRecord] = Field(default=[])

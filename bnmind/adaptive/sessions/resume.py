@@ -38,7 +38,8 @@ def resume_session(
     DesignFileError
         If its design does not fit the bank any more.
     """
-    saved = read_log(Path(path), bank, salvage=salvage)
+    # The bank of the session is that of its design, which may have another prior.
+    saved = read_log(Path(path), None, salvage=salvage)
     design = design_saved(saved.about, bank)
     if design is None:
         raise SessionFileError(

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 __all__ = ["exists_already", "read_log", "refuse_long", "replayed", "write_log"]
 
 
-def read_log(place: Path, bank: ItemBank, *, salvage: bool) -> SavedSession:
+def read_log(place: Path, bank: ItemBank | None, *, salvage: bool) -> SavedSession:
     """Return the content of a file; if ``salvage``, of its complete lines.
 
     Raises
     ------
     SessionFileError
-        If the file is not a session, or is a session of another bank.
+        If the file is not a session, or is a session of another bank than one that is given.
     """
     from bnmind.adaptive.sessions.session_json import bank_fingerprint, salvaged, session_from_json
 
@@ -39,7 +39,7 @@ def read_log(place: Path, bank: ItemBank, *, salvage: bool) -> SavedSession:
         raise SessionFileError(
             f"{fault}, in {place}", str(place), line=line, column=column
         ) from fault
-    if saved.fingerprint != bank_fingerprint(bank):
+    if bank is not None and saved.fingerprint != bank_fingerprint(bank):
         raise SessionFileError(
             f"expected a session of the bank {bank.title or 'given'}, got a session of"
             f" {saved.title or 'another bank'} with other skills, items or probabilities,"
