@@ -306,3 +306,20 @@ def test_exposure_stays_near_its_limit_live_and_simulated() -> None:
     assert again.eligible(0).sum() < len(BANK.items)
     assert json.loads(again.text)["exposure"][0]["counts"] == counts
     assert isinstance(again.stopper, MaximalItems)
+
+
+def test_the_page_shows_the_file() -> None:
+    page = (ROOT / "docs/test-design.md").read_text(encoding="utf-8")
+    shown = page.split("```toml\n")[1].split("```")[0]
+    assert shown in FILE.read_text(encoding="utf-8")
+
+
+def test_a_uniform_prior_replaces_that_of_the_bank(tmp_path: Path) -> None:
+    made = design(prior="uniform", stop="items:3")
+    session = Session.start(made, path=tmp_path / "ann.json")
+    assert session.belief.entropy == pytest.approx(len(BANK.skills))
+    assert Session.start(design()).belief.entropy < len(BANK.skills) - 0.1
+    session = session.answer(session.next_item(), 1)
+    again = resume_session(tmp_path / "ann.json", BANK)
+    assert again.belief.entropy == pytest.approx(session.belief.entropy)
+    assert "prior: " in faults({"prior": "flat"})

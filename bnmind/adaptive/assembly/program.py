@@ -36,6 +36,9 @@ __all__ = ["Program", "best_completion", "possible_classes", "shortage"]
 
 Counts = NDArray[np.intp]
 
+_MISSES = 4
+"""Greedy completions that may fail before the integer program is solved."""
+
 
 @dataclass(frozen=True, eq=False)
 class Program(Value):
@@ -77,8 +80,8 @@ class Program(Value):
 def possible_classes(program: Program) -> NDArray[np.bool_] | None:
     """Return the classes that some completion of the test holds, ``(classes,)``.
 
-    They are found exactly: by small changes of a completion that is known, and for classes
-    that these do not reach, by another one.
+    They are found exactly: by small changes of completions that are known, and for classes
+    that these do not reach, by solving the integer program.
 
     Returns
     -------
@@ -92,6 +95,13 @@ def possible_classes(program: Program) -> NDArray[np.bool_] | None:
         return None
     found = _near(program, parts)
     open_classes = program.available > 0
+    misses = 0
+    while misses < _MISSES and (left := np.flatnonzero(open_classes & ~found)).size > misses:
+        parts = _greedy(program, int(left[misses]))
+        if parts is None:
+            misses += 1
+        else:
+            found |= _near(program, parts)
     while (left := open_classes & ~found).any():
         parts = best_completion(program, left.astype(np.float64), at_least_one=left)
         if parts is None:
@@ -100,9 +110,14 @@ def possible_classes(program: Program) -> NDArray[np.bool_] | None:
     return found & open_classes
 
 
-def _greedy(program: Program) -> Counts | None:
-    """Return a completion by the class that helps most, again and again; None if stuck."""
+def _greedy(program: Program, first: int | None = None) -> Counts | None:
+    """Return a completion by the class that helps most, again and again; None if stuck.
+
+    It holds the class ``first``, if given.
+    """
     parts = np.where(program.begun, 1, 0).astype(np.intp)
+    if first is not None:
+        parts[first] += not program.begun[first]
     if not program.fits(parts):
         return None
     while True:
