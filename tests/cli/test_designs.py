@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import Result
 
+from bnmind.adaptive import Examinees, read_bank
 from tests.command_line import assert_one_line_error, run
 
 ROOT = Path(__file__).parents[2]
@@ -94,3 +95,26 @@ def test_designs_are_simulated_with_one_selector_or_several() -> None:
     text = Path("open.toml").read_text(encoding="utf-8")
     Path("live.toml").write_text(f'{text}counts = "results/counts-1.json"\n', encoding="utf-8")
     assert "Answer" in administer("q", options="--design live.toml").stdout
+
+
+def test_true_profiles_are_compared_with_the_classes_found() -> None:
+    people = Examinees.drawn(read_bank(BANK), 20, seed=1)
+    names = people.items
+    rows = [",".join(names)] + [",".join(map(str, row)) for row in people.responses.tolist()]
+    Path("answers.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    skills = [skill.name for skill in people.skills]
+    rows = [",".join(skills)] + [",".join(map(str, row)) for row in people.levels.tolist()]
+    Path("truth.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    told = ("simulate", BANK, "--responses", "answers.csv", "--stop", "items:12", "--json")
+    result = run(*told, "--profiles", "truth.csv")
+    assert result.exit_code == 0, result.output
+    measures = json.loads(result.stdout)["selectors"][0]["by_items_asked"]
+    assert measures["attribute_accuracy"]["mean"][-1] > 0.8
+    Path("truth.csv").write_text("\n".join(rows[:-1]) + "\n", encoding="utf-8")
+    assert_one_line_error(run(*told, "--profiles", "truth.csv"), "a row for each of 20")
+    Path("truth.csv").write_text("\n".join([*rows[:-1], "x,y,1,0"]) + "\n", encoding="utf-8")
+    assert_one_line_error(run(*told, "--profiles", "truth.csv"), "row 20, addition")
+    Path("truth.csv").write_text("addition\n", encoding="utf-8")
+    assert_one_line_error(run(*told, "--profiles", "truth.csv"), "no column for the skill")
+    result = run("simulate", BANK, "--profiles", "truth.csv")
+    assert_one_line_error(result, "expected --responses and a bank")

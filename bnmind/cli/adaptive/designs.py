@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
 from bnmind._text_files import write_file
+from bnmind.cli.adaptive.options import DEFAULT_SELECTOR
 
 if TYPE_CHECKING:
-    from bnmind.adaptive import Design
+    from bnmind.adaptive import Design, ItemBank
 
-__all__ = ["DesignOption", "counts_written"]
+__all__ = ["DesignOption", "counts_written", "designs_of"]
 
 DesignOption: TypeAlias = Annotated[
     Path | None,
@@ -44,3 +45,18 @@ def counts_written(designs: Mapping[str, Design], directory: Path) -> tuple[Path
     for path, text in texts.items():
         write_file(path, text)
     return tuple(texts)
+
+
+def designs_of(
+    path: Path, bank: ItemBank, selectors: Sequence[str], stop: Sequence[str], seed: int | None
+) -> dict[str, Design]:
+    """Return the design in a file, by the name of its selector; or one for each selector."""
+    from bnmind.adaptive import read_design
+    from bnmind.adaptive.sessions.design_file import design_content
+
+    if not selectors:
+        own = design_content(path).get("select", {}).get("by", DEFAULT_SELECTOR)
+        return {str(own): read_design(path, bank, stop=stop, seed=seed)}
+    return {
+        name: read_design(path, bank, selector=name, stop=stop, seed=seed) for name in selectors
+    }

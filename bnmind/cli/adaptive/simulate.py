@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bnmind._text_files import check_writable_directory
-from bnmind.cli.adaptive.designs import DesignOption, counts_written
+from bnmind.cli.adaptive.designs import DesignOption, counts_written, designs_of
 from bnmind.cli.adaptive.options import (
-    DEFAULT_SELECTOR,
     SELECTOR_HELP,
     StopNames,
 )
@@ -24,6 +23,8 @@ from bnmind.cli.adaptive.response_files import (
     read_response_file,
     say_notes,
 )
+from bnmind.cli.adaptive.simulation_json import simulation_as_json
+from bnmind.cli.adaptive.true_profiles import with_profiles
 from bnmind.cli.shared.backends import backend_of
 from bnmind.cli.shared.command import with_options
 from bnmind.cli.shared.options import ClusterOption, Json, Seed, Workers
@@ -89,6 +90,15 @@ class SimulateOptions:
     missing: MissingTexts = None
     id_column: IdColumn = None
     ignore: IgnoredColumns = None
+    profiles: Annotated[
+        Path | None,
+        typer.Option(
+            "--profiles",
+            metavar="FILE",
+            help="The true levels of the skills of these examinees, as CSV with a column for each"
+            " skill.",
+        ),
+    ] = None
     qmatrix: Annotated[
         Path | None,
         typer.Option(
@@ -173,13 +183,16 @@ def simulate(options: SimulateOptions) -> None:
         stopper = stopper_by_names(options.stop or [])
         tests = _Tests(selectors, stopper, options.seed or 0, workers)
     else:
-        designs = _designs(options, options.design, model)
+        designs = designs_of(
+            options.design, model, options.selector or (), options.stop or (), options.seed
+        )
         tests = _Tests.of_designs(designs, workers)
         model = next(iter(designs.values())).bank
     if options.responses is None:
         result = tests.drawn(model, options.examinees or DEFAULT_EXAMINEES)
     elif options.qmatrix is None and options.folds is None:
-        result = tests.recorded(model, _answers(model, options.responses, options))
+        answers = _answers(model, options.responses, options)
+        result = tests.recorded(model, answers, options.profiles)
     else:
         answers = _answers(model, options.responses, options)
         result = tests.cross_validated(
@@ -188,23 +201,9 @@ def simulate(options: SimulateOptions) -> None:
     written = save_simulation(result, options.out, vector=options.svg)
     written += counts_written(tests.designs, options.out)
     if options.as_json:
-        tell_json(_as_json(result, tests.seed, written))
+        tell_json(simulation_as_json(result, tests.seed, written))
     else:
         _show(result, options.out, written)
-
-
-def _designs(options: SimulateOptions, path: Path, model: ItemBank) -> dict[str, Design]:
-    """Return the design in a file, by the name of its selector; or one for each selector."""
-    from bnmind.adaptive import read_design
-    from bnmind.adaptive.sessions.design_file import design_content
-
-    if not options.selector:
-        own = design_content(path).get("select", {}).get("by", DEFAULT_SELECTOR)
-        return {own: read_design(path, model, stop=options.stop or (), seed=options.seed)}
-    return {
-        name: read_design(path, model, selector=name, stop=options.stop or (), seed=options.seed)
-        for name in options.selector
-    }
 
 
 def _check(options: SimulateOptions) -> None:
@@ -222,6 +221,8 @@ def _check(options: SimulateOptions) -> None:
             "expected --qmatrix or --folds, as nothing is learned without, got --max-guess,"
             " --max-slip or --starts"
         )
+    if options.profiles is not None and (options.responses is None or learns):
+        raise BnmindError("expected --responses and a bank, without --folds, for --profiles")
     if options.responses is not None and options.examinees is not None:
         raise BnmindError("expected either --responses or --examinees, got both")
 
@@ -256,10 +257,13 @@ class _Tests:
         )
         return self._simulated(bank, people)
 
-    def recorded(self, bank: ItemBank, answers: Responses) -> SimulationResult:
+    def recorded(
+        self, bank: ItemBank, answers: Responses, profiles: Path | None
+    ) -> SimulationResult:
         from bnmind.adaptive import Examinees
 
-        return self._simulated(bank, Examinees.recorded(bank, answers))
+        people = Examinees.recorded(bank, answers)
+        return self._simulated(bank, with_profiles(people, bank, profiles) if profiles else people)
 
     def _simulated(self, bank: ItemBank, people: Examinees) -> SimulationResult:
         from bnmind.adaptive import simulate as simulate_tests
@@ -414,37 +418,3 @@ def _show_steps(console: Console, result: SimulationResult) -> None:
         mean, _ = result.mean(name, "accuracy")
         table.add_row(name, *(f"{mean[step]:.3f}" for step in steps))
     show_table(console, table)
-
-
-def _as_json(result: SimulationResult, seed: int, written: Sequence[Path]) -> dict[str, object]:
-    selectors = []
-    for run in result.runs:
-        curves = {}
-        for measure in result.measures:
-            mean, error = result.mean(run.selector, measure.name)
-            curves[measure.name] = {
-                "mean": [_finite(value) for value in mean.tolist()],
-                "standard_error": [_finite(value) for value in error.tolist()],
-            }
-        selectors.append(
-            {
-                "selector": run.selector,
-                "mean_length": float(run.lengths.mean()),
-                "overlap": _finite(run.overlap),
-                "impossible": int(run.impossible.sum()),
-                "exposure": dict(zip(result.items, run.exposure.tolist(), strict=True)),
-                "by_items_asked": curves,
-            }
-        )
-    return {
-        "examinees": len(result),
-        "items": len(result.items),
-        "skills": list(result.skills),
-        "seed": seed,
-        "selectors": selectors,
-        "files": [str(path) for path in written],
-    }
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None
