@@ -16,6 +16,7 @@ __all__ = ["simulation_as_json"]
 def simulation_as_json(
     result: SimulationResult, seed: int, written: Sequence[Path]
 ) -> dict[str, object]:
+    """Return the curves, lengths and exposures of each selector, and the files written."""
     selectors = []
     for run in result.runs:
         curves = {}

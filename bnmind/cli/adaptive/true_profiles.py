@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bnmind._bounded_files import LARGE_FILE, read_text
-from bnmind._messages import listed, shown
+from bnmind._messages import shown
 from bnmind.errors import ResponseTableError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def with_profiles(people: Examinees, bank: ItemBank, path: Path) -> Examinees:
             f"{path}: expected {len(people)} rows, one for each examinee, got {len(body)}"
         )
     if faults:
-        raise ResponseTableError(listed(faults), str(path))
+        raise ResponseTableError(faults)
     levels = np.empty((len(body), len(bank.skills)), dtype=np.intp)
     for column, name in enumerate(bank.skills):
         states = bank.variable(name).states
@@ -53,6 +53,6 @@ def with_profiles(people: Examinees, bank: ItemBank, path: Path) -> Examinees:
                 known = UnknownNameError("level", text, states)
                 faults.append(f"{path}, row {number + 1}, {name}: {known}")
     if faults:
-        raise ResponseTableError(listed(faults), str(path))
+        raise ResponseTableError(faults)
     skills = tuple(bank.variable(name) for name in bank.skills)
     return dataclasses.replace(people, skills=skills, levels=levels)
