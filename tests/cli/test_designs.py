@@ -111,7 +111,7 @@ def test_true_profiles_are_compared_with_the_classes_found() -> None:
     measures = json.loads(result.stdout)["selectors"][0]["by_items_asked"]
     assert measures["attribute_accuracy"]["mean"][-1] > 0.8
     Path("truth.csv").write_text("\n".join(rows[:-1]) + "\n", encoding="utf-8")
-    assert_one_line_error(run(*told, "--profiles", "truth.csv"), "a row for each of 20")
+    assert_one_line_error(run(*told, "--profiles", "truth.csv"), "one for each examinee, got 19")
     Path("truth.csv").write_text("\n".join([*rows[:-1], "x,y,1,0"]) + "\n", encoding="utf-8")
     assert_one_line_error(run(*told, "--profiles", "truth.csv"), "row 20, addition")
     Path("truth.csv").write_text("addition\n", encoding="utf-8")
