@@ -770,6 +770,10 @@ def _banks() -> Any:
     adaptive.Sequential,
     adaptive.Logistic,
     adaptive.GradedResponse,
+    adaptive.PartialCredit,
+    adaptive.Nominal,
+    adaptive.DiBello,
+    adaptive.DiBelloNormal,
 )
 def _response_models() -> Any:
     dina = adaptive.Dina(0.2, 0.1, (1, 2))
@@ -783,6 +787,10 @@ def _response_models() -> Any:
         adaptive.Sequential((dina, adaptive.Gdina(np.array([[0.4, 0.6], [0.1, 0.9]])))),
         adaptive.Logistic(1.5, 0.5, 0.2, 0.9),
         adaptive.GradedResponse(1.5, (-1.0, 0.0, 1.0)),
+        adaptive.PartialCredit(1.5, (0.0, -1.0, 1.0)),
+        adaptive.Nominal((1.5, -0.5), (0.0, 1.0)),
+        adaptive.DiBello((1.0, 0.5), (-0.5, 1.0)),
+        adaptive.DiBelloNormal((1.0, 0.5), 0.0, 0.6, 3),
     ]
 
 

@@ -328,6 +328,10 @@ def special() -> dict[str, Any]:
         ("Sequential", (RAIN, WET), 3),
         ("Logistic", (ability,), 2),
         ("GradedResponse", (ability,), 4),
+        ("PartialCredit", (ability,), 4),
+        ("Nominal", (ability,), 3),
+        ("DiBello", (parent, other), 3),
+        ("DiBelloNormal", (parent, other), 3),
     ):
         found[f"{kind}.cpd.item"] = Variable.of_integers("answer", range(n_responses))
         found[f"{kind}.cpd.parents"] = parents

@@ -75,6 +75,7 @@ from bnmind.adaptive.learning.fit.standard_errors import (
     standard_errors,
 )
 from bnmind.adaptive.learning.groups import LearnedGroups, learn_groups
+from bnmind.adaptive.learning.irt import IRT_MODELS, IrtModel, irt_options, irt_start, learn_irt
 from bnmind.adaptive.learning.learn import Learned, LearnedItem, LearningRecord, learn
 from bnmind.adaptive.learning.parameters.options import Bounds, LearningOptions, Priors
 from bnmind.adaptive.response_models.additive.acdm import Acdm
@@ -84,6 +85,10 @@ from bnmind.adaptive.response_models.additive.nida import Nida
 from bnmind.adaptive.response_models.additive.nido import Nido
 from bnmind.adaptive.response_models.additive.rrum import Rrum
 from bnmind.adaptive.response_models.base import ResponseModel
+from bnmind.adaptive.response_models.dibello.combination import Combination
+from bnmind.adaptive.response_models.dibello.link import Link
+from bnmind.adaptive.response_models.dibello.normal import DiBelloNormal
+from bnmind.adaptive.response_models.dibello.steps import DiBello
 from bnmind.adaptive.response_models.dina import Dina
 from bnmind.adaptive.response_models.dino import Dino
 from bnmind.adaptive.response_models.gdina import Gdina
@@ -92,7 +97,9 @@ from bnmind.adaptive.response_models.graded_response import GradedResponse
 from bnmind.adaptive.response_models.logistic import Logistic
 from bnmind.adaptive.response_models.noisy_and import NoisyAnd
 from bnmind.adaptive.response_models.noisy_or import NoisyOr
+from bnmind.adaptive.response_models.nominal import Nominal
 from bnmind.adaptive.response_models.parametric import ParametricModel
+from bnmind.adaptive.response_models.partial_credit import PartialCredit
 from bnmind.adaptive.response_models.registry import RESPONSE_MODELS
 from bnmind.adaptive.response_models.sequential import Sequential
 from bnmind.adaptive.response_models.tabulated import Tabulated
@@ -185,6 +192,7 @@ __all__ = [
     "ATTRIBUTE_ACCURACY",
     "BRIER_SCORE",
     "ENTROPY",
+    "IRT_MODELS",
     "LOG_SCORE",
     "MISSING",
     "PATTERN_ACCURACY",
@@ -210,6 +218,7 @@ __all__ = [
     "Bounds",
     "ChosenBy",
     "CodeBound",
+    "Combination",
     "ComparedModel",
     "Comparison",
     "ContentBalance",
@@ -217,6 +226,8 @@ __all__ = [
     "CrossValidation",
     "Design",
     "DeviationBelow",
+    "DiBello",
+    "DiBelloNormal",
     "Dina",
     "Dino",
     "DiscriminationIndex",
@@ -233,6 +244,7 @@ __all__ = [
     "Hierarchy",
     "HigherOrder",
     "Independent",
+    "IrtModel",
     "Item",
     "ItemBank",
     "ItemEligibility",
@@ -250,6 +262,7 @@ __all__ = [
     "LearningRecord",
     "LikelihoodRatio",
     "LimitedInformation",
+    "Link",
     "Llm",
     "Logistic",
     "Loss",
@@ -267,11 +280,13 @@ __all__ = [
     "Nido",
     "NoisyAnd",
     "NoisyOr",
+    "Nominal",
     "OnlyItems",
     "Outlook",
     "PairFit",
     "PairStatistics",
     "ParametricModel",
+    "PartialCredit",
     "PerCost",
     "Plateau",
     "PosteriorWeightedKL",
@@ -343,12 +358,15 @@ __all__ = [
     "expected_ability",
     "fold_numbers",
     "irt_bank",
+    "irt_options",
+    "irt_start",
     "item_cost",
     "item_fit",
     "item_functioning",
     "item_time",
     "learn",
     "learn_groups",
+    "learn_irt",
     "likelihood_ratio",
     "limited_information",
     "logistic_items",

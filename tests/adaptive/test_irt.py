@@ -13,6 +13,8 @@ from bnmind.adaptive import (
     AbilityGrid,
     GradedResponse,
     Logistic,
+    Nominal,
+    PartialCredit,
     irt_bank,
     logistic_items,
     start_belief,
@@ -61,6 +63,47 @@ def test_graded_responses_are_differences_of_curves(
     if len(thresholds) == 1:
         binary = Logistic(slope, thresholds[0]).fisher_information([theta])
         np.testing.assert_allclose(item.fisher_information([theta]), binary, rtol=1e-9)
+
+
+thresholds = st.lists(st.floats(-3, 3), min_size=1, max_size=4)
+
+
+@given(st.floats(0.2, 3), thresholds, abilities)
+def test_steps_of_partial_credit_are_curves_and_it_is_a_nominal_model(
+    slope: float, steps: list[float], theta: float
+) -> None:
+    item = PartialCredit(slope, tuple(steps))
+    found = item.probabilities([theta])[0]
+    for r, threshold in enumerate(steps):
+        right = Logistic(slope, threshold).probabilities([theta])[0, 1]
+        assert found[r + 1] / (found[r] + found[r + 1]) == pytest.approx(right, rel=1e-9)
+    scores = tuple((slope * np.arange(1, len(steps) + 1)).tolist())
+    same = Nominal(scores, tuple((-slope * np.cumsum(steps)).tolist()))
+    np.testing.assert_allclose(same.probabilities([theta])[0], found, atol=1e-12)
+    np.testing.assert_allclose(
+        same.fisher_information([theta]), item.fisher_information([theta]), rtol=1e-9
+    )
+
+
+@given(
+    st.lists(st.tuples(st.floats(-3, 3), st.floats(-2, 2)), min_size=1, max_size=4),
+    st.floats(-4, 4),
+)
+def test_the_information_of_nominal_items_is_the_expected_squared_score(
+    parameters: list[tuple[float, float]], theta: float
+) -> None:
+    item = Nominal(tuple(a for a, _ in parameters), tuple(c for _, c in parameters))
+    h = 1e-5
+    low, high = np.log(item.probabilities([theta - h, theta + h]))
+    expected = float(item.probabilities([theta])[0] @ ((high - low) / (2 * h)) ** 2)
+    assert item.fisher_information([theta])[0] == pytest.approx(expected, rel=1e-4, abs=1e-8)
+
+
+def test_steps_and_nominal_curves_far_away_are_finite() -> None:
+    for item in (PartialCredit(50.0, (-100.0, 100.0)), Nominal((50.0, -50.0), (100.0, 0.0))):
+        far = item.probabilities([-1e6, 0.0, 1e6])
+        np.testing.assert_allclose(far.sum(axis=1), 1)
+        assert np.isfinite(item.fisher_information([-1e6, 0.0, 1e6])).all()
 
 
 def test_far_tails_keep_their_digits() -> None:

@@ -189,6 +189,10 @@ class GroupFamilies:
         parts = zip(self.split(tables), self.split(counts), strict=True)
         return tuple(t for part, n in parts for t in self.families.maximize(part, n))
 
+    def settled(self, tables: tuple[Floats, ...]) -> tuple[Floats, ...]:
+        """Return tables of which those made from fewer numbers have their form."""
+        return tuple(t for part in self.split(tables) for t in self.families.settled(part))
+
 
 @dataclass(frozen=True, eq=False)
 class GroupExpectation:

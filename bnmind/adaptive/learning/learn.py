@@ -127,7 +127,9 @@ class LearningModel:
         names = [name for block in blocks for name in block.names]
         layout = ResponseLayout(blocks, tuple(bank.position(name) for name in names))
         together = n_profiles(bank) <= options.max_profiles
-        skills = SkillFamilies(bank, options.fixed, options.priors, together=together)
+        skills = SkillFamilies(
+            bank, options.fixed, options.priors, together=together, scaled=options.scaled
+        )
         return cls(bank, layout, skills)
 
     def expectation(

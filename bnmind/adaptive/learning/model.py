@@ -13,8 +13,8 @@ from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.qmatrix import QMatrix, bank_parts, skill_levels
 from bnmind.adaptive.items.skill_distributions import Independent, ProfileDistribution, Saturated
 from bnmind.adaptive.learning.parameters.block import FixedBlock, ItemBlock, ItemRule, PairBlock
+from bnmind.adaptive.learning.parameters.curves.block import CURVES, CurveBlock, curve_blocks
 from bnmind.adaptive.learning.parameters.gdina import TableBlock
-from bnmind.adaptive.learning.parameters.logistic import CurveBlock
 from bnmind.adaptive.learning.parameters.main_effects import EffectsBlock, SharedBlock
 from bnmind.adaptive.learning.parameters.noisy import NoisyBlock
 from bnmind.adaptive.learning.parameters.options import Bounds, LearningOptions
@@ -28,10 +28,7 @@ from bnmind.adaptive.response_models.additive.effects import (
 from bnmind.adaptive.response_models.base import ResponseModel, response_channel
 from bnmind.adaptive.response_models.dina import Dina
 from bnmind.adaptive.response_models.gdina import Gdina
-from bnmind.adaptive.response_models.graded import Graded
-from bnmind.adaptive.response_models.graded_response import GradedResponse
 from bnmind.adaptive.response_models.guess_slip import GuessSlip
-from bnmind.adaptive.response_models.logistic import Logistic
 from bnmind.adaptive.response_models.noisy_skills import NoisySkills
 from bnmind.adaptive.response_models.parametric import ParametricModel
 from bnmind.adaptive.response_models.sequential import Sequential
@@ -95,6 +92,9 @@ def item_rules(bank: ItemBank, options: LearningOptions) -> tuple[ItemRule, ...]
     known = {*bank.item_names, *(v.name for v in bank.hidden)}
     for name in sorted(set(options.fixed) - known):
         raise UnknownNameError("item or skill", name, sorted(known))
+    hidden = {v.name for v in bank.hidden}
+    for name in sorted(set(options.scaled) - hidden):
+        raise UnknownNameError("ability", name, sorted(hidden))
     if not isinstance(options.bounds, Bounds):
         for name in options.bounds:
             bank.position(name)
@@ -144,6 +144,7 @@ def item_blocks(bank: ItemBank, options: LearningOptions) -> tuple[ItemBlock, ..
     """
     pairs: list[ItemRule] = []
     effects: dict[tuple[object, ...], list[ItemRule]] = {}
+    curves: list[ItemRule] = []
     blocks: list[ItemBlock] = []
     problems = []
     for rule in item_rules(bank, options):
@@ -155,6 +156,8 @@ def item_blocks(bank: ItemBank, options: LearningOptions) -> tuple[ItemBlock, ..
             effects.setdefault((type(rule.model),), []).append(rule)
         elif isinstance(rule.model, ItemEffects):
             effects.setdefault((type(rule.model), len(rule.parents)), []).append(rule)
+        elif isinstance(rule.model, CURVES):
+            curves.append(rule)
         else:
             block = block_of(rule, options)
             if block is None:
@@ -164,6 +167,7 @@ def item_blocks(bank: ItemBank, options: LearningOptions) -> tuple[ItemBlock, ..
     if problems:
         raise InvalidModelError(problems)
     blocks += [effects_block(tuple(rules), options) for rules in effects.values()]
+    blocks += curve_blocks(curves, options.priors)
     if pairs:
         blocks.insert(0, PairBlock(tuple(pairs), options.priors, options.monotone))
     return tuple(blocks)
@@ -201,8 +205,8 @@ def block_of(rule: ItemRule, options: LearningOptions) -> ItemBlock | None:
         return NoisyBlock(rule, priors)
     if isinstance(model, MainEffects):
         return effects_block((rule,), options)
-    if isinstance(model, Graded | Logistic | GradedResponse):
-        return CurveBlock(rule)
+    if isinstance(model, CURVES):
+        return CurveBlock((rule,), priors)
     if isinstance(model, ParametricModel):
         return ParametricBlock(rule)
     if isinstance(model, Sequential):

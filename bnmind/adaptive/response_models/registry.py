@@ -18,6 +18,8 @@ from bnmind.adaptive.response_models.additive.nida import Nida
 from bnmind.adaptive.response_models.additive.nido import Nido
 from bnmind.adaptive.response_models.additive.rrum import Rrum
 from bnmind.adaptive.response_models.base import ResponseModel
+from bnmind.adaptive.response_models.dibello.normal import DiBelloNormal
+from bnmind.adaptive.response_models.dibello.steps import DiBello
 from bnmind.adaptive.response_models.dina import Dina
 from bnmind.adaptive.response_models.dino import Dino
 from bnmind.adaptive.response_models.gdina import Gdina
@@ -26,6 +28,8 @@ from bnmind.adaptive.response_models.graded_response import GradedResponse
 from bnmind.adaptive.response_models.logistic import Logistic
 from bnmind.adaptive.response_models.noisy_and import NoisyAnd
 from bnmind.adaptive.response_models.noisy_or import NoisyOr
+from bnmind.adaptive.response_models.nominal import Nominal
+from bnmind.adaptive.response_models.partial_credit import PartialCredit
 from bnmind.adaptive.response_models.sequential import Sequential
 from bnmind.adaptive.response_models.tabulated import Tabulated
 
@@ -72,6 +76,12 @@ RESPONSE_MODELS: Mapping[str, RegisteredModel] = MappingProxyType(
         "graded": RegisteredModel(Graded(1.0, (0.5,)), "a logistic curve of the sum of levels"),
         "logistic": RegisteredModel(Logistic(), "a logistic curve of one ability"),
         "graded-response": RegisteredModel(GradedResponse(1.0, (0.0,)), "graded, of one ability"),
+        "partial-credit": RegisteredModel(PartialCredit(1.0, (0.0,)), "steps in one ability"),
+        "nominal": RegisteredModel(Nominal((1.0,), (0.0,)), "unordered responses, one ability"),
+        "dibello": RegisteredModel(DiBello(1.0, (0.0,)), "slopes and difficulties of an expert"),
+        "dibello-normal": RegisteredModel(
+            DiBelloNormal(1.0, 0.0, 0.5, 2), "the same, with a normal distribution"
+        ),
         "own": RegisteredModel(Tabulated("Own", _EVEN, {"p": 0.5}), "the table of your own model"),
     }
 )
@@ -80,6 +90,7 @@ FORMER_NAMES: Mapping[str, str] = MappingProxyType(
     {
         **{"free-table": "gdina", "table": "gdina", "g-dina": "gdina", "lcdm": "gdina"},
         **{"a-cdm": "acdm", "crum": "llm", "c-rum": "llm", "r-rum": "rrum", "leaky-and": "rrum"},
+        **{"grm": "graded-response", "gpcm": "partial-credit"},
     }
 )
 """Other names that files and command lines may use."""

@@ -35,6 +35,9 @@ class Families(Protocol):
     ) -> tuple[Floats, ...]:
         """Return the tables with the largest likelihood of expected counts."""
 
+    def settled(self, tables: tuple[Floats, ...]) -> tuple[Floats, ...]:
+        """Return tables of which those made from fewer numbers have their form."""
+
 
 class Parameters(NamedTuple):
     """All parameters of a model."""

@@ -221,6 +221,9 @@ def skill_scores(
         if not skills.free(family) or (curves is not None and family in curves.cpds):
             continue
         masses = np.stack([skills.counts(row)[family] for row in profiles])
+        if (spread := skills.scale(family)) is not None:
+            columns.append(masses @ (spread.squares - table @ spread.squares))
+            continue
         above = skills.counts(prior)[family].sum(axis=0).reshape(-1)
         flat, chances = masses.reshape(len(masses), len(table), -1), table.reshape(len(table), -1)
         for column in range(chances.shape[1]):

@@ -11,8 +11,8 @@ Dina, Dino      `PairBlock`: two groups, all items together
 Gdina           `TableBlock` in `bnmind.adaptive.learning.parameters.gdina`
 NoisyAnd, -Or   `NoisyBlock` in `bnmind.adaptive.learning.parameters.noisy`
 Sequential      `StepsBlock` in `bnmind.adaptive.learning.parameters.sequential`
-Graded, IRT     `CurveBlock` in `bnmind.adaptive.learning.parameters.logistic`
 main effects    `EffectsBlock`, `SharedBlock` in ``learning.parameters.main_effects``
+Graded, IRT     `CurveBlock` in `bnmind.adaptive.learning.parameters.curves`
 fixed           `FixedBlock`
 ==============  ===============================================================
 """

@@ -61,15 +61,31 @@ class Priors:
     guess, slip
         The two parameters of a beta distribution, at least 1; (1, 1) is flat. For `Gdina`
         they apply to the lowest and the highest configuration, for sequential items to
-        each step.
+        each step. For `Logistic` they apply to the asymptotes that are learned: ``guess`` to
+        the lower one, ``slip`` to one minus the upper one.
     skills
         The concentration of a Dirichlet distribution of each distribution of the skills,
         at least 1; 1 is flat. For a saturated distribution it applies to all profiles.
+    slope
+        The mean and the standard deviation of the logarithm of a slope, which has a log-normal
+        distribution; for models of one ability, but not `Nominal`. None is flat.
+    logit_guess, logit_slip
+        The mean and the standard deviation of the logit of an asymptote that is learned, which
+        has a normal distribution; in addition to ``guess`` and ``slip``. None is flat.
+
+    Examples
+    --------
+    >>> Priors(guess=(5, 17))  # of BILOG for five alternatives, with the mode at 0.2
+    Priors(guess=(5, 17), slip=(1.0, 1.0), skills=1.0, slope=None, logit_guess=None, \
+logit_slip=None)
     """
 
     guess: tuple[float, float] = (1.0, 1.0)
     slip: tuple[float, float] = (1.0, 1.0)
     skills: float = 1.0
+    slope: tuple[float, float] | None = None
+    logit_guess: tuple[float, float] | None = None
+    logit_slip: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -80,6 +96,15 @@ class Priors:
         ]
         if not (math.isfinite(self.skills) and self.skills >= 1):
             problems.append(f"expected a concentration of at least 1, got {self.skills}")
+        for name in ("slope", "logit_guess", "logit_slip"):
+            pair = getattr(self, name)
+            if pair is None:
+                continue
+            if len(pair) != 2 or not (all(map(math.isfinite, pair)) and pair[1] > 0):
+                problems.append(
+                    f"expected a mean and a positive standard deviation as {name}, got {pair}"
+                )
+            object.__setattr__(self, name, tuple(pair))
         if problems:
             raise InvalidArgumentError(listed(problems), tuple(problems))
         object.__setattr__(self, "guess", tuple(self.guess))
@@ -112,6 +137,9 @@ class LearningOptions:
         always monotone; if False, `Dina` and `Dino` items that are not become `Gdina`.
     fixed
         Names of items, skills and other hidden variables whose distributions are fixed.
+    scaled
+        Names of abilities of which only the standard deviation is learned. The mean and the
+        shape of the distribution stay. With slopes fixed at 1 this is the Rasch model.
     max_iterations
         The largest number of steps from one start. A step is one M-step and the E-step
         that evaluates it. One more E-step evaluates the start.
@@ -144,6 +172,7 @@ class LearningOptions:
     priors: Priors = field(default_factory=Priors)
     monotone: bool = True
     fixed: Set[str] = frozenset()
+    scaled: Set[str] = frozenset()
     max_iterations: int = 5000
     tolerance: float = 1e-7
     accelerate: bool = True
@@ -153,6 +182,7 @@ class LearningOptions:
     def __post_init__(self) -> None:
         check_fields(self)
         object.__setattr__(self, "fixed", frozenset(self.fixed))
+        object.__setattr__(self, "scaled", frozenset(self.scaled))
         problems = [
             f"expected {name} of at least {least}, got {value}"
             for name, value, least in (
@@ -165,6 +195,10 @@ class LearningOptions:
             if not value >= least
         ]
         problems += faults_of_workers(self.workers)
+        problems += [
+            f"expected {name} to be fixed or scaled, got both"
+            for name in sorted(self.fixed & self.scaled)
+        ]
         if not 0 <= self.least_chance < 0.5:
             problems.append(f"expected a least chance in [0, 0.5), got {self.least_chance}")
         if problems:

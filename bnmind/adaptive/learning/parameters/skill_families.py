@@ -15,8 +15,11 @@ import numpy as np
 
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.higher_order import AbilityCPD, LogisticCPD
+from bnmind.adaptive.learning.parameters.ability_spread import AbilitySpread
 from bnmind.adaptive.learning.parameters.higher_order import LogisticFamilies
 from bnmind.adaptive.learning.parameters.options import Priors
+from bnmind.adaptive.response_models.base.abilities import ability_values
+from bnmind.errors import InvalidModelError
 from bnmind.information import Floats
 from bnmind.pgm import CPD, TabularCPD, Variable
 
@@ -37,12 +40,16 @@ class SkillFamilies:
         A Dirichlet distribution of each distribution.
     together
         Whether a saturated distribution is one table over all profiles.
+    scaled
+        Names of abilities of which only the standard deviation is learned; see
+        `ability_spread`.
     """
 
     bank: ItemBank
     fixed: Collection[str]
     priors: Priors
     together: bool = True
+    scaled: Collection[str] = ()
     scopes: tuple[tuple[str, ...], ...] = field(init=False)
     """The variables of each family, the child before its parents; or all variables."""
     saturated: bool = field(init=False)
@@ -56,7 +63,7 @@ class SkillFamilies:
             chained &= {v.name for v in cpd.parents} == set(names)
             chained &= not isinstance(cpd, AbilityCPD | LogisticCPD)
             names.append(cpd.variable.name)
-        chained &= self.together and not set(names) & set(self.fixed)
+        chained &= self.together and not set(names) & {*self.fixed, *self.scaled}
         whole = (tuple(v.name for v in self.bank.hidden),)
         object.__setattr__(self, "saturated", chained)
         each = tuple(tuple(v.name for v in cpd.scope) for cpd in cpds)
@@ -123,7 +130,12 @@ class SkillFamilies:
         return self._with_curves(self._initial, self.curves.start())
 
     def settled(self, tables: tuple[Floats, ...]) -> tuple[Floats, ...]:
-        """Return tables of which those with logistic curves are logistic."""
+        """Return tables of which those made from fewer numbers have their form."""
+        spreads = [self.scale(number) for number in range(len(tables))]
+        tables = tuple(
+            table if spread is None else spread.most_likely(table)
+            for table, spread in zip(tables, spreads, strict=True)
+        )
         if self.curves is None:
             return tables
         return self._with_curves(tables, self.curves.settled(dict(enumerate(tables))))
@@ -132,7 +144,7 @@ class SkillFamilies:
         """Return random tables, uniformly distributed."""
         tables = []
         for number, table in enumerate(self._initial):
-            if self._stays(number) or self._is_curve(number):
+            if self._stays(number) or self._has_few_parameters(number):
                 tables.append(table)
                 continue
             drawn = rng.standard_exponential(table.shape) * (table > 0)
@@ -173,6 +185,9 @@ class SkillFamilies:
             if self._stays(number) or self._is_curve(number):
                 shares.append(table)
                 continue
+            if (scale := self.scale(number)) is not None:
+                shares.append(scale.most_likely(count))
+                continue
             more = count + (self.priors.skills - 1) * (self._initial[number] > 0)
             sums = more.sum(axis=0, keepdims=True)
             shares.append(np.divide(more, sums, out=table.copy(), where=sums > 0))
@@ -189,7 +204,7 @@ class SkillFamilies:
             return weight * sum(
                 float(np.log(table[initial > 0]).sum())
                 for number, (table, initial) in enumerate(zip(tables, self._initial, strict=True))
-                if not (self._stays(number) or self._is_curve(number))
+                if not (self._stays(number) or self._has_few_parameters(number))
             )
 
     @property
@@ -198,9 +213,43 @@ class SkillFamilies:
         of_tables = sum(
             int((np.count_nonzero(table, axis=0) - 1).sum())
             for number, table in enumerate(self._initial)
-            if not (self._stays(number) or self._is_curve(number))
+            if not (self._stays(number) or self._has_few_parameters(number))
         )
+        of_tables += len(self._spreads)
         return of_tables + (0 if self.curves is None else self.curves.n_parameters)
+
+    def _has_few_parameters(self, family: int) -> bool:
+        """Return whether a family's table is made from fewer numbers."""
+        return self._is_curve(family) or self.scale(family) is not None
+
+    def scale(self, family: int) -> AbilitySpread | None:
+        """Return the distributions of a scaled ability; None for other families."""
+        if self.saturated or self.scopes[family][0] not in self.scaled:
+            return None
+        return self._spreads[self.scopes[family][0]]
+
+    @cached_property
+    def _spreads(self) -> dict[str, AbilitySpread]:
+        """The distributions of each scaled ability.
+
+        Raises
+        ------
+        InvalidModelError
+            If a scaled variable has parents or its states are not numbers.
+        """
+        found, problems = {}, []
+        for cpd in self.initial_cpds:
+            name = cpd.variable.name
+            if name not in self.scaled:
+                continue
+            if cpd.parents:
+                problems.append(f"expected {name} without parents, as its deviation is learned")
+                continue
+            table = np.real(cpd.to_factor().values)
+            found[name] = AbilitySpread(ability_values(cpd.variable), table)
+        if problems:
+            raise InvalidModelError(problems)
+        return found
 
     def free(self, family: int) -> bool:
         """Return whether a family is learned."""

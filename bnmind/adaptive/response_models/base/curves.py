@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from bnmind.information import Floats
 
-__all__ = ["graded", "logistic"]
+__all__ = ["both_tails", "graded", "logistic", "softmax"]
 
 
 def graded(distances: ArrayLike) -> Floats:
@@ -31,4 +31,21 @@ def logistic(distances: ArrayLike) -> Floats:
     x = np.asarray(distances, dtype=np.float64)
     with np.errstate(invalid="ignore"):  # of nan
         result: Floats = np.exp(-np.logaddexp(0.0, -x))
+    return result
+
+
+def both_tails(distances: Floats) -> tuple[Floats, Floats]:
+    """Return 1 / (1 + exp(−x)) and 1 / (1 + exp(x)), both accurate; faster than `logistic`."""
+    small = np.exp(-np.abs(distances))
+    near = 1 / (1 + small)
+    far = small * near
+    up = distances >= 0
+    return np.where(up, near, far), np.where(up, far, near)
+
+
+def softmax(logits: ArrayLike) -> Floats:
+    """Return exp(x_r) / Σ_q exp(x_q) over the last axis, without overflow."""
+    x = np.asarray(logits, dtype=np.float64)
+    weights = np.exp(x - x.max(axis=-1, keepdims=True))
+    result: Floats = weights / weights.sum(axis=-1, keepdims=True)
     return result

@@ -1,0 +1,234 @@
+"""Models of item response theory by the names that users of mirt and TAM know.
+
+A model says which curve the items have, what is learned of the ability, and which priors apply.
+`learn_irt` starts from the shares of the responses and learns a bank of one ability.
+
+References
+----------
+The names are those of R. P. Chalmers, "mirt: a multidimensional item response theory package for
+the R environment", J. Stat. Softw. 2012. The priors of the 3PL and the 4PL are those of M.
+Zimowski, E. Muraki, R. Mislevy and R. D. Bock, *BILOG-MG*, 1996, for five alternatives.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bnmind._arguments import checked
+from bnmind._messages import first_faults
+from bnmind.adaptive.items.bank import ItemBank
+from bnmind.adaptive.items.irt import ABILITY, AbilityGrid, irt_bank
+from bnmind.adaptive.learning.learn import Learned, learn
+from bnmind.adaptive.learning.parameters.options import LearningOptions, Priors
+from bnmind.adaptive.response_models.base import ResponseModel
+from bnmind.adaptive.response_models.graded_response import GradedResponse
+from bnmind.adaptive.response_models.logistic import Logistic
+from bnmind.adaptive.response_models.nominal import Nominal
+from bnmind.adaptive.response_models.partial_credit import PartialCredit
+from bnmind.adaptive.responses.responses import Responses
+from bnmind.errors import InvalidModelError
+from bnmind.information import Floats
+
+if TYPE_CHECKING:
+    import pandas
+
+__all__ = ["IRT_GRID", "IRT_MODELS", "IrtModel", "irt_options", "irt_start", "learn_irt"]
+
+IRT_GRID = AbilityGrid.normal(n_points=61, reach=6.0)
+"""The default abilities: 61 from −6 to 6, as in mirt."""
+
+
+class IrtModel(NamedTuple):
+    """A model of item response theory with one ability."""
+
+    about: str
+    """A short description."""
+    start: Callable[[Floats], ResponseModel]
+    """Returns the first response model of an item from the shares of its responses."""
+    most_responses: int | None = None
+    """The largest number of responses to an item; None for any number."""
+    has_equal_slopes: bool = False
+    """Whether all slopes are 1, and the deviation of the ability is learned."""
+    priors: Priors = Priors()
+    """The priors of asymptotes and slopes."""
+
+
+def _logit(share: float) -> float:
+    return math.log(share / (1 - share))
+
+
+def _logistic(shares: Floats, lower: float = 0.0, upper: float = 1.0) -> Logistic:
+    right = (float(shares[-1]) - lower) / (upper - lower)
+    return Logistic(1.0, -1.2 * _logit(min(max(right, 0.02), 0.98)), lower, upper)
+
+
+def _graded(shares: Floats) -> GradedResponse:
+    above = np.cumsum(shares[::-1])[::-1][1:]
+    return GradedResponse(1.0, tuple(-1.2 * _logit(share) for share in above.tolist()))
+
+
+def _partial_credit(shares: Floats) -> PartialCredit:
+    return PartialCredit(1.0, tuple(np.log(shares[:-1] / shares[1:]).tolist()))
+
+
+def _nominal(shares: Floats) -> Nominal:
+    slopes = np.arange(1, len(shares)) / (len(shares) - 1)
+    return Nominal(tuple(slopes.tolist()), tuple(np.log(shares[1:] / shares[0]).tolist()))
+
+
+_GUESS = Priors(guess=(5.0, 17.0), slope=(0.0, 0.5))
+_BOTH = Priors(guess=(5.0, 17.0), slip=(5.0, 17.0), slope=(0.0, 0.5))
+_RASCH = IrtModel("equal slopes; the deviation of the ability is learned", _logistic, 2, True)
+
+IRT_MODELS: Mapping[str, IrtModel] = MappingProxyType(
+    {
+        "rasch": _RASCH,
+        "1PL": _RASCH._replace(about="the same model"),
+        "2PL": IrtModel("slope and difficulty", _logistic, 2),
+        "3PL": IrtModel(
+            "a lower asymptote too; priors", lambda shares: _logistic(shares, 0.2), 2, priors=_GUESS
+        ),
+        "4PL": IrtModel(
+            "both asymptotes; priors", lambda shares: _logistic(shares, 0.2, 0.95), 2, priors=_BOTH
+        ),
+        "graded": IrtModel("graded responses (GRM, Samejima)", _graded),
+        "pcm": IrtModel("partial credit with equal slopes (Masters)", _partial_credit, None, True),
+        "gpcm": IrtModel("generalized partial credit (Muraki)", _partial_credit),
+        "nominal": IrtModel("responses without an order (Bock)", _nominal),
+    }
+)
+"""The models by name."""
+
+
+@checked
+def irt_start(
+    responses: Responses | pandas.DataFrame | ArrayLike,
+    model: IrtModel,
+    *,
+    grid: AbilityGrid = IRT_GRID,
+    ability: str = ABILITY,
+) -> ItemBank:
+    """Return the bank that learning starts from: curves that fit the shares of the responses.
+
+    Parameters
+    ----------
+    responses
+        The responses; the largest of each item is taken for its best one.
+    model
+        The model, such as ``IRT_MODELS["2PL"]``.
+    grid
+        The abilities.
+    ability
+        The name of the latent variable.
+
+    Raises
+    ------
+    InvalidModelError
+        If an item has more responses than the model allows.
+    """
+    data = Responses.of(responses)
+    models, problems = [], []
+    for name, codes in zip(data.items, data.codes.T, strict=True):
+        n = max(int(codes.max(initial=0)) + 1, 2)
+        if model.most_responses is not None and n > model.most_responses:
+            problems.append(f"item {name} has {n} responses, the model {model.most_responses}")
+            continue
+        counts = np.bincount(codes[codes >= 0], minlength=n) + 0.5
+        models.append(model.start(counts / counts.sum()))
+    if problems:
+        names = [n for n, known in IRT_MODELS.items() if known.most_responses is None]
+        more = f"models for more responses are {', '.join(names)}"
+        raise InvalidModelError([*first_faults(problems), more])
+    return irt_bank(models, grid, items=list(data.items), ability=ability)
+
+
+def irt_options(
+    model: IrtModel, start: ItemBank, options: LearningOptions | None = None
+) -> LearningOptions:
+    """Return the options with which a model is learned.
+
+    The ability stays as it is, or its deviation is learned and slopes are 1 if the model has
+    equal slopes. The priors are those of the model unless the options have others.
+
+    Parameters
+    ----------
+    model, start
+        The model, and the bank that `irt_start` made.
+    options
+        Other options.
+
+    Examples
+    --------
+    >>> model = IRT_MODELS["rasch"]
+    >>> irt_options(model, irt_start([[0, 1], [1, 0]], model)).scaled
+    frozenset({'ability'})
+    """
+    asked = options or LearningOptions()
+    priors = model.priors if asked.priors == Priors() else asked.priors
+    abilities = frozenset(start.skills)
+    if not model.has_equal_slopes:
+        return dataclasses.replace(asked, priors=priors, fixed=abilities.union(asked.fixed))
+    bounds = {
+        name: dataclasses.replace(asked.bounds_of(name), slope=(1.0, 1.0))
+        for name in start.item_names
+    }
+    scaled = abilities.union(asked.scaled)
+    return dataclasses.replace(asked, priors=priors, bounds=bounds, scaled=scaled)
+
+
+@checked
+def learn_irt(
+    responses: Responses | pandas.DataFrame | ArrayLike,
+    model: IrtModel,
+    *,
+    grid: AbilityGrid = IRT_GRID,
+    options: LearningOptions | None = None,
+    title: str | None = None,
+    source: str | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Learned:
+    """Learn a bank of one ability from responses alone.
+
+    Parameters
+    ----------
+    responses
+        The responses; see `Responses.of`.
+    model
+        The model, such as ``IRT_MODELS["2PL"]``.
+    grid
+        The abilities and their distribution.
+    options
+        The options of `learn`, to which those of the model are added; see `irt_options`.
+    title, source, progress
+        As for `learn`.
+
+    Raises
+    ------
+    InvalidModelError
+        If an item has more responses than the model allows.
+    ResponseTableError
+        If the responses are not valid.
+
+    Examples
+    --------
+    >>> answers = [[0, 0, 0], [0, 0, 1], [1, 0, 0], [1, 1, 0], [1, 0, 1], [1, 1, 1]]
+    >>> learn_irt(answers, IRT_MODELS["rasch"]).n_parameters
+    4
+    """
+    data = Responses.of(responses)
+    start = irt_start(data, model, grid=grid)
+    return learn(
+        data,
+        start,
+        options=irt_options(model, start, options),
+        title=title,
+        source=source,
+        progress=progress,
+    )

@@ -1,0 +1,206 @@
+"""DiBello models against the formulas of CPTtools, in plain loops and in its order."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise, product
+from pathlib import Path
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bnmind.adaptive import (
+    Combination,
+    Design,
+    DiBello,
+    DiBelloNormal,
+    ItemBank,
+    Link,
+    MaximalItems,
+    ResponseModel,
+    Session,
+    read_bank,
+    write_bank,
+)
+from bnmind.adaptive.response_models.base import response_channel
+from bnmind.adaptive.response_models.dibello.combination import effective_abilities
+from bnmind.errors import InvalidModelError
+from bnmind.pgm import Network, Variable
+from tests.modes import examples
+
+NORMAL = NormalDist()
+
+
+def combined(name: str, thetas: list[float], alphas: list[float], betas: list[float]) -> float:
+    """Return the effective ability, as `Compensatory` and so on of CPTtools do."""
+    if name.startswith("offset"):
+        most = min if name.endswith("conjunctive") else max
+        return alphas[0] * most(t - b for t, b in zip(thetas, betas, strict=True))
+    each = [a * t for a, t in zip(alphas, thetas, strict=True)]
+    if name == "compensatory":
+        return sum(each) / math.sqrt(len(each)) - betas[0]
+    return (min(each) if name == "conjunctive" else max(each)) - betas[0]
+
+
+def linked(link: str, effective: list[float]) -> list[float]:
+    """Return the chances from the best response to the worst, as CPTtools orders them."""
+    if link == "partial-credit":
+        weights = [math.exp(1.7 * sum(effective[r:])) for r in range(len(effective))] + [1.0]
+        return [w / sum(weights) for w in weights]
+    above, most = [0.0], 0.0
+    for eta in effective:
+        most = max(most, 1 / (1 + math.exp(-1.7 * eta)))
+        above.append(most)
+    above.append(1.0)
+    return [b - a for a, b in pairwise(above)]
+
+
+numbers = st.floats(-2, 2)
+positive = st.floats(0.2, 2)
+
+
+@settings(max_examples=examples(60))
+@given(st.data())
+def test_tables_are_those_of_cpttools(data: st.DataObject) -> None:
+    sizes = data.draw(st.lists(st.integers(2, 4), min_size=1, max_size=3))
+    n_steps = data.draw(st.integers(1, 3))
+    kinds = data.draw(
+        st.lists(st.sampled_from(Combination), min_size=n_steps, max_size=n_steps), "combinations"
+    )
+    link = data.draw(st.sampled_from(Link))
+    k = len(sizes)
+    slopes = [data.draw(st.tuples(*[positive] * (1 if kind.is_offset else k))) for kind in kinds]
+    betas = [data.draw(st.tuples(*[numbers] * (k if kind.is_offset else 1))) for kind in kinds]
+    model = DiBello(tuple(slopes), tuple(betas), tuple(kinds), link)
+    parents = [Variable.of_integers(f"s{i}", range(n)) for i, n in enumerate(sizes)]
+    channel = response_channel(model, parents)
+    for row, levels in zip(channel, product(*map(range, sizes)), strict=True):
+        thetas = [NORMAL.inv_cdf((2 * m + 1) / (2 * n)) for m, n in zip(levels, sizes, strict=True)]
+        effective = [
+            combined(kind, thetas, list(a), list(b))
+            for kind, a, b in zip(kinds, slopes, betas, strict=True)
+        ]
+        expected = linked(link, effective[::-1])[::-1]
+        np.testing.assert_allclose(row, expected, atol=1e-12)
+
+
+def test_effective_abilities_and_combinations_are_those_of_the_tests_of_cpttools() -> None:
+    """R. Almond, CPTtools, tests/testthat/test-Rules.R."""
+    np.testing.assert_allclose(effective_abilities([3])[:, 0], [-0.9674, 0, 0.9674], atol=2e-4)
+    thetas = np.array([[a, b] for b in (1.0, 0.0, -1.0) for a in (1.0, 0.0, -1.0)])
+    root = np.sqrt(2.0)
+    known = [
+        (Combination.COMPENSATORY, (root, root), (0,), (2, 1, 0, 1, 0, -1, 0, -1, -2)),
+        (Combination.COMPENSATORY, (root, root), (1,), (1, 0, -1, 0, -1, -2, -1, -2, -3)),
+        (Combination.COMPENSATORY, (2 * root, root), (0,), (3, 1, -1, 2, 0, -2, 1, -1, -3)),
+        (Combination.CONJUNCTIVE, (1, 1), (0,), (1, 0, -1, 0, 0, -1, -1, -1, -1)),
+        (Combination.DISJUNCTIVE, (1, 1), (0,), (1, 1, 1, 1, 0, 0, 1, 0, -1)),
+        (Combination.OFFSET_CONJUNCTIVE, (1,), (0, 0), (1, 0, -1, 0, 0, -1, -1, -1, -1)),
+        (Combination.OFFSET_CONJUNCTIVE, (1,), (1, 0), (0, -1, -2, 0, -1, -2, -1, -1, -2)),
+        (Combination.OFFSET_CONJUNCTIVE, (2,), (0, 0), (2, 0, -2, 0, 0, -2, -2, -2, -2)),
+        (Combination.OFFSET_DISJUNCTIVE, (1,), (0, 0), (1, 1, 1, 1, 0, 0, 1, 0, -1)),
+    ]
+    for combination, slopes, difficulty, expected in known:
+        found = combination.effective(thetas, np.array(slopes), np.array(difficulty))
+        np.testing.assert_allclose(found, expected, atol=1e-12)
+    # Without parents the effective ability is minus the difficulty.
+    none = Combination.COMPENSATORY.effective(np.zeros((1, 0)), np.zeros(0), np.array([-1.0]))
+    assert none.tolist() == [1.0]
+
+
+@given(positive, numbers, st.lists(st.floats(0, 3), min_size=1, max_size=3))
+def test_dibello_samejima_is_calc_ds_table(
+    slope: float, difficulty: float, increments: list[float]
+) -> None:
+    """P(X ≥ r) is logistic in 1.7 η − d_r, d_r = Σ_{s < r} increments − half of their sum."""
+    skill = Variable("skill", ("low", "medium", "high"))
+    model = DiBello.samejima(slope, difficulty, tuple(increments))
+    channel = response_channel(model, [skill])
+    for row, level in zip(channel, range(3), strict=True):
+        eta = slope * NORMAL.inv_cdf((2 * level + 1) / 6) - difficulty
+        for r in range(len(increments) + 1):
+            d = sum(increments[:r]) - sum(increments) / 2
+            assert row[r + 1 :].sum() == pytest.approx(1 / (1 + math.exp(d - 1.7 * eta)), abs=1e-9)
+
+
+@given(positive, numbers, st.floats(0.1, 3), st.integers(2, 5))
+def test_the_normal_model_is_calc_dn_table(
+    slope: float, difficulty: float, deviation: float, n: int
+) -> None:
+    skill = Variable("skill", ("low", "medium", "high"))
+    channel = response_channel(DiBelloNormal(slope, difficulty, deviation, n), [skill])
+    for row, level in zip(channel, range(3), strict=True):
+        eta = slope * NORMAL.inv_cdf((2 * level + 1) / 6) - difficulty
+        limits = [-math.inf, *(NORMAL.inv_cdf(r / n) for r in range(1, n)), math.inf]
+        below = [NORMAL.cdf((limit - eta) / deviation) for limit in limits]
+        np.testing.assert_allclose(row, np.diff(below), atol=1e-12)
+
+
+def test_a_network_of_skills_and_items_is_built_from_an_experts_numbers(tmp_path: Path) -> None:
+    levels = ("low", "medium", "high")
+    general, part = Variable("general", levels), Variable("part", levels)
+    skills = Network(
+        (
+            DiBelloNormal(1.0, 0.0, 1.0, 3).cpd(general, ()),
+            DiBelloNormal(0.8, 0.0, 0.6, 3).cpd(part, [general]),
+        )
+    )
+    np.testing.assert_allclose(
+        np.real(skills.cpd("general").to_factor().values), [1 / 3] * 3, atol=1e-12
+    )
+    models: list[ResponseModel] = [
+        DiBello(1.0, (0.0,)),
+        DiBello((1.0, 0.5), (-0.5, 0.5), link=Link.GRADED_RESPONSE),
+        DiBello(1.0, ((0.0, -1.0), 0.5), Combination.OFFSET_CONJUNCTIVE),
+        DiBelloNormal(0.7, 0.2, 0.5, 3),
+    ]
+    needs = [[1, 0], [1, 1], [1, 1], [0, 1]]
+    bank = ItemBank.from_response_models(
+        needs, models, skills=skills, skill_names=["general", "part"]
+    )
+    write_bank(bank, tmp_path / "bank.json")
+    again = read_bank(tmp_path / "bank.json")
+    assert [item.gate for item in again.items] == models
+    session = Session.start(Design(again, stopper=MaximalItems(3)))
+    while not session.stop_reason:
+        item = session.next_item()
+        session = session.answer(item, len(again.responses(item)) - 1)
+    assert session.belief.marginal("general")[2] > 0.5
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: DiBello(-1.0, (0.0,)), "positive slopes"),
+        (lambda: DiBello((1.0, math.inf), (0.0,)), "finite numbers as slopes, got inf"),
+        (lambda: DiBello(1.0, ()), "at least one difficulty"),
+        (lambda: DiBello(1.0, (0.0,), (Combination.CONJUNCTIVE,) * 2), "1 combination"),
+        (lambda: DiBello(((1.0,), (1.0,)), (0.0,)), "slopes for 1 responses"),
+        (lambda: DiBello.samejima(1.0, 0.0, (-1.0,)), "increments of at least 0"),
+        (
+            lambda: DiBello.samejima(1.0, 0.0, combination=Combination.OFFSET_CONJUNCTIVE),
+            "without offsets",
+        ),
+        (lambda: DiBelloNormal(1.0, 0.0, 0.0, 2), "positive deviation"),
+        (lambda: DiBelloNormal(1.0, 0.0, 1.0, 1), "at least 2 responses"),
+    ],
+)
+def test_wrong_numbers_are_refused(make: object, message: str) -> None:
+    with pytest.raises(InvalidModelError, match=message):
+        make()  # type: ignore[operator]
+
+
+def test_unknown_combinations_in_files_are_refused() -> None:
+    record: dict[str, Any] = {"slopes": [1.0], "difficulties": [0.0], "combination": "average"}
+    with pytest.raises(InvalidModelError, match=r"one of compensatory, conjunctive, .* 'average'"):
+        DiBello(**record)
+
+
+def test_numbers_for_other_skills_are_refused() -> None:
+    skill, item = Variable.of_integers("a", range(2)), Variable.of_integers("x", range(2))
+    with pytest.raises(InvalidModelError, match="expected 1 slopes for x, got 2"):
+        DiBello((1.0, 0.5), (0.0,)).cpd(item, [skill])
