@@ -1024,6 +1024,38 @@ def _simulations() -> Any:
 
 
 @_add(
+    adaptive.Branch,
+    adaptive.CertifiedInterval,
+    adaptive.CostOfCertainty,
+    adaptive.DesignEvaluation,
+    adaptive.FixedTest,
+    adaptive.ItemNode,
+    adaptive.ItemTree,
+    adaptive.OptimalTest,
+    adaptive.Panel,
+    adaptive.PanelModule,
+    adaptive.PanelRoute,
+)
+def _item_trees() -> Any:
+    best = adaptive.optimal_test_tree(bank(), 2)
+    panel = adaptive.panel_test(bank(), [1, 1])
+    evaluation = adaptive.evaluate_design(adaptive.Design(bank()))
+    return [
+        best,
+        best.tree,
+        best.tree.root,
+        best.tree.branch(),
+        adaptive.fixed_test(bank(), 2),
+        panel,
+        panel.root,
+        *panel.root.routes,
+        evaluation,
+        evaluation.entropy,
+        adaptive.CostOfCertainty(0.9),
+    ]
+
+
+@_add(
     adaptive.Learned,
     adaptive.LearnedItem,
     adaptive.LearningOptions,

@@ -8,9 +8,11 @@ import typer
 
 from bnmind._front_door import installed_version
 from bnmind.cli.adaptive.administer import TEST_HELP, run_test
+from bnmind.cli.adaptive.evaluate import EVALUATE_HELP, evaluate
 from bnmind.cli.adaptive.learn import LEARN_HELP, LearnCommand, learn
 from bnmind.cli.adaptive.options import AdaptiveCommand
 from bnmind.cli.adaptive.simulate import SIMULATE_HELP, simulate
+from bnmind.cli.adaptive.tree import TREE_HELP, TreeCommand, tree
 from bnmind.cli.lab.reproduce import REPRODUCE_HELP, ReproduceCommand, reproduce
 from bnmind.cli.lab.run import RUN_HELP, run
 from bnmind.cli.mastermind.assist import ASSIST_HELP, assist
@@ -85,6 +87,7 @@ KINDS = {
     "ask": AskCommand,
     "assist": PriorCommand,
     "compare": GameCommand,
+    "evaluate": AdaptiveCommand,
     "explain": ExplainCommand,
     "fit": FitCommand,
     "learn": LearnCommand,
@@ -99,6 +102,7 @@ KINDS = {
     "suggest": PriorCommand,
     "test": AdaptiveCommand,
     "track": TrackCommand,
+    "tree": TreeCommand,
 }
 """The commands whose help lists the members of registries."""
 
@@ -122,6 +126,8 @@ for name, command, text, short in (
     ("ask", ask_about, ASK_HELP, "Ask for the observations that tell most."),
     ("learn", learn, LEARN_HELP, "Learn an item bank from responses."),
     ("simulate", simulate, SIMULATE_HELP, "Compare selectors on the same examinees."),
+    ("evaluate", evaluate, EVALUATE_HELP, "Compute the results of a test exactly."),
+    ("tree", tree, TREE_HELP, "Find the best test, and write it on paper."),
     ("test", run_test, TEST_HELP, "Run an adaptive test of one examinee."),
 ):
     app.command(name, cls=KINDS.get(name), help=text, short_help=short)(command)

@@ -26,6 +26,7 @@ LEARNABLE = {name: model for name, model in RESPONSE_MODELS.items() if model.fro
         ("fit", (MODEL_FORMATS, TABLE_PRIORS)),
         ("learn", (LEARNABLE, SKILL_DISTRIBUTIONS)),
         ("simulate", (SELECTORS, STOPPERS)),
+        ("evaluate", (SELECTORS, STOPPERS)),
         ("test", (SELECTORS, STOPPERS)),
         ("strategy", (STRATEGIES, TREE_FORMATS)),
         ("regret", (SCORES,)),

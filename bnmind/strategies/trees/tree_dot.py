@@ -8,6 +8,7 @@ from bnmind.errors import ModelFileError
 from bnmind.strategies.trees.shape import Outline, outline_of, tree_of
 from bnmind.strategies.trees.tree import StrategyTree
 from bnmind.strategies.trees.tree_title import board_of_title, title_of
+from bnmind.views.drawing.decision_tree import TreeBox, tree_dot
 
 __all__ = ["tree_from_dot", "tree_to_dot"]
 
@@ -17,21 +18,11 @@ _DOT_ARROW = re.compile(r'n(\d+) -> n(\d+) \[label="([^"]*)"\];')
 
 def tree_to_dot(tree: StrategyTree) -> str:
     """Return a tree as a graph for Graphviz; leaves have their text and no frame."""
-    lines = [f"// {title_of(tree.board)}", "digraph strategy {", "node [shape=box];"]
-    count = 0
 
-    def add(entry: Outline) -> int:
-        nonlocal count
-        own = count
-        count += 1
-        shape = "" if entry.below else ", shape=plaintext"
-        lines.append(f'n{own} [label="{entry.text}"{shape}];')
-        for reply, below in entry.below.items():
-            lines.append(f'n{own} -> n{add(below)} [label="{reply}"];')
-        return own
+    def box(entry: Outline) -> TreeBox:
+        return TreeBox(entry.text, [(reply, box(below)) for reply, below in entry.below.items()])
 
-    add(outline_of(tree))
-    return "\n".join([*lines, "}"]) + "\n"
+    return tree_dot(box(outline_of(tree)), name="strategy", comment=title_of(tree.board))
 
 
 def tree_from_dot(text: str) -> StrategyTree:

@@ -1,0 +1,213 @@
+r"""Multi-stage tests: modules of fixed items, and the next module by the points in the last one.
+
+=========  =========================================================================
+symbol     name here
+=========  =========================================================================
+h          the responses so far, a row of ``joint``
+x(h)       ``points``, the sum of the positions of the responses in the last module
+[a, b]     the points of a route
+V(a, b)    the least expected value of the groups of a ≤ x(h) ≤ b with one module
+=========  =========================================================================
+
+The first module is the best fixed test of its length. Given a module, all cuts of the points into
+routes are compared: V(a, b) is computed for each interval, with the best fixed module for it, and
+dynamic programming over the cuts finds the best sum of V. The modules of the next stage are thus
+best given those before; the first ones are not chosen with a view to the later ones.
+
+References
+----------
+D. Yan, A. von Davier and C. Lewis (eds.), *Computerized Multistage Testing*, 2014 (modules, panels
+and routing by the number of right answers).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind._arguments import checked
+from bnmind._values import Value
+from bnmind.adaptive.items.bank import ItemBank
+from bnmind.adaptive.trees.aims import Aim, EntropyOfSkills
+from bnmind.adaptive.trees.item_tree import Branch, ItemTree, item_tree
+from bnmind.adaptive.trees.optimal import search_problem
+from bnmind.errors import InvalidArgumentError
+from bnmind.information import Floats
+from bnmind.questions.trees import TreeProblem, best_fixed_list
+
+__all__ = ["Panel", "PanelModule", "PanelRoute", "panel_test"]
+
+_CLOSE = 1e-10
+
+_Cuts: TypeAlias = tuple[float, tuple[tuple[int, int], ...]]
+"""The value of some routes, and their first and last scores."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PanelModule(Value):
+    """A module: items that are asked together, and where to go from there."""
+
+    items: tuple[str, ...]
+    """The names of the items, in bank order."""
+    routes: tuple[PanelRoute, ...] = ()
+    """The routes to the next modules, by points; none at the last stage."""
+
+    def __iter__(self) -> Iterator[PanelModule]:
+        """Yield this module and all modules after it."""
+        yield self
+        for route in self.routes:
+            yield from route.module
+
+
+@dataclass(frozen=True, kw_only=True)
+class PanelRoute(Value):
+    """A route to a module, for some numbers of points in the module before."""
+
+    least: int
+    most: int
+    module: PanelModule
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Panel(Value):
+    """A multi-stage test and its value."""
+
+    root: PanelModule
+    value: float
+    """The expected value by the aim, plus the price of the items."""
+    tree: ItemTree
+    """The same test item by item, as for a paper test."""
+    aim: Aim
+    """The aim."""
+
+
+@checked
+def panel_test(
+    bank: ItemBank,
+    lengths: Sequence[int],
+    *,
+    routes: int = 2,
+    aim: Aim | None = None,
+    price: float = 0.0,
+) -> Panel:
+    """Return a multi-stage test with the best modules, stage by stage.
+
+    Parameters
+    ----------
+    bank, aim, price
+        As for `search_problem`.
+    lengths
+        The number of items of a module of each stage.
+    routes
+        The largest number of routes after a module, at least 1.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If a number is out of range, or the bank has too few items.
+
+    Examples
+    --------
+    >>> from bnmind.adaptive import ItemBank
+    >>> q = [[1, 0], [0, 1], [1, 1], [1, 0], [0, 1], [1, 1]]
+    >>> bank = ItemBank.from_qmatrix(q, guess=0.2, slip=0.1)
+    >>> panel = panel_test(bank, [2, 1])
+    >>> panel.root.items, [(route.least, route.most) for route in panel.root.routes]
+    (('item_1', 'item_2'), [(0, 1), (2, 2)])
+    """
+    stages = tuple(lengths)
+    if not stages or min(stages) < 1 or sum(stages) > len(bank.items):
+        raise InvalidArgumentError(
+            f"expected lengths of at least 1 with a sum of at most {len(bank.items)}, got {stages}",
+            stages,
+        )
+    if routes < 1:
+        raise InvalidArgumentError(f"expected at least 1 route, got {routes}", routes)
+    problem = search_problem(bank, stages[0], aim=aim, price=price)
+    search = _Panels(bank, problem, stages, routes)
+    value, root = search.best(problem.prior[None], (), 0)
+    return Panel(
+        root=root,
+        value=value,
+        tree=item_tree(bank, _branch(bank, root)),
+        aim=aim or EntropyOfSkills(),
+    )
+
+
+class _Panels:
+    def __init__(
+        self, bank: ItemBank, problem: TreeProblem, lengths: tuple[int, ...], routes: int
+    ) -> None:
+        self.bank, self.problem, self.lengths, self.routes = bank, problem, lengths, routes
+
+    def best(self, joint: Floats, asked: tuple[int, ...], stage: int) -> tuple[float, PanelModule]:
+        """Return the value of the rest of the test for some groups, and its first module."""
+        problem = replace(self.problem, depth=self.lengths[stage])
+        assert problem.excludes is not None
+        barred = np.flatnonzero(problem.excludes[list(asked)].any(axis=0)).tolist()
+        found = best_fixed_list(problem, start=joint, without=(*asked, *barred))
+        names = tuple(self.bank.item_names[i] for i in found.questions)
+        if stage + 1 == len(self.lengths):
+            return found.value, PanelModule(items=names)
+        joint, points = self._after(joint, found.questions)
+        spent = float(joint.sum() * problem.price[list(found.questions)].sum())
+        value, routes = self._routes(joint, points, (*asked, *found.questions), stage + 1)
+        return value + spent, PanelModule(items=names, routes=routes)
+
+    def _after(self, joint: Floats, questions: Sequence[int]) -> tuple[Floats, NDArray[np.intp]]:
+        """Return the groups by the responses to some items, and the points of each."""
+        points = np.zeros(len(joint), dtype=np.intp)
+        for question in questions:
+            channel = self.problem.channels[question]
+            points = np.concatenate([points + response for response in range(channel.shape[1])])
+            joint = np.concatenate([joint * column for column in channel.T])
+        is_possible = joint.sum(axis=1) > 1e-280
+        return joint[is_possible], points[is_possible]
+
+    def _routes(
+        self, joint: Floats, points: NDArray[np.intp], asked: tuple[int, ...], stage: int
+    ) -> tuple[float, tuple[PanelRoute, ...]]:
+        scores = np.unique(points).tolist()
+        n = len(scores)
+        parts = {
+            (a, b): self.best(joint[(points >= scores[a]) & (points <= scores[b])], asked, stage)
+            for a in range(n)
+            for b in range(a, n)
+        }
+        # best[k][b]: the least value of the scores up to b in at most k + 1 routes.
+        first: list[_Cuts] = [(parts[0, b][0], ((0, b),)) for b in range(n)]
+        table = [first]
+        for _ in range(1, min(self.routes, n)):
+            row = list(table[-1])
+            for b in range(1, n):
+                for a in range(1, b + 1):
+                    value = table[-1][a - 1][0] + parts[a, b][0]
+                    if value < row[b][0] - _CLOSE:
+                        row[b] = (value, (*table[-1][a - 1][1], (a, b)))
+            table.append(row)
+        value, cuts = table[-1][n - 1]
+        return value, tuple(
+            PanelRoute(least=scores[a], most=scores[b], module=parts[a, b][1]) for a, b in cuts
+        )
+
+
+def _branch(bank: ItemBank, module: PanelModule, done: int = 0, points: int = 0) -> Branch:
+    """Return a panel item by item."""
+    if done == len(module.items):
+        for route in module.routes:
+            if route.least <= points <= route.most:
+                return _branch(bank, route.module)
+        return Branch()
+    item = module.items[done]
+    channel = bank.channel(item)
+    return Branch(
+        item,
+        {
+            response: _branch(bank, module, done + 1, points + response)
+            for response in range(channel.shape[1])
+        },
+    )

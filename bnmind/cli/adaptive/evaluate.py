@@ -1,0 +1,172 @@
+"""``bnmind evaluate``: the expected results of a test, computed without simulated examinees."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bnmind.cli.adaptive.options import DEFAULT_SELECTOR, SelectorName, StopNames
+from bnmind.cli.shared.command import with_options
+from bnmind.cli.shared.options import Json
+from bnmind.cli.shared.printable import tell_json
+from bnmind.cli.shared.work import working
+
+if TYPE_CHECKING:
+    from bnmind.adaptive import CertifiedInterval, DesignEvaluation
+
+__all__ = ["EVALUATE_HELP", "evaluate"]
+
+EVALUATE_HELP = """Compute the expected results of an adaptive test exactly, without simulation.
+
+A selector without luck makes a test a tree: each response leads to the next item. The command
+follows all paths of the tree, weighted by their probabilities in the bank, and reports the
+expected accuracy, entropy, length and cost of the whole test, and how often each item is asked.
+
+If the tree is too large, it is cut at its least probable beliefs. All results are then intervals
+that certainly contain the exact values.
+
+\b
+Examples:
+  bnmind evaluate models/banks/fractions.json --stop items:10
+  bnmind evaluate BANK.json --selector gdi --stop certainty:0.9 --stop items:12 --json
+  bnmind evaluate BANK.json --stop items:20 --min-probability 1e-5
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluateOptions:
+    """The options of the command."""
+
+    bank: Annotated[Path, typer.Argument(metavar="BANK", help="The file of the item bank.")]
+    selector: SelectorName = DEFAULT_SELECTOR
+    stop: StopNames = None
+    min_probability: Annotated[
+        float,
+        typer.Option(
+            "--min-probability",
+            metavar="P",
+            help="Do not follow beliefs that are reached with a smaller probability.",
+        ),
+    ] = 0.0
+    max_beliefs: Annotated[
+        int | None,
+        typer.Option(
+            "--max-beliefs",
+            min=1,
+            metavar="N",
+            help="Evaluate at most N beliefs, the most probable ones. [default: 1,048,576]",
+            show_default=False,
+        ),
+    ] = None
+    as_json: Json = False
+
+
+@with_options(EvaluateOptions)
+def evaluate(options: EvaluateOptions) -> None:
+    """Evaluate the test, and print the results."""
+    from bnmind.adaptive import (
+        Design,
+        evaluate_design,
+        read_bank,
+        selector_by_name,
+        stopper_by_names,
+    )
+    from bnmind.adaptive.trees.evaluation import DEFAULT_BELIEFS
+
+    design = Design(
+        read_bank(options.bank),
+        selector_by_name(options.selector or DEFAULT_SELECTOR),
+        stopper_by_names(options.stop or []),
+    )
+    result = working(
+        "evaluating the test",
+        lambda report: evaluate_design(
+            design,
+            min_probability=options.min_probability,
+            max_beliefs=options.max_beliefs or DEFAULT_BELIEFS,
+            progress=report,
+        ),
+    )
+    if options.as_json:
+        tell_json(evaluation_as_json(result))
+    else:
+        _show(result)
+
+
+_ROWS = (
+    ("pattern_accuracy", "profiles classified right"),
+    ("attribute_accuracy", "skills classified right"),
+    ("entropy", "entropy of the skills, bits"),
+    ("length", "items asked"),
+    ("cost", "cost of the items asked"),
+)
+
+
+def _show(result: DesignEvaluation) -> None:
+    from bnmind.cli.shared.show import counted, plain_table, show_table, terminal
+
+    console = terminal()
+    beliefs = counted(result.n_beliefs, "belief")
+    if result.is_exact:
+        merged = f", {result.n_merged:,} merged" if result.n_merged else ""
+        console.print(f"Exact, from {beliefs}{merged}. Expected at the end of the test:")
+    else:
+        console.print(
+            f"Cut after {beliefs}: {_percent(result.evaluated)} of all tests were followed to the"
+            " end. The exact values are between:",
+            soft_wrap=True,
+        )
+    exact = result.is_exact
+    table = plain_table("", "") if exact else plain_table("", "least", "most")
+    for name, label in _ROWS:
+        table.add_row(label, *_numbers(getattr(result, name), exact=exact))
+    for skill, accuracy in result.skill_accuracy.items():
+        table.add_row(f"  {skill}", *_numbers(accuracy, exact=exact))
+    show_table(console, table)
+    console.print("Items by how often they are asked:")
+    table = plain_table("", "") if exact else plain_table("", "least", "most")
+    ranked = sorted(result.exposure.items(), key=lambda pair: -pair[1].middle)
+    asked = [pair for pair in ranked if pair[1].high > 0]
+    for item, share in asked:
+        table.add_row(item, *(_percent(p) for p in (share[:1] if exact else share)))
+    show_table(console, table)
+    if len(asked) < len(ranked):
+        console.print(f"Never asked: {counted(len(ranked) - len(asked), 'item')}.")
+    for reason, chance in result.reasons.items():
+        console.print(f"Ends because {reason}: {_percent(chance)}", soft_wrap=True)
+
+
+def _numbers(interval: CertifiedInterval, *, exact: bool) -> tuple[str, ...]:
+    return tuple(f"{number:.4f}" for number in (interval[:1] if exact else interval))
+
+
+def _percent(share: float) -> str:
+    from bnmind.cli.shared.show import percent
+
+    return percent(round(share, 9))  # sums of probabilities may miss 1 by rounding
+
+
+def evaluation_as_json(result: DesignEvaluation) -> dict[str, object]:
+    """Return an evaluation as JSON; intervals are pairs."""
+    return {
+        "exact": result.is_exact,
+        "evaluated": result.evaluated,
+        **{name: list(getattr(result, name)) for name, _ in _ROWS},
+        "skill_accuracy": {name: list(pair) for name, pair in result.skill_accuracy.items()},
+        "exposure": {name: list(pair) for name, pair in result.exposure.items()},
+        "lengths": result.lengths.tolist(),
+        "reasons": dict(result.reasons),
+        "by_items_asked": {
+            name: {"low": low.tolist(), "high": high.tolist()}
+            for name, (low, high) in (
+                (name, result.curve(name))
+                for name in ("pattern_accuracy", "attribute_accuracy", "entropy")
+            )
+        },
+        "beliefs": result.n_beliefs,
+        "merged": result.n_merged,
+        "cut": result.n_cut,
+    }

@@ -1,0 +1,404 @@
+"""``bnmind tree``: the best test of a bank, as a tree, a list or a panel, and as a paper test."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeVar
+
+import typer
+
+from bnmind.cli.adaptive.options import SELECTOR_HELP, StopNames
+from bnmind.cli.shared.command import with_options
+from bnmind.cli.shared.errors import say
+from bnmind.cli.shared.members import Described, command_with_members
+from bnmind.cli.shared.options import Json
+from bnmind.cli.shared.places import check_place
+from bnmind.cli.shared.printable import tell, tell_json
+from bnmind.cli.shared.work import Report, working
+from bnmind.errors import BnmindError
+
+if TYPE_CHECKING:
+    from bnmind.adaptive import FixedTest, ItemBank, ItemTree, OptimalTest, Panel
+    from bnmind.adaptive.trees.aims import Aim
+    from bnmind.questions.trees import SearchBounds
+
+__all__ = ["TREE_HELP", "TreeCommand", "tree"]
+
+DEFAULT_DEPTH = 5
+
+_T = TypeVar("_T")
+
+TREE_HELP = """Find the best adaptive test of a bank, with a proof, and write it as a paper test.
+
+The test is a tree: each response to an item leads to the next item. The command searches for the
+tree of at most --depth items whose expected entropy, loss or cost is smallest, and shows what the
+greedy test loses, which asks the most informative item each time. Ctrl-C ends the search with the
+best tree so far, and says how far it may be from the best one.
+
+--fixed finds the best list of items instead, for a test in which everybody answers the same items.
+--panel finds a multi-stage test: modules of items, and the next module by the points in the last
+one. --selector writes the tree of a selector, without a search.
+
+\b
+Examples:
+  bnmind tree models/banks/fraction-subtraction.json --depth 5
+  bnmind tree BANK.json --depth 4 --out test.html
+  bnmind tree BANK.json --minimize cost:0.9 --depth 6 --out tree.svg
+  bnmind tree BANK.json --fixed --depth 10
+  bnmind tree BANK.json --panel 3,2 --routes 3 --out panel.md
+  bnmind tree BANK.json --selector gdi --stop items:6 --out tree.json
+"""
+
+
+def _aims() -> Mapping[str, Described]:
+    from bnmind.adaptive import AIMS
+
+    return AIMS
+
+
+def _formats() -> Mapping[str, Described]:
+    from bnmind.adaptive import ITEM_TREE_FORMATS
+
+    return ITEM_TREE_FORMATS
+
+
+TreeCommand = command_with_members(Aims=_aims, Formats_of_trees=_formats)
+"""A command whose help lists the aims and the formats of trees."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TreeOptions:
+    """The options of the command."""
+
+    bank: Annotated[Path, typer.Argument(metavar="BANK", help="The file of the item bank.")]
+    depth: Annotated[
+        int | None,
+        typer.Option(
+            "--depth",
+            min=1,
+            metavar="N",
+            help=f"Ask at most N items. [default: {DEFAULT_DEPTH}]",
+            show_default=False,
+        ),
+    ] = None
+    minimize: Annotated[
+        str | None,
+        typer.Option(
+            "--minimize",
+            metavar="AIM",
+            help="What to minimize, from the list below. [default: entropy]",
+            show_default=False,
+        ),
+    ] = None
+    price: Annotated[
+        float | None,
+        typer.Option(
+            "--price",
+            metavar="P",
+            help="The price of one unit of the cost of items, in the unit of the aim; the test ends"
+            " early where no item is worth it.",
+            show_default=False,
+        ),
+    ] = None
+    fixed: Annotated[
+        bool, typer.Option("--fixed", help="Find the best list of --depth items instead of a tree.")
+    ] = False
+    panel: Annotated[
+        str | None,
+        typer.Option(
+            "--panel",
+            metavar="N,N",
+            help="Find a multi-stage test instead: the number of items of a module of each stage.",
+        ),
+    ] = None
+    routes: Annotated[
+        int | None,
+        typer.Option(
+            "--routes",
+            min=1,
+            metavar="N",
+            help="The most routes after a module of a panel. [default: 2]",
+            show_default=False,
+        ),
+    ] = None
+    selector: Annotated[
+        str | None,
+        typer.Option(
+            "--selector",
+            metavar="NAME[:ARG]",
+            help=f"Write the tree of a selector, without a search. {SELECTOR_HELP}"
+            " See bnmind test --help.",
+            show_default=False,
+        ),
+    ] = None
+    stop: StopNames = None
+    max_beliefs: Annotated[
+        int | None,
+        typer.Option(
+            "--max-beliefs",
+            min=1,
+            metavar="N",
+            help="End the search before it keeps more beliefs. [default: 4,000,000]",
+            show_default=False,
+        ),
+    ] = None
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", metavar="FILE", help="Write the tree, in a format from the list below."
+        ),
+    ] = None
+    as_json: Json = False
+
+
+@with_options(TreeOptions)
+def tree(options: TreeOptions) -> None:
+    """Search, print what was found, and write the tree."""
+    from bnmind.adaptive import ITEM_TREE_FORMATS, read_bank, write_item_tree
+
+    _check(options)
+    if options.out is not None:
+        check_place(options.out, tuple(ITEM_TREE_FORMATS), "tree")
+    bank = read_bank(options.bank)
+    found: ItemTree | None
+    if options.selector is not None:
+        found, report, shown = _of_selector(options, bank)
+    elif options.panel is not None:
+        found, report, shown = _panel(options, bank)
+    elif options.fixed:
+        found, report, shown = _fixed(options, bank)
+    else:
+        found, report, shown = _best(options, bank)
+    if options.out is not None and found is not None:
+        write_item_tree(found, options.out)
+        report["file"] = str(options.out)
+    if options.as_json:
+        tell_json(report)
+        return
+    tell(shown)
+    if options.out is not None and found is not None:
+        from bnmind.cli.shared.show import counted
+
+        tell(f"Written: {options.out} ({counted(found.n_nodes, 'point')}).")
+
+
+def _check(options: TreeOptions) -> None:
+    kinds = {
+        "--fixed": options.fixed,
+        "--panel": options.panel is not None,
+        "--selector": options.selector is not None,
+    }
+    named = [name for name, given in kinds.items() if given]
+    if len(named) > 1:
+        raise BnmindError(f"expected one of {', '.join(kinds)}, got {' and '.join(named)}")
+    if options.stop and options.selector is None:
+        raise BnmindError("--stop goes with --selector; the search takes --depth")
+    searched = {
+        "--minimize": options.minimize is not None,
+        "--price": options.price is not None,
+        "--depth": options.depth is not None,
+    }
+    if options.selector is not None and any(searched.values()):
+        names = [name for name, given in searched.items() if given]
+        raise BnmindError(f"--selector searches for nothing; leave out {' and '.join(names)}")
+    if options.panel is not None and options.depth is not None:
+        raise BnmindError("--panel says how many items are asked; leave out --depth")
+    if options.routes is not None and options.panel is None:
+        raise BnmindError("--routes goes with --panel")
+
+
+def _aim(options: TreeOptions) -> Aim:
+    from bnmind.adaptive.trees.aims import aim_by_name
+
+    return aim_by_name(options.minimize or "entropy")
+
+
+def _stoppable(what: str, work: Callable[[Report, threading.Event], _T]) -> _T:
+    """Return the result of a search; Ctrl-C tells it to end with what it has found."""
+    ended, done = threading.Event(), threading.Event()
+    found: list[_T] = []
+
+    def search(report: Report) -> None:
+        try:
+            found.append(work(report, ended))
+        finally:
+            done.set()
+
+    try:
+        working(what, search)
+    except KeyboardInterrupt:
+        ended.set()
+        say("interrupted; the best found so far follows")
+        done.wait()
+        if not found:
+            raise
+    return found[0]
+
+
+def _best(options: TreeOptions, bank: ItemBank) -> tuple[ItemTree, dict[str, object], str]:
+    from bnmind.adaptive import optimal_test_tree
+    from bnmind.questions.trees.search import DEFAULT_BELIEFS
+
+    depth, aim = options.depth or DEFAULT_DEPTH, _aim(options)
+
+    def work(report: Report, ended: threading.Event) -> OptimalTest:
+        def until(known: SearchBounds) -> bool:
+            report(known.n_beliefs, None)
+            return ended.is_set()
+
+        return optimal_test_tree(
+            bank,
+            depth,
+            aim=aim,
+            price=options.price or 0.0,
+            max_beliefs=options.max_beliefs or DEFAULT_BELIEFS,
+            until=until,
+        )
+
+    found = _stoppable("searching for the best tree", work)
+    best = found.tree
+    proof = (
+        "Proven: no test is better."
+        if found.is_proven
+        else f"Not proven: no test is below {found.lower:.6f}; the gap is {found.gap:.6f}."
+    )
+    unit = aim.unit
+    lines = [
+        f"Best test of at most {depth} items: {found.value:.6f} {unit}. {proof}",
+        f"Searched {found.n_beliefs:,} beliefs, followed the items of {found.n_expanded:,}.",
+        f"Greedy test: {found.greedy_value:.6f} {unit}; it loses {found.regret:.6f}.",
+        *_expected(_numbers(best)),
+        f"First item: {best.root.item}" if best.root.item else "No item is worth asking.",
+    ]
+    report: dict[str, object] = {
+        "depth": depth,
+        "value": found.value,
+        "unit": unit,
+        "lower_bound": found.lower,
+        "proven": found.is_proven,
+        "greedy_value": found.greedy_value,
+        "regret": found.regret,
+        "beliefs": found.n_beliefs,
+        "expanded": found.n_expanded,
+        **_numbers(best),
+    }
+    return best, report, "\n".join(lines)
+
+
+def _fixed(options: TreeOptions, bank: ItemBank) -> tuple[ItemTree | None, dict[str, object], str]:
+    from bnmind.adaptive import fixed_test, fixed_tree
+
+    depth, aim = options.depth or DEFAULT_DEPTH, _aim(options)
+
+    def work(report: Report, ended: threading.Event) -> FixedTest:
+        def until(lists: int, _: float) -> bool:
+            report(lists, None)
+            return ended.is_set()
+
+        return fixed_test(bank, depth, aim=aim, price=options.price or 0.0, until=until)
+
+    found = _stoppable("searching for the best list", work)
+    numbers = _numbers_of_list(bank, found.items)
+    proof = (
+        "Proven: no list is better."
+        if found.is_proven
+        else f"Not proven: no list is below {found.lower:.6f}."
+    )
+    lines = [
+        f"Best list of {depth} items: {found.value:.6f} {aim.unit}. {proof}",
+        f"Searched {found.n_lists:,} lists.",
+        f"Greedy list: {found.greedy_value:.6f} {aim.unit}; it loses {found.regret:.6f}.",
+        *_expected(numbers),
+        f"Items: {', '.join(found.items)}",
+    ]
+    report: dict[str, object] = {
+        "items": list(found.items),
+        "value": found.value,
+        "unit": aim.unit,
+        "lower_bound": found.lower,
+        "proven": found.is_proven,
+        "greedy_items": list(found.greedy),
+        "greedy_value": found.greedy_value,
+        "regret": found.regret,
+        "lists": found.n_lists,
+        **numbers,
+    }
+    best = None if options.out is None else fixed_tree(bank, found.items)
+    return best, report, "\n".join(lines)
+
+
+def _panel(options: TreeOptions, bank: ItemBank) -> tuple[ItemTree, dict[str, object], str]:
+    from bnmind.adaptive import panel_test
+
+    assert options.panel is not None
+    try:
+        lengths = [int(part) for part in options.panel.split(",")]
+    except ValueError:
+        raise BnmindError(
+            f"expected --panel as numbers of items, such as 3,2, got {options.panel!r}"
+        ) from None
+    aim = _aim(options)
+    found: Panel = working(
+        "choosing modules",
+        lambda _: panel_test(
+            bank, lengths, routes=options.routes or 2, aim=aim, price=options.price or 0.0
+        ),
+    )
+    modules = list(found.root)
+    number = {id(module): place for place, module in enumerate(modules, start=1)}
+    lines = [f"Panel of {len(modules)} modules: {found.value:.6f} {aim.unit}."]
+    lines += _expected(_numbers(found.tree))
+    listed = []
+    for module in modules:
+        lines.append(f"Module {number[id(module)]}: {', '.join(module.items)}")
+        routes = [(r.least, r.most, number[id(r.module)]) for r in module.routes]
+        for least, most, to in routes:
+            points = f"{least}" if least == most else f"{least} to {most}"
+            lines.append(f"  {points} points: go to module {to}")
+        listed.append({"items": list(module.items), "routes": [list(route) for route in routes]})
+    report: dict[str, object] = {
+        "value": found.value,
+        "unit": aim.unit,
+        "modules": listed,
+        **_numbers(found.tree),
+    }
+    return found.tree, report, "\n".join(lines)
+
+
+def _of_selector(options: TreeOptions, bank: ItemBank) -> tuple[ItemTree, dict[str, object], str]:
+    from bnmind.adaptive import Design, design_tree, selector_by_name, stopper_by_names
+
+    assert options.selector is not None
+    design = Design(bank, selector_by_name(options.selector), stopper_by_names(options.stop or []))
+    found: ItemTree = working("following the selector", lambda _: design_tree(design))
+    lines = [f"The test of {options.selector}:", *_expected(_numbers(found))]
+    return found, {"selector": options.selector, **_numbers(found)}, "\n".join(lines)
+
+
+_NUMBERS = ("entropy", "pattern_accuracy", "attribute_accuracy", "length", "cost")
+"""The expected results that are reported."""
+
+
+def _numbers(found: ItemTree) -> dict[str, float]:
+    return {name: getattr(found, name) for name in _NUMBERS}
+
+
+def _numbers_of_list(bank: ItemBank, items: Sequence[str]) -> dict[str, float]:
+    """Return the expected results of a list, which may be too long for a tree."""
+    from bnmind.adaptive import Design, FixedOrder, MaximalItems, evaluate_design
+
+    order = tuple(items)
+    result = evaluate_design(Design(bank, FixedOrder(order), MaximalItems(len(order)), rules=()))
+    return {name: getattr(result, name).middle for name in _NUMBERS}
+
+
+def _expected(numbers: Mapping[str, float]) -> list[str]:
+    """Return the lines about the expected results of a test."""
+    return [
+        f"Expected: {numbers['entropy']:.4f} bits unknown, {numbers['pattern_accuracy']:.4f} of the"
+        f" profiles and {numbers['attribute_accuracy']:.4f} of the skills",
+        f"  classified right, {numbers['length']:.2f} items asked.",
+    ]

@@ -1,0 +1,332 @@
+r"""The best tree of questions, by AO* with many beliefs at a time, and its proof.
+
+=========  =========================================================================
+symbol     name here
+=========  =========================================================================
+n          a belief; a node in which a question is chosen (OR)
+n, y       a question at a belief; its outcomes are weighted by chance (AND)
+h(n)       ``low``, an admissible bound, from `objectives`
+f(n)       ``low`` after the values below were passed up
+=========  =========================================================================
+
+The search keeps two numbers for each belief: a bound that no tree from there falls below, and the
+value of a known tree. A round follows the questions of the smallest bounds from the root down, and
+expands the beliefs at which it ends, all at once; if these are few, it also follows the questions
+of the next smallest bounds. Then the numbers are passed up. A question whose bound is not below a
+known value of its belief is dropped. The search ends when both numbers of the root are equal: the
+tree of the known value is then proven to be best. It may end at any time before, with a gap.
+
+This is AO* (a best solution graph is expanded where it ends), except that a round expands several
+solution graphs. It serves any hidden state with questions about it: skills and items, or the codes
+and guesses of a small board of Mastermind.
+
+References
+----------
+N. Nilsson, *Principles of Artificial Intelligence*, 1980 (AO*); J. Vomlel, "Building adaptive tests
+using Bayesian networks", Kybernetika 40, 2004.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind._arguments import checked
+from bnmind._values import Value
+from bnmind.errors import InvalidArgumentError
+from bnmind.information import Floats
+from bnmind.questions.trees.grown_tree import (
+    STOP,
+    TOLERANCE,
+    QuestionTree,
+    best_alone,
+    grown_tree,
+)
+from bnmind.questions.trees.problem import TreeProblem
+from bnmind.questions.trees.search_levels import Ints, Level, distinct_rows
+
+__all__ = ["DEFAULT_BELIEFS", "BestTree", "SearchBounds", "best_tree"]
+
+DEFAULT_BELIEFS = 4_000_000
+"""The default limit of beliefs that a search keeps."""
+
+_CLOSED = 1e-11
+"""A belief whose two numbers differ by no more needs no further search."""
+
+_BLOCK_CELLS = 2**20
+"""The intended size of the largest array of a block of beliefs."""
+
+_LEAST_TIPS = 64
+"""A round expands at least so many beliefs, if there are as many to expand."""
+
+_GROWTH = 0.25
+"""A round expands at least this share of the beliefs expanded before, so that rounds are few."""
+
+_MOST_TIPS = 20_000
+"""A round expands at most so many beliefs, so that it does not take long."""
+
+
+class SearchBounds(NamedTuple):
+    """What a search knows."""
+
+    lower: float
+    """No tree has a smaller value."""
+    value: float
+    """The value of the best known tree."""
+    n_beliefs: int
+    """The number of distinct beliefs so far."""
+    n_expanded: int
+    """The number of beliefs whose questions were followed."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class BestTree(Value):
+    """The best tree that a search found, and what is proven about it."""
+
+    tree: QuestionTree
+    lower: float
+    """No tree has a smaller value."""
+    n_beliefs: int
+    """The number of distinct beliefs that the search came to."""
+    n_expanded: int
+    """The number of beliefs whose questions were followed."""
+
+    @property
+    def gap(self) -> float:
+        """The value of the tree less the lower bound; 0 if the tree is proven to be best."""
+        gap = self.tree.value - self.lower
+        return gap if gap > TOLERANCE else 0.0
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether no tree is better, up to a rounding of 1e-9."""
+        return self.gap == 0.0
+
+
+@checked
+def best_tree(
+    problem: TreeProblem,
+    *,
+    max_beliefs: int = DEFAULT_BELIEFS,
+    until: Callable[[SearchBounds], bool] | None = None,
+) -> BestTree:
+    """Return the best tree of questions, with a proof unless the search ends early.
+
+    Ctrl-C ends the search with the best tree so far.
+
+    Parameters
+    ----------
+    problem
+        The problem.
+    max_beliefs
+        The search ends before it keeps more beliefs.
+    until
+        Called after each round; the search ends if it returns True.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If ``max_beliefs`` is less than 1.
+    """
+    if max_beliefs < 1:
+        raise InvalidArgumentError(f"max_beliefs must be at least 1, got {max_beliefs}")
+    search = _Search(problem)
+    try:
+        while not search.is_done and search.known.n_beliefs < max_beliefs:
+            search.advance(max_beliefs)
+            if until is not None and until(search.known):
+                break
+    except KeyboardInterrupt:
+        pass  # the levels are those of the last complete round
+    tree = search.tree()
+    known = search.known
+    return BestTree(
+        tree=tree,
+        lower=min(known.lower, tree.value),
+        n_beliefs=known.n_beliefs,
+        n_expanded=known.n_expanded,
+    )
+
+
+class _Search:
+    """A search at work. Only `advance` changes it, in one assignment at the end of a round."""
+
+    def __init__(self, problem: TreeProblem) -> None:
+        self.problem = problem
+        self.known_keys: list[dict[bytes, int]] = [{} for _ in range(problem.depth)]
+        empty = [
+            Level(answers=np.zeros((0, level), dtype=np.int32)) for level in range(problem.depth)
+        ]
+        self.known_keys[0][b""] = 0
+        empty[0] = self._with_new(empty[0], np.zeros((1, 0), dtype=np.int32), 0)
+        self.levels = tuple(empty)
+
+    @property
+    def known(self) -> SearchBounds:
+        root = self.levels[0]
+        return SearchBounds(
+            float(root.low[0]),
+            float(root.high[0]),
+            sum(map(len, self.levels)),
+            sum(level.n_expanded for level in self.levels),
+        )
+
+    @property
+    def is_done(self) -> bool:
+        return bool(self.levels[0].high[0] - self.levels[0].low[0] <= _CLOSED)
+
+    def advance(self, max_beliefs: int) -> None:
+        """Expand many beliefs, and pass the values up."""
+        levels = list(self.levels)
+        tips = self._tips(levels)
+        room = max_beliefs - sum(map(len, levels))
+        for number in range(len(levels) - 1):
+            chosen = tips[number][: max(1, room)]
+            for start in range(0, len(chosen), self._block):
+                some = chosen[start : start + self._block]
+                levels[number], levels[number + 1] = self._expanded(
+                    levels[number], levels[number + 1], some, number
+                )
+        for number in range(len(levels) - 2, -1, -1):
+            if levels[number].n_expanded:
+                levels[number] = levels[number].updated(levels[number + 1], self.problem.price)
+        self.levels = tuple(levels)
+
+    @property
+    def _block(self) -> int:
+        problem = self.problem
+        width = problem.n_questions * max(
+            problem.n_outcomes * problem.depth, min(problem.n_questions, 64)
+        )
+        return max(16, _BLOCK_CELLS // max(width, len(problem.prior)))
+
+    def _tips(self, levels: list[Level]) -> list[NDArray[np.intp]]:
+        """Return the beliefs to expand on each level, following ever more questions."""
+        expanded = sum(level.n_expanded for level in levels)
+        wanted = min(max(_LEAST_TIPS, int(_GROWTH * expanded)), _MOST_TIPS)
+        width = 1
+        while True:
+            tips = self._ends(levels, width)
+            if sum(map(len, tips)) >= wanted or width >= self.problem.n_questions:
+                return [part[:_MOST_TIPS] for part in tips]
+            width *= 2
+
+    @staticmethod
+    def _ends(levels: list[Level], width: int) -> list[NDArray[np.intp]]:
+        """Return the beliefs, not yet expanded, to which the ``width`` best questions lead."""
+        tips = []
+        reached = np.zeros(1, dtype=np.intp)
+        for level in levels[:-1]:
+            is_open = level.high[reached] - level.low[reached] > _CLOSED
+            reached = reached[is_open]
+            is_tip = level.row[reached] < 0
+            tips.append(reached[is_tip])
+            rows = level.row[reached[~is_tip]]
+            high = level.high[level.owner[rows]]
+            useful = level.low_after[rows] < high[:, None] - _CLOSED
+            bounds = np.where(useful, level.low_after[rows], np.inf)
+            best = np.argsort(bounds, axis=1, kind="stable")[:, :width]
+            children = np.take_along_axis(level.children[rows], best[:, :, None], axis=1)
+            finite = np.isfinite(np.take_along_axis(bounds, best, axis=1))
+            children = children[finite]
+            reached = np.unique(children[children >= 0]).astype(np.intp)
+        return tips
+
+    def _expanded(
+        self, level: Level, below: Level, tips: NDArray[np.intp], number: int
+    ) -> tuple[Level, Level]:
+        """Return two levels after some beliefs of the upper one were expanded."""
+        problem, more = self.problem, self.problem.depth - number - 1
+        answers = level.answers[tips].astype(np.intp)
+        joint = problem.joint(answers)
+        chances = joint.sum(axis=1)
+        beliefs = joint / chances[:, None]
+        after = problem.objective.after(beliefs, problem.channels)
+        is_open = problem.open_after(answers)
+        bounds = problem.bounds.adaptive(level.end[tips], after, is_open, more) + problem.price
+        is_asked = is_open & (bounds < level.high[tips][:, None] - _CLOSED)
+        # One question stays, so that the belief has a value after it is expanded.
+        first = np.argmin(np.where(is_open, bounds, np.inf), axis=1)
+        has_any = is_open.any(axis=1)
+        is_asked[np.flatnonzero(has_any), first[has_any]] = True
+        shape = (len(tips), problem.n_questions, problem.n_outcomes)
+        likely = (joint @ problem.columns.T).reshape(shape) > 1e-280
+        rows, questions, outcomes = np.nonzero(is_asked[:, :, None] & likely)
+        new = (questions * problem.n_outcomes + outcomes).astype(np.int32)
+        longer = np.concatenate([level.answers[tips][rows], new[:, None]], axis=1)
+        longer.sort(axis=1)
+        place, below = self._placed(below, longer, number + 1)
+        children = np.full(shape, -1, dtype=np.int32)
+        children[rows, questions, outcomes] = place
+        return level.with_expanded(tips.astype(np.int32), is_asked, children), below
+
+    def _placed(self, level: Level, answers: Ints, number: int) -> tuple[Ints, Level]:
+        """Return the places of beliefs in a level, and the level with those that are new."""
+        keys = self.known_keys[number]
+        first, place = distinct_rows(answers, self.problem.columns.shape[0] + 1)
+        distinct = np.ascontiguousarray(answers[first])
+        places = np.empty(len(first), dtype=np.int32)
+        fresh: list[int] = []
+        for row, answer in enumerate(distinct):
+            key = answer.tobytes()
+            found = keys.get(key, -1)
+            if found < 0:
+                found = keys[key] = len(level) + len(fresh)
+                fresh.append(row)
+            places[row] = found
+        if fresh:
+            new = distinct[fresh]
+            for start in range(0, len(new), self._block):
+                level = self._with_new(level, new[start : start + self._block], number)
+        return places[place], level
+
+    def _with_new(self, level: Level, answers: Ints, number: int) -> Level:
+        """Return a level with new beliefs, and their first bounds."""
+        problem, more = self.problem, self.problem.depth - number - 1
+        given = answers.astype(np.intp)
+        joint = problem.joint(given)
+        chances = joint.sum(axis=1)
+        beliefs = joint / chances[:, None]
+        end = problem.objective.values(beliefs)
+        after = problem.objective.after(beliefs, problem.channels)
+        is_open = problem.open_after(given)
+        alone = np.where(is_open, after + problem.price, np.inf).min(axis=1)
+        high = np.minimum(end, alone)
+        if not more:
+            low = high
+        else:
+            bounds = problem.bounds.adaptive(end, after, is_open, more) + problem.price
+            least = np.where(is_open, bounds, np.inf).min(axis=1)
+            low = np.minimum(np.minimum(end, least), high)
+        return level.with_beliefs(answers, chances, end, low, high)
+
+    def tree(self) -> QuestionTree:
+        """Return the tree of the known values; where the search did not look, it is greedy."""
+        problem = self.problem
+        keys = [
+            {row.tobytes(): place for place, row in enumerate(level.answers)}
+            if level.n_expanded
+            else {}
+            for level in self.levels
+        ]
+
+        def choose(answers: NDArray[np.intp], belief: Floats) -> int:
+            level = self.levels[len(answers)]
+            key = np.sort(answers).astype(np.int32).tobytes()
+            place = keys[len(answers)].get(key, -1)
+            row = -1 if place < 0 else int(level.row[place])
+            if row < 0:
+                return best_alone(problem, answers, belief)
+            known = level.high[place] + TOLERANCE
+            if level.end[place] <= known:
+                return STOP
+            after = level.high_after[row]
+            if after.min() <= known:
+                return int(np.argmax(after <= known))
+            return best_alone(problem, answers, belief)
+
+        return grown_tree(problem, choose)
