@@ -17,6 +17,8 @@ from bnmind.adaptive import (
     MinimalEntropy,
     MinimalPosteriorVariance,
     Progressive,
+    Selector,
+    SkillBelief,
     ability_deviation,
     irt_bank,
     simulate,
@@ -95,9 +97,10 @@ def test_the_weight_of_the_score_grows_from_zero_to_one() -> None:
     assert Progressive(1).weights().tolist() == [1.0]
     late, early = (Progressive(6, acceleration=b).weights() for b in (3, -0.9))
     assert np.all(late[1:-1] < early[1:-1])
-    for wrong in (lambda: Progressive(0), lambda: Progressive(3, acceleration=np.inf)):
-        with pytest.raises(InvalidArgumentError):
-            wrong()
+    with pytest.raises(InvalidArgumentError, match="length"):
+        Progressive(0)
+    with pytest.raises(InvalidArgumentError, match="acceleration"):
+        Progressive(3, acceleration=np.inf)
 
 
 def test_the_progressive_method_is_random_first_and_sure_last() -> None:
@@ -125,7 +128,10 @@ def test_the_progressive_method_lowers_the_largest_exposure() -> None:
         [[1, 0], [0, 1], [1, 1]] * 6, guess=np.linspace(0.05, 0.3, 18), slip=0.1
     )
     people = Examinees.drawn(bank, 300, seed=1)
-    selectors = {"plain": MinimalEntropy(), "progressive": Progressive(6)}
+    selectors: dict[str, Selector[SkillBelief]] = {
+        "plain": MinimalEntropy(),
+        "progressive": Progressive(6),
+    }
     runs = {run.selector: run for run in simulate(bank, people, selectors, MaximalItems(6)).runs}
     assert runs["progressive"].exposure.max() < runs["plain"].exposure.max() - 0.1
     assert runs["progressive"].overlap < runs["plain"].overlap - 0.1

@@ -294,10 +294,8 @@ def test_exposure_stays_near_its_limit_live_and_simulated() -> None:
     assert counted.eligibility is not None
     pairs = np.stack([counted.eligibility.eligible, counted.eligibility.asked], axis=1)
     counts = dict(zip(BANK.item_names, pairs.astype(int).tolist(), strict=True))
-    again = design_from(
-        {**content, "exposure": [{**content["exposure"][0], "counts": counts}]},
-        BANK,  # type: ignore[index, dict-item]
-    )
+    exposure = [{"method": "eligibility", "r_max": limit, "counts": counts}]
+    again = design_from({**content, "exposure": exposure}, BANK)
     session = Session.start(again)
     while not session.stop_reason:
         item = session.next_item()

@@ -96,8 +96,8 @@ def possible_classes(program: Program) -> NDArray[np.bool_] | None:
     found = _near(program, parts)
     open_classes = program.available > 0
     misses = 0
-    while misses < _MISSES and (left := np.flatnonzero(open_classes & ~found)).size > misses:
-        parts = _greedy(program, int(left[misses]))
+    while misses < _MISSES and (rest := np.flatnonzero(open_classes & ~found)).size > misses:
+        parts = _greedy(program, int(rest[misses]))
         if parts is None:
             misses += 1
         else:

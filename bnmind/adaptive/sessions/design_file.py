@@ -67,7 +67,7 @@ def read_design(
     --------
     >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "test.toml"
-    >>> _ = path.write_text('stop = ["items:2"]\\n[content.skills]\\nskill_2 = { min = 1 }\\n')
+    >>> _ = path.write_text('stop = ["items:2"]\n[content.skills]\nskill_2 = { min = 1 }\n')
     >>> bank = ItemBank.from_qmatrix([[1, 0], [1, 0], [0, 1]], guess=0.2, slip=0.1)
     >>> read_design(path, bank).allowed(["item_1"])
     ('item_3',)
