@@ -62,6 +62,18 @@ def test_many_targets_take_a_plan_first_and_then_one_tree(name: str) -> None:
     assert len(titles(engine)) == 2
 
 
+def test_a_repeated_question_takes_its_plan_until_a_tree_pays() -> None:
+    network = read_wheel("alarm")
+    engine = compile_model(network)
+    evidence = state_names(network, ask(network, "random").findings)
+    for _ in range(3):
+        same(engine, None, evidence)
+    assert [title.split()[0] for title in titles(engine)] == ["posterior"]
+    for _ in range(200):
+        engine.posterior(None, evidence)
+    assert titles(engine)[0].startswith("any evidence")
+
+
 def test_few_targets_take_the_light_path() -> None:
     network = read_wheel("alarm")
     engine = compile_model(network)

@@ -71,6 +71,12 @@ class Planner:
         states, soft = seen.in_order()
         return self.plan_for(scopes, tuple(states), tuple(soft))
 
+    def remembered(self, scopes: Scopes, seen: Seen) -> Plan | None:
+        """Return the plan for some targets and the variables of the evidence if there is one."""
+        states, soft = seen.in_order()
+        plan: Plan | None = self.store.peek(("posterior", scopes, tuple(states), tuple(soft), ()))
+        return plan
+
     def posterior(self, scopes: Scopes, seen: Seen) -> Posterior:
         """Return the joint distribution of each target given evidence.
 

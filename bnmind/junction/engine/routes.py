@@ -68,6 +68,9 @@ _CELL_NS, _BUCKET_NS = 6.0, 150.0
 _PLANNING_NS = 200_000.0
 """Nanoseconds for each variable to make a plan."""
 
+_PRICING_NS = 400.0
+"""Nanoseconds for each pair of variables to predict the price of the tree for any evidence."""
+
 _STEP_NS, _MULTIPLICATION_NS = 5_000.0, 2.0
 """Nanoseconds for each step of a plan, and for each multiplication."""
 
@@ -110,6 +113,7 @@ class Routes:
         self.planner = planner
         self.store = store
         self._spent = 0.0
+        self._repeated = 0.0
 
     def posterior(self, scopes: Scopes, seen: Seen) -> Posterior:
         """Return the joint distribution of each target given evidence."""
@@ -202,8 +206,15 @@ class Routes:
 
     def _many(self, scopes: Scopes, seen: Seen) -> Posterior | None:
         """Return the distributions of many variables; None if a plan should compute them."""
-        propagation = self._propagation()
         planning = _PLANNING_NS * len(self.reader.columns)
+        pricing = planning + _PRICING_NS * len(self.reader.columns) ** 2
+        if "_price" not in self.__dict__ and self._repeated < pricing:
+            plan = self.planner.remembered(scopes, seen)
+            if plan is not None:
+                # The price of the tree may take far longer to compute than this run.
+                self._repeated += self._run_cost(plan)
+                return None
+        propagation = self._propagation()
         if propagation is None:
             if not self._is_worth_its_price:
                 plan = self.planner.plan(scopes, seen)
