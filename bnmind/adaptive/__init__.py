@@ -77,6 +77,7 @@ from bnmind.adaptive.learning.fit.standard_errors import (
 from bnmind.adaptive.learning.groups import LearnedGroups, learn_groups
 from bnmind.adaptive.learning.irt import IRT_MODELS, IrtModel, irt_options, irt_start, learn_irt
 from bnmind.adaptive.learning.learn import Learned, LearnedItem, LearningRecord, learn
+from bnmind.adaptive.learning.notes import LearningNote
 from bnmind.adaptive.learning.parameters.options import Bounds, LearningOptions, Priors
 from bnmind.adaptive.response_models.additive.acdm import Acdm
 from bnmind.adaptive.response_models.additive.leaky_or import LeakyOr
@@ -294,6 +295,7 @@ __all__ = [
     "Learned",
     "LearnedGroups",
     "LearnedItem",
+    "LearningNote",
     "LearningOptions",
     "LearningRecord",
     "LikelihoodRatio",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,10 @@ import numpy as np
 from bnmind._values import CheckedValue
 from bnmind.fitting.squarem import Climb
 
-__all__ = ["LearningRecord"]
+__all__ = ["EQUAL", "LearningRecord"]
+
+EQUAL = 1e-4
+"""Starts whose ends differ by less have reached the same maximum, or its mirror image."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,12 +38,16 @@ class LearningRecord(CheckedValue):
     """The number of the best start, from 0."""
     seed: int
     """The seed of the random starts."""
+    stopped_early: tuple[int, ...] = ()
+    """The numbers of the starts that were left before they converged, as others led higher."""
 
     @classmethod
-    def of(cls, climbs: Sequence[Climb[Any]], seed: int) -> LearningRecord:
+    def of(
+        cls, climbs: Sequence[Climb[Any]], seed: int, *, stopped_early: Collection[int] = ()
+    ) -> LearningRecord:
         """Return the record of the ascents from all starts; of equal ones, the first is best."""
         ends = tuple(way.objectives[-1] for way in climbs)
-        best = int(np.argmax(ends))
+        best = int(np.argmax(np.array(ends) >= max(ends) - EQUAL))
         return cls(
             log_likelihoods=climbs[best].log_likelihoods,
             objectives=climbs[best].objectives,
@@ -49,4 +56,5 @@ class LearningRecord(CheckedValue):
             starts=ends,
             best_start=best,
             seed=seed,
+            stopped_early=tuple(sorted(stopped_early)),
         )

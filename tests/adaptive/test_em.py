@@ -186,7 +186,12 @@ def problems(draw: st.DrawFn) -> tuple[TwinProblem, LearningOptions]:
     priors = draw(st.sampled_from([Priors(), Priors((2.0, 3.0), (1.5, 4.0), 1.5)]))
     q_used = q[:n_items]
     options = LearningOptions(
-        bounds=Bounds((low, high), (low, high)), priors=priors, tolerance=0.0, least_chance=0.0
+        bounds=Bounds((low, high), (low, high)),
+        priors=priors,
+        tolerance=0.0,
+        least_chance=0.0,
+        starts=1,
+        monotone=True,
     )
     return TwinProblem(answers, q_used, low, high, priors), options
 
@@ -421,7 +426,11 @@ def hard_case() -> tuple[Floats, list[list[int]]]:
 def test_acceleration_saves_more_than_four_of_five_steps_where_em_is_slow() -> None:
     codes, q = hard_case()
     plain, fast = (
-        learn(codes, q, options=LearningOptions(accelerate=yes, tolerance=1e-10))
+        learn(
+            codes,
+            q,
+            options=LearningOptions(accelerate=yes, tolerance=1e-10, starts=1, least_chance=0.0),
+        )
         for yes in (False, True)
     )
     assert plain.record.converged

@@ -126,7 +126,8 @@ def test_no_step_loses_likelihood_whatever_the_gates(
         return  # a profile distribution with zeros, and a start that moved off 0 and 1
     steps = np.diff(found.record.objectives)
     assert steps.min(initial=0.0) >= -1e-7
-    assert found.record.starts[found.record.best_start] == max(found.record.starts)
+    best = found.record.starts[found.record.best_start]
+    assert best == pytest.approx(max(found.record.starts), abs=1e-4)
     if max(len(bank.responses(name)) for name in bank.item_names) == 2:
         evidence = beliefs_given(found.bank, found.responses.codes).log_evidence.sum()
         assert evidence == pytest.approx(found.log_likelihood, abs=1e-6)
@@ -281,12 +282,12 @@ def test_more_skill_never_harms_unless_that_is_allowed() -> None:
     codes = rng.integers(0, 2, (300, 6))
     codes[:, 2] = 1 - codes[:, 0] * codes[:, 1]
     for gate in (Dina, Gdina):
-        found = learn(codes, Q, gate=gate, options=LearningOptions(starts=3))
+        found = learn(codes, Q, gate=gate, options=LearningOptions(starts=3, monotone=True))
         for name in found.bank.item_names:
             cause = found.bank.cause(name)
             table = found.bank.channel(name)[:, 1].reshape([2] * len(cause))
             assert all(np.all(np.diff(table, axis=a) >= -1e-12) for a in range(table.ndim))
-        freed = learn(codes, Q, gate=gate, options=LearningOptions(starts=3, monotone=False))
+        freed = learn(codes, Q, gate=gate, options=LearningOptions(starts=3))
         assert freed.log_likelihood >= found.log_likelihood - 1e-6
 
 
@@ -392,8 +393,8 @@ def test_bounds_that_contradict_the_order_are_refused() -> None:
     codes = [[1, 1, 0, 1, 1, 1], [0, 1, 0, 0, 0, 0]]
     bounds = Bounds(guess=(0.8, 0.9), slip=(0.8, 0.9))
     with pytest.raises(InvalidArgumentError, match=r"item_1 must sum to at most 1, got 0\.8"):
-        learn(codes, Q, options=LearningOptions(bounds=bounds))
-    found = learn(codes, Q, options=LearningOptions(bounds=bounds, monotone=False))
+        learn(codes, Q, options=LearningOptions(bounds=bounds, monotone=True))
+    found = learn(codes, Q, options=LearningOptions(bounds=bounds))
     assert min(item.guess for item in found.items) >= 0.8 - 1e-12
 
 

@@ -77,7 +77,7 @@ def test_guesses_slips_and_leaks_of_noisy_gates_are_too(gate: Callable[..., Resp
         parameters += [edge] if edge not in (0.0, 1.0) else []
         assert min(map(float, parameters)) >= LEAST  # type: ignore[arg-type]
         assert max(map(float, parameters)) <= 1 - LEAST  # type: ignore[arg-type]
-    assert cells(found.bank).min() > 0
+    assert cells(found.bank).min() >= LEAST * (1 - 1e-6)
 
 
 def test_nobody_else_answers_what_the_bank_holds_impossible() -> None:
@@ -108,9 +108,10 @@ UNUSED = [[0, 2, 0], [2, 0, 2], [2, 2, 2], [0, 0, 0], [2, 0, 0]] * 2
 def test_a_response_that_nobody_gave_stays_possible(bank: ItemBank) -> None:
     codes = Responses(np.array(UNUSED), bank.item_names)
     found = learn(codes, bank, options=LearningOptions(max_iterations=30)).bank
-    assert cells(found).min() > 0
+    # The tails of a curve come closer to zero without reaching it.
+    assert cells(found).min() > (0 if found.skills == ("ability",) else LEAST * (1 - 1e-6))
     best = max(found.channel(name)[:, 1].max() for name in found.item_names)
-    assert LEAST / 4 < best < 0.01
+    assert LEAST / 4 < best < 0.03
     free = LearningOptions(max_iterations=30, least_chance=0.0)
     assert cells(learn(codes, bank, options=free).bank).min() < 1e-6
 

@@ -179,7 +179,7 @@ def test_there_is_no_standard_error_at_a_bound() -> None:
 def test_there_is_no_standard_error_where_the_order_holds_a_chance() -> None:
     codes = np.array(drawn(500, 1).codes)
     codes[:, 0] = np.random.default_rng(2).permutation(codes[:, 3] == 0)  # nothing but chance
-    learned = learn(codes, Q)
+    learned = learn(codes, Q, options=LearningOptions(monotone=True))
     assert learned.items[0].guess + learned.items[0].slip == pytest.approx(1)
     said = standard_errors(learned)
     assert all(np.isnan(error) for error in said.of("item_1").values())

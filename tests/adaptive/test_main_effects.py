@@ -330,7 +330,7 @@ def test_fixed_guesses_are_kept_and_not_counted() -> None:
 
 
 def test_contradicting_bounds_are_refused() -> None:
-    options = LearningOptions(bounds=Bounds((0.7, 0.8), (0.7, 0.8)))
+    options = LearningOptions(bounds=Bounds((0.7, 0.8), (0.7, 0.8)), monotone=True)
     with pytest.raises(InvalidArgumentError, match="at most 1"):
         learn(drawn(Acdm, 20, 1), Q, gate=Acdm, options=options)
 

@@ -93,7 +93,7 @@ class Faulty(ParametricModel):
 def fitted(gate: type[ResponseModel]) -> Learned:
     truth = ItemBank.from_qmatrix(Q, 0.2, 0.15, gate=Llm)
     data = Examinees.drawn(truth, 300, seed=3).responses
-    return learn(data, Q, gate=gate, options=LearningOptions(tolerance=1e-9))
+    return learn(data, Q, gate=gate, options=LearningOptions(tolerance=1e-9, starts=1))
 
 
 @pytest.mark.parametrize(("own", "ours"), [(OwnDina, Dina), (OwnLlm, Llm)])

@@ -203,3 +203,22 @@ def test_names_that_the_file_cannot_hold_are_reported_and_read_back() -> None:
     assert bank.item_names[0] == "item.1"
     assert bank.skills == ("add", "Übertrag")
     assert "note" not in run(*FILES, "--out", "bank.json").stderr
+
+
+def test_the_output_names_starts_order_and_doubtful_items() -> None:
+    lines = Path("r.csv").read_text().splitlines()
+    turned = [line.split(",") for line in lines[1:]]
+    for cells in turned:
+        cells[1] = {"0": "1", "1": "0"}.get(cells[1], cells[1])
+    Path("r.csv").write_text("\n".join([lines[0], *(",".join(cells) for cells in turned)]))
+    shown = run(*FILES).stdout
+    assert "the best of 5 starts (number" in shown
+    assert "(stopped early)" in shown
+    assert "More skill may lower the chance of success: no order was required." in shown
+    assert "check the key or the Q-matrix: a (" in shown
+    said = run_json(*FILES, "--monotone", "--least-chance", "0.001", "--starts", "1")
+    assert (said["monotone"], said["least_chance"], len(said["starts"])) == (True, 0.001, 1)
+    names = {note["kind"]: note["names"] for note in said["learning_notes"]}
+    assert names.keys() >= {"order", "pooled"}
+    assert "a" in names["miskeyed"]
+    assert min(item["guess"] for item in said["items"]) >= 0.001 - 1e-12

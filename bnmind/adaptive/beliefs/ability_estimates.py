@@ -29,6 +29,7 @@ __all__ = [
     "ability_deviation",
     "ability_of",
     "expected_ability",
+    "has_ability",
     "most_likely_ability",
     "most_probable_ability",
 ]
@@ -50,6 +51,22 @@ def ability_of(bank: ItemBank) -> str:
             [f"this needs a bank of one ability; the bank has {len(bank.skills)} skills"]
         )
     return bank.skills[0]
+
+
+def has_ability(bank: ItemBank) -> bool:
+    """Return whether the only hidden variable is an ability on a grid.
+
+    >>> from bnmind.adaptive import Logistic, irt_bank
+    >>> has_ability(irt_bank([Logistic()])), has_ability(ItemBank.from_qmatrix([[1]]))
+    (True, False)
+    """
+    if len(bank.hidden) != 1:
+        return False
+    try:
+        values = np.array([float(state) for state in bank.hidden[0].states])
+    except ValueError:
+        return False
+    return not np.array_equal(values, np.arange(len(values)))
 
 
 @checked

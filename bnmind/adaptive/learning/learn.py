@@ -6,7 +6,7 @@ import dataclasses
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import checked
 from bnmind._values import CheckedValue
-from bnmind._workers import results_of
+from bnmind.adaptive.beliefs.ability_estimates import has_ability
 from bnmind.adaptive.beliefs.profile_space import n_profiles
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.qmatrix import QMatrix
@@ -25,12 +25,14 @@ from bnmind.adaptive.learning.em.em import BankAscent, Parameters
 from bnmind.adaptive.learning.em.response_layout import Expectation, Patterns, ResponseLayout
 from bnmind.adaptive.learning.inputs import learning_inputs
 from bnmind.adaptive.learning.model import item_blocks
+from bnmind.adaptive.learning.notes import LearningNote, learning_notes
+from bnmind.adaptive.learning.parameters.least_chance import inside
 from bnmind.adaptive.learning.parameters.options import LearningOptions
 from bnmind.adaptive.learning.parameters.skill_families import SkillFamilies
+from bnmind.adaptive.learning.starts import all_climbs, usual_starts
 from bnmind.adaptive.response_models.base import ResponseModel
 from bnmind.adaptive.response_models.dina import Dina
 from bnmind.adaptive.responses.responses import Responses
-from bnmind.fitting.all_starts import AllStarts
 from bnmind.fitting.record import LearningRecord
 from bnmind.fitting.squarem import Climb, climb
 from bnmind.information import Floats
@@ -103,6 +105,11 @@ class Learned(CheckedValue):
             rows.append(LearnedItem(name, float(1 - channel[0, 0]), slip))
         return tuple(rows)
 
+    @cached_property
+    def notes(self) -> tuple[LearningNote, ...]:
+        """Notes on items and skills that deserve a look, such as wrong keys."""
+        return learning_notes(self)
+
     @property
     def profiles(self) -> Floats:
         """The probability of each profile, with an axis for each hidden variable."""
@@ -119,6 +126,8 @@ class LearningModel:
     bank: ItemBank
     layout: ResponseLayout
     skills: SkillFamilies
+    least: float = 0.0
+    """The least entry of each learned table."""
 
     @classmethod
     def of(cls, bank: ItemBank, options: LearningOptions) -> LearningModel:
@@ -127,10 +136,22 @@ class LearningModel:
         names = [name for block in blocks for name in block.names]
         layout = ResponseLayout(blocks, tuple(bank.position(name) for name in names))
         together = n_profiles(bank) <= options.max_profiles
+        # The tails of curves come close to 0 and 1 without reaching them.
+        least = 0.0 if has_ability(bank) else options.least_chance
         skills = SkillFamilies(
-            bank, options.fixed, options.priors, together=together, scaled=options.scaled
+            bank,
+            options.fixed,
+            options.priors,
+            together=together,
+            scaled=options.scaled,
+            least=least,
         )
-        return cls(bank, layout, skills)
+        return cls(bank, layout, skills, least)
+
+    def ascent(self, responses: Responses, options: LearningOptions) -> BankAscent:
+        """Return the likelihood of some responses, with its EM steps."""
+        expectation = self.expectation(responses, options)
+        return BankAscent(self.layout, self.skills, expectation, self.least)
 
     def expectation(
         self,
@@ -165,10 +186,12 @@ class LearningModel:
         """Return the parameters of a start: those of the bank for the first, else drawn."""
         blocks = self.layout.blocks
         if number == 0:
-            return Parameters(tuple(block.start() for block in blocks), self.skills.start())
+            first = tuple(inside(block, block.start(), self.least) for block in blocks)
+            return Parameters(first, self.skills.start())
         # Each start has its own generator, so it does not depend on the number of starts.
         rng = np.random.default_rng([options.seed, number])
-        return Parameters(tuple(block.draw(rng) for block in blocks), self.skills.draw(rng))
+        drawn = tuple(inside(block, block.draw(rng), self.least) for block in blocks)
+        return Parameters(drawn, self.skills.draw(rng))
 
     def bank_of(self, parameters: Parameters, *, title: str, source: str) -> ItemBank:
         """Return the bank with some parameters."""
@@ -264,26 +287,11 @@ def learn(
     asked = options or LearningOptions()
     bank, data = learning_inputs(responses, model, gate, skills)
     layout = LearningModel.of(bank, asked)
-    ascent = BankAscent(layout.layout, layout.skills, layout.expectation(data, asked))
-    alone = asked.workers == 1
-    told = AllStarts(progress, asked.starts)
-    tasks = [
-        partial(
-            climb,
-            ascent,
-            layout.start(number, asked),
-            max_iterations=asked.max_iterations,
-            tolerance=asked.tolerance,
-            accelerate=asked.accelerate,
-            progress=told.during_a_start if alone else None,
-        )
-        for number in range(asked.starts)
-    ]
-    climbs: list[Climb[Parameters]] = []
-    for one in results_of(tasks, asked.workers):
-        climbs.append(one)
-        told.after_a_start(one.steps)
-    return _learned(layout, data, asked, climbs, (title, source))
+    ascent = layout.ascent(data, asked)
+    climbs, early = all_climbs(
+        ascent, lambda number: layout.start(number, asked), asked, usual_starts(bank), progress
+    )
+    return _learned(layout, data, asked, climbs, early, (title, source))
 
 
 def learn_from_start(
@@ -305,14 +313,14 @@ def learn_from_start(
     data = responses.for_bank(bank)
     layout = LearningModel.of(bank, options)
     way = climb(
-        BankAscent(layout.layout, layout.skills, layout.expectation(data, options)),
+        layout.ascent(data, options),
         layout.start(number, options),
         max_iterations=options.max_iterations,
         tolerance=options.tolerance,
         accelerate=options.accelerate,
         progress=None,
     )
-    return _learned(layout, data, options, [way], (None, None))
+    return _learned(layout, data, options, [way], [], (None, None))
 
 
 def _learned(
@@ -320,9 +328,10 @@ def _learned(
     responses: Responses,
     options: LearningOptions,
     climbs: Sequence[Climb[Parameters]],
+    early: Sequence[int],
     about: tuple[str | None, str | None],
 ) -> Learned:
-    record = LearningRecord.of(climbs, options.seed)
+    record = LearningRecord.of(climbs, options.seed, stopped_early=early)
     way = climbs[record.best_start]
     title = model.bank.title if about[0] is None else about[0]
     source = model.bank.source if about[1] is None else about[1]

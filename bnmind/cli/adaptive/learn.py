@@ -31,7 +31,15 @@ from bnmind.errors import BnmindError, UnknownNameError
 
 if TYPE_CHECKING:
     from bnmind._registry import Registered
-    from bnmind.adaptive import ItemBank, Learned, ProfileDistribution, QMatrix, ResponseModel
+    from bnmind.adaptive import (
+        ItemBank,
+        Learned,
+        LearningNote,
+        LearningRecord,
+        ProfileDistribution,
+        QMatrix,
+        ResponseModel,
+    )
     from bnmind.adaptive.response_models.registry import RegisteredModel
 
 __all__ = ["LEARN_HELP", "LearnCommand", "learn"]
@@ -53,6 +61,8 @@ Examples:
 """
 
 _ITEMS_SHOWN = 40
+_STARTS_SHOWN = 10
+_NAMES_SHOWN = 8
 
 
 def _learnable() -> Mapping[str, RegisteredModel]:
@@ -141,18 +151,33 @@ class LearnOptions:
         float,
         typer.Option("--max-slip", metavar="P", help="Learn no larger probability of a slip."),
     ] = 1.0
-    any_order: Annotated[
+    monotone: Annotated[
         bool,
         typer.Option(
-            "--any-order", help="Allow that more skill lowers the probability of success."
+            "--monotone",
+            help="Require that more skill never lowers the probability of success. By default it"
+            " may, as in CDM and GDINA.",
         ),
     ] = False
-    starts: Annotated[
-        int,
+    least_chance: Annotated[
+        float,
         typer.Option(
-            "--starts", min=1, metavar="N", help="Number of starts; the best result counts."
+            "--least-chance",
+            metavar="P",
+            help="Keep each learned probability at least so far from 0 and 1.",
         ),
-    ] = 1
+    ] = 0.0001
+    starts: Annotated[
+        int | None,
+        typer.Option(
+            "--starts",
+            min=1,
+            metavar="N",
+            help="Number of starts; the best result counts. [default: 5 for discrete skills, whose"
+            " likelihood has several maxima, else 1]",
+            show_default=False,
+        ),
+    ] = None
     iterations: Annotated[
         int, typer.Option("--iterations", min=1, metavar="N", help="Most EM iterations of a start.")
     ] = 5000
@@ -176,7 +201,8 @@ def learn(options: LearnOptions) -> None:
         starts=options.starts,
         seed=options.seed or 0,
         bounds=Bounds((0.0, options.max_guess), (0.0, options.max_slip)),
-        monotone=not options.any_order,
+        monotone=options.monotone,
+        least_chance=options.least_chance,
         max_iterations=options.iterations,
         workers=backend_of(options.workers, options.cluster),
     )
@@ -317,10 +343,23 @@ def _as_json(found: Learned, out: Path | None) -> dict[str, Any]:
         "converged": record.converged,
         "steps": record.steps,
         "starts": list(record.starts),
+        "starts_stopped_early": list(record.stopped_early),
+        "best_start": record.best_start,
         "seed": record.seed,
         "skills": [{"name": name, "levels": levels} for name, levels in _mastery(found).items()],
         "items": [
             {"name": item.name, "guess": item.guess, "slip": item.slip} for item in found.items
+        ],
+        "monotone": found.options.monotone,
+        "least_chance": found.options.least_chance,
+        "learning_notes": [
+            {
+                "kind": note.kind,
+                "names": list(note.names),
+                "details": list(note.details),
+                "text": note.text,
+            }
+            for note in found.notes
         ],
         "out": None if out is None else str(out),
     }
@@ -344,9 +383,9 @@ def _show(found: Learned, out: Path | None) -> None:
         soft_wrap=True,
     )
     state = "Converged" if record.converged else "Not converged"
-    starts = len(record.starts)
-    of = f", the best of {starts} starts (number {record.best_start + 1})" if starts > 1 else ""
-    console.print(f"{state} after {counted(record.steps, 'step')}{of}.", soft_wrap=True)
+    console.print(
+        f"{state} after {counted(record.steps, 'step')}{_starts(record)}.", soft_wrap=True
+    )
     table = plain_table("item", "guess", "slip")
     for item in found.items[:_ITEMS_SHOWN]:
         table.add_row(item.name, f"{item.guess:.3f}", f"{item.slip:.3f}")
@@ -357,5 +396,31 @@ def _show(found: Learned, out: Path | None) -> None:
     for name, levels in _mastery(found).items():
         table.add_row(name, percent(levels[-1]))
     show_table(console, table)
+    console.print("Notes:")
+    for note in found.notes:
+        console.print(f"  {_shortened(note)}.", soft_wrap=True)
     if out is not None:
         console.print(f"Written to {out}.", soft_wrap=True)
+
+
+def _starts(record: LearningRecord) -> str:
+    """Return how the starts ended, in words."""
+    n = len(record.starts)
+    if n == 1:
+        return " from one start"
+    ends = [
+        f"{end:.2f}" + (" (stopped early)" if number in record.stopped_early else "")
+        for number, end in enumerate(record.starts[:_STARTS_SHOWN])
+    ]
+    more = f" and {n - _STARTS_SHOWN} more" if n > _STARTS_SHOWN else ""
+    return (
+        f", the best of {n} starts (number {record.best_start + 1}); they ended at"
+        f" {', '.join(ends)}{more}"
+    )
+
+
+def _shortened(note: LearningNote) -> str:
+    """Return a note with the first of its names."""
+    n = len(note.names)
+    first = replace(note, names=note.names[:_NAMES_SHOWN], details=note.details[:_NAMES_SHOWN])
+    return f"{first} and {n - _NAMES_SHOWN} more" if n > _NAMES_SHOWN else str(first)

@@ -22,8 +22,10 @@ def constrained_order(
     sizes: Sequence[int],
     is_summed: Sequence[bool],
     finder: OrderFinder,
-) -> tuple[int, ...]:
+) -> tuple[tuple[int, ...], int]:
     """Return the variables of more than one state in an order of elimination.
+
+    The second number is the total size of the cliques of the maximized variables.
 
     Parameters
     ----------
@@ -47,7 +49,8 @@ def constrained_order(
         {str(v): sizes[v] for v in free if v not in gone},
         [[str(v) for v in scope] for scope in remaining],
     )
-    return (*first, *(int(name) for name in finder(graph).variables))
+    found = finder(graph)
+    return (*first, *(int(name) for name in found.variables)), found.total_size
 
 
 def _summed_first(

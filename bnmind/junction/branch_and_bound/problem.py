@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,6 +21,9 @@ __all__ = ["Level", "SearchProblem"]
 _FIRST_CELLS = 2**14
 _GROWTH = 2**5
 """The cells of all tables at the first level, and their growth from level to level."""
+
+_THOROUGH = 2
+"""The first level whose search takes so long that a longer search for an order pays."""
 
 
 class Level(NamedTuple):
@@ -45,8 +49,11 @@ class SearchProblem(Value):
     finder: OrderFinder
     max_cells: int
     """The most cells of all tables of the bounds."""
+    thorough: OrderFinder | None = None
+    """The search for the order of the levels with more memory; None for the same order."""
     known_order: tuple[int, ...] = ()
-    """An order of elimination that may serve; it may have other variables too."""
+    known_thorough_order: tuple[int, ...] = ()
+    """Orders of elimination that may serve; they may have other variables too."""
 
     @cached_property
     def shifted(self) -> tuple[LogTable, ...]:
@@ -57,12 +64,33 @@ class SearchProblem(Value):
 
     @cached_property
     def order(self) -> tuple[int, ...]:
-        """The order of elimination."""
-        free = {v for v, size in enumerate(self.tables.sizes) if size > 1}
-        if self.known_order and free <= set(self.known_order):
-            return tuple([v for v in self.known_order if v in free])
+        """The order of elimination of the first levels."""
+        return self._ordered[0]
+
+    @cached_property
+    def thorough_order(self) -> tuple[int, ...]:
+        """The order of the levels with more memory, after a longer search."""
+        if self.thorough is None:
+            return self.order
+        if known := self._known(self.known_thorough_order):
+            return known
+        order, size = self._constrained_order(self.thorough)
+        return order if size < self._ordered[1] else self.order
+
+    @cached_property
+    def _ordered(self) -> tuple[tuple[int, ...], float]:
+        if known := self._known(self.known_order):
+            return known, math.inf
+        return self._constrained_order(self.finder)
+
+    def _constrained_order(self, finder: OrderFinder) -> tuple[tuple[int, ...], int]:
         scopes = [table.scope for table in self.shifted]
-        return constrained_order(scopes, self.tables.sizes, self.is_summed, self.finder)
+        return constrained_order(scopes, self.tables.sizes, self.is_summed, finder)
+
+    def _known(self, order: tuple[int, ...]) -> tuple[int, ...]:
+        """Return a known order without the variables that are certain; empty if it lacks others."""
+        free = {v for v, size in enumerate(self.tables.sizes) if size > 1}
+        return tuple([v for v in order if v in free]) if free <= set(order) else ()
 
     def level(self, number: int, *, is_whole: bool = False) -> Level:
         """Return the bounds and the tree of a level.
@@ -72,8 +100,9 @@ class SearchProblem(Value):
         """
         goals = [min(_FIRST_CELLS * _GROWTH**k, self.max_cells) for k in (number, number + 1)]
         sizes = self.tables.sizes
+        order = self.thorough_order if number >= _THOROUGH else self.order
         division = _largest_division(
-            [table.scope for table in self.shifted], sizes, self.order, goals[0]
+            [table.scope for table in self.shifted], sizes, order, goals[0]
         )
         bounds = bounds_of(self.shifted, division, sizes, self.is_summed)
         tree = search_tree(bounds, sizes, self.is_summed, self.tables.constant, is_whole=is_whole)

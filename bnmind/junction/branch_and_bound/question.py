@@ -27,6 +27,7 @@ from bnmind.junction.inference.minimal_conflict import impossible, minimal_confl
 from bnmind.junction.inference.plan import Plan
 from bnmind.junction.reduction.parent_divorcing import small_tables
 from bnmind.junction.slicing.sums_file import question_digest
+from bnmind.junction.triangulation.annealing.tree_annealing import TreeAnnealing
 from bnmind.junction.triangulation.randomized_greedy import RandomizedGreedy
 from bnmind.pgm.network import FactorModel, Network, Potential
 from bnmind.pgm.variable import Variable
@@ -39,6 +40,7 @@ _MOST_SHARED = 64
 
 class _Shared(NamedTuple):
     order: tuple[int, ...]
+    thorough_order: tuple[int, ...]
     plan: Plan | None
 
 
@@ -89,7 +91,9 @@ class SearchQuestion(Value):
             is_summed=tuple(summed),
             finder=self.order or RandomizedGreedy(),
             max_cells=self.limits.max_bytes // 32,
+            thorough=TreeAnnealing() if self.order is None else None,
             known_order=() if shared is None else shared.order,
+            known_thorough_order=() if shared is None else shared.thorough_order,
         )
 
     @cached_property
@@ -181,7 +185,9 @@ class SearchQuestion(Value):
         """Keep the order and the plan for other questions with evidence on the same variables."""
         if self.pattern not in self._shared and len(self._shared) < _MOST_SHARED:
             plan = None if self.targets is None else self._plan
-            self._shared[self.pattern] = _Shared(self.problem.order, plan)
+            # Only if the search came so far.
+            thorough = self.problem.__dict__.get("thorough_order", ())
+            self._shared[self.pattern] = _Shared(self.problem.order, thorough, plan)
 
     @cached_property
     def _plan(self) -> Plan:

@@ -109,11 +109,11 @@ class LearningExperiment(Value):
     @property
     def n_rows(self) -> int:
         """The number of starts."""
-        return self.options.starts
+        return self.options.starts or 1
 
     def batches(self) -> tuple[LearningBatch, ...]:
         """Return a batch for each start."""
-        return tuple(LearningBatch(self, number) for number in range(self.options.starts))
+        return tuple(LearningBatch(self, number) for number in range(self.n_rows))
 
 
 @dataclass(frozen=True, eq=False)

@@ -51,7 +51,7 @@ class _Experiment(Part):
     bank: str | None = None
     qmatrix: str | None = None
     gate: str | None = None
-    starts: int = _DEFAULTS.starts
+    starts: int = 1
     seed: int = _DEFAULTS.seed
     max_guess: float = 1.0
     max_slip: float = 1.0
@@ -136,7 +136,7 @@ def learning_content(experiment: LearningExperiment) -> dict[str, Any]:
     content: dict[str, Any] = {
         "kind": experiment.kind,
         "version": experiment.version,
-        "starts": options.starts,
+        "starts": experiment.n_rows,
         "seed": options.seed,
         "max_guess": guess[1],
         "max_slip": slip[1],
@@ -148,7 +148,7 @@ def learning_content(experiment: LearningExperiment) -> dict[str, Any]:
     }
     known = {key: content[key] for key in ("starts", "seed", "max_iterations", "tolerance")}
     wanted = LearningOptions(bounds=Bounds((0.0, guess[1]), (0.0, slip[1])), **known)
-    if replace(options, workers=1) != wanted:
+    if replace(options, workers=1, starts=experiment.n_rows) != wanted:
         raise ExperimentFileError(
             ["expected options of learning that a file has: " + ", ".join(known) + " and bounds"],
             options,

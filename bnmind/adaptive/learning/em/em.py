@@ -18,6 +18,7 @@ import numpy as np
 
 from bnmind.adaptive.learning.em.response_layout import Expectation, ResponseLayout
 from bnmind.adaptive.learning.parameters.block import ConvexBlock
+from bnmind.adaptive.learning.parameters.least_chance import inside, maximized
 from bnmind.fitting.squarem import Place
 from bnmind.information import Floats
 
@@ -56,11 +57,14 @@ class BankAscent:
     ----------
     layout, skills, expectation
         The model and its E-step.
+    least
+        The least chance of a response in each configuration of discrete skills.
     """
 
     layout: ResponseLayout
     skills: Families
     expectation: Expectation
+    least: float = 0.0
 
     def at(self, parameters: Parameters) -> Place[Parameters]:
         """Do the E-step."""
@@ -75,7 +79,7 @@ class BankAscent:
             counts = self.layout.parts(expected.counts)
             return Parameters(
                 tuple(
-                    block.maximize(values, count)
+                    maximized(block, values, count, self.least)
                     for block, values, count in zip(blocks, items, counts, strict=True)
                 ),
                 self.skills.maximize(tables, expected.families),
@@ -103,7 +107,7 @@ class BankAscent:
             part = np.clip(part, low, high)
             # No step leaves a chance of zero or one again.
             part = np.where(((part <= 0) & (low == 0)) | ((part >= 1) & (high == 1)), values, part)
-            items.append(part if block.valid(part) else values)
+            items.append(inside(block, part, self.least) if block.valid(part) else values)
         for table in known.skills:
             part = numbers[end : end + table.size].reshape(table.shape)
             end += table.size

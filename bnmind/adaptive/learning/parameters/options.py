@@ -119,22 +119,27 @@ class LearningOptions:
     ----------
     starts
         The number of starts. The first start is the given model, others are drawn. The
-        best result is returned.
+        best result is returned. By default the model decides: one start for curves of one
+        ability, and several for discrete skills; see `bnmind.adaptive.learning.starts`.
     seed
         At least 0; determines the drawn starts.
     bounds
         The bounds of all items, or a mapping from names of items to bounds.
     least_chance
-        The least learned probability of a response, which is at most one minus this:
-        guesses, slips, and each configuration of a `Gdina`. Then no response is impossible,
-        which a single answer could contradict, and no divergence is infinite. Set to 0 for
-        maximum likelihood. Bounds that conflict with it, such as a guess fixed at 0, take
-        precedence. Curves have no such bound, and no probability of zero.
+        The least entry of each learned table, which is at most one minus this: of each
+        response in each configuration of the skills, and of each level of a skill given
+        its parents. Then no response is impossible, which a single answer could contradict,
+        and no divergence is infinite. Set to 0 for maximum likelihood. Bounds that conflict
+        with it, such as a guess fixed at 0, take precedence, and initial probabilities of
+        zero in the distribution of the skills stay zero. Curves of an ability have no such
+        bound, and no probability of zero.
     priors
         The prior distributions; default flat, for maximum likelihood.
     monotone
-        Whether more skill never lowers the chance of success. Some response models are
-        always monotone; if False, `Dina` and `Dino` items that are not become `Gdina`.
+        Whether more skill never lowers the chance of success. By default it may, as in the R
+        packages CDM and GDINA: then wrong keys show, as `Learned.notes` says, and
+        likelihoods compare with those of other programs. Some response models are always
+        monotone; `Dina` and `Dino` items that are not become `Gdina`.
     fixed
         Names of items, skills and other hidden variables whose distributions are fixed.
     scaled
@@ -165,12 +170,12 @@ class LearningOptions:
     Torre, J. Stat. Softw. 2020).
     """
 
-    starts: int = 1
+    starts: int | None = None
     seed: int = 0
     bounds: Bounds | Mapping[str, Bounds] = field(default_factory=Bounds)
     least_chance: float = 1e-4
     priors: Priors = field(default_factory=Priors)
-    monotone: bool = True
+    monotone: bool = False
     fixed: Set[str] = frozenset()
     scaled: Set[str] = frozenset()
     max_iterations: int = 5000
@@ -186,7 +191,7 @@ class LearningOptions:
         problems = [
             f"expected {name} of at least {least}, got {value}"
             for name, value, least in (
-                ("starts", self.starts, 1),
+                ("starts", 1 if self.starts is None else self.starts, 1),
                 ("seed", self.seed, 0),
                 ("max_iterations", self.max_iterations, 1),
                 ("tolerance", self.tolerance, 0),

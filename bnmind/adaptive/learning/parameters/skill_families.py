@@ -12,11 +12,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.higher_order import AbilityCPD, LogisticCPD
 from bnmind.adaptive.learning.parameters.ability_spread import AbilitySpread
 from bnmind.adaptive.learning.parameters.higher_order import LogisticFamilies
+from bnmind.adaptive.learning.parameters.least_chance import bounded_rows
 from bnmind.adaptive.learning.parameters.options import Priors
 from bnmind.adaptive.response_models.base.abilities import ability_values
 from bnmind.errors import InvalidModelError
@@ -43,6 +45,8 @@ class SkillFamilies:
     scaled
         Names of abilities of which only the standard deviation is learned; see
         `ability_spread`.
+    least
+        The least entry of each learned table, but for those that are zero at the start.
     """
 
     bank: ItemBank
@@ -50,6 +54,7 @@ class SkillFamilies:
     priors: Priors
     together: bool = True
     scaled: Collection[str] = ()
+    least: float = 0.0
     scopes: tuple[tuple[str, ...], ...] = field(init=False)
     """The variables of each family, the child before its parents; or all variables."""
     saturated: bool = field(init=False)
@@ -85,17 +90,19 @@ class SkillFamilies:
         return tuple(v.n_states for v in self.variables)
 
     @cached_property
+    def _place(self) -> dict[str, int]:
+        return {v.name: axis for axis, v in enumerate(self.variables)}
+
+    @cached_property
     def _axes(self) -> tuple[tuple[int, ...], ...]:
-        place = {v.name: axis for axis, v in enumerate(self.variables)}
-        return tuple(tuple(place[name] for name in scope) for scope in self.scopes)
+        return tuple(tuple(self._place[name] for name in scope) for scope in self.scopes)
 
     @cached_property
     def _initial(self) -> tuple[Floats, ...]:
         tables = tuple(np.real(cpd.to_factor().values) for cpd in self.initial_cpds)
         if not self.saturated:
             return tables
-        place = {v.name: axis for axis, v in enumerate(self.variables)}
-        axes = [tuple(place[v.name] for v in cpd.scope) for cpd in self.initial_cpds]
+        axes = [tuple(self._place[v.name] for v in cpd.scope) for cpd in self.initial_cpds]
         joint = _product(self.shape, axes, tables)
         return (joint.reshape(-1) / joint.sum(),)
 
@@ -126,18 +133,18 @@ class SkillFamilies:
     def start(self) -> tuple[Floats, ...]:
         """Return the tables of the bank."""
         if self.curves is None:
-            return self._initial
+            return self.bounded(self._initial)
         return self._with_curves(self._initial, self.curves.start())
 
     def settled(self, tables: tuple[Floats, ...]) -> tuple[Floats, ...]:
-        """Return tables of which those made from fewer numbers have their form."""
+        """Return tables that have their form: off 0 and 1, scaled, or of logistic curves."""
         spreads = [self.scale(number) for number in range(len(tables))]
         tables = tuple(
             table if spread is None else spread.most_likely(table)
             for table, spread in zip(tables, spreads, strict=True)
         )
         if self.curves is None:
-            return tables
+            return self.bounded(tables)
         return self._with_curves(tables, self.curves.settled(dict(enumerate(tables))))
 
     def draw(self, rng: np.random.Generator) -> tuple[Floats, ...]:
@@ -149,8 +156,52 @@ class SkillFamilies:
                 continue
             drawn = rng.standard_exponential(table.shape) * (table > 0)
             tables.append(drawn / drawn.sum(axis=0))
-        curves = {} if self.curves is None else self.curves.draw(rng)
-        return self._with_curves(tables, curves)
+        if self.curves is None:
+            return self.bounded(tuple(tables))
+        return self._with_curves(tables, self.curves.draw(rng))
+
+    def bounded(self, tables: tuple[Floats, ...]) -> tuple[Floats, ...]:
+        """Return tables with no learned entry below the least one; fixed tables do not change.
+
+        The tables of a saturated distribution are those of each variable given the ones before
+        it, and their product is the distribution of the profiles.
+        """
+        if not self.least:
+            return tables
+        if not self.saturated:
+            return tuple(
+                table if self._stays(number) else bounded_rows(table, self.least, initial > 0)
+                for number, (table, initial) in enumerate(zip(tables, self._initial, strict=True))
+            )
+        rows = self._rows(tables[0])
+        kept = [
+            bounded_rows(row, self.least, allowed)
+            for row, allowed in zip(rows, self._allowed, strict=True)
+        ]
+        if all(after is before for after, before in zip(kept, rows, strict=True)):
+            return tables
+        axes = [tuple(self._place[v.name] for v in cpd.scope) for cpd in self.initial_cpds]
+        return (_product(self.shape, axes, tuple(kept)).reshape(-1),)
+
+    @cached_property
+    def _allowed(self) -> list[NDArray[np.bool_]]:
+        """Masks of the rows' entries that are above zero at the start."""
+        return [rows > 0 for rows in self._rows(self._initial[0])]
+
+    def _rows(self, profiles: Floats) -> list[Floats]:
+        """Return the tables of each variable given the ones before it, from the profiles."""
+        joint = profiles.reshape(self.shape)
+        tables = []
+        for cpd in self.initial_cpds:
+            axes = [self._place[v.name] for v in cpd.scope]
+            ordered = sorted(axes)
+            summed = joint.sum(axis=tuple(a for a in range(joint.ndim) if a not in axes))
+            family = summed.transpose([ordered.index(a) for a in axes])
+            above = family.sum(axis=0, keepdims=True)
+            even = np.full(family.shape, 1 / len(family))
+            # Rows of impossible configurations are arbitrary.
+            tables.append(np.divide(family, above, out=even, where=above > 0))
+        return tables
 
     def prior(self, tables: tuple[Floats, ...]) -> Floats:
         """Return the probability of each profile, ``(profiles,)``."""
@@ -192,7 +243,7 @@ class SkillFamilies:
             sums = more.sum(axis=0, keepdims=True)
             shares.append(np.divide(more, sums, out=table.copy(), where=sums > 0))
         if self.curves is None:
-            return tuple(shares)
+            return self.bounded(tuple(shares))
         return self._with_curves(shares, self.curves.maximized(dict(enumerate(tables)), counts))
 
     def log_prior(self, tables: tuple[Floats, ...]) -> float:
@@ -262,20 +313,10 @@ class SkillFamilies:
                 cpd if self._stays(number) else _like(cpd, table)
                 for number, (cpd, table) in enumerate(zip(self.initial_cpds, tables, strict=True))
             )
-        joint = tables[0].reshape(self.shape)
-        place = {v.name: axis for axis, v in enumerate(self.variables)}
-        distributions = []
-        for cpd in self.initial_cpds:
-            axes = [place[v.name] for v in cpd.scope]
-            ordered = sorted(axes)
-            summed = joint.sum(axis=tuple(a for a in range(joint.ndim) if a not in axes))
-            family = summed.transpose([ordered.index(a) for a in axes])
-            above = family.sum(axis=0, keepdims=True)
-            even = np.full(family.shape, 1 / len(family))
-            # Rows of impossible configurations are arbitrary.
-            rows = np.divide(family, above, out=even, where=above > 0)
-            distributions.append(TabularCPD(cpd.variable, cpd.parents, rows))
-        return tuple(distributions)
+        return tuple(
+            TabularCPD(cpd.variable, cpd.parents, rows)
+            for cpd, rows in zip(self.initial_cpds, self._rows(tables[0]), strict=True)
+        )
 
 
 def _like(cpd: CPD, table: Floats) -> CPD:
