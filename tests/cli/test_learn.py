@@ -81,6 +81,14 @@ def test_skills_may_depend_on_an_ability_or_on_each_other() -> None:
     assert_one_line_error(run(*FILES, "--skills", "higher-order:3PL"), "1PL or 2PL")
 
 
+def test_items_with_more_responses_are_learned_by_steps() -> None:
+    text = Path("r.csv").read_text().replace("\nx7,1", "\nx7,2").replace("\nx9,1", "\nx9,2")
+    Path("r.csv").write_text(text)
+    assert run_json(*FILES, "--gate", "sequential:dino")["parameters"] == 3 + 10 + 2
+    assert run_json(*FILES, "--gate", "sequential")["parameters"] == 3 + 12 + 2
+    assert_one_line_error(run(*FILES, "--gate", "sequential:x"), "response model")
+
+
 OWN = """
 from dataclasses import dataclass
 import numpy as np

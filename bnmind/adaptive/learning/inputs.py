@@ -52,8 +52,18 @@ def learning_inputs(
         bank = bank_to_learn(model, gate, skills)
     else:
         q, data = _with_equal_names(q, data)
-        bank = bank_to_learn(q, gate, skills)
+        bank = bank_to_learn(q, gate, skills, _numbers_of_responses(q, data))
     return bank, data.for_bank(bank)
+
+
+def _numbers_of_responses(q: QMatrix, data: Responses) -> dict[str, int]:
+    """Return the number of responses to each item in the data; without the items unknown here."""
+    match = match_names(data.items, q.item_names)
+    if match is None:
+        return {}
+    most = data.codes.max(axis=0, initial=0)
+    pairs = zip(q.item_names, match.places, strict=True)
+    return {name: int(most[place]) + 1 for name, place in pairs}
 
 
 def _with_equal_names(q: QMatrix, data: Responses) -> tuple[QMatrix, Responses]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,7 +31,7 @@ from bnmind.adaptive.response_models.gdina import Gdina
 from bnmind.adaptive.response_models.guess_slip import GuessSlip
 from bnmind.adaptive.response_models.noisy_skills import NoisySkills
 from bnmind.adaptive.response_models.parametric import ParametricModel
-from bnmind.adaptive.response_models.sequential import Sequential
+from bnmind.adaptive.response_models.sequential import Sequential, StepsOf
 from bnmind.adaptive.response_models.tabulated import Tabulated
 from bnmind.errors import InvalidArgumentError, InvalidModelError, UnknownNameError
 from bnmind.information import Floats
@@ -55,6 +55,7 @@ def bank_to_learn(
     model: ItemBank | QMatrix | pandas.DataFrame | ArrayLike,
     gate: Callable[..., ResponseModel],
     skills: ProfileDistribution | Network | None,
+    n_responses: Mapping[str, int] | None = None,
 ) -> ItemBank:
     """Return the bank whose parameters are the first start.
 
@@ -66,6 +67,8 @@ def bank_to_learn(
         A class of response models, or a function that makes one from a guess and a slip.
     skills
         The distribution of the skills.
+    n_responses
+        For `Sequential`, the number of responses to each item; default 2.
     """
     if isinstance(model, ItemBank):
         if gate is not Dina or skills is not None:
@@ -76,6 +79,12 @@ def bank_to_learn(
         skills = Saturated() if len(q.skills) <= SATURATED_SKILLS else Independent()
     levels = skill_levels(q, skills, (q.needs.max(axis=0) + 1).tolist())
     models = q.response_models(*_START, gate, levels=levels)
+    if n_responses and (gate is Sequential or isinstance(gate, StepsOf)):
+        numbers = [n_responses.get(name, 2) for name in q.item_names]
+        models = tuple(
+            Sequential((model,) * (n - 1)) if n > 2 else model
+            for model, n in zip(models, numbers, strict=True)
+        )
     return ItemBank(*bank_parts(q, models, skills, levels))
 
 

@@ -72,7 +72,9 @@ RESPONSE_MODELS: Mapping[str, RegisteredModel] = MappingProxyType(
         "noisy-and": RegisteredModel(NoisyAnd(0.2, 0.1), "all skills, each noisy by itself", True),
         "noisy-or": RegisteredModel(NoisyOr(0.2, 0.1), "any skill, each noisy by itself", True),
         "leaky-or": RegisteredModel(LeakyOr(0.1, (0.8,)), "any skill, each noisy, or a leak", True),
-        "sequential": RegisteredModel(Sequential((_STEP, _STEP)), "steps, one after the other"),
+        "sequential": RegisteredModel(
+            Sequential((_STEP, _STEP)), "steps, one after the other; G-DINA from a Q-matrix", True
+        ),
         "graded": RegisteredModel(Graded(1.0, (0.5,)), "a logistic curve of the sum of levels"),
         "logistic": RegisteredModel(Logistic(), "a logistic curve of one ability"),
         "graded-response": RegisteredModel(GradedResponse(1.0, (0.0,)), "graded, of one ability"),

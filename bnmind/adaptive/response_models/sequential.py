@@ -11,7 +11,7 @@ Br. J. Math. Stat. Psychol. 2016.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,14 +20,16 @@ from bnmind._arguments import check_fields, checked
 from bnmind.adaptive.response_models.base import (
     ResponseModel,
     check_item,
+    made_for_skills,
     refuse_large,
     response_channel,
     table,
 )
+from bnmind.adaptive.response_models.gdina import Gdina
 from bnmind.errors import InvalidModelError
 from bnmind.pgm import TabularCPD, Variable
 
-__all__ = ["Sequential"]
+__all__ = ["Sequential", "StepsOf"]
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,23 @@ class Sequential:
                 [f"the steps must be response models with two responses, got {self.steps}"]
             )
 
+    @classmethod
+    def of(cls, make: Callable[..., ResponseModel]) -> StepsOf:
+        """Return a gate for Q-matrices: each step of an item has a model of this kind.
+
+        >>> from bnmind.adaptive import Rrum, learn
+        >>> learn([[0, 2], [1, 0], [2, 1], [0, 2]], [[1], [1]], gate=Sequential.of(Rrum)).bank
+        ItemBank(2 items, 1 skills)
+        """
+        return StepsOf(make)
+
+    @classmethod
+    def for_skills(
+        cls, required: tuple[int, ...], sizes: tuple[int, ...], *, guess: float, slip: float
+    ) -> ResponseModel:
+        """Return the model of a single step, saturated; `learn` repeats it."""
+        return Gdina.for_skills(required, sizes, guess=guess, slip=slip)
+
     @property
     def n_responses(self) -> int:
         """The number of steps plus one."""
@@ -69,3 +88,20 @@ class Sequential:
             rows.append(reached * chances[:, 0])
             reached = reached * chances[:, 1]
         return table(item, parents, np.array([*rows, reached]))
+
+
+@dataclass(frozen=True)
+class StepsOf:
+    """A gate for Q-matrices; see `Sequential.of`."""
+
+    make: Callable[..., ResponseModel]
+
+    def for_skills(
+        self, required: tuple[int, ...], sizes: tuple[int, ...], *, guess: float, slip: float
+    ) -> ResponseModel:
+        """Return the model of a single step; `learn` repeats it."""
+        return made_for_skills(self.make, required, sizes, guess=guess, slip=slip)
+
+    def __call__(self, guess: float, slip: float) -> ResponseModel:
+        """Return the model of a single step."""
+        return self.make(guess, slip)

@@ -128,8 +128,9 @@ class LearnOptions:
         typer.Option(
             "--gate",
             metavar="NAME",
-            help="The response model of the items, from the list below, or FILE.py:CLASS for one"
-            " of your own. [default: dina]",
+            help="The response model of the items, from the list below; sequential:NAME for items"
+            " with more than two responses; or FILE.py:CLASS for a model of your own."
+            " [default: dina]",
             show_default=False,
         ),
     ] = None
@@ -263,9 +264,12 @@ def _model(
 
 
 def _gate(name: str) -> Callable[..., ResponseModel]:
+    from bnmind.adaptive import Sequential
     from bnmind.adaptive.response_models.registry import FORMER_NAMES
     from bnmind.cli.adaptive.own_models import is_own_model, own_model
 
+    if name.startswith("sequential:"):
+        return Sequential.of(_gate(name.removeprefix("sequential:")))
     if is_own_model(name):
         return own_model(name)
     known = _learnable()
