@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -32,13 +32,12 @@ from bnmind.adaptive.learning.learn import LearningModel
 from bnmind.adaptive.learning.model import bank_to_learn
 from bnmind.adaptive.learning.parameters.options import LearningOptions
 from bnmind.adaptive.learning.parameters.skill_families import SkillFamilies
+from bnmind.adaptive.learning.starts import all_climbs, usual_starts
 from bnmind.adaptive.response_models.base import ResponseModel
 from bnmind.adaptive.response_models.dina import Dina
 from bnmind.adaptive.responses.responses import Responses
 from bnmind.errors import InvalidArgumentError
-from bnmind.fitting.all_starts import AllStarts
 from bnmind.fitting.record import LearningRecord
-from bnmind.fitting.squarem import climb
 from bnmind.information import Floats
 from bnmind.pgm import Network
 
@@ -135,22 +134,15 @@ def learn_groups(
     expectation = GroupExpectation(
         families, tuple(layout.expectation(data, asked, part) for part in members)
     )
-    ascent = BankAscent(layout.layout, families, expectation)
-    told = AllStarts(progress, asked.starts)
-    climbs = []
-    for number in range(asked.starts):
+    ascent = BankAscent(layout.layout, families, expectation, layout.least)
+
+    def start(number: int) -> Parameters:
         items, tables = layout.start(number, asked)
-        way = climb(
-            ascent,
-            Parameters(items, tables * len(names)),
-            max_iterations=asked.max_iterations,
-            tolerance=asked.tolerance,
-            accelerate=asked.accelerate,
-            progress=told.during_a_start,
-        )
-        climbs.append(way)
-        told.after_a_start(way.steps)
-    record = LearningRecord.of(climbs, asked.seed)
+        return Parameters(items, tables * len(names))
+
+    alone = replace(asked, workers=1)
+    climbs, early = all_climbs(ascent, start, alone, usual_starts(bank), progress)
+    record = LearningRecord.of(climbs, asked.seed, stopped_early=early)
     found = climbs[record.best_start].parameters
     of_items = layout.n_parameters - layout.skills.n_parameters
     return LearnedGroups(
