@@ -156,7 +156,7 @@ def test_structures_are_compared_on_examinees_they_were_not_learned_from() -> No
 
 def test_models_of_the_same_responses_are_compared() -> None:
     codes, _ = drawn(600, 5, LOW)
-    one = LearningOptions(starts=1)
+    one = LearningOptions(starts=1, monotone=True)
     models = {
         gate.__name__: learn(codes, Q, gate=gate, options=one) for gate in (Dina, Dino, Gdina)
     }
