@@ -9,6 +9,7 @@ import typer
 from bnmind._front_door import installed_version
 from bnmind.cli.adaptive.administer import TEST_HELP, run_test
 from bnmind.cli.adaptive.evaluate import EVALUATE_HELP, evaluate
+from bnmind.cli.adaptive.judge import JUDGE_HELP, judge
 from bnmind.cli.adaptive.learn import LEARN_HELP, LearnCommand, learn
 from bnmind.cli.adaptive.options import AdaptiveCommand
 from bnmind.cli.adaptive.simulate import SIMULATE_HELP, simulate
@@ -125,6 +126,7 @@ for name, command, text, short in (
     ("track", track, TRACK_HELP, "Track a network over time through a file of slices."),
     ("ask", ask_about, ASK_HELP, "Ask for the observations that tell most."),
     ("learn", learn, LEARN_HELP, "Learn an item bank from responses."),
+    ("judge", judge, JUDGE_HELP, "Judge a model of responses and its Q-matrix."),
     ("simulate", simulate, SIMULATE_HELP, "Compare selectors on the same examinees."),
     ("evaluate", evaluate, EVALUATE_HELP, "Compute the results of a test exactly."),
     ("tree", tree, TREE_HELP, "Find the best test, and write it on paper."),

@@ -58,6 +58,7 @@ SHORT: Mapping[str, tuple[tuple[str, ...], str]] = {
     "predict": (("predict", MODEL, "cases.csv", "--targets", "P", "--out", "answers.csv"), ""),
     "track": (("track", "weather.json", "days.csv", "--out", "tracked.csv"), ""),
     "learn": (("learn", "responses.csv", "--qmatrix", "q.csv", "--out", "bank.json"), ""),
+    "judge": (("judge", "responses.csv", "--qmatrix", "q.csv"), ""),
     "simulate": (
         *(("simulate", BANK, "--examinees", "3", "--stop", "items:2", "--out", "tests"),),
         "",

@@ -28,8 +28,8 @@ from bnmind.adaptive.items.qmatrix import QMatrix
 from bnmind.adaptive.items.skill_distributions import ProfileDistribution
 from bnmind.adaptive.learning.em.em import BankAscent, Parameters
 from bnmind.adaptive.learning.em.response_layout import Expectation, Expected
+from bnmind.adaptive.learning.inputs import learning_inputs
 from bnmind.adaptive.learning.learn import LearningModel
-from bnmind.adaptive.learning.model import bank_to_learn
 from bnmind.adaptive.learning.parameters.options import LearningOptions
 from bnmind.adaptive.learning.parameters.skill_families import SkillFamilies
 from bnmind.adaptive.learning.starts import all_climbs, usual_starts
@@ -96,7 +96,7 @@ class LearnedGroups(CheckedValue):
 def learn_groups(
     responses: Responses | pandas.DataFrame | ArrayLike,
     model: ItemBank | QMatrix | pandas.DataFrame | ArrayLike,
-    groups: Sequence[object],
+    groups: Sequence[object] | None = None,
     *,
     gate: Callable[..., ResponseModel] = Dina,
     skills: ProfileDistribution | Network | None = None,
@@ -110,7 +110,8 @@ def learn_groups(
     responses, model, gate, skills, progress
         As for `bnmind.adaptive.learn`.
     groups
-        The group of each examinee, such as a column of a data frame.
+        The group of each examinee, such as a column of a data frame; by default those of the
+        responses.
     options
         As for `learn`; the starts run one after the other.
 
@@ -123,11 +124,8 @@ def learn_groups(
         As for `learn`.
     """
     asked = options or LearningOptions()
-    bank = bank_to_learn(model, gate, skills)
-    if not isinstance(responses, Responses) and not hasattr(responses, "columns"):
-        responses = Responses.of(responses, items=bank.item_names)
-    data = Responses.of(responses).for_bank(bank)
-    names, positions = group_positions(groups, len(data))
+    bank, data = learning_inputs(responses, model, gate, skills)
+    names, positions = group_positions(data.groups if groups is None else groups, len(data))
     layout = LearningModel.of(bank, asked)
     members = [positions == number for number in range(len(names))]
     families = GroupFamilies(layout.skills, len(names))

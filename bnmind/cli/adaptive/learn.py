@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     )
     from bnmind.adaptive.response_models.registry import RegisteredModel
 
-__all__ = ["LEARN_HELP", "LearnCommand", "learn"]
+__all__ = ["LEARN_HELP", "LearnCommand", "gate_of", "learn", "model_of", "skills_of"]
 
 LEARN_HELP = """Learn an item bank from the responses of examinees, by maximum likelihood (EM).
 
@@ -207,7 +207,7 @@ def learn(options: LearnOptions) -> None:
         max_iterations=options.iterations,
         workers=backend_of(options.workers, options.cluster),
     )
-    model = _model(options.qmatrix, options.bank, options.gate, options.skills)
+    model = model_of(options.qmatrix, options.bank, options.gate, options.skills)
     data = read_response_file(
         options.responses,
         expected=model.item_names,
@@ -217,7 +217,7 @@ def learn(options: LearnOptions) -> None:
         ignore=options.ignore,
     )
     start, data = learning_inputs(
-        data, model, _gate(options.gate or "dina"), _skills(options.skills)
+        data, model, gate_of(options.gate or "dina"), skills_of(options.skills)
     )
     start = describe_bank(start, items=options.items, skills=options.skill_labels)
     say_notes(data)
@@ -244,9 +244,10 @@ def learn(options: LearnOptions) -> None:
         _show(learned, options.out)
 
 
-def _model(
+def model_of(
     qmatrix: Path | None, bank: Path | None, gate: str | None, skills: str | None
 ) -> ItemBank | QMatrix:
+    """Return the bank or the Q-matrix that a command names."""
     from bnmind.adaptive import read_bank
     from bnmind.adaptive.items.qmatrix_csv import read_qmatrix
 
@@ -263,13 +264,14 @@ def _model(
     return read_qmatrix(qmatrix)
 
 
-def _gate(name: str) -> Callable[..., ResponseModel]:
+def gate_of(name: str) -> Callable[..., ResponseModel]:
+    """Return the maker of a response model by its name."""
     from bnmind.adaptive import Sequential
     from bnmind.adaptive.response_models.registry import FORMER_NAMES
     from bnmind.cli.adaptive.own_models import is_own_model, own_model
 
     if name.startswith("sequential:"):
-        return Sequential.of(_gate(name.removeprefix("sequential:")))
+        return Sequential.of(gate_of(name.removeprefix("sequential:")))
     if is_own_model(name):
         return own_model(name)
     known = _learnable()
@@ -279,7 +281,8 @@ def _gate(name: str) -> Callable[..., ResponseModel]:
     return known[name].make
 
 
-def _skills(name: str | None) -> ProfileDistribution | None:
+def skills_of(name: str | None) -> ProfileDistribution | None:
+    """Return a distribution of the skills by its name."""
     if name is None:
         return None
     if name.startswith("hierarchy:"):

@@ -32,7 +32,7 @@ from bnmind.adaptive.items.qmatrix import QMatrix
 from bnmind.adaptive.items.skill_distributions import ProfileDistribution
 from bnmind.adaptive.learning.fit.pair_fit import holm
 from bnmind.adaptive.learning.groups import LearnedGroups, group_positions, learn_groups
-from bnmind.adaptive.learning.model import bank_to_learn
+from bnmind.adaptive.learning.inputs import learning_inputs
 from bnmind.adaptive.learning.parameters.options import LearningOptions
 from bnmind.adaptive.response_models.base import ResponseModel
 from bnmind.adaptive.response_models.dina import Dina
@@ -67,7 +67,7 @@ class ItemFunctioning(CheckedValue):
 def item_functioning(
     responses: Responses | pandas.DataFrame | ArrayLike,
     model: ItemBank | QMatrix | pandas.DataFrame | ArrayLike,
-    groups: Sequence[object],
+    groups: Sequence[object] | None = None,
     *,
     items: Sequence[str] | None = None,
     gate: Callable[..., ResponseModel] = Dina,
@@ -82,7 +82,7 @@ def item_functioning(
     responses, model, gate, skills, options
         As for `bnmind.adaptive.learn`.
     groups
-        The group of each examinee.
+        The group of each examinee; by default those of the responses.
     items
         The items to test; by default all that were answered in two groups.
     progress
@@ -97,12 +97,10 @@ def item_functioning(
     """
     from scipy.stats import chi2
 
-    bank = bank_to_learn(model, gate, skills)
-    if not isinstance(responses, Responses) and not hasattr(responses, "columns"):
-        responses = Responses.of(responses, items=bank.item_names)
-    data = Responses.of(responses).for_bank(bank)
-    names, positions = group_positions(groups, len(data))
-    together = learn_groups(data, bank, groups, options=options)
+    bank, data = learning_inputs(responses, model, gate, skills)
+    given = data.groups if groups is None else groups
+    names, positions = group_positions(given, len(data))
+    together = learn_groups(data, bank, given, options=options)
     start = together.banks[0]
     answered = data.codes != MISSING
     shared = [
@@ -117,7 +115,7 @@ def item_functioning(
     once = dataclasses.replace(options or LearningOptions(), starts=1)
     for number, name in enumerate(chosen, 1):
         apart, split = _apart(start, data, positions, name, names)
-        alone = learn_groups(split, apart, groups, options=once)
+        alone = learn_groups(split, apart, given, options=once)
         degrees = alone.n_parameters - together.n_parameters
         gain = max(2 * (alone.log_likelihood - together.log_likelihood), 0.0)
         found.append((name, gain, degrees, _differences(alone, name)))

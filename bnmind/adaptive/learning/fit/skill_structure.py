@@ -34,6 +34,7 @@ from bnmind.adaptive.items.skill_distributions import (
     ProfileDistribution,
     Saturated,
 )
+from bnmind.adaptive.learning.inputs import learning_inputs
 from bnmind.adaptive.learning.learn import Learned, learn
 from bnmind.adaptive.learning.parameters.options import LearningOptions
 from bnmind.adaptive.response_models.base import ResponseModel
@@ -191,10 +192,10 @@ def compare_structures(
     )
     if not named:
         raise InvalidArgumentError("expected at least one structure, got none", structures)
-    q = qmatrix if isinstance(qmatrix, QMatrix) else QMatrix.of(qmatrix)
-    if not isinstance(responses, Responses) and not hasattr(responses, "columns"):
-        responses = Responses.of(responses, items=[item.name for item in q.items])
-    data = Responses.of(responses)
+    bank, data = learning_inputs(responses, qmatrix, gate, Independent())
+    q = QMatrix.of(qmatrix)
+    if q.item_names != bank.item_names:  # a Q-matrix whose rows have no names
+        q = QMatrix(q.needs, bank.items, q.skills)
     numbers = fold_numbers(len(data), folds=folds, seed=fold_seed)
     likely = {name: np.empty(len(data)) for name in named}
     sizes = dict.fromkeys(named, 0)

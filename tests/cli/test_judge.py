@@ -1,0 +1,83 @@
+"""``bnmind judge``: fit, pairs, proposals for the Q-matrix, models of items, groups."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bnmind.adaptive import Examinees, ItemBank
+from tests.command_line import assert_one_line_error, run, run_json
+
+Q = np.array([[1, 0], [0, 1], [1, 1], [1, 0], [0, 1], [1, 1], [1, 0]])
+
+
+@pytest.fixture(autouse=True)
+def _in_a_directory_with_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    bank = ItemBank.from_qmatrix(Q, 0.15, 0.1)
+    codes = Examinees.drawn(bank, 800, seed=1).responses.tolist()
+    names = ",".join(bank.item_names)
+    rows = [",".join(map(str, row)) for row in codes]
+    Path("r.csv").write_text("\n".join([names, *rows]) + "\n")
+    schools = [f"{'north' if k < 400 else 'south'},{row}" for k, row in enumerate(rows)]
+    Path("g.csv").write_text("\n".join([f"school,{names}", *schools]) + "\n")
+    Path("q.csv").write_text(_text(Q, bank.item_names))
+    wrong = Q.copy()
+    wrong[2] = [1, 0]
+    Path("wrong.csv").write_text(_text(wrong, bank.item_names))
+
+
+def _text(q: np.ndarray, names: tuple[str, ...]) -> str:
+    rows = [f"{name},{a},{b}" for name, (a, b) in zip(names, q.tolist(), strict=True)]
+    return "\n".join(["item,x,y", *rows]) + "\n"
+
+
+def test_a_model_is_judged() -> None:
+    said = run("judge", "r.csv", "--qmatrix", "q.csv").stdout
+    assert "M2 " in said
+    assert "RMSEA2" in said
+    assert "worst pairs" in said
+    assert "no change of the Q-matrix" in said
+
+
+def test_all_results_are_in_the_json() -> None:
+    found = run_json("judge", "r.csv", "--qmatrix", "wrong.csv", "--gate", "gdina")
+    assert found["fit"]["degrees"] > 0
+    assert found["qmatrix"] == [{"item": "item_3", "skills": ["x"], "proposed": ["x", "y"]}]
+    assert len(found["pairs"]) == 21
+    assert list(found["models"]) == ["item_6"]
+    assert [item["name"] for item in found["items"]] == [f"item_{k}" for k in range(1, 8)]
+
+
+def test_groups_are_compared() -> None:
+    found = run_json(
+        *("judge", "g.csv", "--qmatrix", "q.csv", "--group-column", "school", "--groups")
+    )
+    assert [one["item"] for one in found["groups"]] == [f"item_{k}" for k in range(1, 8)]
+    assert all(one["p"] > 0.01 for one in found["groups"])
+    assert_one_line_error(run("judge", "r.csv", "--qmatrix", "q.csv", "--groups"), "--group-column")
+
+
+def test_missing_responses_are_told() -> None:
+    text = Path("r.csv").read_text().split("\n")
+    text[1] = "," + text[1].split(",", 1)[1]
+    Path("r.csv").write_text("\n".join(text))
+    said = run("judge", "r.csv", "--qmatrix", "q.csv").stdout
+    assert "No M2" in said
+    assert "1 of 800 examinees" in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["r.csv"], ["--qmatrix or --bank"]),
+        (["r.csv", "--qmatrix", "q.csv", "--cutoff", "2"], ["cutoff"]),
+        (["r.csv", "--qmatrix", "q.csv", "--gate", "gdina", "--alpha", "0"], ["alpha"]),
+        (["nowhere.csv", "--qmatrix", "q.csv"], ["nowhere.csv"]),
+        (["r.csv", "--qmatrix", "q.csv", "--gate", "dona"], ["dina"]),
+    ],
+)
+def test_wrong_input_is_one_line(arguments: list[str], words: list[str]) -> None:
+    assert_one_line_error(run("judge", *arguments), *words)
