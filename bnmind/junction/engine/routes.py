@@ -211,8 +211,9 @@ class Routes:
         if "_price" not in self.__dict__ and self._repeated < pricing:
             plan = self.planner.remembered(scopes, seen)
             if plan is not None:
-                # The price of the tree may take far longer to compute than this run.
-                self._repeated += self._run_cost(plan)
+                # The price of the tree may take far longer to compute than this run, which is
+                # that of a smaller plan if this one is too large.
+                self._repeated += min(planning, self._run_cost(plan))
                 return None
         propagation = self._propagation()
         if propagation is None:
