@@ -29,7 +29,7 @@ from bnmind.junction.derivatives.flat import (
     should_be_flat,
 )
 from bnmind.junction.derivatives.gradient import Gradient
-from bnmind.junction.derivatives.tables import InputTable, input_tables
+from bnmind.junction.derivatives.tables import InputTable, input_tables, is_finite
 from bnmind.junction.graphs.elimination_order import OrderFinder
 from bnmind.junction.graphs.interaction_graph import graph_of_scopes
 from bnmind.junction.graphs.junction_tree import JunctionTree
@@ -283,7 +283,7 @@ class DerivativePlan(Sealed):
                 found[i] = np.asarray(constant / float(run.inputs[i]))
             assert table.potential is not None  # as chosen above
             lifted = table.lifted(found.get(i), run.at)
-            if lifted is not None and not _is_finite(lifted):
+            if lifted is not None and not is_finite(lifted):
                 raise CancellationError(
                     f"the derivatives by the table of {self._child(table.potential)} are too large"
                     " for floating point: another entry makes the evidence far more probable"
@@ -296,14 +296,6 @@ class DerivativePlan(Sealed):
             log_evidence=run.log_evidence,
             partials=tuple(partials),
         )
-
-
-def _is_finite(values: Floats) -> bool:
-    """Return whether all numbers are finite."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        total = np.add.reduce(values, axis=None)
-    # A sum may be too large where all its terms are finite.
-    return math.isfinite(total) or bool(np.isfinite(values).all())
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

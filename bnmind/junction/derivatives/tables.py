@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +18,7 @@ from bnmind.pgm.factor import Factor
 from bnmind.pgm.network import Potential
 from bnmind.pgm.tabular import TabularCPD
 
-__all__ = ["InputTable", "input_tables"]
+__all__ = ["InputTable", "input_tables", "is_finite"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -122,3 +123,11 @@ def _entries(potential: Potential, limits: Limits) -> Floats:
             [f"the factors must not be negative or complex, but the one over {over} is"]
         )
     return np.real(values)
+
+
+def is_finite(values: Floats) -> bool:
+    """Return whether all numbers are finite."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = np.add.reduce(values, axis=None)
+    # A sum may be too large where all its terms are finite.
+    return math.isfinite(total) or bool(np.isfinite(values).all())
