@@ -73,7 +73,7 @@ ORDER = (
         "adaptive.learning.parameters",
         "adaptive.assembly",
     ),
-    ("adaptive.learning.parameters.curves",),
+    ("adaptive.learning.parameters.curves", "adaptive.classification"),
     ("mastermind.priors",),
     ("mastermind.beliefs",),
     ("adaptive.learning.em",),

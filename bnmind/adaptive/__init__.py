@@ -20,6 +20,9 @@ from bnmind.adaptive.beliefs.table_batch import TableBatch
 from bnmind.adaptive.beliefs.table_belief import TableBelief
 from bnmind.adaptive.beliefs.tree_batch import TreeBatch
 from bnmind.adaptive.beliefs.tree_belief import TreeBelief
+from bnmind.adaptive.classification.classify import Classification, classify
+from bnmind.adaptive.classification.known_profiles import Agreement, KnownProfiles, read_profiles
+from bnmind.adaptive.classification.reliability import Reliability, SkillReliability
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.bank_files import read_bank, write_bank
 from bnmind.adaptive.items.descriptions import describe_bank
@@ -235,6 +238,7 @@ __all__ = [
     "AbilityDecided",
     "AbilityGrid",
     "Acdm",
+    "Agreement",
     "AllOf",
     "AnswerFit",
     "AnyOf",
@@ -248,6 +252,7 @@ __all__ = [
     "Branch",
     "CertifiedInterval",
     "ChosenBy",
+    "Classification",
     "CodeBound",
     "Combination",
     "ComparedModel",
@@ -290,6 +295,7 @@ __all__ = [
     "ItemProposal",
     "ItemTree",
     "ItemsBound",
+    "KnownProfiles",
     "KullbackLeibler",
     "LeakyOr",
     "Learned",
@@ -347,6 +353,7 @@ __all__ = [
     "Randomesque",
     "RankedItem",
     "ReducedModel",
+    "Reliability",
     "ReportOptions",
     "ResponseModel",
     "Responses",
@@ -368,6 +375,7 @@ __all__ = [
     "SkillBound",
     "SkillEntropy",
     "SkillLoss",
+    "SkillReliability",
     "SkillReport",
     "SkillSet",
     "SkillStructure",
@@ -394,6 +402,7 @@ __all__ = [
     "allowed_items",
     "beliefs_given",
     "calibrated",
+    "classify",
     "compare_models",
     "compare_structures",
     "cross_validate",
@@ -431,6 +440,7 @@ __all__ = [
     "read_bank",
     "read_design",
     "read_item_tree",
+    "read_profiles",
     "read_qmatrix",
     "reduced_models",
     "replay",

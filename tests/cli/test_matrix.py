@@ -18,6 +18,7 @@ from pathlib import Path
 
 import pytest
 
+from bnmind.adaptive import ItemBank, write_bank
 from bnmind.cli.app import app
 from bnmind.cli.process import BROKEN_PIPE
 from bnmind.cli.shared.progress import COMPILING
@@ -59,6 +60,7 @@ SHORT: Mapping[str, tuple[tuple[str, ...], str]] = {
     "track": (("track", "weather.json", "days.csv", "--out", "tracked.csv"), ""),
     "learn": (("learn", "responses.csv", "--qmatrix", "q.csv", "--out", "bank.json"), ""),
     "judge": (("judge", "responses.csv", "--qmatrix", "q.csv"), ""),
+    "classify": (("classify", "three.json", "responses.csv", "--out", "people.csv"), ""),
     "simulate": (
         *(("simulate", BANK, "--examinees", "3", "--stop", "items:2", "--out", "tests"),),
         "",
@@ -101,6 +103,7 @@ def prepared(directory: Path) -> Path:
     (directory / "weather.json").write_bytes(WEATHER.read_bytes())
     (directory / "days.csv").write_text("umbrella\nyes\n\nno\n")
     (directory / "q.csv").write_text("item,x,y\na,1,0\nb,0,1\nc,1,1\n")
+    write_bank(ItemBank.from_qmatrix([[1], [1], [1]], items=list("abc")), directory / "three.json")
     return directory
 
 

@@ -1,0 +1,310 @@
+"""Classifying examinees by their responses: profiles, skills, and how well they fit.
+
+The *most probable profile* (MAP) is that of all skills together. The most probable level of each
+skill by itself (from the EAP, the mean of the posterior) may differ from it. The first makes the
+fewest errors in whole profiles, the second in single skills.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bnmind._arguments import check_shape, checked, whole_array
+from bnmind._values import CheckedValue, sealed
+from bnmind.adaptive.beliefs.ability_estimates import has_ability
+from bnmind.adaptive.beliefs.batch_belief import MISSING, BatchBelief
+from bnmind.adaptive.beliefs.person_fit import AnswerFit, person_fit
+from bnmind.adaptive.beliefs.profile_space import n_profiles
+from bnmind.adaptive.beliefs.response_errors import updated_batch_anyway
+from bnmind.adaptive.beliefs.start import TABLE_PROFILES, beliefs_given, start_beliefs
+from bnmind.adaptive.beliefs.table_batch import TableBatch
+from bnmind.adaptive.classification.known_profiles import Agreement, agreement
+from bnmind.adaptive.classification.likelihood_fit import standardized_fit
+from bnmind.adaptive.classification.reliability import Reliability, ReliabilitySums
+from bnmind.adaptive.items.bank import ItemBank
+from bnmind.adaptive.response_models.base.abilities import ability_values
+from bnmind.adaptive.responses.responses import Responses
+from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError, UnknownNameError
+from bnmind.information import Floats
+
+if TYPE_CHECKING:
+    import pandas
+
+__all__ = ["Classification", "classify"]
+
+_CELLS = 2**21
+"""The size of the posteriors of the examinees computed at once."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Classification(CheckedValue):
+    """The classification of examinees by a bank. Created by `classify`."""
+
+    bank: ItemBank
+    """The bank."""
+    responses: Responses
+    """The responses, with columns in the order of the bank's items."""
+    profiles: NDArray[np.intp]
+    """``(examinees, skills)``, the levels of the most probable profile (MAP)."""
+    probabilities: Floats
+    """``(examinees,)``, the probability of that whole profile."""
+    marginals: tuple[Floats, ...]
+    """For each skill the probability of each level, ``(examinees, levels)``."""
+    entropy: Floats
+    """``(examinees,)``, the entropy of all skills jointly, in bits."""
+    log_evidence: Floats
+    """``(examinees,)``, natural logarithm of the probability of the responses."""
+    fit: Floats
+    """``(examinees,)``, person fit: the standardized log-likelihood of the responses; see
+    `bnmind.adaptive.classification.likelihood_fit`. Below −1.645 it is bad."""
+    impossible: NDArray[np.bool_]
+    """``(examinees,)``, whether no profile explains all responses. Then each response counts as
+    an error with a chance of 2**-20, as in a live session."""
+    reliability: Reliability
+    """The estimated accuracy and consistency of the classifications."""
+
+    def __repr__(self) -> str:
+        accuracy = self.reliability.accuracy
+        return f"Classification({len(self)} examinees, accuracy of profiles {accuracy:.3f})"
+
+    def __len__(self) -> int:
+        return len(self.responses)
+
+    @cached_property
+    def levels(self) -> NDArray[np.intp]:
+        """``(examinees, skills)``, the most probable level of each skill by itself."""
+        return sealed(np.stack([table.argmax(axis=1) for table in self.marginals], axis=1))
+
+    @cached_property
+    def expected(self) -> Floats:
+        """``(examinees, skills)``, the expected level of each skill (EAP).
+
+        For a skill with two levels, this is the probability of having it; for an ability, its
+        mean.
+        """
+        columns = [
+            table @ _values(self.bank, skill)
+            for skill, table in zip(self.bank.skills, self.marginals, strict=True)
+        ]
+        return sealed(np.stack(columns, axis=1))
+
+    @cached_property
+    def deviations(self) -> Floats:
+        """``(examinees, skills)``, the standard deviation of each skill's level."""
+        columns = []
+        for k, (skill, table) in enumerate(zip(self.bank.skills, self.marginals, strict=True)):
+            squares = table @ _values(self.bank, skill) ** 2
+            columns.append(np.sqrt(np.maximum(squares - self.expected[:, k] ** 2, 0.0)))
+        return sealed(np.stack(columns, axis=1))
+
+    @property
+    def eap_reliability(self) -> Floats:
+        """``(skills,)``, the share of the variance of each level that the expected levels explain.
+
+        It is Var(EAP) / (Var(EAP) + mean posterior variance), the empirical reliability of the
+        R package mirt. NaN where nothing varies.
+        """
+        explained = self.expected.var(axis=0)
+        total = explained + (self.deviations**2).mean(axis=0)
+        shares = np.full(len(explained), np.nan)
+        np.divide(explained, total, out=shares, where=total > 0)
+        return sealed(shares)
+
+    def person_fit(self, examinee: str) -> tuple[AnswerFit, ...]:
+        """Return how surprising each answer of an examinee is, given all other answers.
+
+        Raises
+        ------
+        UnknownNameError
+            If there is no such examinee.
+        """
+        names = self.responses.examinees
+        if examinee not in names:
+            raise UnknownNameError("examinee", examinee, names)
+        row = self.responses.codes[[names.index(examinee)]].astype(np.int16)
+        return person_fit(_given(self.bank, row).alone(0))
+
+    @checked
+    def agreement_with(self, levels: ArrayLike) -> Agreement:
+        """Return how often the classifications are the known profiles.
+
+        Parameters
+        ----------
+        levels
+            ``(examinees, skills)``, the positions of the known levels, −1 where unknown.
+        """
+        known = whole_array(levels, "levels")
+        check_shape(known, "levels", self.profiles.shape)
+        sizes = np.array([self.bank.variable(skill).n_states for skill in self.bank.skills])
+        if known.dtype.kind not in "iub" or np.any((known < MISSING) | (known >= sizes)):
+            raise InvalidArgumentError(
+                "expected positions of levels, or -1 where a level is not known", levels
+            )
+        return agreement(self.bank.skills, self.profiles, self.levels, known.astype(np.intp))
+
+    def to_frame(self) -> pandas.DataFrame:
+        """Return a row for each examinee.
+
+        Columns ``examinee``, ``answers`` (their number), ``map_SKILL`` for each skill,
+        ``map_probability``, ``eap_SKILL`` (the expected level: for two levels the probability of
+        having the skill), ``level_SKILL`` (the most probable level by itself),
+        ``p_SKILL_LEVEL`` for skills of more than two levels, ``entropy`` (bits),
+        ``log_likelihood``, ``person_fit``, ``impossible``. For a bank of one ability
+        ``map_ABILITY``, ``eap_ABILITY`` and ``sd_ABILITY``.
+        """
+        import pandas as pd
+
+        skills = self.bank.skills
+        states = [np.array(self.bank.variable(skill).states, dtype=object) for skill in skills]
+        columns: dict[str, Any] = {
+            "examinee": list(self.responses.examinees),
+            "answers": (self.responses.codes != MISSING).sum(axis=1),
+        }
+        for k, skill in enumerate(skills):
+            columns[f"map_{skill}"] = states[k][self.profiles[:, k]]
+        columns["map_probability"] = self.probabilities
+        for k, skill in enumerate(skills):
+            columns[f"eap_{skill}"] = self.expected[:, k]
+        if has_ability(self.bank):
+            columns[f"sd_{skills[0]}"] = self.deviations[:, 0]
+        else:
+            for k, skill in enumerate(skills):
+                columns[f"level_{skill}"] = states[k][self.levels[:, k]]
+            for skill, names, table in zip(skills, states, self.marginals, strict=True):
+                for level in range(len(names) if len(names) > 2 else 0):
+                    columns[f"p_{skill}_{names[level]}"] = table[:, level]
+        columns["entropy"] = self.entropy
+        columns["log_likelihood"] = self.log_evidence
+        columns["person_fit"] = self.fit
+        columns["impossible"] = self.impossible
+        return pd.DataFrame(columns)
+
+
+@checked
+def classify(
+    bank: ItemBank,
+    responses: Responses | pandas.DataFrame | ArrayLike,
+    *,
+    progress: Callable[[int, int], None] | None = None,
+) -> Classification:
+    """Return the most probable profile and the probability of each skill of some examinees.
+
+    Missing responses are left out. An examinee whose responses are impossible according to the
+    bank is classified too; see `Classification.impossible`.
+
+    Parameters
+    ----------
+    bank
+        The bank.
+    responses
+        The responses; see `Responses.of`.
+    progress
+        Called from time to time with the number of response patterns done and of all.
+
+    Raises
+    ------
+    ResponseTableError
+        If the responses do not fit the bank.
+    TooLargeError
+        If the bank's junction tree is too large.
+
+    Examples
+    --------
+    >>> bank = ItemBank.from_qmatrix([[1, 0], [0, 1], [1, 1]] * 3, guess=0.2, slip=0.1)
+    >>> found = classify(bank, [[1, 0, 0] * 3, [1, 1, 1] * 3])
+    >>> found.profiles.tolist(), found.expected.round(2).tolist()
+    ([[1, 0], [1, 1]], [[1.0, 0.0], [1.0, 1.0]])
+    """
+    if isinstance(responses, Responses) or hasattr(responses, "columns"):
+        data = Responses.of(responses, expected=bank.item_names).for_bank(bank)
+    else:
+        data = Responses.of(responses, items=bank.item_names).for_bank(bank)
+    rows, inverse, counts = data.patterns
+    size = max(1, _CELLS // min(n_profiles(bank), TABLE_PROFILES))
+    sums = ReliabilitySums(bank.skills)
+    parts: list[_Part] = []
+    for start in range(0, len(rows), size):
+        if progress is not None:
+            progress(start, len(rows))
+        some = slice(start, start + size)
+        parts.append(_classified(bank, rows[some], counts[some].astype(np.float64), sums))
+    if progress is not None:
+        progress(len(rows), len(rows))
+
+    def joined(arrays: list[NDArray[Any]]) -> NDArray[Any]:
+        return sealed(np.concatenate(arrays)[inverse])
+
+    return Classification(
+        bank=bank,
+        responses=data,
+        profiles=joined([part.profiles for part in parts]),
+        probabilities=joined([part.probabilities for part in parts]),
+        marginals=tuple(
+            joined([part.marginals[k] for part in parts]) for k in range(len(bank.skills))
+        ),
+        entropy=joined([part.entropy for part in parts]),
+        log_evidence=joined([part.log_evidence for part in parts]),
+        fit=joined([part.fit for part in parts]),
+        impossible=joined([part.impossible for part in parts]),
+        reliability=sums.result(),
+    )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Part:
+    """The classification of some response patterns."""
+
+    profiles: NDArray[np.intp]
+    probabilities: Floats
+    marginals: list[Floats]
+    entropy: Floats
+    log_evidence: Floats
+    fit: Floats
+    impossible: NDArray[np.bool_]
+
+
+def _classified(
+    bank: ItemBank, rows: NDArray[np.signedinteger[Any]], weights: Floats, sums: ReliabilitySums
+) -> _Part:
+    beliefs = _given(bank, rows.astype(np.int16))
+    best = beliefs.profile()
+    marginals = [beliefs.marginal(skill) for skill in bank.skills]
+    sums.add(weights, best.probabilities, marginals)
+    if isinstance(beliefs, TableBatch):
+        sizes = tuple(bank.variable(skill).n_states for skill in bank.skills)
+        numbers = np.ravel_multi_index(tuple(best.levels.T), sizes)
+        levels = np.stack([table.argmax(axis=1) for table in marginals], axis=1)
+        sums.add_posteriors(weights, beliefs.space.skills(beliefs.table), numbers, levels)
+    return _Part(
+        profiles=best.levels,
+        probabilities=best.probabilities,
+        marginals=marginals,
+        entropy=beliefs.entropy,
+        log_evidence=beliefs.log_evidence,
+        fit=standardized_fit(bank, rows, best.levels),
+        impossible=beliefs.error_chances > 0,
+    )
+
+
+def _given(bank: ItemBank, rows: NDArray[np.int16]) -> BatchBelief:
+    """Return the beliefs given the responses, also if some are impossible."""
+    try:
+        return beliefs_given(bank, rows)
+    except ImpossibleEvidenceError:
+        beliefs = start_beliefs(bank, len(rows))
+    for item in range(rows.shape[1]):
+        answers = rows[:, item].astype(np.intp)
+        beliefs = updated_batch_anyway(beliefs, np.where(answers < 0, MISSING, item), answers)
+    return beliefs
+
+
+def _values(bank: ItemBank, skill: str) -> Floats:
+    """Return the values of the levels: the points of an ability, or the positions."""
+    variable = bank.variable(skill)
+    return ability_values(variable) if has_ability(bank) else np.arange(float(variable.n_states))

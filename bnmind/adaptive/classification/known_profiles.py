@@ -1,0 +1,206 @@
+"""Classifications compared with profiles that are known, as of simulated examinees.
+
+References
+----------
+H. Huebner and C. Wang, "A note on comparing examinee classification methods for cognitive
+diagnosis models", Educ. Psychol. Meas. 2011 (patterns and attributes, MAP and EAP).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind._arguments import checked
+from bnmind._messages import MOST_FAULTS, first_faults, shown
+from bnmind._values import CheckedValue
+from bnmind.adaptive.beliefs.batch_belief import MISSING
+from bnmind.adaptive.items.bank import ItemBank
+from bnmind.adaptive.items.text_table import TextTable, number_of, read_table
+from bnmind.errors import ResponseTableError
+
+__all__ = ["Agreement", "KnownProfiles", "SkillAgreement", "agreement", "read_profiles"]
+
+_ID_COLUMNS = ("examinee", "id")
+
+
+@dataclass(frozen=True)
+class SkillAgreement(CheckedValue):
+    """How often the level of a skill is the known one."""
+
+    skill: str
+    """The name of the skill."""
+    most_probable_profile: float
+    """By the most probable profile (MAP)."""
+    marginals: float
+    """By the most probable level of the skill by itself (EAP)."""
+
+
+@dataclass(frozen=True)
+class Agreement(CheckedValue):
+    """How often classifications are the known profiles."""
+
+    n_examinees: int
+    """The examinees whose whole profile is known."""
+    pattern_accuracy: float
+    """The share whose most probable profile (MAP) is right as a whole."""
+    pattern_accuracy_marginals: float
+    """The share whose most probable levels, each by itself (EAP), are all right."""
+    attribute_accuracy: float
+    """The share of right levels in the most probable profiles, over all skills."""
+    attribute_accuracy_marginals: float
+    """The share of right levels of the skills by themselves."""
+    skills: tuple[SkillAgreement, ...]
+    """Each skill."""
+
+
+def agreement(
+    skills: Sequence[str],
+    profiles: NDArray[np.intp],
+    marginals: NDArray[np.intp],
+    known: NDArray[np.intp],
+) -> Agreement:
+    """Return how often classifications ``(examinees, skills)`` are the known levels.
+
+    `MISSING` where a level is not known. Shares of nothing are NaN.
+    """
+    is_known = known != MISSING
+    whole = is_known.all(axis=1)
+    by_profile, by_marginal = profiles == known, marginals == known
+    rows = [
+        SkillAgreement(
+            skill,
+            _share(by_profile[is_known[:, k], k]),
+            _share(by_marginal[is_known[:, k], k]),
+        )
+        for k, skill in enumerate(skills)
+    ]
+    return Agreement(
+        n_examinees=int(whole.sum()),
+        pattern_accuracy=_share(by_profile[whole].all(axis=1)),
+        pattern_accuracy_marginals=_share(by_marginal[whole].all(axis=1)),
+        attribute_accuracy=_share(by_profile[is_known]),
+        attribute_accuracy_marginals=_share(by_marginal[is_known]),
+        skills=tuple(rows),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class KnownProfiles(CheckedValue):
+    """Profiles that are known. Created by `read_profiles`."""
+
+    levels: NDArray[np.intp]
+    """``(examinees, skills)``, the positions of the levels; `MISSING` where unknown."""
+    notes: tuple[str, ...] = ()
+    """How the file was read, where that may surprise."""
+
+
+@checked
+def read_profiles(
+    path: str | os.PathLike[str], bank: ItemBank, examinees: Sequence[str]
+) -> KnownProfiles:
+    """Return the profiles in a text file.
+
+    Parameters
+    ----------
+    path
+        The file: a column for each skill with the names or positions of levels, empty or NA
+        where a level is not known. A column ``examinee`` or ``id`` names the examinees; other
+        columns are ignored. If no column has the name of a skill, and there are as many columns
+        as skills, they are matched by position.
+    bank
+        The bank that names the skills and their levels.
+    examinees
+        The names of the examinees. Rows are matched with them by name if all names are in
+        the file. Otherwise examinees 1, 2, … are the rows with these numbers, and others are
+        matched by position.
+
+    Raises
+    ------
+    ModelFileError
+        If the file cannot be read.
+    ResponseTableError
+        If a skill has no column, a level is unknown, or rows and examinees do not match.
+    """
+    table = read_table(path)
+    columns, ids = _columns(table, bank.skills)
+    problems = [*table.uneven]
+    problems += [f"there is no column for skill {s}" for s in bank.skills if s not in columns]
+    if problems:
+        raise ResponseTableError(first_faults(problems))
+    body, by_position = _in_order(table.rows, ids, examinees)
+    levels = np.full((len(body), len(bank.skills)), MISSING, dtype=np.intp)
+    for k, skill in enumerate(bank.skills):
+        states = bank.variable(skill).states
+        for place, row in enumerate(body):
+            cell = row[columns[skill]]
+            level = _level(cell, states)
+            if level is None and len(problems) < MOST_FAULTS:
+                problems.append(
+                    f"expected a level of {skill} among {', '.join(states[:10])} for examinee"
+                    f" {examinees[place]}, got {shown(cell)}"
+                )
+            levels[place, k] = MISSING if level is None else level
+    if problems:
+        raise ResponseTableError(problems)
+    notes = [*table.notes]
+    if by_position and ids is not None:
+        notes.append(
+            "the file of profiles names other examinees than the responses, so its rows are matched"
+            " with them by position"
+        )
+    return KnownProfiles(levels, tuple(notes))
+
+
+def _columns(table: TextTable, skills: Sequence[str]) -> tuple[dict[str, int], int | None]:
+    """Return the column of each skill that has one, and that with the names of examinees."""
+    header = table.header or ("",) * table.n_columns
+    ids = [place for place, name in enumerate(header) if name.lower() in _ID_COLUMNS][:1]
+    found = {skill: header.index(skill) for skill in skills if skill in header}
+    rest = [place for place in range(len(header)) if place not in ids]
+    if not found and len(rest) == len(skills):
+        found = dict(zip(skills, rest, strict=True))
+    return found, ids[0] if ids else None
+
+
+def _in_order(
+    rows: Sequence[tuple[Any, ...]], ids: int | None, examinees: Sequence[str]
+) -> tuple[Sequence[tuple[Any, ...]], bool]:
+    """Return the row of each examinee, and whether rows are matched by position."""
+    if ids is not None:
+        by_name = {str(row[ids]): row for row in rows}
+        if all(name in by_name for name in examinees):
+            return [by_name[name] for name in examinees], False
+    numbers = [int(name) for name in examinees if name.isdecimal()]
+    if len(numbers) == len(examinees) and 1 <= min(numbers) <= max(numbers) <= len(rows):
+        return [rows[number - 1] for number in numbers], True
+    if len(rows) != len(examinees):
+        raise ResponseTableError(
+            [
+                f"expected the profiles of {len(examinees)} examinees, got {len(rows)} rows, and no"
+                " column that names these examinees"
+            ]
+        )
+    return rows, True
+
+
+def _level(cell: Any, states: Sequence[str]) -> int | None:
+    """Return the level in a cell: `MISSING` if it is empty, None if there is no such level."""
+    text = str(cell).strip()
+    if text in ("", "NA", "nan"):
+        return MISSING
+    if text in states:
+        return states.index(text)
+    number = number_of(cell)
+    if number is None or number % 1 or not 0 <= number < len(states):
+        return None
+    return int(number)
+
+
+def _share(hits: NDArray[np.bool_]) -> float:
+    return float(hits.mean()) if hits.size else float("nan")

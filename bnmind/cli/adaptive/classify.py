@@ -1,0 +1,250 @@
+"""``bnmind classify``: the profiles and skills of examinees by their responses."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bnmind._text_files import check_writable, write_file
+from bnmind.cli.adaptive.response_files import (
+    GroupColumn,
+    IdColumn,
+    IgnoredColumns,
+    MissingTexts,
+    read_response_file,
+    say_notes,
+)
+from bnmind.cli.shared.command import with_options
+from bnmind.cli.shared.errors import say
+from bnmind.cli.shared.options import Json
+from bnmind.cli.shared.printable import printable, tell_json
+from bnmind.cli.shared.work import working
+from bnmind.errors import BnmindError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from bnmind.adaptive import Agreement, Classification
+
+__all__ = ["CLASSIFY_HELP", "classify"]
+
+_FAR = 0.25
+"""A share of right profiles so far below the expected one deserves a note."""
+
+CLASSIFY_HELP = """Classify examinees by their responses to the items of a bank.
+
+RESPONSES is a CSV file as for learn. The file of --out has a row for each examinee: the most
+probable profile (map_SKILL) with its probability, the expected level of each skill (eap_SKILL;
+for two levels the probability of having the skill), its most probable level by itself
+(level_SKILL), the entropy in bits, the log-likelihood, and person fit, which is bad below
+-1.645. The command prints how accurately and how consistently the test classifies, if the bank
+holds. With --profiles, a CSV file with a column for each skill, it compares the classification
+with known profiles.
+
+\b
+Examples:
+  bnmind classify bank.json responses.csv --out people.csv
+  bnmind classify bank.json responses.csv --profiles truth.csv --json
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClassifyOptions:
+    """The options of the command."""
+
+    bank: Annotated[Path, typer.Argument(metavar="BANK", help="The file of the item bank.")]
+    responses: Annotated[
+        Path, typer.Argument(metavar="RESPONSES", help="A CSV file, a row for each examinee.")
+    ]
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="FILE", help="The CSV file for the classification."),
+    ] = None
+    profiles: Annotated[
+        Path | None,
+        typer.Option("--profiles", metavar="FILE", help="The known profiles, as CSV."),
+    ] = None
+    missing: MissingTexts = None
+    id_column: IdColumn = None
+    group_column: GroupColumn = None
+    ignore: IgnoredColumns = None
+    json_output: Json = False
+
+
+@with_options(ClassifyOptions)
+def classify(options: ClassifyOptions) -> None:
+    """Classify, write the people, and say how reliable the classification is."""
+    from bnmind.adaptive import classify as classified
+    from bnmind.adaptive import read_bank, read_profiles
+
+    if options.out is not None:
+        if options.out.suffix.lower() != ".csv":
+            raise BnmindError(f"expected a file name ending in .csv for --out, got {options.out}")
+        check_writable(options.out)
+    bank = read_bank(options.bank)
+    data = read_response_file(
+        options.responses,
+        expected=bank.item_names,
+        missing=options.missing,
+        id_column=options.id_column,
+        group_column=options.group_column,
+        ignore=options.ignore,
+    ).for_bank(bank)
+    say_notes(data)
+    known = None
+    if options.profiles is not None:
+        profiles = read_profiles(options.profiles, bank, data.examinees)
+        known = profiles.levels
+        for note in profiles.notes:
+            say(f"note: {printable(note)}")
+    found = working("classifying", lambda report: classified(bank, data, progress=report))
+    agreement = None if known is None else found.agreement_with(known)
+    if agreement is not None:
+        _warn(found, agreement)
+    if options.out is not None:
+        frame = found.to_frame()
+        write_file(options.out, frame.to_csv(index=False, lineterminator="\n"))
+    if options.json_output:
+        tell_json(_as_json(found, agreement, options.out))
+    else:
+        _show(found, agreement, options.out)
+
+
+def _warn(found: Classification, agreement: Agreement) -> None:
+    """Say so if profiles seem to be those of other examinees."""
+    expected = found.reliability.accuracy
+    if agreement.pattern_accuracy < expected - _FAR:
+        say(
+            f"note: {agreement.pattern_accuracy:.3f} of the profiles are right, and"
+            f" {expected:.3f} were expected; the rows of the two files may be in different orders,"
+            " or the bank does not hold for these examinees"
+        )
+
+
+def _as_json(
+    found: Classification, agreement: Agreement | None, out: Path | None
+) -> dict[str, Any]:
+    from bnmind.adaptive.classification.likelihood_fit import MISFIT
+
+    reliability = found.reliability
+    skills = [
+        {
+            "name": row.skill,
+            "mean": mean,
+            "accuracy": row.accuracy,
+            "consistency": _finite(row.consistency),
+            "eap_reliability": _finite(eap),
+        }
+        for row, mean, eap in zip(
+            reliability.skills,
+            found.expected.mean(axis=0).tolist(),
+            found.eap_reliability.tolist(),
+            strict=True,
+        )
+    ]
+    return {
+        "examinees": len(found),
+        "log_likelihood": float(found.log_evidence.sum()),
+        "accuracy": reliability.accuracy,
+        "consistency": _finite(reliability.consistency),
+        "skills": skills,
+        "misfits": int((found.fit < MISFIT).sum()),
+        "impossible": int(found.impossible.sum()),
+        "agreement": None if agreement is None else _finite_all(asdict(agreement)),
+        "out": None if out is None else str(out),
+    }
+
+
+def _finite(number: float) -> float | None:
+    return number if math.isfinite(number) else None
+
+
+def _finite_all(content: Any) -> Any:
+    if isinstance(content, dict):
+        return {key: _finite_all(value) for key, value in content.items()}
+    if isinstance(content, list | tuple):
+        return [_finite_all(value) for value in content]
+    return _finite(content) if isinstance(content, float) else content
+
+
+def _number(value: float) -> str:
+    return "-" if math.isnan(value) else f"{value:.3f}"
+
+
+def _show(found: Classification, agreement: Agreement | None, out: Path | None) -> None:
+    from bnmind.adaptive.beliefs.ability_estimates import has_ability
+    from bnmind.adaptive.classification.likelihood_fit import MISFIT
+    from bnmind.cli.shared.show import counted, terminal
+
+    console = terminal()
+    console.print(
+        f"{counted(len(found), 'examinee')}, {counted(len(found.bank.items), 'item')},"
+        f" {counted(len(found.bank.skills), 'skill')};"
+        f" {counted(found.responses.n_missing, 'response')} missing.",
+        soft_wrap=True,
+    )
+    if has_ability(found.bank):
+        console.print(
+            f"Mean ability {found.expected.mean():.3f}, mean standard error"
+            f" {found.deviations.mean():.3f}, reliability {_number(found.eap_reliability[0])}.",
+            soft_wrap=True,
+        )
+    else:
+        _show_skills(console, found)
+    misfits = int((found.fit < MISFIT).sum())
+    console.print(
+        f"Person fit is bad (below {MISFIT}) for {counted(misfits, 'examinee')}.", soft_wrap=True
+    )
+    if found.impossible.any():
+        console.print(
+            f"By the bank, the answers of {counted(int(found.impossible.sum()), 'examinee')} are"
+            " impossible together; each of these answers counts as an error with a probability of"
+            " 1 in 1,048,576.",
+            soft_wrap=True,
+        )
+    if agreement is not None:
+        _show_agreement(console, agreement)
+    if out is not None:
+        console.print(f"Written to {out}.", soft_wrap=True)
+
+
+def _show_skills(console: Console, found: Classification) -> None:
+    from bnmind.cli.shared.show import plain_table, show_table
+
+    reliability = found.reliability
+    console.print("If the bank holds, the test classifies:")
+    table = plain_table("", "mean level", "accuracy", "consistency")
+    table.add_row(
+        "whole profile", "", _number(reliability.accuracy), _number(reliability.consistency)
+    )
+    for row, mean in zip(reliability.skills, found.expected.mean(axis=0), strict=True):
+        table.add_row(row.skill, f"{mean:.3f}", _number(row.accuracy), _number(row.consistency))
+    show_table(console, table)
+
+
+def _show_agreement(console: Console, agreement: Agreement) -> None:
+    from bnmind.cli.shared.show import counted, plain_table, show_table
+
+    console.print(
+        f"Shares of right classifications, for {counted(agreement.n_examinees, 'examinee')} with a"
+        " known profile:",
+        soft_wrap=True,
+    )
+    table = plain_table("", "MAP", "EAP")
+    table.add_row(
+        "whole profile",
+        _number(agreement.pattern_accuracy),
+        _number(agreement.pattern_accuracy_marginals),
+    )
+    table.add_row(
+        "all skills",
+        _number(agreement.attribute_accuracy),
+        _number(agreement.attribute_accuracy_marginals),
+    )
+    for row in agreement.skills:
+        table.add_row(row.skill, _number(row.most_probable_profile), _number(row.marginals))
+    show_table(console, table)
