@@ -13,6 +13,7 @@ import numpy as np
 
 from bnmind.junction.inference.compiled_query import CompiledQuery
 from bnmind.junction.inference.plan import Plan
+from bnmind.junction.program.sparse import lists_of
 
 __all__ = ["plan_bytes"]
 
@@ -49,6 +50,7 @@ def _query_bytes(compiled: CompiledQuery) -> int:
     cliques = sum([len(tree.cliques) for tree in compiled.trees])
     parts = len(compiled.targets) + len(compiled.sources) + len(compiled.evidence) + cliques
     steps = len(compiled.program.steps)
+    arrays += [a for step in compiled.program.steps for a in lists_of(step.operation)]
     if compiled.summed is not None:
         steps += compiled.summed.steps
     causes = compiled.query.causes

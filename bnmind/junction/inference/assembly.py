@@ -20,6 +20,7 @@ from bnmind.junction.program.independent_sum import independent_sum, sum_among
 from bnmind.junction.program.message_passing import Passing, TreeShape
 from bnmind.junction.program.program import Program
 from bnmind.junction.program.program_inputs import answer_of, deterministic, sources_of
+from bnmind.junction.program.sparse import with_sparse_steps
 from bnmind.junction.reduction.conjugate_terms import without_conjugates
 from bnmind.junction.reduction.cpd_forms import choose_forms, estimated_cells
 from bnmind.junction.reduction.no_effects import without_effects
@@ -411,6 +412,8 @@ def _assemble(
             hidden = frozenset([number[name] for name in scope if name not in observed])
             registers[target] = passing.answer(hidden)
     program = builder.build(r for r in registers.values() if r is not None)
+    if not query.whole:
+        program = with_sparse_steps(program, sources)
     compiled = _compiled(
         request,
         trees=tuple(trees),

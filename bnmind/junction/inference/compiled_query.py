@@ -23,6 +23,7 @@ from bnmind.junction.inference.query import Known, Query
 from bnmind.junction.program.independent_sum import IndependentSum
 from bnmind.junction.program.program import Program
 from bnmind.junction.program.program_inputs import Answer, Source
+from bnmind.junction.program.sparse import SparseProduct, SparseSum
 from bnmind.pgm.cpd import FunctionalCPD
 from bnmind.pgm.factor import Values
 from bnmind.pgm.variable import Variable
@@ -183,6 +184,19 @@ def plan_line(plan: CompiledQuery) -> str:
     return f"Plan({targets} | {condition}; {size})"
 
 
+def _sparse_lines(plan: CompiledQuery) -> list[str]:
+    """Return how many steps visit only cells that may be other than zero, and their costs."""
+    steps = [step.operation for step in plan.program.steps]
+    listed = [step for step in steps if isinstance(step, SparseProduct | SparseSum)]
+    if not listed:
+        return []
+    cost, whole = sum([s.cost for s in listed]), sum([s.whole_cost for s in listed])
+    return [
+        f"zeros skipped in {len(listed)} of {len(steps):,} steps, which take {cost:,}"
+        f" multiplications instead of {whole:,}"
+    ]
+
+
 def plan_text(plan: CompiledQuery) -> str:
     """Return a full description of a plan: its cliques, omitted parts, and cost."""
     saved = plan.savings
@@ -208,6 +222,7 @@ def plan_text(plan: CompiledQuery) -> str:
         f" {saved.states} impossible states"
     )
     if plan.by_case is None:
+        lines += _sparse_lines(plan)
         lines += [
             f"multiplications in a run  {plan.multiplications:,}"
             f" of at most {plan.limits.max_multiplications:,}",

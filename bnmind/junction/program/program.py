@@ -74,6 +74,8 @@ class Product:
     """Whether the product may overwrite the left register, which no later step needs."""
     same_shapes: tuple[bool, bool, bool] = (False, False, False)
     """Whether the left register, the right register and the product already have these shapes."""
+    gathered: int = 0
+    """The cells that the product takes for a moment, besides copies of the registers."""
 
     def __call__(self, left: Values, right: Values) -> Values:
         """Return the product."""
@@ -109,7 +111,7 @@ class Step(NamedTuple):
 class Program:
     """A sequence of steps without branches; registers 0, …, n_inputs − 1 are the inputs.
 
-    A program contains only tuples, and no arrays.
+    A program contains only tuples, and arrays only in `bnmind.junction.program.sparse`.
     """
 
     n_inputs: int
@@ -143,6 +145,7 @@ class Program:
             live += cells[number]
             copies = 0
             if isinstance(step.operation, Product) and step.operation.sums:
+                copies += step.operation.gathered
                 copies += cells[step.left] if step.operation.left_axes is not None else 0
                 copies += cells[step.right] if step.operation.right_axes is not None else 0
             elif isinstance(step.operation, Scatter):
