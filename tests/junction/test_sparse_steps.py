@@ -29,6 +29,7 @@ ALWAYS: dict[str, Any] = {
     "_FEWER": 1,
     "_COST_OF_A_STEP": 1e-3,
     "_MOST_CELLS": 10**6,
+    "_MOST_MISSES": 99,
 }
 """Lists wherever they take fewer multiplications, however few."""
 

@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._values import made, sealed
-from bnmind.junction.program.program import Product, Program, Step, Sum
+from bnmind.junction.program.program import Operation, Product, Program, Step, Sum
 from bnmind.junction.program.program_inputs import Source
 from bnmind.pgm.factor import Values
 
@@ -54,8 +54,8 @@ _COST_OF_A_STEP = 2**13
 _MOST_STEPS, _MOST_CELLS = 128, 2**21
 """The most patterns of a program, and the most cells that they have: some four milliseconds."""
 
-_MOST_TRIED = 32
-"""The most steps for which lists are considered."""
+_MOST_MISSES = 4
+"""The number of steps with too many cells to be listed after which no more steps are tried."""
 
 _Pattern = NDArray[np.bool_]
 
@@ -136,9 +136,11 @@ def with_sparse_steps(program: Program, sources: Sequence[Source]) -> Program:
     candidates = _candidates(program, sources)
     patterns = _Patterns(program, sources)
     steps = list(program.steps)
+    misses = 0
     for i in candidates:
         operation, left, right = steps[i]
-        if (pattern := patterns.of(left)) is not None:
+        pattern = patterns.of(left)
+        if pattern is not None and _is_promising(operation, pattern):
             listed: SparseProduct | SparseSum
             if isinstance(operation, Sum):
                 listed = _listed_sum(operation, pattern)
@@ -147,6 +149,10 @@ def with_sparse_steps(program: Program, sources: Sequence[Source]) -> Program:
                 listed = _listed_product(operation, pattern, patterns.known.get(right))
             if _FEWER * listed.cost <= operation.cost:
                 steps[i] = Step(listed, left, right)
+                continue
+        misses += 1
+        if misses == _MOST_MISSES:
+            break
     return replace(program, steps=tuple(steps)) if candidates else program
 
 
@@ -162,7 +168,13 @@ def _candidates(program: Program, sources: Sequence[Source]) -> list[int]:
         return []
     shares = _shares(program, sources)
     steps = [i for i in steps if shares[program.steps[i].left] * _FEWER <= 1]
-    return sorted(steps, key=lambda i: (-program.steps[i].operation.cost, i))[:_MOST_TRIED]
+    return sorted(steps, key=lambda i: (-program.steps[i].operation.cost, i))
+
+
+def _is_promising(operation: Operation, pattern: _Pattern) -> bool:
+    """Return whether a list may be short enough: zeros on the right make it up to half as long."""
+    share = np.count_nonzero(pattern) / max(1, pattern.size)
+    return bool(_FEWER * share <= (1 if isinstance(operation, Sum) else 2))
 
 
 def _is_slow(operation: Product) -> bool:
