@@ -271,6 +271,11 @@ def test_bounds_are_checked() -> None:
         ItemsBound(("a",), 2, 1)
     with pytest.raises(InvalidArgumentError, match="length"):
         Blueprint((), 0)
+    # Enemies that only a rule names count, too.
+    four = bank_of([[1, 0], [0, 1], [1, 1], [1, 0]], "xxyy")
+    rules = (Enemies((("a", "b"),)), Blueprint((CodeBound("x", 2),)))
+    with pytest.raises(InfeasibleDesignError, match=r"content code x: at least 2 .* allow 1"):
+        Design(four, rules=rules)
     bank = bank_of([[1, 0], [0, 1]], "xy")
     for bound in (CodeBound("z", 1), SkillBound("skill_3", 1), ItemsBound(("q",), 1)):
         with pytest.raises(UnknownNameError):

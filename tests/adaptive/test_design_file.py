@@ -12,6 +12,8 @@ import pytest
 
 from bnmind.adaptive import (
     MISSING,
+    SELECTORS,
+    STOPPERS,
     AStratified,
     Blueprint,
     CodeBound,
@@ -35,12 +37,14 @@ from bnmind.adaptive import (
     resume_session,
     simulate_designs,
 )
+from bnmind.adaptive.selection.registry import LENGTH
 from bnmind.adaptive.sessions.design_file import design_from, with_options
 from bnmind.errors import DesignFileError, ModelFileError, SessionFileError
 
 ROOT = Path(__file__).parents[2]
 BANK = read_bank(ROOT / "models/banks/fractions.json")
 FILE = ROOT / "models/designs/fractions.toml"
+CURVES = irt_bank([Logistic(1.0 + n / 10, n / 4 - 1) for n in range(9)])
 
 
 def design(**content: Any) -> Design:
@@ -304,6 +308,66 @@ def test_exposure_stays_near_its_limit_live_and_simulated() -> None:
     assert again.eligible(0).sum() < len(BANK.items)
     assert json.loads(again.text)["exposure"][0]["counts"] == counts
     assert isinstance(again.stopper, MaximalItems)
+
+
+@pytest.mark.parametrize("name", SELECTORS)
+def test_every_selector_asks_alike_live_and_simulated_whatever_the_design(name: str) -> None:
+    bank = CURVES if name in ("fisher", "mepv", "a-stratified") else BANK
+    few = bank.item_names[:2]
+    member = SELECTORS[name]
+    content = {
+        "select": name if member.plain or member.argument is LENGTH else f"{name}:1",
+        "stop": ["items:5", "items:3+entropy:1"],
+        "start": [{"number": 1, "select": "random"}],
+        "content": {"groups": [{"items": list(bank.item_names[-3:]), "min": 2}]},
+        "testlet": [{"items": list(few)}],
+        "seed": 4,
+    }
+    check_alike(design_from(content, bank))
+
+
+@pytest.mark.parametrize("name", STOPPERS)
+def test_every_stopper_stops_alike_live_and_simulated_whatever_the_design(name: str) -> None:
+    bank = CURVES if name in ("deviation", "cut") else BANK
+    member = STOPPERS[name]
+    assert member.argument is not None
+    content = {
+        "stop": f"{name}:{member.argument.example}",
+        "content": {"groups": [{"items": list(bank.item_names[-4:]), "min": 2}]},
+        "seed": 4,
+    }
+    made = design_from(content, bank)
+    check_alike(made)
+    assert len({*check_alike(made)} & {*bank.item_names[-4:]}) >= 2
+
+
+def check_alike(made: Design) -> tuple[str, ...]:
+    """Return the items of a live test, after comparing it with a simulated one."""
+    bank = made.bank
+    answers = np.random.default_rng(5).integers(0, 2, (3, len(bank.items)))
+    run = simulate_designs({"x": made}, Examinees.recorded(bank, answers)).runs[0]
+    session = Session.start(made)
+    while not session.stop_reason:
+        item = session.next_item()
+        session = session.answer(item, int(answers[0, bank.position(item)]))
+    names = [bank.item_names[i] for i in run.asked[0] if i != MISSING]
+    assert names == list(session.state.asked)
+    assert run.reasons[0] == session.stop_reason
+    return session.state.asked
+
+
+def test_progressive_tests_have_a_largest_exposure_too() -> None:
+    content = {
+        "exposure": [{"method": "progressive", "b": 1, "r_max": 0.5}],
+        "stop": "items:4",
+        "seed": 2,
+    }
+    start = design_from(content, BANK)
+    assert start.eligibility is not None
+    people = Examinees.drawn(BANK, 300, seed=1)
+    run = simulate_designs({"x": calibrated(start, people)}, people).runs[0]
+    assert isinstance(start.selector, Progressive)
+    assert run.exposure.max() < 0.6
 
 
 def test_the_page_shows_the_file() -> None:

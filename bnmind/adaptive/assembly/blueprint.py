@@ -43,6 +43,9 @@ class Blueprint:
         The minima and maxima: `CodeBound`, `SkillBound` and `ItemsBound`.
     length
         The largest number of items in the test; None without a limit.
+    enemies
+        Pairs of items that exclude each other, beside those of the bank. A `Design` and
+        `simulate` add those of `Enemies`.
 
     Examples
     --------
@@ -64,17 +67,21 @@ class Blueprint:
 
     bounds: tuple[Bound, ...] = ()
     length: int | None = None
+    enemies: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
         check_fields(self)
         object.__setattr__(self, "bounds", tuple(self.bounds))
+        object.__setattr__(self, "enemies", tuple(tuple(pair) for pair in self.enemies))
         if self.length is not None and not (self.length >= 1 and self.length % 1 == 0):
             raise InvalidArgumentError(
                 f"the length must be at least 1, got {self.length}", self.length
             )
 
     @checked
-    def for_test(self, bank: ItemBank, most_items: int | None) -> Blueprint:
+    def for_test(
+        self, bank: ItemBank, most_items: int | None, enemies: tuple[tuple[str, str], ...] = ()
+    ) -> Blueprint:
         """Return the blueprint with the length of a test, if some test can meet it.
 
         Parameters
@@ -83,6 +90,8 @@ class Blueprint:
             The item bank.
         most_items
             The number of items after which the test ends in any case; None if it may not.
+        enemies
+            Further pairs of items that exclude each other.
 
         Raises
         ------
@@ -92,7 +101,8 @@ class Blueprint:
             If a bound names something that is not in the bank.
         """
         known = [length for length in (self.length, most_items) if length is not None]
-        fitted = replace(self, length=min(known, default=None))
+        pairs = tuple(dict.fromkeys((*self.enemies, *enemies)))
+        fitted = replace(self, length=min(known, default=None), enemies=pairs)
         problems = fitted.faults(bank)
         if problems:
             raise InfeasibleDesignError(problems)
@@ -109,7 +119,7 @@ class Blueprint:
         asked
             Items that the test begins with.
         """
-        structure = structure_of(bank, self.bounds)
+        structure = structure_of(bank, self.bounds, self.enemies)
         has = structure.members.sum(axis=1)
         few = [
             f"{bound.label}: {bound.least} items are demanded, the bank has {n}"
@@ -128,7 +138,7 @@ class Blueprint:
         ]
         if over:
             return tuple(over)
-        open_items = ~was_asked & ~enemies_of(bank, was_asked)
+        open_items = ~was_asked & ~enemies_of(bank, was_asked, self.enemies)
         program = structure.program(
             counts,
             open_items,
@@ -159,7 +169,7 @@ class Blueprint:
     ) -> NDArray[np.bool_]:
         """Return the items that stay allowed; see `Rule.restrict`."""
         checked_asked(bank, asked, allowed)
-        structure = structure_of(bank, self.bounds)
+        structure = structure_of(bank, self.bounds, self.enemies)
         counts = asked_mask(bank, asked).astype(np.intp) @ structure.members.T.astype(np.intp)
         remaining = allowed.copy()
         for row, open_items in enumerate(allowed):
@@ -177,7 +187,7 @@ class Blueprint:
         They are those of a testlet that has begun, or else those of groups below their minima.
         """
         checked_asked(bank, asked, allowed)
-        structure = structure_of(bank, self.bounds)
+        structure = structure_of(bank, self.bounds, self.enemies)
         counts = asked_mask(bank, asked).astype(np.intp) @ structure.members.T.astype(np.intp)
         short = counts < structure.least
         needed = allowed & (short.astype(np.intp) @ structure.members > 0)
@@ -191,7 +201,7 @@ class Blueprint:
     def can_be_met(self, bank: ItemBank, available: NDArray[np.bool_]) -> bool:
         """Return whether some test with the available items ``(items,)`` meets all constraints."""
         check_shape(available, "available", (len(bank.items),))
-        structure = structure_of(bank, self.bounds)
+        structure = structure_of(bank, self.bounds, self.enemies)
         nothing = np.zeros(len(self.bounds), dtype=np.intp)
         program = structure.program(nothing, available, length=self._left(0, bank))
         return possible_classes(program) is not None
@@ -221,7 +231,7 @@ class Blueprint:
             np.minimum(of_class, left + 1)[: structure.n_single].tobytes(),
             open_items[structure.in_testlet()].tobytes(),
         )
-        found = _possible(bank, self.bounds, (*key, counts.tobytes(), left, begun))
+        found = _possible(bank, self, (*key, counts.tobytes(), left, begun))
         if found is not None:
             result: NDArray[np.bool_] = open_items & found[structure.class_of]
             return result
@@ -235,10 +245,10 @@ class Blueprint:
 
 @lru_cache(maxsize=2**16)
 def _possible(
-    bank: ItemBank, bounds: tuple[Bound, ...], key: tuple[bytes, bytes, bytes, int, int]
+    bank: ItemBank, blueprint: Blueprint, key: tuple[bytes, bytes, bytes, int, int]
 ) -> NDArray[np.bool_] | None:
     """Return the classes of items that some complete test holds; tests alike share the answer."""
-    structure = structure_of(bank, bounds)
+    structure = structure_of(bank, blueprint.bounds, blueprint.enemies)
     of_class, of_testlets, counted, left, begun = key
     open_items = np.zeros(len(bank.items), dtype=bool)
     open_items[structure.in_testlet()] = np.frombuffer(of_testlets, dtype=bool)
@@ -253,8 +263,11 @@ def _possible(
     return found
 
 
-def enemies_of(bank: ItemBank, asked: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return a mask of the items that exclude those asked, ``(items,)``."""
-    names = [bank.item_names[place] for place in np.flatnonzero(asked).tolist()]
+def enemies_of(
+    bank: ItemBank, asked: NDArray[np.bool_], pairs: Sequence[tuple[str, str]] = ()
+) -> NDArray[np.bool_]:
+    """Return a mask of the items that exclude those asked, by the bank or by further pairs."""
+    names = {bank.item_names[place] for place in np.flatnonzero(asked).tolist()}
     hostile = {other for name in names for other in bank.enemies(name)}
+    hostile |= {b for a, b in pairs if a in names} | {a for a, b in pairs if b in names}
     return np.array([name in hostile for name in bank.item_names], dtype=bool)

@@ -94,7 +94,7 @@ def possible_classes(program: Program) -> NDArray[np.bool_] | None:
     if parts is None:
         return None
     found = _near(program, parts)
-    open_classes = program.available > 0
+    open_classes = (program.available > 0) & (found | ~_hopeless(program))
     misses = 0
     while misses < _MISSES and (rest := np.flatnonzero(open_classes & ~found)).size > misses:
         parts = _greedy(program, int(rest[misses]))
@@ -107,7 +107,34 @@ def possible_classes(program: Program) -> NDArray[np.bool_] | None:
         if parts is None:
             break
         found |= _near(program, parts)
-    return found & open_classes
+    return found & (program.available > 0)
+
+
+def _hopeless(program: Program) -> NDArray[np.bool_]:
+    """Return classes that no completion holds, by bounds that are quick, ``(classes,)``.
+
+    A class is too much for a group, or leaves too few items for the minima of groups that have
+    no item in common.
+    """
+    vectors = program.vectors
+    over = (vectors > program.room).any(axis=1)
+    n_groups = len(program.need)
+    if not program.need.any():
+        return over
+    inside = (vectors[program.available > 0] > 0).astype(np.intp)
+    is_apart = inside.T @ inside == 0
+    apart = np.zeros((n_groups, n_groups), dtype=bool)  # a family of such groups in each row
+    for family in range(n_groups):
+        free = np.arange(n_groups) != family
+        free &= is_apart[family]
+        apart[family, family] = True
+        for group in np.argsort(-program.need, kind="stable").tolist():
+            if free[group] and program.need[group]:
+                apart[family, group] = True
+                free &= is_apart[group]
+    still = np.maximum(program.need - vectors, 0) @ apart.T.astype(np.intp)
+    short: NDArray[np.bool_] = still.max(axis=1) > program.length - program.sizes
+    return over | short
 
 
 def _greedy(program: Program, first: int | None = None) -> Counts | None:
@@ -150,6 +177,8 @@ def _addable(program: Program, parts: Counts) -> NDArray[np.bool_]:
 def _near(program: Program, parts: Counts) -> NDArray[np.bool_]:
     """Return the classes of a completion, and of those that differ by one part."""
     found = (parts > 0) | _addable(program, parts)
+    if found[program.available > 0].all():
+        return found
     for own in np.flatnonzero((parts > 0) & ~program.begun).tolist():
         fewer = parts.copy()
         fewer[own] -= 1

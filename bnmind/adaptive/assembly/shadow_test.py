@@ -124,7 +124,7 @@ class ShadowTest:
 
     def _open(self, bank: ItemBank, answered: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Return the items that can come later, ``(items,)``: not answered, and no enemies."""
-        return ~answered & ~enemies_of(bank, answered)
+        return ~answered & ~enemies_of(bank, answered, self.blueprint.enemies)
 
     def _best(
         self,
@@ -157,7 +157,7 @@ class ShadowTest:
         NDArray or None
             ``(items,)``; None if items of the pool cannot complete the test.
         """
-        structure = structure_of(bank, self.blueprint.bounds)
+        structure = structure_of(bank, self.blueprint.bounds, self.blueprint.enemies)
         assert self.blueprint.length is not None  # as the constructor checks
         left = max(self.blueprint.length - int(answered.sum()), 1)
         parts = _parts(structure, pool, scores, left)

@@ -112,8 +112,10 @@ class Structure(Value):
 
 
 @lru_cache(maxsize=64)
-def structure_of(bank: ItemBank, bounds: tuple[Bound, ...]) -> Structure:
-    """Return the structure of a bank, given bounds for the number of items of groups.
+def structure_of(
+    bank: ItemBank, bounds: tuple[Bound, ...], enemies: tuple[tuple[str, str], ...] = ()
+) -> Structure:
+    """Return the structure of a bank, given bounds for groups of items, and further enemies.
 
     Raises
     ------
@@ -123,10 +125,10 @@ def structure_of(bank: ItemBank, bounds: tuple[Bound, ...]) -> Structure:
     n_items = len(bank.items)
     members = np.array([bound.members(bank) for bound in bounds], dtype=bool)
     members = members.reshape(len(bounds), n_items)
+    named = [(item.name, other) for item in bank.items for other in item.enemies]
     pairs = {
-        tuple(sorted((bank.position(item.name), bank.position(other))))
-        for item in bank.items
-        for other in item.enemies
+        tuple(sorted((bank.position(first), bank.position(second))))
+        for first, second in (*named, *enemies)
     }
     hostile = {place for pair in pairs for place in pair}
     classes: dict[object, int] = {}

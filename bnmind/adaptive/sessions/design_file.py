@@ -117,6 +117,7 @@ def with_options(
     """
     problems = []
     select = content.get("select", {})
+    select = {"by": select} if isinstance(select, str) else select
     result = dict(content)
     if selector is not None and isinstance(select, Mapping):
         if select.get("by", selector) != selector:

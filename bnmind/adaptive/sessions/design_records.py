@@ -35,6 +35,10 @@ def _as_range(value: Any) -> Any:
     return {"min": value, "max": value} if is_number else value
 
 
+def _as_select(value: Any) -> Any:
+    return {"by": value} if isinstance(value, str) else value
+
+
 def _as_stop(value: Any) -> Any:
     return {"any": value} if isinstance(value, str | list) else value
 
@@ -132,7 +136,7 @@ class DesignRecord(_Part):
     seed: Annotated[int, Field(ge=0)] | None = None
     prior: Literal["learned", "uniform"] = "learned"
     start: list[StartRecord] = Field(default=[])
-    select: _SelectRecord = _SelectRecord()
+    select: Annotated[_SelectRecord, BeforeValidator(_as_select)] = _SelectRecord()
     exposure: list[ExposureRecord] = Field(default=[])
     content: ContentRecord = ContentRecord()
     order: OrderRecord = OrderRecord()

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bnmind._values import Value
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.adaptive.selection.rules import Rule, allowed_items, asked_mask
+from bnmind.adaptive.selection.rules import Enemies, Rule, allowed_items, asked_mask
 from bnmind.adaptive.stopping.stopper import Reasons, Stopper, limits_of, most_items_of
 
 __all__ = [
@@ -57,8 +57,20 @@ class RuleWithMinima(Protocol):
 class RuleOfWholeTest(RuleWithMinima, Protocol):
     """A rule about the test as a whole, which is checked before the test and outweighs limits."""
 
-    def for_test(self, bank: ItemBank, most_items: int | None) -> Rule:
-        """Return the rule for tests of at most a number of items; raises if no test meets it."""
+    def for_test(
+        self, bank: ItemBank, most_items: int | None, enemies: tuple[tuple[str, str], ...]
+    ) -> Rule:
+        """Return the rule for tests of at most a number of items; raises if no test meets it.
+
+        Parameters
+        ----------
+        bank
+            The item bank.
+        most_items
+            The number of items after which the test ends in any case; None if it may not.
+        enemies
+            Pairs of items that other rules do not allow together, beside those of the bank.
+        """
 
     def can_be_met(self, bank: ItemBank, available: NDArray[np.bool_]) -> bool:
         """Return whether some test with the available items ``(items,)`` meets the rule."""
@@ -78,8 +90,10 @@ def rules_for_test(
         If no test can meet a rule.
     """
     most = most_items_of(stopper)
+    enemies = tuple(pair for rule in rules if isinstance(rule, Enemies) for pair in rule.pairs)
     return tuple(
-        rule.for_test(bank, most) if isinstance(rule, RuleOfWholeTest) else rule for rule in rules
+        rule.for_test(bank, most, enemies) if isinstance(rule, RuleOfWholeTest) else rule
+        for rule in rules
     )
 
 

@@ -55,8 +55,10 @@ def designs_of(
     from bnmind.adaptive.sessions.design_file import design_content
 
     if not selectors:
-        own = design_content(path).get("select", {}).get("by", DEFAULT_SELECTOR)
-        return {str(own): read_design(path, bank, stop=stop, seed=seed)}
+        design = read_design(path, bank, stop=stop, seed=seed)
+        select = design_content(path).get("select", {})
+        own = select if isinstance(select, str) else select.get("by", DEFAULT_SELECTOR)
+        return {own: design}
     return {
         name: read_design(path, bank, selector=name, stop=stop, seed=seed) for name in selectors
     }
