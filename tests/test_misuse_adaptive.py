@@ -476,6 +476,56 @@ def of_functions() -> Iterator[Call]:
             },
         ),
         (
+            adaptive.evaluate_design,
+            {
+                "design": adaptive.Design(BANK, stopper=stopper),
+                "min_probability": 0.01,
+                "max_beliefs": 5,
+                "progress": tests["progress"],
+            },
+        ),
+        (
+            adaptive.design_tree,
+            {"design": adaptive.Design(BANK, stopper=stopper), "max_nodes": 500},
+        ),
+        (adaptive.item_tree, {"bank": BANK, "branch": adaptive.Branch()}),
+        (adaptive.fixed_tree, {"bank": BANK, "items": ["a"]}),
+        (
+            adaptive.optimal_test_tree,
+            {
+                "bank": BANK,
+                "depth": 1,
+                "aim": adaptive.ProfileLoss(),
+                "price": 0.1,
+                "max_beliefs": 9,
+                "until": lambda known: True,
+            },
+        ),
+        (
+            adaptive.fixed_test,
+            {
+                "bank": BANK,
+                "length": 1,
+                "aim": adaptive.ProfileLoss(),
+                "price": 0.1,
+                "until": lambda lists, value: True,
+            },
+        ),
+        (
+            adaptive.panel_test,
+            {
+                "bank": BANK,
+                "lengths": [1, 1],
+                "routes": 2,
+                "aim": adaptive.ProfileLoss(),
+                "price": 0.1,
+            },
+        ),
+        (
+            adaptive.search_problem,
+            {"bank": BANK, "depth": 1, "aim": adaptive.ProfileLoss(), "price": 0.1},
+        ),
+        (
             adaptive.simulate,
             {"bank": BANK, "examinees": PEOPLE, **tests, "eligible": ALLOWED},
         ),
@@ -670,6 +720,7 @@ def test_the_call_works(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def test_every_public_function_is_called() -> None:
     made = {call.function for call in CALLS}
     with_files = {"read_bank", "read_design", "read_qmatrix", "resume_session", "write_bank"}
+    with_files |= {"read_item_tree", "write_item_tree"}
     with_files |= {"save_comparison", "save_simulation", "write_files"}
     with_files |= {"read_experiment", "write_experiment", "read_store", "run_into"}
     missing = {

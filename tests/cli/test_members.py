@@ -7,7 +7,14 @@ from collections.abc import Mapping
 import pytest
 
 from bnmind._registry import Registered, usage
-from bnmind.adaptive import RESPONSE_MODELS, SELECTORS, SKILL_DISTRIBUTIONS, STOPPERS
+from bnmind.adaptive import (
+    AIMS,
+    ITEM_TREE_FORMATS,
+    RESPONSE_MODELS,
+    SELECTORS,
+    SKILL_DISTRIBUTIONS,
+    STOPPERS,
+)
 from bnmind.cli.shared.members import Described
 from bnmind.fitting import PRIORS as TABLE_PRIORS
 from bnmind.junction import ORDER_FINDERS
@@ -27,6 +34,7 @@ LEARNABLE = {name: model for name, model in RESPONSE_MODELS.items() if model.fro
         ("learn", (LEARNABLE, SKILL_DISTRIBUTIONS)),
         ("simulate", (SELECTORS, STOPPERS)),
         ("evaluate", (SELECTORS, STOPPERS)),
+        ("tree", (AIMS, ITEM_TREE_FORMATS)),
         ("test", (SELECTORS, STOPPERS)),
         ("strategy", (STRATEGIES, TREE_FORMATS)),
         ("regret", (SCORES,)),

@@ -39,7 +39,7 @@ from bnmind.adaptive.trees.order_free import ignores_order
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 
-__all__ = ["DEFAULT_BELIEFS", "evaluate_design", "selected_items"]
+__all__ = ["DEFAULT_BELIEFS", "check_without_luck", "evaluate_design", "selected_items"]
 
 DEFAULT_BELIEFS = 2**20
 """The default limit of beliefs to evaluate."""
@@ -138,6 +138,7 @@ def evaluate_design(
         raise InvalidArgumentError(
             f"expected min_probability in [0, 1), got {min_probability}", min_probability
         )
+    check_without_luck(design)
     if max_beliefs < 1:
         raise InvalidArgumentError(f"max_beliefs must be at least 1, got {max_beliefs}")
     return _Evaluation(design, min_probability, max_beliefs, merge=merge).run(progress)
@@ -330,6 +331,16 @@ class _Evaluation:
             n_ends=sums.n_ends,
             n_merged=sums.n_merged,
             n_cut=sums.n_cut,
+        )
+
+
+def check_without_luck(design: Design) -> None:
+    """Raise `InvalidArgumentError` if a design draws the items that are eligible."""
+    if design.eligibility is not None:
+        raise InvalidArgumentError(
+            "expected a design without luck, got one that draws the eligible items; simulate such"
+            " a test instead",
+            design,
         )
 
 

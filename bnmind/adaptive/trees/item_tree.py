@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
-from bnmind._values import Sealed, Value
+from bnmind._values import CheckedValue
 from bnmind.adaptive.beliefs.batch_belief import MISSING, BatchBelief, Responses
 from bnmind.adaptive.beliefs.start import beliefs_given, start_beliefs
 from bnmind.adaptive.items.bank import ItemBank
@@ -19,7 +19,7 @@ from bnmind.adaptive.sessions.design import Design
 from bnmind.adaptive.stopping.ending import ending
 from bnmind.adaptive.stopping.length import MaximalItems
 from bnmind.adaptive.stopping.stopper import BatchProgress, Reasons, Stopper
-from bnmind.adaptive.trees.evaluation import selected_items
+from bnmind.adaptive.trees.evaluation import check_without_luck, selected_items
 from bnmind.errors import InvalidResponseError, TooLargeError
 
 __all__ = ["MOST_NODES", "Branch", "ItemNode", "ItemTree", "design_tree", "fixed_tree", "item_tree"]
@@ -35,7 +35,7 @@ _BLOCK = 4096
 
 
 @dataclass(frozen=True, eq=False)
-class Branch(Value):
+class Branch(CheckedValue):
     """The plan of a part of a tree: an item and what follows each response, or an end."""
 
     item: str | None = None
@@ -45,7 +45,7 @@ class Branch(Value):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class ItemNode(Sealed):
+class ItemNode(CheckedValue):
     """A point of a test: the item to ask next, or the end, and what is known there."""
 
     item: str | None
@@ -75,7 +75,7 @@ class ItemNode(Sealed):
 
 
 @dataclass(frozen=True, eq=False)
-class ItemTree(Value):
+class ItemTree(CheckedValue):
     """A whole adaptive test: the next item after all responses that may come.
 
     Made by `item_tree`, `design_tree` or `optimal_test_tree`.
@@ -228,6 +228,7 @@ def design_tree(design: Design, *, max_nodes: int = MOST_NODES) -> ItemTree:
     >>> tree.root.item, tree.n_nodes, round(tree.pattern_accuracy, 4)
     ('item_1', 7, 0.7225)
     """
+    check_without_luck(design)
     bank = design.bank
     root: list[_Grown] = [_Grown()]
     level, beliefs = root, start_beliefs(bank, 1)

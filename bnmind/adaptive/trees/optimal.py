@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bnmind._arguments import checked
-from bnmind._values import Value
+from bnmind._values import CheckedValue
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.trees.aims import Aim, EntropyOfSkills
 from bnmind.adaptive.trees.item_tree import Branch, ItemTree, item_tree
@@ -36,7 +36,7 @@ __all__ = ["FixedTest", "OptimalTest", "fixed_test", "optimal_test_tree", "searc
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class OptimalTest(Value):
+class OptimalTest(CheckedValue):
     """The best test that a search found, and what is proven about it."""
 
     tree: ItemTree
@@ -74,7 +74,7 @@ class OptimalTest(Value):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class FixedTest(Value):
+class FixedTest(CheckedValue):
     """The best fixed test that a search found, and what is proven about it."""
 
     items: tuple[str, ...]

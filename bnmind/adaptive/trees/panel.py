@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
-from bnmind._values import Value
+from bnmind._values import CheckedValue
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.trees.aims import Aim, EntropyOfSkills
 from bnmind.adaptive.trees.item_tree import Branch, ItemTree, item_tree
@@ -48,7 +48,7 @@ _Cuts: TypeAlias = tuple[float, tuple[tuple[int, int], ...]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class PanelModule(Value):
+class PanelModule(CheckedValue):
     """A module: items that are asked together, and where to go from there."""
 
     items: tuple[str, ...]
@@ -64,7 +64,7 @@ class PanelModule(Value):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PanelRoute(Value):
+class PanelRoute(CheckedValue):
     """A route to a module, for some numbers of points in the module before."""
 
     least: int
@@ -73,7 +73,7 @@ class PanelRoute(Value):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Panel(Value):
+class Panel(CheckedValue):
     """A multi-stage test and its value."""
 
     root: PanelModule

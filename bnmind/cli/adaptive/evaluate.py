@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bnmind.cli.adaptive.designs import DesignOption
 from bnmind.cli.adaptive.options import DEFAULT_SELECTOR, SelectorName, StopNames
 from bnmind.cli.shared.command import with_options
 from bnmind.cli.shared.options import Json
@@ -32,6 +33,7 @@ that certainly contain the exact values.
 Examples:
   bnmind evaluate models/banks/fractions.json --stop items:10
   bnmind evaluate BANK.json --selector gdi --stop certainty:0.9 --stop items:12 --json
+  bnmind evaluate BANK.json --design DESIGN.toml
   bnmind evaluate BANK.json --stop items:20 --min-probability 1e-5
 """
 
@@ -41,7 +43,8 @@ class EvaluateOptions:
     """The options of the command."""
 
     bank: Annotated[Path, typer.Argument(metavar="BANK", help="The file of the item bank.")]
-    selector: SelectorName = DEFAULT_SELECTOR
+    design: DesignOption = None
+    selector: SelectorName = None
     stop: StopNames = None
     min_probability: Annotated[
         float,
@@ -71,16 +74,20 @@ def evaluate(options: EvaluateOptions) -> None:
         Design,
         evaluate_design,
         read_bank,
+        read_design,
         selector_by_name,
         stopper_by_names,
     )
     from bnmind.adaptive.trees.evaluation import DEFAULT_BELIEFS
 
-    design = Design(
-        read_bank(options.bank),
-        selector_by_name(options.selector or DEFAULT_SELECTOR),
-        stopper_by_names(options.stop or []),
-    )
+    bank = read_bank(options.bank)
+    if options.design is not None:
+        design = read_design(
+            options.design, bank, selector=options.selector, stop=options.stop or ()
+        )
+    else:
+        selector = selector_by_name(options.selector or DEFAULT_SELECTOR)
+        design = Design(bank, selector, stopper_by_names(options.stop or []))
     result = working(
         "evaluating the test",
         lambda report: evaluate_design(

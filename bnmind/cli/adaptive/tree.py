@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
+from bnmind.cli.adaptive.designs import DesignOption
 from bnmind.cli.adaptive.options import SELECTOR_HELP, StopNames
 from bnmind.cli.shared.command import with_options
 from bnmind.cli.shared.errors import say
@@ -40,7 +41,7 @@ best tree so far, and says how far it may be from the best one.
 
 --fixed finds the best list of items instead, for a test in which everybody answers the same items.
 --panel finds a multi-stage test: modules of items, and the next module by the points in the last
-one. --selector writes the tree of a selector, without a search.
+one. --selector and --design write the tree of a selector or a design, without a search.
 
 \b
 Examples:
@@ -134,6 +135,7 @@ class TreeOptions:
             show_default=False,
         ),
     ] = None
+    design: DesignOption = None
     stop: StopNames = None
     max_beliefs: Annotated[
         int | None,
@@ -164,7 +166,7 @@ def tree(options: TreeOptions) -> None:
         check_place(options.out, tuple(ITEM_TREE_FORMATS), "tree")
     bank = read_bank(options.bank)
     found: ItemTree | None
-    if options.selector is not None:
+    if options.selector is not None or options.design is not None:
         found, report, shown = _of_selector(options, bank)
     elif options.panel is not None:
         found, report, shown = _panel(options, bank)
@@ -189,21 +191,24 @@ def _check(options: TreeOptions) -> None:
     kinds = {
         "--fixed": options.fixed,
         "--panel": options.panel is not None,
-        "--selector": options.selector is not None,
+        "--selector or --design": options.selector is not None or options.design is not None,
     }
     named = [name for name, given in kinds.items() if given]
     if len(named) > 1:
         raise BnmindError(f"expected one of {', '.join(kinds)}, got {' and '.join(named)}")
-    if options.stop and options.selector is None:
-        raise BnmindError("--stop goes with --selector; the search takes --depth")
+    follows = options.selector is not None or options.design is not None
+    if options.stop and not follows:
+        raise BnmindError("--stop goes with --selector or --design; the search takes --depth")
     searched = {
         "--minimize": options.minimize is not None,
         "--price": options.price is not None,
         "--depth": options.depth is not None,
     }
-    if options.selector is not None and any(searched.values()):
+    if follows and any(searched.values()):
         names = [name for name, given in searched.items() if given]
-        raise BnmindError(f"--selector searches for nothing; leave out {' and '.join(names)}")
+        raise BnmindError(
+            f"--selector and --design search for nothing; leave out {' and '.join(names)}"
+        )
     if options.panel is not None and options.depth is not None:
         raise BnmindError("--panel says how many items are asked; leave out --depth")
     if options.routes is not None and options.panel is None:
@@ -369,13 +374,26 @@ def _panel(options: TreeOptions, bank: ItemBank) -> tuple[ItemTree, dict[str, ob
 
 
 def _of_selector(options: TreeOptions, bank: ItemBank) -> tuple[ItemTree, dict[str, object], str]:
-    from bnmind.adaptive import Design, design_tree, selector_by_name, stopper_by_names
+    from bnmind.adaptive import (
+        Design,
+        design_tree,
+        read_design,
+        selector_by_name,
+        stopper_by_names,
+    )
 
-    assert options.selector is not None
-    design = Design(bank, selector_by_name(options.selector), stopper_by_names(options.stop or []))
+    if options.design is not None:
+        design = read_design(
+            options.design, bank, selector=options.selector, stop=options.stop or ()
+        )
+    else:
+        assert options.selector is not None
+        selector = selector_by_name(options.selector)
+        design = Design(bank, selector, stopper_by_names(options.stop or []))
+    name = options.selector or str(options.design)
     found: ItemTree = working("following the selector", lambda _: design_tree(design))
-    lines = [f"The test of {options.selector}:", *_expected(_numbers(found))]
-    return found, {"selector": options.selector, **_numbers(found)}, "\n".join(lines)
+    lines = [f"The test of {name}:", *_expected(_numbers(found))]
+    return found, {"test_of": name, **_numbers(found)}, "\n".join(lines)
 
 
 _NUMBERS = ("entropy", "pattern_accuracy", "attribute_accuracy", "length", "cost")

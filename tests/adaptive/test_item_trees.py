@@ -1,0 +1,302 @@
+"""Optimal tests of banks, fixed tests, panels, and trees of items in files and on paper."""
+
+from __future__ import annotations
+
+import json
+from itertools import combinations
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bnmind.adaptive import (
+    AIMS,
+    ITEM_TREE_FORMATS,
+    Bounds,
+    CostOfCertainty,
+    Design,
+    Dina,
+    EntropyOfSkills,
+    FixedOrder,
+    GainBelow,
+    Independent,
+    Item,
+    ItemBank,
+    LearningOptions,
+    MaximalItems,
+    ProfileLoss,
+    RandomItem,
+    Responses,
+    SkillBelief,
+    SkillLoss,
+    design_tree,
+    evaluate_design,
+    fixed_test,
+    fixed_tree,
+    learn,
+    optimal_test_tree,
+    panel_test,
+    read_bank,
+    read_item_tree,
+    read_qmatrix,
+    start_belief,
+    write_item_tree,
+)
+from bnmind.adaptive.trees.aims import Aim, aim_by_name
+from bnmind.adaptive.trees.paper_test import paper_test
+from bnmind.adaptive.trees.profile_classes import ProfileClasses
+from bnmind.errors import InvalidArgumentError, ModelFileError, TooLargeError, UnknownNameError
+from tests.banks import banks
+from tests.data_sets import data_set
+
+FRACTIONS = "models/banks/fraction-subtraction.json"
+
+
+def end_value(aim: Aim, belief: SkillBelief) -> float:
+    """Return the value of an end by the plainest means."""
+    if isinstance(aim, ProfileLoss):
+        return 1 - belief.profile().probability
+    if isinstance(aim, SkillLoss):
+        skills = belief.bank.skills
+        return 1 - float(np.mean([belief.marginal(skill).max() for skill in skills]))
+    if isinstance(aim, CostOfCertainty):
+        return 0.0 if belief.profile().probability >= aim.probability - 1e-9 else aim.penalty
+    return belief.entropy
+
+
+def smallest(aim: Aim, belief: SkillBelief, depth: int, price: float) -> float:
+    """Return the value of the best tree of items from a belief."""
+    best = end_value(aim, belief)
+    bank = belief.bank
+    if depth == 0:
+        return best
+    barred = {enemy for name in belief.responses for enemy in bank.enemies(name)}
+    for name in bank.item_names:
+        if name in belief.responses or name in barred:
+            continue
+        value = price * bank.item(name).cost
+        for response, chance in enumerate(belief.predict(name).tolist()):
+            if chance > 1e-14:
+                after = belief.update(name, response)
+                value += chance * smallest(aim, after, depth - 1, price)
+        best = min(best, value)
+    return best
+
+
+@settings(max_examples=25, deadline=None)
+@given(banks(), st.sampled_from(["entropy", "profile", "skills", "cost:0.8"]), st.data())
+def test_the_best_test_is_that_of_all_tests(bank: ItemBank, name: str, data: st.DataObject) -> None:
+    depth = data.draw(st.integers(1, 2))
+    aim = aim_by_name(name)
+    price = data.draw(st.sampled_from([0.0, 0.05]))
+    expected = smallest(aim, start_belief(bank), depth, price or float(aim.counts_cost))
+    found = optimal_test_tree(bank, depth, aim=aim, price=price)
+    assert found.is_proven
+    assert found.value == pytest.approx(expected, abs=1e-7)
+    assert found.regret >= -1e-9
+    if not price and name == "entropy":
+        assert found.tree.entropy == pytest.approx(expected, abs=1e-7)
+    if not price and name == "profile":
+        assert 1 - found.tree.pattern_accuracy == pytest.approx(expected, abs=1e-7)
+    if not price and name == "skills":
+        assert 1 - found.tree.attribute_accuracy == pytest.approx(expected, abs=1e-7)
+
+
+@settings(max_examples=12, deadline=None)
+@given(banks(), st.sampled_from(["entropy", "profile", "skills"]))
+def test_the_best_list_is_that_of_all_lists(bank: ItemBank, name: str) -> None:
+    length = min(2, len(bank.items))
+    aim = aim_by_name(name)
+    found = fixed_test(bank, length, aim=aim)
+    values = {}
+    for items in combinations(bank.item_names, length):
+        tree = fixed_tree(bank, items)
+        values[items] = {
+            "entropy": tree.entropy,
+            "profile": 1 - tree.pattern_accuracy,
+            "skills": 1 - tree.attribute_accuracy,
+        }[name]
+    assert found.value == pytest.approx(min(values.values()), abs=1e-7)
+    assert values[found.items] == pytest.approx(found.value, abs=1e-7)
+    assert found.is_proven
+
+
+def test_fraction_subtraction_to_depth_five() -> None:
+    bank = read_bank(FRACTIONS)
+    assert len(ProfileClasses.of(bank).prior) == 58
+    found = optimal_test_tree(bank, 5)
+    assert found.is_proven
+    assert found.value == pytest.approx(2.610847, abs=1e-6)
+    assert found.regret == pytest.approx(0.010670, abs=1e-6)
+    greedy = evaluate_design(Design(bank, stopper=MaximalItems(5)))
+    assert greedy.entropy.low == pytest.approx(found.greedy_value, abs=1e-9)
+    assert found.greedy.entropy == pytest.approx(found.greedy_value, abs=1e-9)
+    listed = fixed_test(bank, 5)
+    assert listed.is_proven
+    panel = panel_test(bank, [3, 2], routes=3)
+    assert found.value < panel.value < listed.value
+    assert panel.tree.entropy == pytest.approx(panel.value, abs=1e-9)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("skills", ["saturated", "independent"])
+def test_a_bank_learned_from_the_responses(skills: str) -> None:
+    place = data_set("fraction_subtraction")
+    responses = Responses.from_csv(place / "responses.csv")
+    q = read_qmatrix(place / "qmatrix.csv")
+    model = ItemBank.from_qmatrix(
+        q.needs,
+        gate=Dina,
+        items=q.items,
+        skill_names=q.skills,
+        skills=Independent([[0.5, 0.5]] * len(q.skills)) if skills == "independent" else None,
+    )
+    options = LearningOptions(bounds=Bounds((0.01, 0.99), (0.01, 0.99)), max_iterations=500)
+    bank = learn(responses, model, options=options).bank
+    found = optimal_test_tree(bank, 5)
+    assert found.is_proven
+    assert found.regret >= 0
+
+
+def small_bank() -> ItemBank:
+    items = [
+        Item("a<1", text="1/2 + 1/4 = ?"),
+        Item("b", text="Reduce 4/8 | now", enemies=("d",)),
+        Item("c"),
+        Item("d"),
+        Item("e", cost=3.0),
+    ]
+    q = [[1, 0], [0, 1], [1, 1], [1, 0], [0, 1]]
+    return ItemBank.from_qmatrix(q, guess=0.1, slip=0.2, items=items, skill_names=["add", "reduce"])
+
+
+def test_enemies_are_not_asked_together_and_a_price_ends_tests_early() -> None:
+    bank = small_bank()
+    for tree in (optimal_test_tree(bank, 4).tree, panel_test(bank, [2, 2]).tree):
+        for node in tree.root:
+            for _, child in node.children:
+                below = {one.item for one in child}
+                assert not (node.item == "b" and "d" in below)
+                assert not (node.item == "d" and "b" in below)
+    free, priced = optimal_test_tree(bank, 4), optimal_test_tree(bank, 4, price=0.12)
+    assert priced.tree.length < free.tree.length
+    assert priced.value == pytest.approx(priced.tree.entropy + 0.12 * priced.tree.cost)
+
+
+def test_a_goal_is_reached_at_the_least_cost() -> None:
+    bank = small_bank()
+    found = optimal_test_tree(bank, 4, aim=CostOfCertainty(0.6, penalty=20.0))
+    missed = sum(end.probability for end in found.tree.root.ends() if end.profile_probability < 0.6)
+    assert found.value == pytest.approx(found.tree.cost + 20 * missed)
+    assert all(node.profile_probability < 0.6 for node in found.tree.root if node.item is not None)
+
+
+@settings(max_examples=12, deadline=None)
+@given(banks())
+def test_a_tree_of_a_design_has_the_results_of_its_evaluation(bank: ItemBank) -> None:
+    design = Design(bank, FixedOrder(), MaximalItems(3))
+    tree, result = design_tree(design), evaluate_design(design)
+    assert tree.entropy == pytest.approx(result.entropy.low, abs=1e-9)
+    assert tree.pattern_accuracy == pytest.approx(result.pattern_accuracy.low, abs=1e-9)
+    assert tree.attribute_accuracy == pytest.approx(result.attribute_accuracy.low, abs=1e-9)
+    assert tree.length == pytest.approx(result.length.low, abs=1e-9)
+    assert tree.cost == pytest.approx(result.cost.low, abs=1e-9)
+
+
+def test_panels_route_by_points_and_ask_no_item_twice() -> None:
+    bank = read_bank(FRACTIONS)
+    panel = panel_test(bank, [2, 2, 1], routes=2)
+    assert [len(module.items) for module in panel.root] == [2, 2, 1, 1, 2, 1, 1]
+    for module in panel.root:
+        if module.routes:
+            points = [p for r in module.routes for p in range(r.least, r.most + 1)]
+            assert points == list(range(len(module.items) + 1))
+    one = panel_test(bank, [2, 1], routes=1)
+    assert one.value >= fixed_test(bank, 3).value - 1e-9
+    assert panel_test(bank, [2, 1], routes=3).value <= one.value + 1e-12
+
+
+def test_json_is_read_again(tmp_path: Path) -> None:
+    bank = small_bank()
+    tree = optimal_test_tree(bank, 2).tree
+    write_item_tree(tree, tmp_path / "tree.json")
+    again = read_item_tree(tmp_path / "tree.json", bank)
+    assert [node.item for node in again.root] == [node.item for node in tree.root]
+    assert again.entropy == pytest.approx(tree.entropy)
+    document = json.loads((tmp_path / "tree.json").read_text("utf-8"))
+    document["tree"]["item"] = "unknown"
+    (tmp_path / "wrong.json").write_text(json.dumps(document), encoding="utf-8")
+    with pytest.raises(ModelFileError, match="unknown"):
+        read_item_tree(tmp_path / "wrong.json", bank)
+    (tmp_path / "other.json").write_text("[1]", encoding="utf-8")
+    with pytest.raises(ModelFileError, match="bnmind-item-tree"):
+        read_item_tree(tmp_path / "other.json", bank)
+    twice = {"item": "c", "responses": {"0": {"item": "c", "responses": {"0": {}}}}}
+    document["tree"] = twice
+    (tmp_path / "twice.json").write_text(json.dumps(document), encoding="utf-8")
+    with pytest.raises(ModelFileError, match="twice"):
+        read_item_tree(tmp_path / "twice.json", bank)
+    with pytest.raises(ModelFileError, match="json"):
+        write_item_tree(tree, tmp_path / "tree.xyz")
+
+
+@pytest.mark.parametrize("suffix", ITEM_TREE_FORMATS)
+def test_every_format_writes_every_item_contract(suffix: str) -> None:
+    tree = optimal_test_tree(small_bank(), 2).tree
+    text = ITEM_TREE_FORMATS[suffix].to_text(tree)
+    assert text.endswith("\n")
+    assert text.count("\n") > 5
+    if suffix in (".svg", ".html"):
+        assert "a<1" not in text
+    if suffix == ".svg":
+        ElementTree.fromstring(text)
+
+
+def test_a_paper_test_leads_from_every_box_to_a_result() -> None:
+    tree = optimal_test_tree(small_bank(), 3).tree
+    paper = paper_test(tree)
+    numbers = [box.number for box in paper.items] + [box.number for box in paper.results]
+    assert numbers == list(range(1, tree.n_nodes + 1))
+    targets = sorted(to for box in paper.items for _, to in box.ways)
+    assert targets == numbers[1:]
+    assert all(to > box.number for box in paper.items for _, to in box.ways)
+    assert paper.items[0].ways[0][0] == "right"
+    page = ITEM_TREE_FORMATS[".html"].to_text(tree)
+    assert "If right, go to" in page
+    assert "mastered" in page
+    notes = ITEM_TREE_FORMATS[".md"].to_text(tree)
+    assert f"If right, go to **{paper.items[0].ways[0][1]}**." in notes
+
+
+def test_names_of_aims() -> None:
+    assert set(AIMS) == {"entropy", "profile", "skills", "cost"}
+    assert aim_by_name("entropy") == EntropyOfSkills()
+    with pytest.raises(UnknownNameError, match="aim"):
+        aim_by_name("beauty")
+    with pytest.raises(InvalidArgumentError, match="probability"):
+        aim_by_name("cost:1.5")
+    with pytest.raises(InvalidArgumentError, match="penalty"):
+        CostOfCertainty(0.9, penalty=0.0)
+
+
+def test_what_cannot_be_is_refused() -> None:
+    bank = small_bank()
+    with pytest.raises(InvalidArgumentError, match="depth"):
+        optimal_test_tree(bank, 0)
+    with pytest.raises(InvalidArgumentError, match="price"):
+        optimal_test_tree(bank, 2, price=-1.0)
+    with pytest.raises(InvalidArgumentError, match="at most 5 items"):
+        fixed_test(bank, 6)
+    with pytest.raises(InvalidArgumentError, match="lengths"):
+        panel_test(bank, [4, 4])
+    with pytest.raises(InvalidArgumentError, match="route"):
+        panel_test(bank, [1, 1], routes=0)
+    with pytest.raises(InvalidArgumentError, match="without luck"):
+        design_tree(Design(bank, RandomItem(), MaximalItems(2)))
+    with pytest.raises(TooLargeError, match="points"):
+        design_tree(Design(bank, stopper=GainBelow(0.0)), max_nodes=4)
+    with pytest.raises(TooLargeError, match="sequences"):
+        fixed_tree(read_bank(FRACTIONS), read_bank(FRACTIONS).item_names)

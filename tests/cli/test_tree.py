@@ -1,0 +1,91 @@
+"""``bnmind tree``: the best test, lists, panels, paper tests, Ctrl-C and errors."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bnmind.adaptive import ItemBank, fixed_test, optimal_test_tree, write_bank
+from bnmind.questions.trees import best_tree
+from tests.command_line import assert_one_line_error, run, run_json
+
+Q = [[1, 0], [0, 1], [1, 1], [1, 0], [0, 1]]
+BANK = ItemBank.from_qmatrix(Q, guess=0.2, slip=0.1)
+
+
+@pytest.fixture(autouse=True)
+def _in_a_directory_with_a_bank(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_bank(BANK, "bank.json")
+
+
+def test_it_proves_the_best_tree_and_prints_the_regret() -> None:
+    found = optimal_test_tree(BANK, 3)
+    shown = run("tree", "bank.json", "--depth", "3", "--out", "test.html").stdout
+    assert f"{found.value:.6f} bits. Proven: no test is better." in shown
+    assert f"it loses {max(found.regret, 0.0):.6f}" in shown
+    assert "Written: test.html (15 points)." in shown
+    assert "go to" in Path("test.html").read_text("utf-8")
+    told = run_json("tree", "bank.json", "--depth", "3", "--minimize", "profile")
+    assert told["proven"] is True
+    assert told["unit"] == "wrong profiles"
+
+
+def test_lists_panels_and_selectors() -> None:
+    told = run_json("tree", "bank.json", "--fixed", "--depth", "2", "--out", "list.md")
+    assert told["items"] == list(fixed_test(BANK, 2).items)
+    assert Path("list.md").exists()
+    shown = run("tree", "bank.json", "--panel", "2,1", "--routes", "3").stdout
+    assert "Module 1:" in shown
+    assert "go to module 2" in shown
+    followed = ("--selector", "gdi", "--stop", "items:2", "--out", "t.json")
+    told = run_json("tree", "bank.json", *followed)
+    assert told["file"] == "t.json"
+    assert told["length"] == pytest.approx(2)
+
+
+def test_a_search_with_few_beliefs_reports_its_gap() -> None:
+    shown = run("tree", "bank.json", "--depth", "4", "--max-beliefs", "1").stdout
+    assert "Not proven: no test is below" in shown
+
+
+def test_ctrl_c_keeps_the_best_tree(monkeypatch: pytest.MonkeyPatch) -> None:
+    import _thread
+    import time
+
+    search: Any = best_tree
+
+    def slow(problem: Any, **options: Any) -> Any:
+        until = options["until"]
+
+        def wait(known: Any) -> bool:
+            _thread.interrupt_main()
+            time.sleep(0.5)
+            return bool(until(known))
+
+        return search(problem, **{**options, "until": wait})
+
+    monkeypatch.setattr("bnmind.adaptive.trees.optimal.best_tree", slow)
+    heard = run("tree", "bank.json", "--depth", "4", "--out", "best.dot")
+    assert "interrupted; the best found so far follows" in heard.stderr
+    assert "Written: best.dot" in heard.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--fixed", "--panel", "1,1"), "--fixed and --panel"),
+        (("--stop", "items:2"), "--stop goes with --selector"),
+        (("--selector", "gdi", "--depth", "2"), "leave out --depth"),
+        (("--panel", "1,1", "--depth", "2"), "leave out --depth"),
+        (("--routes", "2"), "--panel"),
+        (("--panel", "1,x"), "such as 3,2"),
+        (("--minimize", "beauty"), "beauty"),
+        (("--out", "tree.xyz"), ".html"),
+        (("--selector", "random", "--stop", "items:1"), "without luck"),
+    ],
+)
+def test_errors_are_one_line(options: tuple[str, ...], words: str) -> None:
+    assert_one_line_error(run("tree", "bank.json", *options), words)
