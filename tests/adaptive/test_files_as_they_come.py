@@ -350,3 +350,45 @@ def test_faulty_tables_of_items_are_refused(tmp_path: Path, items: str, message:
     bank = ItemBank.from_qmatrix(Q, items=ITEMS)
     with pytest.raises(InvalidModelError, match=message):
         describe_bank(bank, items=written(tmp_path, items))
+
+
+def _r_matrix(rows: list[list[int]], names: list[str]) -> str:
+    """Return what write.csv writes of a matrix."""
+    header = ",".join(f'"{name}"' for name in ("", *names))
+    lines = (f'"{n}",{",".join(map(str, row))}' for n, row in enumerate(rows, 1))
+    return "\n".join([header, *lines, ""])
+
+
+@pytest.mark.parametrize(
+    ("names", "skills", "found", "found_skills"),
+    [
+        # GDINA: sim10GDINA$simdat and $simQ have no names, so R calls both V1, V2, …
+        (["V1", "V2", "V3"], ["V1", "V2"], ("V1", "V2", "V3"), ("skill_1", "skill_2")),
+        # pandas: DataFrame(array).to_csv()
+        (["0", "1", "2"], ["0", "1"], ("0", "1", "2"), ("skill_1", "skill_2")),
+        # CDM: data.ecpe$data has a column id beside the row names
+        (["id", "E1", "E2", "E3"], ["skill1", "skill2"], ("E1", "E2", "E3"), ("skill1", "skill2")),
+    ],
+)
+def test_matrices_of_r_packages_are_matched(
+    tmp_path: Path, names: list[str], skills: list[str], found: tuple[str], found_skills: tuple[str]
+) -> None:
+    rows = [[0, 0, 0], [1, 1, 1], [1, 0, 0], [0, 1, 0]]
+    if names[0] == "id":
+        rows = [[100 + number, *row] for number, row in enumerate(rows)]
+    answers, q, out = tmp_path / "r.csv", tmp_path / "q.csv", tmp_path / "bank.json"
+    answers.write_text(_r_matrix(rows, names))
+    q.write_text(_r_matrix(Q, skills))
+    done = run("learn", str(answers), "--qmatrix", str(q), "--out", str(out), "--iterations", "1")
+    assert done.exit_code == 0, done.stderr
+    bank = read_bank(out)
+    assert (bank.item_names, bank.skills) == (found, found_skills)
+    assert "by position" in done.stderr
+    if names[0] == "id":
+        assert Responses.from_csv(answers).examinees == ("100", "101", "102", "103")
+
+
+def test_value_labels_of_right_and_wrong_are_responses(tmp_path: Path) -> None:
+    path = written(tmp_path, "sex,a,b\nf,correct,Incorrect\nm,wrong,right\nf, ,right\n")
+    found = Responses.from_csv(path)
+    assert (found.items, found.codes.tolist()) == (("a", "b"), [[1, 0], [0, 1], [-1, 1]])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -161,13 +161,11 @@ def _text(cell: Any) -> str:
 
 
 def _value(cell: Any, field: str, what: str, problems: list[str]) -> Any:
-    read: Mapping[str, Callable[[Any], Any]] = {
-        "cost": number_of,
-        "time": number_of,
-        "enemies": lambda text: tuple(part.strip() for part in str(text).split(";")),
-    }
-    value = read.get(field, _text)(cell)
-    if value is None:
+    if field == "enemies":
+        return tuple(part.strip() for part in str(cell).split(";"))
+    if field not in ("cost", "time"):
+        return _text(cell)
+    number = number_of(cell)
+    if number is None:
         problems.append(f"expected a number for {what}, got {shown(cell)}")
-        return 1.0
-    return value
+    return 1.0 if number is None else number

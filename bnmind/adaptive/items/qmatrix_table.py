@@ -14,11 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._messages import counted
+from bnmind.adaptive.items.name_match import are_numbered, names_shown
 from bnmind.adaptive.items.text_table import TextTable, number_of
 from bnmind.errors import InvalidModelError
 from bnmind.pgm.variable import label_text
 
-__all__ = ["QMatrixParts", "qmatrix_parts"]
+__all__ = ["QMatrixParts", "qmatrix_parts", "renamed_skills"]
 
 _CROSSES = frozenset(["x", "+", "✓", "✔", "✗", "×", "•"])
 """Marks that stand for 1."""
@@ -65,6 +66,9 @@ def qmatrix_parts(table: TextTable) -> QMatrixParts:
         notes.append("the first line has no names; the skills are named skill_1 and so on")
     else:
         skills = tuple(table.header[column] for column in columns)
+    if set(items) & set(skills) and are_numbered(skills):
+        notes.append(renamed_skills(skills))
+        skills = tuple(f"skill_{number}" for number in range(1, len(skills) + 1))
     needs = np.empty((len(rows), len(columns)), dtype=object)
     n_empty = n_crosses = 0
     for cells, row in zip(needs, rows, strict=True):
@@ -82,6 +86,14 @@ def qmatrix_parts(table: TextTable) -> QMatrixParts:
     if n_empty:
         notes.append(f"{counted(n_empty, 'empty cell')} read as 0")
     return QMatrixParts(needs, items, skills, tuple(notes))
+
+
+def renamed_skills(skills: Sequence[str]) -> str:
+    """Return a note about skills with numbers for names, which items have too."""
+    return (
+        f"the skills {names_shown(skills)} are named skill_1 and so on, because items have these"
+        " names, too"
+    )
 
 
 def _is_given(cell: Any) -> bool:

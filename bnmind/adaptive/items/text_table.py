@@ -34,9 +34,12 @@ __all__ = [
 
 TRUTH_VALUES = {
     **dict.fromkeys(["true", "t", "wahr", "vrai", "verdadero", "vero", "waar", "pravda"], 1),
+    **dict.fromkeys(["correct", "right", "richtig"], 1),
+    **dict.fromkeys(["incorrect", "wrong"], 0),
     **dict.fromkeys(["false", "f", "falsch", "faux", "falso", "onwaar", "nepravda"], 0),
 }
-"""Truth values as R and the spreadsheets of several languages write them, in lower case."""
+"""Truth values as R and the spreadsheets of several languages write them, and value labels of
+right and wrong responses, in lower case."""
 
 _SEPARATORS = ("\t", ";", ",", "|")
 _MARKS = ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"), (b"\xef\xbb\xbf", "utf-8-sig"))
@@ -244,7 +247,8 @@ def _names_columns(first: Sequence[Any], others: Sequence[Sequence[Any]]) -> boo
     if not given or len(set(given)) < len(given):
         return False
     counts = given[0] in (0, 1) and given == [given[0] + k for k in range(len(given))]
-    if counts and len(given) >= _FEWEST_COUNTED:
+    names_rows = first[0] == "" and all(row[0] != "" for row in others[:_COUNTED] if row)
+    if counts and (len(given) >= _FEWEST_COUNTED or (bool(others) and names_rows)):
         return True
     return bool(below) and not set(given) & {number_of(cell) for cell in below}
 

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.name_match import are_numbered, match_names
 from bnmind.adaptive.items.qmatrix import QMatrix
+from bnmind.adaptive.items.qmatrix_table import renamed_skills
 from bnmind.adaptive.items.skill_distributions import ProfileDistribution
 from bnmind.adaptive.learning.model import bank_to_learn
 from bnmind.adaptive.response_models.base import ResponseModel
@@ -79,7 +80,11 @@ def _with_equal_names(q: QMatrix, data: Responses) -> tuple[QMatrix, Responses]:
         )
     notes = [*data.notes, *(f"Q-matrix: {note}" for note in q.notes)]
     by_position = match is not None and match.by_position
-    if match is not None and by_position and not are_numbered(data.items):
+    if match is not None and by_position and are_numbered(q.item_names):
+        if set(data.items) & set(q.skills) and are_numbered(q.skills):
+            notes.append(f"Q-matrix: {renamed_skills(q.skills)}")
+            skills = tuple(f"skill_{number}" for number in range(1, len(q.skills) + 1))
+            q = replace(q, skills=skills)
         q = q.with_item_names(data.items)
         notes.append(match.note)
     return q, replace(data, notes=tuple(notes))

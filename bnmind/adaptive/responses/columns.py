@@ -108,7 +108,11 @@ def roles_of(table: TextTable, cells: CellCodes, options: ColumnOptions) -> Colu
         if len(groups) == 1:
             group = groups[0]
             notes.append(_taken(header[group], "groups"))
-    others = [place for place in others if place not in (examinee, group)]
+    others = [
+        place
+        for place in others
+        if place not in (examinee, group) and not _numbers_rows(table, place)
+    ]
     if items is not None and match is not None and expected is not None:
         notes += [match.note] if match.note else []
         if others:
@@ -172,12 +176,18 @@ def _guessed_examinee(table: TextTable, places: Sequence[int]) -> int | None:
         name = header[place]
         column = table.column(place)
         is_first = place == 0 and (
-            _OF_ROWS.fullmatch(name) is not None
-            or (_FIRST.fullmatch(name) is not None and _cannot_be_responses(column))
+            _FIRST.fullmatch(name) is not None and _cannot_be_responses(column)
         )
         if (is_first or is_examinee_name(name)) and _distinct(column):
             return place
-    return None
+    return next((place for place in places if _numbers_rows(table, place)), None)
+
+
+def _numbers_rows(table: TextTable, place: int) -> bool:
+    """Return whether a first column only has the names of rows that R and pandas add."""
+    header = table.header
+    assert header is not None
+    return place == 0 and _OF_ROWS.fullmatch(header[0]) is not None and _distinct(table.column(0))
 
 
 def _cannot_be_responses(column: Sequence[Any]) -> bool:
