@@ -128,6 +128,8 @@ def test_each_key_makes_its_part() -> None:
         for name, needs in zip(BANK.item_names, BANK.q_matrix, strict=True)
         if needs[BANK.skills.index("canceling")]
     }
+    one = design(exposure={"method": "randomesque"}, enemies={"items": ["add_same", "add_halves"]})
+    assert "add_halves" not in one.allowed(["add_same"])
     curves = irt_bank([Logistic(1.0 + n / 10, n / 5 - 1) for n in range(10)])
     content = {"select": {"by": "a-stratified"}, "stop": ["items:6+deviation:0.4", "items:8"]}
     assert design_from(content, curves).selector == AStratified(8)
@@ -149,7 +151,7 @@ def test_all_faults_are_reported_with_their_places() -> None:
         "[select]: unknown key shado, did you mean shadow?",
         "stop.any: expected a list",
         "content.codes.sums.min: expected a whole number",
-        "testlet 1.items: expected more of them",
+        "testlet 1.items: expected at least 2",
     ):
         assert words.split(", did")[0].split("unknown key")[-1].strip() in told, (words, told)
     told = faults(

@@ -180,6 +180,7 @@ def _parsed(text: str) -> dict[str, Any]:
 def _with_counts(content: dict[str, Any], directory: Path) -> dict[str, Any]:
     """Return the content with the counts that it names as a file."""
     entries = content.get("exposure")
+    entries = [entries] if isinstance(entries, dict) else entries
     if not isinstance(entries, list):
         return content
     complete = [

@@ -191,16 +191,26 @@ def _grouped(record: DesignRecord, bank: ItemBank, faults: _Faults) -> ItemBank:
 
 def _known(place: str, names: Sequence[str], bank: ItemBank, faults: _Faults) -> list[str]:
     """Return the names that are items of the bank; others are faults, as are repeated ones."""
-    known = [name for name in names if faults.at(place, bank.position, name) is not None]
+    known = [name for name in names if name in bank.item_names]
+    unknown = list(dict.fromkeys(name for name in names if name not in bank.item_names))
+    if len(unknown) == 1:
+        faults.found.append(f"{place}: {UnknownNameError('item', unknown[0], bank.item_names)}")
+    elif unknown:
+        some = ", ".join(map(shown, unknown[:5])) + (", …" if len(unknown) > 5 else "")
+        faults.found.append(f"{place}: the bank has no items {some}")
     for name in sorted({name for name in known if known.count(name) > 1}):
         faults.found.append(f"{place}: {shown(name)} is there twice")
     return list(dict.fromkeys(known))
 
 
 def _bounds(record: ContentRecord, bank: ItemBank, faults: _Faults) -> tuple[Bound, ...]:
+    has_codes = any(item.content for item in bank.items)
+    if record.codes and not has_codes:
+        faults.found.append("content.codes: the items of this bank have no content codes")
     made: list[Bound | None] = [
         faults.at(f"content.codes.{code}", _of_bank, bank, CodeBound(code), one.min, one.max)
         for code, one in record.codes.items()
+        if has_codes
     ]
     made += [
         faults.at(f"content.skills.{skill}", _of_bank, bank, SkillBound(skill), one.min, one.max)

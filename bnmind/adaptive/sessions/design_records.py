@@ -35,6 +35,10 @@ def _as_range(value: Any) -> Any:
     return {"min": value, "max": value} if is_number else value
 
 
+def _as_tables(value: Any) -> Any:
+    return [value] if isinstance(value, dict) else value
+
+
 def _as_select(value: Any) -> Any:
     return {"by": value} if isinstance(value, str) else value
 
@@ -135,13 +139,13 @@ class DesignRecord(_Part):
     title: str = ""
     seed: Annotated[int, Field(ge=0)] | None = None
     prior: Literal["learned", "uniform"] = "learned"
-    start: list[StartRecord] = Field(default=[])
+    start: Annotated[list[StartRecord], BeforeValidator(_as_tables)] = Field(default=[])
     select: Annotated[_SelectRecord, BeforeValidator(_as_select)] = _SelectRecord()
-    exposure: list[ExposureRecord] = Field(default=[])
+    exposure: Annotated[list[ExposureRecord], BeforeValidator(_as_tables)] = Field(default=[])
     content: ContentRecord = ContentRecord()
     order: OrderRecord = OrderRecord()
-    testlet: list[TestletRecord] = Field(default=[])
-    enemies: list[_EnemiesRecord] = Field(default=[])
+    testlet: Annotated[list[TestletRecord], BeforeValidator(_as_tables)] = Field(default=[])
+    enemies: Annotated[list[_EnemiesRecord], BeforeValidator(_as_tables)] = Field(default=[])
     stop: Annotated[_StopRecord, BeforeValidator(_as_stop)] | None = None
     report: _ReportRecord = _ReportRecord()
 
@@ -156,7 +160,6 @@ _PLAIN = {
     "dict_type": "expected a table",
     "model_type": "expected a table",
     "model_attributes_type": "expected a table",
-    "too_short": "expected more of them",
     "greater_than_equal": "expected a larger number",
 }
 """Messages for the faults that are frequent."""
@@ -185,6 +188,8 @@ def _told(fault: Any) -> str:
         known = _keys_at(tuple(parents))
         inside = f"[{_place(tuple(parents))}]" if parents else "the file"
         return f"{inside}: {UnknownNameError('key', str(name), known)}"
+    if fault["type"] == "too_short":
+        return f"{place}: expected at least {fault['ctx']['min_length']}"
     message = " ".join(str(fault["msg"]).split()) or "wrong"
     return f"{place}: {_PLAIN.get(fault['type'], f'{message[0].lower()}{message[1:]}')}"
 
