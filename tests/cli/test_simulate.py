@@ -93,7 +93,7 @@ def test_the_terminal_shows_lengths_and_measures() -> None:
     assert result.stderr == ""
     assert "30 examinees, 5 items." in result.stdout
     assert "randomesque:2" in result.stdout
-    assert "Written: 16 files in out" in result.stdout
+    assert "Written: 17 files in out" in result.stdout
 
 
 def test_recorded_answers_are_replayed() -> None:

@@ -18,6 +18,7 @@ from bnmind.adaptive.selection.luck import generator_of
 from bnmind.adaptive.selection.rules import Rule, asked_mask
 from bnmind.adaptive.selection.selector import Selector
 from bnmind.adaptive.simulation.measures import Measure, Moment, Predictor
+from bnmind.adaptive.simulation.people import side_by_side
 from bnmind.adaptive.stopping.ending import Ending, ending
 from bnmind.adaptive.stopping.stopper import BatchProgress, Reasons, Stopper
 from bnmind.information import Floats
@@ -38,6 +39,8 @@ class TestProtocol:
     measures: tuple[Measure, ...]
     predictor: Predictor
     seed: int
+    posteriors: bool = False
+    """Whether to keep the probabilities of the skills at each step."""
 
     @property
     def bank(self) -> ItemBank:
@@ -61,6 +64,12 @@ class BatchOfTests:
     """``(examinees, skills)``, the most probable level of each skill at the end."""
     impossible: NDArray[np.bool_]
     """``(examinees,)``, whether no profile of the skills explains all answers."""
+    profiles: Levels
+    """``(examinees, skills)``, the most probable profile as a whole at the end."""
+    probabilities: Floats
+    """``(examinees,)``, its probability."""
+    posteriors: Floats
+    """``(examinees, 1 + questions, levels of all skills)``, or only those at the end."""
 
 
 class _Luck:
@@ -113,6 +122,8 @@ def run_batch(
     classified = np.zeros(levels.shape, dtype=np.intp)
     impossible = np.zeros(n, dtype=bool)
     values: list[Floats] = []
+    profiles, probabilities = np.zeros(levels.shape, dtype=np.intp), np.zeros(n)
+    posteriors: list[Floats] = []
     while True:
         rows = running
         moment = Moment(
@@ -124,13 +135,21 @@ def run_batch(
             predictor=protocol.predictor,
         )
         values.append(_measured(protocol.measures, moment, rows, values))
+        if protocol.posteriors or not posteriors:
+            posteriors.append(posteriors[-1].copy() if posteriors else side_by_side(beliefs))
+            posteriors[-1][rows] = side_by_side(beliefs)
         available = eligible[rows] & ~aside[rows]
         outlook = _ending(protocol, moment, asked[rows], available)
         allowed, ended = outlook.allowed, outlook.reasons
         continues = ended == ""
         if not continues.all():
             reasons[rows[~continues]] = ended[~continues]
-            classified[rows[~continues]] = moment.classified[~continues]
+            ended_rows = rows[~continues]
+            classified[ended_rows] = moment.classified[~continues]
+            finished = beliefs.take(~continues)
+            best = finished.profile()
+            profiles[ended_rows], probabilities[ended_rows] = best.levels, best.probabilities
+            posteriors[-1][ended_rows] = side_by_side(finished)
             running, beliefs, allowed = rows[continues], beliefs.take(continues), allowed[continues]
         if not len(running):
             break
@@ -149,6 +168,9 @@ def run_batch(
         values=np.stack(values, axis=2),
         classified=classified,
         impossible=impossible,
+        profiles=profiles,
+        probabilities=probabilities,
+        posteriors=np.stack(posteriors, axis=1),
     )
 
 

@@ -33,6 +33,9 @@ class SimulationOptions:
         Each examinee has a separate generator for each question, equal for all selectors.
     batch_size
         The number of examinees computed at once; default chosen for the bank.
+    posteriors
+        Whether to keep the probability of each level of each skill after every answer, and not
+        only at the end; see `SimulationResult.posteriors`.
     workers
         The number of processes; −1 for one process for each core. Or a backend, such as
         `bnmind.lab.Cluster`.
@@ -47,6 +50,7 @@ class SimulationOptions:
     measures: Sequence[Measure] | None = None
     seed: int = 0
     batch_size: int | None = None
+    posteriors: bool = False
     workers: int | Backend = 1
 
     def __post_init__(self) -> None:

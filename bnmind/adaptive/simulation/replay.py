@@ -128,4 +128,5 @@ def replay(
         responses=np.concatenate([result.responses for result in results])[order],
         levels=np.concatenate([result.levels for result in results])[order],
         runs=runs,
+        states=results[0].states,
     )

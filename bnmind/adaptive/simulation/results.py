@@ -15,6 +15,7 @@ from bnmind._values import CheckedValue, sealed
 from bnmind.adaptive.beliefs.batch_belief import MISSING, Responses
 from bnmind.adaptive.responses.examinees import Levels
 from bnmind.adaptive.simulation.measures import Measure
+from bnmind.adaptive.simulation.people import people_frame, posteriors_frame
 from bnmind.adaptive.stopping.stopper import Reasons
 from bnmind.errors import InvalidArgumentError, UnknownNameError
 from bnmind.information import Floats
@@ -48,6 +49,14 @@ class SelectorRun(CheckedValue):
     """``(examinees,)``, whether no profile of the bank's skills explains all answers.
 
     In these tests each answer counts as an error with a chance of 2**-20."""
+    profiles: Levels
+    """``(examinees, skills)``, the most probable profile as a whole at the end."""
+    probabilities: Floats
+    """``(examinees,)``, the probability of that profile."""
+    posteriors: Floats
+    """``(examinees, 1 + questions, levels)``, the probability of each level of each skill, the
+    skills side by side. Without `SimulationOptions.posteriors`, only those at the end of each test,
+    ``(examinees, 1, levels)``."""
 
     @cached_property
     def lengths(self) -> NDArray[np.intp]:
@@ -122,6 +131,8 @@ class SimulationResult(CheckedValue):
     """``(examinees, skills)``, the true levels; `MISSING` where unknown."""
     runs: tuple[SelectorRun, ...]
     """The results of each selector, in order."""
+    states: tuple[tuple[str, ...], ...]
+    """The names of the levels of each skill."""
 
     def __repr__(self) -> str:
         return f"SimulationResult({len(self)} examinees, {', '.join(self.selectors)})"
@@ -286,6 +297,26 @@ class SimulationResult(CheckedValue):
         return pd.concat(parts, ignore_index=True)
 
     @property
+    def people(self) -> pd.DataFrame:
+        """A row for each selector and examinee, with the profile at the end of the test.
+
+        Columns ``selector, examinee, length``, ``true_SKILL`` where all true levels are known,
+        ``map_SKILL`` and ``map_probability`` (the most probable profile as a whole),
+        ``eap_SKILL`` (the expected level: for two levels the probability of having the skill),
+        ``level_SKILL`` (the most probable level by itself).
+        """
+        return people_frame(self)
+
+    @property
+    def posteriors(self) -> pd.DataFrame:
+        """A row for each selector, examinee, step, skill and level, with the probability.
+
+        Columns ``selector, examinee, step, skill, level, probability``. Without
+        `SimulationOptions.posteriors`, only the last step of each test.
+        """
+        return posteriors_frame(self)
+
+    @property
     def attributes(self) -> pd.DataFrame:
         """A row for each selector and skill whose true level is known.
 
@@ -367,9 +398,12 @@ def joined_runs(parts: Sequence[SelectorRun], order: ArrayLike) -> SelectorRun:
         raise InvalidArgumentError("runs of different selectors cannot be joined")
     rows = np.asarray(order)
     width = max(part.asked.shape[1] for part in parts)
-    asked, values = [], []
+    steps = max(part.posteriors.shape[1] for part in parts)
+    asked, values, posteriors = [], [], []
     for part in parts:
         more = width - part.asked.shape[1]
+        last = [part.posteriors[:, -1:]] * (steps - part.posteriors.shape[1])
+        posteriors.append(np.concatenate([part.posteriors, *last], axis=1))
         asked.append(np.pad(part.asked, ((0, 0), (0, more)), constant_values=MISSING))
         values.append(np.concatenate([part.values, *[part.values[:, :, -1:]] * more], axis=2))
     return SelectorRun(
@@ -380,4 +414,7 @@ def joined_runs(parts: Sequence[SelectorRun], order: ArrayLike) -> SelectorRun:
         values=np.concatenate(values, axis=1)[:, rows],
         classified=np.concatenate([part.classified for part in parts])[rows],
         impossible=np.concatenate([part.impossible for part in parts])[rows],
+        profiles=np.concatenate([part.profiles for part in parts])[rows],
+        probabilities=np.concatenate([part.probabilities for part in parts])[rows],
+        posteriors=np.concatenate(posteriors)[rows],
     )

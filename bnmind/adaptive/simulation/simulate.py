@@ -77,6 +77,9 @@ class _Task:
                     values=batch.values,
                     classified=batch.classified,
                     impossible=batch.impossible,
+                    profiles=batch.profiles,
+                    probabilities=batch.probabilities,
+                    posteriors=batch.posteriors,
                 )
             )
         return joined_runs(parts, np.arange(len(self.numbers)))
@@ -173,6 +176,7 @@ def simulate(
         measures=tuple(measures),
         predictor=Predictor.of(bank),
         seed=asked.seed,
+        posteriors=asked.posteriors,
     )
     size = asked.batch_size or _batch_size(bank, prior)
     blocks = _blocks(len(examinees), size, asked.workers)
@@ -210,6 +214,7 @@ def simulate(
         responses=responses,
         levels=levels,
         runs=runs,
+        states=tuple(bank.variable(skill).states for skill in bank.skills),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -63,8 +63,8 @@ where there is no answer. With --folds, the parameters for each fold are learned
 other folds, so that no examinee is tested with a bank that knows the answers. With
 --qmatrix, no bank is needed.
 
-The command writes tables (summary, curves, steps, exposure, lengths, attributes) and plots
-to the directory of --out.
+The command writes tables (summary, curves, steps, exposure, lengths, people, attributes) and
+plots to the directory of --out. people.csv has the final profile of each examinee.
 
 \b
 Examples:
@@ -160,6 +160,13 @@ class SimulateOptions:
         Path, typer.Option("--out", metavar="DIR", help="The directory for the results.")
     ] = Path("results")
     svg: Annotated[bool, typer.Option("--svg", help="Write the plots as SVG files, too.")] = False
+    posteriors: Annotated[
+        bool,
+        typer.Option(
+            "--posteriors",
+            help="Write the probability of each level of each skill after every answer, too.",
+        ),
+    ] = False
     workers: Workers = None
     cluster: ClusterOption = None
     seed: Seed = None
@@ -188,6 +195,7 @@ def simulate(options: SimulateOptions) -> None:
         )
         tests = _Tests.of_designs(designs, workers)
         model = next(iter(designs.values())).bank
+    tests.posteriors = options.posteriors
     if options.responses is None:
         result = tests.drawn(model, options.examinees or DEFAULT_EXAMINEES)
     elif options.qmatrix is None and options.folds is None:
@@ -239,6 +247,7 @@ class _Tests:
     ) -> None:
         self.selectors, self.stopper, self.seed, self.workers = selectors, stopper, seed, workers
         self.designs: dict[str, Design] = {}
+        self.posteriors = False
 
     @classmethod
     def of_designs(cls, designs: dict[str, Design], workers: int | Backend) -> _Tests:
@@ -299,10 +308,12 @@ class _Tests:
     def _options(self) -> SimulationOptions:
         from bnmind.adaptive import SimulationOptions
 
+        options = SimulationOptions(
+            seed=self.seed, workers=self.workers, posteriors=self.posteriors
+        )
         if not self.designs:
-            return SimulationOptions(seed=self.seed, workers=self.workers)
-        rules = next(iter(self.designs.values())).rules
-        return SimulationOptions(rules=rules, seed=self.seed, workers=self.workers)
+            return options
+        return replace(options, rules=next(iter(self.designs.values())).rules)
 
     def cross_validated(
         self, model: ItemBank, answers: Responses, folds: int, options: LearningOptions

@@ -29,8 +29,9 @@ def save_simulation(
 ) -> tuple[Path, ...]:
     """Write the data frames of a simulation and its pictures into a directory.
 
-    ``steps.csv``, ``curves.csv``, ``exposure.csv``, ``lengths.csv``, ``attributes.csv`` where
-    the true levels of skills are known, ``summary.csv``; a picture for each measure,
+    ``steps.csv``, ``curves.csv``, ``exposure.csv``, ``lengths.csv``, ``people.csv``,
+    ``posteriors.csv`` if posteriors were kept, ``attributes.csv`` where the true levels of skills
+    are known, ``summary.csv``; a picture for each measure,
     ``measures.png`` with all of them, ``exposure.png``, ``test-lengths.png`` and
     ``attributes.png``.
 
@@ -60,7 +61,10 @@ def save_simulation(
         "steps": result.steps,
         "exposure": result.exposure,
         "lengths": result.lengths,
+        "people": result.people,
     }
+    if any(run.posteriors.shape[1] > 1 for run in result.runs):
+        frames["posteriors"] = result.posteriors
     figures = {
         "exposure": plot_exposure(result),
         "test-lengths": plot_test_lengths(result),
