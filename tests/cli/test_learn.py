@@ -230,3 +230,27 @@ def test_the_output_names_starts_order_and_doubtful_items() -> None:
     assert names.keys() >= {"order", "pooled"}
     assert "a" in names["miskeyed"]
     assert min(item["guess"] for item in said["items"]) >= 0.001 - 1e-12
+
+
+@pytest.mark.parametrize(
+    ("gate", "parameters", "names"),
+    [
+        ("rasch", 6, {"slope", "difficulty"}),
+        ("2pl", 10, {"slope", "difficulty"}),
+        ("3PL", 15, {"slope", "difficulty", "lower"}),
+        ("gpcm", 10, {"slope", "threshold 1"}),
+    ],
+)
+def test_models_of_one_ability_need_no_qmatrix(gate: str, parameters: int, names: set[str]) -> None:
+    said = run_json("learn", "r.csv", "--gate", gate, "--out", "bank.json")
+    assert said["parameters"] == parameters
+    assert all(set(item["estimates"]) == names for item in said["items"])
+    shown = run("learn", "r.csv", "--gate", gate).stdout
+    assert f"ability: mean {'0.000'}, standard deviation" in shown
+    assert ("Priors: guess beta(5, 17), slope log-normal(0, 0.5)." in shown) == (gate == "3PL")
+    assert len(read_bank("bank.json").items) == 5
+
+
+def test_a_model_of_one_ability_takes_no_qmatrix() -> None:
+    assert_one_line_error(run(*FILES, "--gate", "2PL"), "expected no --qmatrix with --gate 2PL")
+    assert_one_line_error(run("learn", "r.csv"), "--gate names a model of one ability")

@@ -9,6 +9,7 @@ import pytest
 from bnmind._registry import Registered, usage
 from bnmind.adaptive import (
     AIMS,
+    IRT_MODELS,
     ITEM_TREE_FORMATS,
     RESPONSE_MODELS,
     SELECTORS,
@@ -31,7 +32,7 @@ LEARNABLE = {name: model for name, model in RESPONSE_MODELS.items() if model.fro
     ("command", "registries"),
     [
         ("fit", (MODEL_FORMATS, TABLE_PRIORS)),
-        ("learn", (LEARNABLE, SKILL_DISTRIBUTIONS)),
+        ("learn", (LEARNABLE, IRT_MODELS, SKILL_DISTRIBUTIONS)),
         ("simulate", (SELECTORS, STOPPERS)),
         ("evaluate", (SELECTORS, STOPPERS)),
         ("tree", (AIMS, ITEM_TREE_FORMATS)),

@@ -40,6 +40,9 @@ from bnmind.adaptive.learning.em.em import Parameters
 from bnmind.adaptive.learning.em.response_layout import Expectation, ResponseLayout
 from bnmind.adaptive.learning.parameters.options import Bounds, LearningOptions
 from bnmind.adaptive.learning.parameters.skill_families import SkillFamilies
+from bnmind.adaptive.response_models.graded_response import GradedResponse
+from bnmind.adaptive.response_models.logistic import Logistic
+from bnmind.adaptive.response_models.partial_credit import PartialCredit
 from bnmind.adaptive.responses.responses import Responses
 from bnmind.fitting.record import LearningRecord
 from bnmind.information import Floats
@@ -175,7 +178,10 @@ def _of_convergence(learned: Fitted) -> Iterator[LearningNote]:
 
 
 def _of_order(learned: Fitted) -> Iterator[LearningNote]:
-    if learned.options.monotone:
+    rising = Logistic | GradedResponse | PartialCredit
+    if all(isinstance(item.gate, rising) for item in learned.bank.items):
+        text = "More ability never lowers the chance of success: the curves of the items rise"
+    elif learned.options.monotone:
         text = "More skill never lowers the chance of success: the order was required"
     else:
         text = "More skill may lower the chance of success: no order was required"

@@ -11,6 +11,14 @@ import typer
 
 from bnmind._registry import made_by_name
 from bnmind._text_files import check_writable
+from bnmind.cli.adaptive.irt_models import (
+    ability_lines,
+    curve_estimates,
+    irt_model,
+    irt_models,
+    item_rows,
+)
+from bnmind.cli.adaptive.learning_text import shortened, starts_text
 from bnmind.cli.adaptive.response_files import (
     GroupColumn,
     IdColumn,
@@ -34,8 +42,6 @@ if TYPE_CHECKING:
     from bnmind.adaptive import (
         ItemBank,
         Learned,
-        LearningNote,
-        LearningRecord,
         ProfileDistribution,
         QMatrix,
         ResponseModel,
@@ -57,12 +63,11 @@ how the files were read.
 Examples:
   bnmind learn responses.csv --qmatrix q.csv --out bank.json
   bnmind learn responses.csv --qmatrix q.csv --out bank.json --gate gdina --starts 10 --seed 1
+  bnmind learn responses.csv --gate 2PL --out bank.json
   bnmind learn more.csv --bank bank.json --out better.json --json
 """
 
 _ITEMS_SHOWN = 40
-_STARTS_SHOWN = 10
-_NAMES_SHOWN = 8
 
 
 def _learnable() -> Mapping[str, RegisteredModel]:
@@ -79,7 +84,9 @@ def _distributions() -> Mapping[str, Registered[ProfileDistribution]]:
 
 
 LearnCommand = command_with_members(
-    Response_models=_learnable, Distributions_of_the_skills=_distributions
+    Response_models=_learnable,
+    Models_of_one_ability_without_a_Q_matrix=irt_models,
+    Distributions_of_the_skills=_distributions,
 )
 """A command whose help lists the response models and the distributions of the skills."""
 
@@ -194,7 +201,14 @@ class LearnOptions:
 @with_options(LearnOptions)
 def learn(options: LearnOptions) -> None:
     """Learn, write the bank, and say how well it fits."""
-    from bnmind.adaptive import Bounds, LearningOptions, describe_bank, write_bank
+    from bnmind.adaptive import (
+        Bounds,
+        LearningOptions,
+        describe_bank,
+        irt_options,
+        irt_start,
+        write_bank,
+    )
     from bnmind.adaptive import learn as learned_from
     from bnmind.adaptive.learning.inputs import learning_inputs
 
@@ -207,18 +221,23 @@ def learn(options: LearnOptions) -> None:
         max_iterations=options.iterations,
         workers=backend_of(options.workers, options.cluster),
     )
-    model = model_of(options.qmatrix, options.bank, options.gate, options.skills)
+    irt = irt_model(options.gate, options.qmatrix, options.bank)
+    gate, skills = options.gate, options.skills
+    model = None if irt is not None else model_of(options.qmatrix, options.bank, gate, skills)
     data = read_response_file(
         options.responses,
-        expected=model.item_names,
+        expected=None if model is None else model.item_names,
         missing=options.missing,
         id_column=options.id_column,
         group_column=options.group_column,
         ignore=options.ignore,
     )
-    start, data = learning_inputs(
-        data, model, gate_of(options.gate or "dina"), skills_of(options.skills)
-    )
+    if model is not None:
+        start, data = learning_inputs(data, model, gate_of(gate or "dina"), skills_of(skills))
+    else:
+        assert irt is not None
+        start = irt_start(data, irt)
+        settings = irt_options(irt, start, settings)
     start = describe_bank(start, items=options.items, skills=options.skill_labels)
     say_notes(data)
     learned_in = printable(options.responses.name)
@@ -253,7 +272,8 @@ def model_of(
 
     if (qmatrix is None) == (bank is None):
         raise BnmindError(
-            f"expected --qmatrix or --bank, got {'neither' if qmatrix is None else 'both'}"
+            f"expected --qmatrix or --bank, got {'neither' if qmatrix is None else 'both'};"
+            " without them, --gate names a model of one ability, such as 2PL"
         )
     if bank is not None:
         if gate is not None or skills is not None:
@@ -338,7 +358,7 @@ def _mastery(found: Learned) -> dict[str, list[float]]:
 
 
 def _as_json(found: Learned, out: Path | None) -> dict[str, Any]:
-    record = found.record
+    record, estimates = found.record, curve_estimates(found)
     return {
         "log_likelihood": found.log_likelihood,
         "parameters": found.n_parameters,
@@ -355,7 +375,9 @@ def _as_json(found: Learned, out: Path | None) -> dict[str, Any]:
         "seed": record.seed,
         "skills": [{"name": name, "levels": levels} for name, levels in _mastery(found).items()],
         "items": [
-            {"name": item.name, "guess": item.guess, "slip": item.slip} for item in found.items
+            {"name": item.name, "guess": item.guess, "slip": item.slip}
+            | ({"estimates": estimates[item.name]} if item.name in estimates else {})
+            for item in found.items
         ],
         "monotone": found.options.monotone,
         "least_chance": found.options.least_chance,
@@ -391,43 +413,25 @@ def _show(found: Learned, out: Path | None) -> None:
     )
     state = "Converged" if record.converged else "Not converged"
     console.print(
-        f"{state} after {counted(record.steps, 'step')}{_starts(record)}.", soft_wrap=True
+        f"{state} after {counted(record.steps, 'step')}{starts_text(record)}.", soft_wrap=True
     )
-    table = plain_table("item", "guess", "slip")
-    for item in found.items[:_ITEMS_SHOWN]:
-        table.add_row(item.name, f"{item.guess:.3f}", f"{item.slip:.3f}")
+    columns, rows = item_rows(found)
+    table = plain_table("item", *columns)
+    for row in rows[:_ITEMS_SHOWN]:
+        table.add_row(*row)
     show_table(console, table)
     if len(found.items) > _ITEMS_SHOWN:
         console.print(f"  and {len(found.items) - _ITEMS_SHOWN} more")
-    table = plain_table("skill", "highest level")
-    for name, levels in _mastery(found).items():
-        table.add_row(name, percent(levels[-1]))
-    show_table(console, table)
+    if abilities := ability_lines(found):
+        for line in abilities:
+            console.print(line, soft_wrap=True)
+    else:
+        table = plain_table("skill", "highest level")
+        for name, levels in _mastery(found).items():
+            table.add_row(name, percent(levels[-1]))
+        show_table(console, table)
     console.print("Notes:")
     for note in found.notes:
-        console.print(f"  {_shortened(note)}.", soft_wrap=True)
+        console.print(f"  {shortened(note)}.", soft_wrap=True)
     if out is not None:
         console.print(f"Written to {out}.", soft_wrap=True)
-
-
-def _starts(record: LearningRecord) -> str:
-    """Return how the starts ended, in words."""
-    n = len(record.starts)
-    if n == 1:
-        return " from one start"
-    ends = [
-        f"{end:.2f}" + (" (stopped early)" if number in record.stopped_early else "")
-        for number, end in enumerate(record.starts[:_STARTS_SHOWN])
-    ]
-    more = f" and {n - _STARTS_SHOWN} more" if n > _STARTS_SHOWN else ""
-    return (
-        f", the best of {n} starts (number {record.best_start + 1}); they ended at"
-        f" {', '.join(ends)}{more}"
-    )
-
-
-def _shortened(note: LearningNote) -> str:
-    """Return a note with the first of its names."""
-    n = len(note.names)
-    first = replace(note, names=note.names[:_NAMES_SHOWN], details=note.details[:_NAMES_SHOWN])
-    return f"{first} and {n - _NAMES_SHOWN} more" if n > _NAMES_SHOWN else str(first)

@@ -16,6 +16,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from bnmind._blas_threads import one_blas_thread
 from bnmind.adaptive.learning.em.response_layout import Expectation, ResponseLayout
 from bnmind.adaptive.learning.parameters.block import ConvexBlock
 from bnmind.adaptive.learning.parameters.least_chance import inside, maximized
@@ -70,20 +71,22 @@ class BankAscent:
         """Do the E-step."""
         items, tables = parameters
         blocks = self.layout.blocks
-        expected = self.expectation(self.layout.response_parameters(items), tables)
+        with one_blas_thread():
+            expected = self.expectation(self.layout.response_parameters(items), tables)
         prior = self.skills.log_prior(tables) + sum(
             block.log_prior(values) for block, values in zip(blocks, items, strict=True)
         )
 
         def improved() -> Parameters:
             counts = self.layout.parts(expected.counts)
-            return Parameters(
-                tuple(
-                    maximized(block, values, count, self.least)
-                    for block, values, count in zip(blocks, items, counts, strict=True)
-                ),
-                self.skills.maximize(tables, expected.families),
-            )
+            with one_blas_thread():
+                return Parameters(
+                    tuple(
+                        maximized(block, values, count, self.least)
+                        for block, values, count in zip(blocks, items, counts, strict=True)
+                    ),
+                    self.skills.maximize(tables, expected.families),
+                )
 
         likelihood = expected.log_likelihood
         return Place(parameters, likelihood, likelihood + prior, improved)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -24,6 +25,12 @@ def ability_values(variable: Variable) -> Floats:
     InvalidModelError
         If a state is not a number.
     """
+    return _values(variable)
+
+
+@lru_cache(maxsize=64)
+def _values(variable: Variable) -> Floats:
+    """Return the states as numbers, read-only; the items of a bank ask for the same ones."""
     try:
         values = np.array([float(state) for state in variable.states])
     except ValueError:
@@ -32,6 +39,7 @@ def ability_values(variable: Variable) -> Floats:
         raise InvalidModelError(
             [f"expected numbers as states of {variable.name}, got {shown(variable.states)}"]
         )
+    values.setflags(write=False)
     return values
 
 

@@ -73,12 +73,13 @@ class Curve(Protocol):
 
 def expected_log_likelihood(curve: Curve, x: Floats, counts: Floats) -> Floats:
     """Return what the M-step maximizes, for each item; −inf where x is out of order."""
-    tables = curve.tables(x)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        parts = counts * np.log(np.maximum(tables, 0.0))
-    value = np.where(counts > 0, parts, 0.0).sum(axis=(1, 2)) + curve.log_prior(x)[0]
-    result: Floats = np.where(np.isnan(value), -np.inf, value)
-    return result
+    return _value_and_chances(curve, x, counts)[0]
+
+
+def _value_and_chances(curve: Curve, x: Floats, counts: Floats) -> tuple[Floats, Floats]:
+    chances = np.maximum(curve.tables(x), _FLOOR)
+    value = np.einsum("icr,icr->i", counts, np.log(chances)) + curve.log_prior(x)[0]
+    return np.where(np.isnan(value), -np.inf, value), chances
 
 
 def fisher_scoring(curve: Curve, x: Floats, counts: Floats) -> Floats:
@@ -95,11 +96,10 @@ def fisher_scoring(curve: Curve, x: Floats, counts: Floats) -> Floats:
     """
     low, high = np.moveaxis(curve.bounds, -1, 0)
     totals = counts.sum(axis=2, keepdims=True)
-    value = expected_log_likelihood(curve, x, counts)
+    value, chances = _value_and_chances(curve, x, counts)
     n_items, n_parameters = x.shape
     diagonal = np.arange(n_parameters)
     for _ in range(_ROUNDS):
-        chances = np.maximum(curve.tables(x), _FLOOR)
         flat = curve.derivatives(x).reshape(n_items, n_parameters, -1)
         _, prior_slope, prior_curvature = curve.log_prior(x)
         gradient = (flat @ (counts / chances).reshape(n_items, -1, 1))[..., 0] + prior_slope
@@ -115,24 +115,28 @@ def fisher_scoring(curve: Curve, x: Floats, counts: Floats) -> Floats:
         promised = float((gradient * step).sum()) / 2
         if promised < _ENOUGH:
             break
-        x, value = _climbed(curve, x, step, counts, value)
+        x, value, chances = _climbed(curve, (x, value, chances), step, counts)
         if promised < _QUADRATIC:
             break
     return x
 
 
 def _climbed(
-    curve: Curve, x: Floats, step: Floats, counts: Floats, value: Floats
-) -> tuple[Floats, Floats]:
-    """Return the parameters after a step that is halved where it leads down, and their value."""
+    curve: Curve, place: tuple[Floats, Floats, Floats], step: Floats, counts: Floats
+) -> tuple[Floats, Floats, Floats]:
+    """Return the place after a step that is halved where it leads down.
+
+    A place has the parameters, their value, and the chances.
+    """
+    x, value, chances = place
     low, high = np.moveaxis(curve.bounds, -1, 0)
     length = np.ones((len(x), 1))
     for _ in range(_HALVINGS):
         there = np.clip(x + length * step, low, high)
-        reached = expected_log_likelihood(curve, there, counts)
+        reached, then = _value_and_chances(curve, there, counts)
         worse = ~(reached >= value)
         if not worse.any():
             break
         length[worse] /= 2
-    there[worse], reached[worse] = x[worse], value[worse]
-    return there, reached
+    there[worse], reached[worse], then[worse] = x[worse], value[worse], chances[worse]
+    return there, reached, then
