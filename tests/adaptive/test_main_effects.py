@@ -329,6 +329,15 @@ def test_fixed_guesses_are_kept_and_not_counted() -> None:
     assert found.bank.channel("item_3")[-1, 1] == pytest.approx(0.9, abs=1e-8)
 
 
+@pytest.mark.parametrize("gate", [Dina, Rrum, Llm, Nida])
+def test_several_starts_do_not_end_lower(gate: type[ResponseModel]) -> None:
+    data = drawn(Gdina, 80, 9)
+    options = LearningOptions(starts=3, max_iterations=60)
+    found = learn(data, Q, gate=gate, options=options)
+    assert len(found.record.starts) == 3
+    assert found.record.objectives[-1] >= found.record.starts[0] - 1e-4
+
+
 def test_contradicting_bounds_are_refused() -> None:
     options = LearningOptions(bounds=Bounds((0.7, 0.8), (0.7, 0.8)), monotone=True)
     with pytest.raises(InvalidArgumentError, match="at most 1"):

@@ -20,7 +20,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind.adaptive.learning.parameters.block import FixedBlock, ItemBlock, PairBlock
+from bnmind.adaptive.learning.parameters.block import (
+    ConvexBlock,
+    FixedBlock,
+    ItemBlock,
+    PairBlock,
+)
 from bnmind.information import Floats
 
 __all__ = ["bounded_rows", "inside", "is_inside", "maximized"]
@@ -89,7 +94,8 @@ def inside(block: ItemBlock, values: Floats, least: float, counts: Floats | None
     counts
         The expected numbers of examinees, for which the change should cost little.
     """
-    if not least or isinstance(block, FixedBlock | PairBlock) or is_inside(block, values, least):
+    bounded = isinstance(block, FixedBlock | PairBlock | ConvexBlock)  # by their own bounds
+    if not least or bounded or is_inside(block, values, least):
         return values
     center = _center(block, least)
     if center is None:
