@@ -66,9 +66,9 @@ def test_it_stops_where_more_passes_cost_more_than_they_save() -> None:
     cost = run_cost(graph, found)
     assert cost <= run_cost(graph, brief)
     assert cost < 1.2 * run_cost(graph, RandomizedGreedy()(graph))
-    # A unit of work takes as long as 16 cells. The predicted run is longer than 50 milliseconds.
-    assert 0.06 * cost > 10_000_000
-    assert work < 0.06 * cost
+    # A unit of work takes as long as 22 cells. The predicted run is no short one.
+    assert 0.045 * cost > 5_000_000
+    assert work < 0.045 * cost
 
 
 def test_the_cost_of_a_run_counts_cells_and_messages() -> None:
