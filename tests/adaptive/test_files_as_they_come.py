@@ -196,6 +196,8 @@ NAMED = {
     "other name": "task;V1;V2\nitem.1;1,0;0,0\nHören;0;1\nAdding fractions;1;1\n;;\n",
     "no names of columns": "item.1,1,0\nHören,0,1\nAdding fractions,1,1\n",
     "other order": "item,V1,V2\nAdding fractions,1,1\nHören,0,1\nitem.1,1,0\n",
+    "texts beside": "item,text,V1,V2\nitem.1,why?,1,0\nHören,what?,0,1\n"
+    "Adding fractions,how?,1,1\n",
     "similar names": "item,V1,V2\nItem 1,1,0\nhören,0,1\nAdding_fractions,1,1\n",
 }
 
@@ -223,6 +225,15 @@ def test_what_cannot_be_matched_is_refused(tmp_path: Path) -> None:
     strange = QMatrix.of(Q, items=["item.1", "Lesen", "Adding"])
     with pytest.raises(ResponseTableError, match=r"are no items .* Hören, Adding fractions; 2 "):
         learn(answers, strange)
+    with pytest.raises(ResponseTableError, match=r"expected 2 columns, one for each .* no names"):
+        learn(answers, QMatrix.of([[1], [1]]))
+    with pytest.raises(ResponseTableError, match=r"^no response is 0; responses count from 0"):
+        learn(Responses([[1, 2], [2, 1]], ("a", "b")), QMatrix.of([[1], [1]]))  # type: ignore[arg-type]
+    with pytest.raises(ResponseTableError, match="1 item has no column: c"):
+        learn(
+            Responses([[1, 0]], ("a", "b")),  # type: ignore[arg-type]
+            QMatrix.of([[1, 0], [0, 1], [1, 1]], items=["a", "b", "c"]),
+        )
     more = Responses([[0, 0, 0], [1, 1, 1]], ("a", "b", "extra"))  # type: ignore[arg-type]
     found = learn(more, QMatrix.of([[1], [1]], items=["b", "a"]))
     assert found.responses.items == ("b", "a")

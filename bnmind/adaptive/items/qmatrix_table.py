@@ -57,6 +57,11 @@ def qmatrix_parts(table: TextTable) -> QMatrixParts:
         notes.append(f"{counted(len(table.rows) - len(rows), 'empty row')} left out")
     place = _item_column(table, rows)
     columns = [column for column in range(table.n_columns) if column != place]
+    texts = [column for column in columns if _holds_texts(rows, column)]
+    if texts and table.header is not None and len(texts) < len(columns):
+        columns = [column for column in columns if column not in texts]
+        names = names_shown([table.header[column] for column in texts])
+        notes.append(f"columns with texts, not levels, were left out: {names}")
     if place is None:
         items = tuple(f"item_{number}" for number in range(1, len(rows) + 1))
     else:
@@ -93,6 +98,14 @@ def renamed_skills(skills: Sequence[str]) -> str:
     return (
         f"the skills {names_shown(skills)} are named skill_1 and so on, because items have these"
         " names, too"
+    )
+
+
+def _holds_texts(rows: Sequence[tuple[Any, ...]], column: int) -> bool:
+    """Return whether a column has texts, and no number or cross."""
+    given = [row[column] for row in rows if _is_given(row[column])]
+    return bool(given) and not any(
+        number_of(cell) is not None or str(cell).strip().lower() in _CROSSES for cell in given
     )
 
 

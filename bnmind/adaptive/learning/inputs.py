@@ -70,7 +70,8 @@ def _numbers_of_responses(q: QMatrix, data: Responses) -> dict[str, int]:
 def _with_equal_names(q: QMatrix, data: Responses) -> tuple[QMatrix, Responses]:
     """Return a Q-matrix with the names of the responses, if its own only count its rows."""
     match = match_names(data.items, q.item_names)
-    if match is None and len(data.items) == len(q.skills) != len(q.items):
+    strange = not set(data.items) & set(q.item_names)
+    if match is None and strange and len(data.items) == len(q.skills) != len(q.items):
         raise ResponseTableError(
             [
                 f"the Q-matrix has {len(q.items)} rows and {len(q.skills)} columns, and the"

@@ -17,7 +17,7 @@ from bnmind._messages import MOST_FAULTS, first_faults, shown
 from bnmind._values import CheckedValue, sealed
 from bnmind.adaptive.beliefs.batch_belief import MISSING
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.adaptive.items.name_match import NameMatch, match_names, names_shown
+from bnmind.adaptive.items.name_match import NameMatch, are_numbered, match_names, names_shown
 from bnmind.adaptive.items.text_table import TextTable, frame_table, read_table
 from bnmind.adaptive.responses.cells import FEW_CELLS, MAX_CODE, MISSING_TEXTS, place_text
 from bnmind.adaptive.responses.columns import ColumnOptions
@@ -299,6 +299,12 @@ class Responses(CheckedValue):
 
 def _unmatched(names: Sequence[str], expected: Sequence[str]) -> list[str]:
     """Return the faults of columns that are no items, and of items without a column."""
+    if are_numbered(expected) and not set(names) & set(expected):
+        return [
+            f"expected {len(expected):,} columns, one for each item of the Q-matrix or bank, which"
+            f" have no names; got {len(names):,}: {names_shown(names)}; ignore those that are no"
+            " items"
+        ]
     known, own = frozenset(expected), frozenset(names)
     strange = [name for name in names if name not in known]
     absent = [name for name in expected if name not in own]
@@ -331,6 +337,9 @@ def _too_high(found: Responses, bank: ItemBank) -> list[str]:
                     " response, declare it as missing"
                 )
             problems.append(problem)
+    given = found.codes[found.codes != MISSING]
+    if problems and given.min() == 1 and given.max() == most.max() + 1:
+        problems.insert(0, "no response is 0; responses count from 0, the worst, so subtract 1")
     return first_faults(problems)
 
 
