@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 
 import bnmind.adaptive as adaptive
+import bnmind.adaptive.trees as trees
 import bnmind.dynamic as dynamic
 import bnmind.fitting as fitting
 import bnmind.junction as junction
@@ -61,6 +62,7 @@ PACKAGES = (
     "sensitivity",
     "mastermind",
     "adaptive",
+    "adaptive.trees",
     "strategies",
     "lab",
 )
@@ -1024,17 +1026,17 @@ def _simulations() -> Any:
 
 
 @_add(
-    adaptive.Branch,
-    adaptive.CertifiedInterval,
-    adaptive.CostOfCertainty,
-    adaptive.DesignEvaluation,
-    adaptive.FixedTest,
-    adaptive.ItemNode,
-    adaptive.ItemTree,
-    adaptive.OptimalTest,
-    adaptive.Panel,
-    adaptive.PanelModule,
-    adaptive.PanelRoute,
+    trees.Branch,
+    trees.CertifiedInterval,
+    trees.CostOfCertainty,
+    trees.DesignEvaluation,
+    trees.FixedTest,
+    trees.ItemNode,
+    trees.ItemTree,
+    trees.OptimalTest,
+    trees.Panel,
+    trees.PanelModule,
+    trees.PanelRoute,
 )
 def _item_trees() -> Any:
     best = adaptive.optimal_test_tree(bank(), 2)
@@ -1051,7 +1053,7 @@ def _item_trees() -> Any:
         *panel.root.routes,
         evaluation,
         evaluation.entropy,
-        adaptive.CostOfCertainty(0.9),
+        trees.CostOfCertainty(0.9),
     ]
 
 

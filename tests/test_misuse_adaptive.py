@@ -21,6 +21,7 @@ import pandas as pd
 import pytest
 
 import bnmind.adaptive as adaptive
+import bnmind.adaptive.trees as trees
 import bnmind.lab as lab
 import bnmind.strategies as strategies
 from bnmind._argument_kinds import kinds_of
@@ -488,14 +489,14 @@ def of_functions() -> Iterator[Call]:
             adaptive.design_tree,
             {"design": adaptive.Design(BANK, stopper=stopper), "max_nodes": 500},
         ),
-        (adaptive.item_tree, {"bank": BANK, "branch": adaptive.Branch()}),
-        (adaptive.fixed_tree, {"bank": BANK, "items": ["a"]}),
+        (trees.item_tree, {"bank": BANK, "branch": trees.Branch()}),
+        (trees.fixed_tree, {"bank": BANK, "items": ["a"]}),
         (
             adaptive.optimal_test_tree,
             {
                 "bank": BANK,
                 "depth": 1,
-                "aim": adaptive.ProfileLoss(),
+                "aim": trees.ProfileLoss(),
                 "price": 0.1,
                 "max_beliefs": 9,
                 "until": lambda known: True,
@@ -506,7 +507,7 @@ def of_functions() -> Iterator[Call]:
             {
                 "bank": BANK,
                 "length": 1,
-                "aim": adaptive.ProfileLoss(),
+                "aim": trees.ProfileLoss(),
                 "price": 0.1,
                 "until": lambda lists, value: True,
             },
@@ -517,13 +518,13 @@ def of_functions() -> Iterator[Call]:
                 "bank": BANK,
                 "lengths": [1, 1],
                 "routes": 2,
-                "aim": adaptive.ProfileLoss(),
+                "aim": trees.ProfileLoss(),
                 "price": 0.1,
             },
         ),
         (
-            adaptive.search_problem,
-            {"bank": BANK, "depth": 1, "aim": adaptive.ProfileLoss(), "price": 0.1},
+            trees.search_problem,
+            {"bank": BANK, "depth": 1, "aim": trees.ProfileLoss(), "price": 0.1},
         ),
         (
             adaptive.simulate,

@@ -186,32 +186,12 @@ from bnmind.adaptive.stopping.plateau import Plateau
 from bnmind.adaptive.stopping.probability_ratio import AbilityDecided, SkillsDecided
 from bnmind.adaptive.stopping.registry import STOPPERS, stopper_by_names
 from bnmind.adaptive.stopping.stopper import AllOf, AnyOf, BatchProgress, Progress, StopBy, Stopper
-from bnmind.adaptive.trees.aims import (
-    AIMS,
-    CostOfCertainty,
-    EntropyOfSkills,
-    ProfileLoss,
-    SkillLoss,
-)
+from bnmind.adaptive.trees.aims import AIMS
 from bnmind.adaptive.trees.evaluation import evaluate_design
-from bnmind.adaptive.trees.evaluation_results import CertifiedInterval, DesignEvaluation
-from bnmind.adaptive.trees.files import ITEM_TREE_FORMATS, read_item_tree, write_item_tree
-from bnmind.adaptive.trees.item_tree import (
-    Branch,
-    ItemNode,
-    ItemTree,
-    design_tree,
-    fixed_tree,
-    item_tree,
-)
-from bnmind.adaptive.trees.optimal import (
-    FixedTest,
-    OptimalTest,
-    fixed_test,
-    optimal_test_tree,
-    search_problem,
-)
-from bnmind.adaptive.trees.panel import Panel, PanelModule, PanelRoute, panel_test
+from bnmind.adaptive.trees.files import ITEM_TREE_FORMATS
+from bnmind.adaptive.trees.item_tree import design_tree
+from bnmind.adaptive.trees.optimal import fixed_test, optimal_test_tree
+from bnmind.adaptive.trees.panel import panel_test
 
 __all__ = [
     "ABILITY",
@@ -249,8 +229,6 @@ __all__ = [
     "Blueprint",
     "Bound",
     "Bounds",
-    "Branch",
-    "CertifiedInterval",
     "ChosenBy",
     "Classification",
     "CodeBound",
@@ -259,10 +237,8 @@ __all__ = [
     "Comparison",
     "ContentBalance",
     "ContentOrder",
-    "CostOfCertainty",
     "CrossValidation",
     "Design",
-    "DesignEvaluation",
     "DeviationBelow",
     "DiBello",
     "DiBelloNormal",
@@ -271,12 +247,10 @@ __all__ = [
     "DiscriminationIndex",
     "Enemies",
     "EntropyBelow",
-    "EntropyOfSkills",
     "Event",
     "EventKind",
     "Examinees",
     "FixedOrder",
-    "FixedTest",
     "GainBelow",
     "Gdina",
     "Graded",
@@ -290,10 +264,8 @@ __all__ = [
     "ItemEligibility",
     "ItemFit",
     "ItemFunctioning",
-    "ItemNode",
     "ItemParameter",
     "ItemProposal",
-    "ItemTree",
     "ItemsBound",
     "KnownProfiles",
     "KullbackLeibler",
@@ -326,13 +298,9 @@ __all__ = [
     "NoisyOr",
     "Nominal",
     "OnlyItems",
-    "OptimalTest",
     "Outlook",
     "PairFit",
     "PairStatistics",
-    "Panel",
-    "PanelModule",
-    "PanelRoute",
     "ParametricModel",
     "PartialCredit",
     "PerCost",
@@ -343,7 +311,6 @@ __all__ = [
     "Profile",
     "ProfileCertain",
     "ProfileDistribution",
-    "ProfileLoss",
     "Progress",
     "Progressive",
     "QMatrix",
@@ -374,7 +341,6 @@ __all__ = [
     "SkillBelief",
     "SkillBound",
     "SkillEntropy",
-    "SkillLoss",
     "SkillReliability",
     "SkillReport",
     "SkillSet",
@@ -412,7 +378,6 @@ __all__ = [
     "evaluate_design",
     "expected_ability",
     "fixed_test",
-    "fixed_tree",
     "fold_numbers",
     "irt_bank",
     "irt_options",
@@ -421,7 +386,6 @@ __all__ = [
     "item_fit",
     "item_functioning",
     "item_time",
-    "item_tree",
     "learn",
     "learn_groups",
     "learn_irt",
@@ -439,14 +403,12 @@ __all__ = [
     "rank_items",
     "read_bank",
     "read_design",
-    "read_item_tree",
     "read_profiles",
     "read_qmatrix",
     "reduced_models",
     "replay",
     "response_joints",
     "resume_session",
-    "search_problem",
     "selector_by_name",
     "simulate",
     "simulate_designs",
@@ -457,5 +419,4 @@ __all__ = [
     "stopper_by_names",
     "validate_qmatrix",
     "write_bank",
-    "write_item_tree",
 ]

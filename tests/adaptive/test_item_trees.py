@@ -16,10 +16,8 @@ from bnmind.adaptive import (
     AIMS,
     ITEM_TREE_FORMATS,
     Bounds,
-    CostOfCertainty,
     Design,
     Dina,
-    EntropyOfSkills,
     FixedOrder,
     GainBelow,
     Independent,
@@ -27,25 +25,30 @@ from bnmind.adaptive import (
     ItemBank,
     LearningOptions,
     MaximalItems,
-    ProfileLoss,
     RandomItem,
     Responses,
     SkillBelief,
-    SkillLoss,
     design_tree,
     evaluate_design,
     fixed_test,
-    fixed_tree,
     learn,
     optimal_test_tree,
     panel_test,
     read_bank,
-    read_item_tree,
     read_qmatrix,
     start_belief,
+)
+from bnmind.adaptive.trees import (
+    Aim,
+    CostOfCertainty,
+    EntropyOfSkills,
+    ProfileLoss,
+    SkillLoss,
+    aim_by_name,
+    fixed_tree,
+    read_item_tree,
     write_item_tree,
 )
-from bnmind.adaptive.trees.aims import Aim, aim_by_name
 from bnmind.adaptive.trees.paper_test import paper_test
 from bnmind.adaptive.trees.profile_classes import ProfileClasses
 from bnmind.errors import InvalidArgumentError, ModelFileError, TooLargeError, UnknownNameError

@@ -16,7 +16,7 @@ from bnmind.cli.shared.printable import tell_json
 from bnmind.cli.shared.work import working
 
 if TYPE_CHECKING:
-    from bnmind.adaptive import CertifiedInterval, DesignEvaluation
+    from bnmind.adaptive.trees import CertifiedInterval, DesignEvaluation
 
 __all__ = ["EVALUATE_HELP", "evaluate"]
 

@@ -22,7 +22,8 @@ from bnmind.cli.shared.work import Report, working
 from bnmind.errors import BnmindError
 
 if TYPE_CHECKING:
-    from bnmind.adaptive import FixedTest, ItemBank, ItemTree, OptimalTest, Panel
+    from bnmind.adaptive import ItemBank
+    from bnmind.adaptive.trees import FixedTest, ItemTree, OptimalTest, Panel
     from bnmind.adaptive.trees.aims import Aim
     from bnmind.questions.trees import SearchBounds
 
@@ -159,7 +160,8 @@ class TreeOptions:
 @with_options(TreeOptions)
 def tree(options: TreeOptions) -> None:
     """Search, print what was found, and write the tree."""
-    from bnmind.adaptive import ITEM_TREE_FORMATS, read_bank, write_item_tree
+    from bnmind.adaptive import ITEM_TREE_FORMATS, read_bank
+    from bnmind.adaptive.trees import write_item_tree
 
     _check(options)
     if options.out is not None:
@@ -294,7 +296,8 @@ def _best(options: TreeOptions, bank: ItemBank) -> tuple[ItemTree, dict[str, obj
 
 
 def _fixed(options: TreeOptions, bank: ItemBank) -> tuple[ItemTree | None, dict[str, object], str]:
-    from bnmind.adaptive import fixed_test, fixed_tree
+    from bnmind.adaptive import fixed_test
+    from bnmind.adaptive.trees import fixed_tree
 
     depth, aim = options.depth or DEFAULT_DEPTH, _aim(options)
 
