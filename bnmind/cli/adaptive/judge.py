@@ -301,7 +301,7 @@ def _as_json(found: _Judgment) -> dict[str, Any]:
             "srmsr": _finite(fit.srmsr),
         }
     )
-    proposed = {} if isinstance(found.proposals, str) else found.proposals
+    changes = () if isinstance(found.proposals, str) else found.proposals.changes
     return {
         "log_likelihood": learned.log_likelihood,
         "parameters": learned.n_parameters,
@@ -335,7 +335,7 @@ def _as_json(found: _Judgment) -> dict[str, Any]:
                 "skills": list(item.now.skills),
                 "proposed": list(item.proposed.skills),
             }
-            for item in (proposed.changes if proposed else ())
+            for item in changes
         ],
         "models": {one.item: one.chosen for one in found.models or ()},
         "groups": [
