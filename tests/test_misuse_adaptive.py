@@ -158,6 +158,7 @@ def special() -> dict[str, Any]:
         "AbilityDecided.stop_batch.progress": adaptive.BatchProgress(starts, ~every, every),
         "Blueprint.can_be_met.available": np.ones(3, dtype=bool),
         "Blueprint.for_test.most_items": 2,
+        "Blueprint.for_test.enemies": (("a", "c"),),
         "Blueprint.faults.asked": ("a",),
         "Blueprint.needed.asked": np.zeros((5, 1), dtype=int),
         "MaximalFisher.allowed_scores.beliefs": starts,

@@ -117,7 +117,7 @@ def _hopeless(program: Program) -> NDArray[np.bool_]:
     no item in common.
     """
     vectors = program.vectors
-    over = (vectors > program.room).any(axis=1)
+    over = np.asarray((vectors > program.room).any(axis=1), dtype=bool)
     n_groups = len(program.need)
     if not program.need.any():
         return over
@@ -133,8 +133,8 @@ def _hopeless(program: Program) -> NDArray[np.bool_]:
                 apart[family, group] = True
                 free &= is_apart[group]
     still = np.maximum(program.need - vectors, 0) @ apart.T.astype(np.intp)
-    short: NDArray[np.bool_] = still.max(axis=1) > program.length - program.sizes
-    return over | short
+    short = still.max(axis=1) > program.length - program.sizes
+    return np.asarray(over | short, dtype=bool)
 
 
 def _greedy(program: Program, first: int | None = None) -> Counts | None:
