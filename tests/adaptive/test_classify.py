@@ -158,7 +158,8 @@ def test_frames_name_people_skills_and_levels() -> None:
     bank = ItemBank.from_qmatrix(
         [[2, 0], [1, 1]], 0.2, 0.1, skill_names=["add", "carry"], levels=[3, 2]
     )
-    found = classify(bank, Responses([[1, 1], [0, -1]], bank.item_names, ("ann", "bob")))
+    codes = np.array([[1, 1], [0, -1]])
+    found = classify(bank, Responses(codes, bank.item_names, ("ann", "bob")))
     frame = found.to_frame()
     assert frame["examinee"].tolist() == ["ann", "bob"]
     assert frame["answers"].tolist() == [2, 1]

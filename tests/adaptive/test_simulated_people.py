@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -33,8 +35,8 @@ def simulated(stopper: Stopper, **options: int | bool) -> SimulationResult:
 @pytest.mark.parametrize("batch_size", [7, 30])
 def test_posteriors_and_profiles_are_those_of_live_beliefs(batch_size: int) -> None:
     result = simulated(ProfileCertain(0.8), posteriors=True, batch_size=batch_size)
-    frame = result.posteriors.set_index(["selector", "examinee", "step", "skill", "level"])
-    people = result.people.set_index(["selector", "examinee"])
+    frame: Any = result.posteriors.set_index(["selector", "examinee", "step", "skill", "level"])
+    people: Any = result.people.set_index(["selector", "examinee"])
     for run in result.runs:
         for examinee in range(len(PEOPLE)):
             belief = start_belief(BANK)

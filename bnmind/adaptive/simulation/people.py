@@ -77,7 +77,8 @@ def _kept(run: SelectorRun) -> tuple[Any, Any]:
     """Return the examinees and steps whose posteriors were kept."""
     if run.posteriors.shape[1] == 1:
         return np.arange(len(run.lengths)), run.lengths
-    return np.nonzero(np.arange(run.posteriors.shape[1]) <= run.lengths[:, None])
+    rows, steps = np.nonzero(np.arange(run.posteriors.shape[1]) <= run.lengths[:, None])
+    return rows, steps
 
 
 def _split(table: Floats, states: Sequence[Sequence[str]]) -> list[Floats]:
