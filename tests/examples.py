@@ -796,6 +796,25 @@ def _response_models() -> Any:
     ]
 
 
+@_add(
+    adaptive.Acdm,
+    adaptive.Llm,
+    adaptive.Rrum,
+    adaptive.Nida,
+    adaptive.Nido,
+    adaptive.LeakyOr,
+    adaptive.Tabulated,
+)
+def _registered_models() -> Any:
+    names = ("acdm", "llm", "rrum", "nida", "nido", "leaky-or", "own")
+    return [adaptive.RESPONSE_MODELS[name].example for name in names]
+
+
+@_add(adaptive.IrtModel)
+def _irt_models() -> Any:
+    return [adaptive.IRT_MODELS["2PL"], adaptive.IRT_MODELS["pcm"]]
+
+
 @_add(adaptive.Independent, adaptive.Saturated, adaptive.Hierarchy)
 def _distributions() -> Any:
     return [

@@ -149,6 +149,7 @@ def irt_start(
     return irt_bank(models, grid, items=list(data.items), ability=ability)
 
 
+@checked
 def irt_options(
     model: IrtModel, start: ItemBank, options: LearningOptions | None = None
 ) -> LearningOptions:

@@ -223,6 +223,11 @@ def learn(options: LearnOptions) -> None:
     )
     irt = irt_model(options.gate, options.qmatrix, options.bank)
     gate, skills = options.gate, options.skills
+    if irt is None and options.qmatrix is None and options.bank is None:
+        raise BnmindError(
+            "expected --qmatrix or --bank, got neither; without them, --gate names a model of one"
+            " ability, such as 2PL"
+        )
     model = None if irt is not None else model_of(options.qmatrix, options.bank, gate, skills)
     data = read_response_file(
         options.responses,
@@ -272,8 +277,7 @@ def model_of(
 
     if (qmatrix is None) == (bank is None):
         raise BnmindError(
-            f"expected --qmatrix or --bank, got {'neither' if qmatrix is None else 'both'};"
-            " without them, --gate names a model of one ability, such as 2PL"
+            f"expected --qmatrix or --bank, got {'neither' if qmatrix is None else 'both'}"
         )
     if bank is not None:
         if gate is not None or skills is not None:
