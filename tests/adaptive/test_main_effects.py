@@ -367,3 +367,13 @@ def test_steps_of_a_sequential_item_may_be_of_any_kind() -> None:
     gate = found.bank.item("item_1").gate
     assert isinstance(gate, Sequential)
     assert isinstance(gate.steps[0], Rrum)
+
+
+def test_steps_along_a_boundary_do_not_drift_outside() -> None:
+    half = Polytope(np.array([[1.0, 0.0]]), np.array([[0.0]]))
+    point = np.array([[0.0, 0.0]])
+    for _ in range(100):
+        step = np.array([[-1.0, 1.0]])
+        point = point + half.reach(point, step)[:, None] * step
+    assert -2e-10 <= point[0, 0] <= 0
+    assert half.reach(np.array([[1.0, 0.0]]), np.array([[-4.0, 0.0]])) == pytest.approx(0.25)

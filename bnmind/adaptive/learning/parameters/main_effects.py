@@ -173,7 +173,7 @@ class _LinkBlock(ConvexBlock, Sealed):
 
     def valid(self, values: Floats) -> bool:
         """Return whether the coefficients satisfy the inequalities."""
-        return bool(self.polytope.holds(self._points(values), tolerance=1e-8).all())
+        return bool(self.polytope.holds(self._points(values), tolerance=5e-10).all())
 
 
 @dataclass(frozen=True, eq=False)

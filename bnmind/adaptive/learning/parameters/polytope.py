@@ -52,7 +52,7 @@ class Polytope(Sealed):
     def reach(self, points: Floats, steps: Floats) -> Floats:
         """Return the share of each step, at most 1, that stays inside, ``(problems,)``."""
         along = steps @ self.rows.T
-        left = np.maximum(points @ self.rows.T - self.least, 0.0) + _TOLERANCE
+        left = np.maximum(points @ self.rows.T - self.least + _TOLERANCE, 0.0)
         ratio = np.divide(left, -along, out=np.full(left.shape, np.inf), where=along < -_TOLERANCE)
         shares: Floats = ratio.min(axis=1, initial=1.0)
         return shares
