@@ -36,6 +36,7 @@ from bnmind.adaptive import (
     Sequential,
     learn,
 )
+from bnmind.adaptive.learning.learn import LearningModel
 from bnmind.adaptive.learning.parameters.link_newton import ascended
 from bnmind.adaptive.learning.parameters.polytope import Polytope
 from bnmind.adaptive.response_models.additive.link import COMPLEMENTARY, IDENTITY, LOG, LOGIT, Link
@@ -377,3 +378,15 @@ def test_steps_along_a_boundary_do_not_drift_outside() -> None:
         point = point + half.reach(point, step)[:, None] * step
     assert -2e-10 <= point[0, 0] <= 0
     assert half.reach(np.array([[1.0, 0.0]]), np.array([[-4.0, 0.0]])) == pytest.approx(0.25)
+
+
+@pytest.mark.parametrize(("kind", "published"), [(Rrum, 69), (Gdina, 87)])
+def test_parameters_are_counted_as_in_cdm(kind: type[ResponseModel], published: int) -> None:
+    """Npars of `anova` in the documentation of CDM's data.melab, 20 items and 4 skills.
+
+    Both figures together leave one answer to how many items need 1, 2 and 3 skills: 8, 10 and 2.
+    """
+    rows = [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]] * 2
+    rows += [[1, 1, 0, 0], [0, 0, 1, 1]] * 5 + [[1, 1, 1, 0], [0, 1, 1, 1]]
+    bank = ItemBank.from_qmatrix(rows, 0.2, 0.2, gate=kind)
+    assert LearningModel.of(bank, LearningOptions()).n_parameters == published
