@@ -27,9 +27,10 @@ from bnmind.adaptive import (
     learn_irt,
     simulate,
 )
+from bnmind.adaptive.learning.irt import IRT_GRID
 from bnmind.errors import InvalidModelError
 from tests.data_sets import data_set
-from tests.newton_em import drawn_responses
+from tests.newton_em import drawn_responses, newton_em
 
 RIGHT = drawn_responses(300, 8, 7)
 STEPS = irt_bank([PartialCredit(1.0 + 0.1 * i, (i / 4 - 1, i / 4)) for i in range(6)])
@@ -113,3 +114,11 @@ def test_lsat6_has_the_fits_of_mirt_and_ltm(
         np.testing.assert_allclose(
             scaled, [-3.6153, -1.3224, -0.3176, -1.7301, -2.7802], atol=0.005
         )
+
+
+@pytest.mark.parametrize("name", ["school_fractions", "lsat6", "fraction_subtraction"])
+def test_the_2pl_of_real_responses_ends_where_newton_em_ends(name: str) -> None:
+    responses = Responses.from_csv(data_set(name) / "responses.csv")
+    twin = newton_em(responses.codes, np.array(IRT_GRID.points), np.array(IRT_GRID.weights))
+    found = learn_irt(responses, IRT_MODELS["2PL"])
+    assert found.log_likelihood == pytest.approx(twin.log_likelihood, abs=1e-5)
