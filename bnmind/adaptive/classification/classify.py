@@ -219,7 +219,7 @@ def classify(
     >>> bank = ItemBank.from_qmatrix([[1, 0], [0, 1], [1, 1]] * 3, guess=0.2, slip=0.1)
     >>> found = classify(bank, [[1, 0, 0] * 3, [1, 1, 1] * 3])
     >>> found.profiles.tolist(), found.expected.round(2).tolist()
-    ([[1, 0], [1, 1]], [[1.0, 0.0], [1.0, 1.0]])
+    ([[1, 0], [1, 1]], [[0.99, 0.0], [1.0, 1.0]])
     """
     if isinstance(responses, Responses) or hasattr(responses, "columns"):
         data = Responses.of(responses, expected=bank.item_names).for_bank(bank)
