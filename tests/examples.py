@@ -1077,6 +1077,26 @@ def _item_trees() -> Any:
 
 
 @_add(
+    adaptive.Agreement,
+    adaptive.Classification,
+    adaptive.KnownProfiles,
+    adaptive.LearningNote,
+    adaptive.Reliability,
+    adaptive.SkillReliability,
+)
+def _classification() -> Any:
+    found = adaptive.classify(bank(), graded_answers())
+    return [
+        found,
+        found.agreement_with(found.profiles),
+        found.reliability,
+        *found.reliability.skills,
+        adaptive.KnownProfiles(found.profiles),
+        *learned().notes,
+    ]
+
+
+@_add(
     adaptive.Learned,
     adaptive.LearnedItem,
     adaptive.LearningOptions,
