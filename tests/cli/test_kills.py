@@ -79,7 +79,7 @@ BY_SUFFIX: Mapping[str, Callable[[Path], object]] = {
 
 GIVEN = (
     *("q.csv", "responses.csv", "cases.csv", "games.toml", "coin.bif"),
-    *("weather.json", "days.csv"),
+    *("weather.json", "days.csv", "three.json"),
 )
 """The files that commands read."""
 
