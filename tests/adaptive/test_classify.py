@@ -29,7 +29,7 @@ from bnmind.adaptive import (
     start_belief,
 )
 from bnmind.adaptive.classification.known_profiles import agreement
-from bnmind.errors import InvalidArgumentError, ResponseTableError, UnknownNameError
+from bnmind.errors import InvalidArgumentError, ResponseTableError
 from tests.banks import banks, enumerated
 from tests.data_sets import data_set
 from tests.modes import examples
@@ -123,7 +123,7 @@ def test_impossible_responses_are_classified_by_the_fewest_errors() -> None:
     assert found.impossible.tolist() == [True, False, True]
     assert found.profiles[:, 0].tolist() == [1, 1, 0]
     assert np.isfinite(found.expected).all()
-    assert found.person_fit("1")[2].p_value < 0.01
+    assert found.person_fit(0)[2].p_value < 0.01
 
 
 def test_a_bank_of_many_skills_is_classified_by_its_tree() -> None:
@@ -167,9 +167,9 @@ def test_frames_name_people_skills_and_levels() -> None:
     assert frame["eap_carry"].tolist() == pytest.approx(found.marginals[1][:, 1].tolist())
     assert set(frame["map_add"]) <= {"0", "1", "2"}
     belief = start_belief(bank).update("item_1", 1).update("item_2", 1)
-    assert found.person_fit("ann") == person_fit(belief)
-    with pytest.raises(UnknownNameError, match="cid"):
-        found.person_fit("cid")
+    assert found.person_fit(0) == person_fit(belief)
+    with pytest.raises(InvalidArgumentError, match="examinee"):
+        found.person_fit(2)
     with pytest.raises(InvalidArgumentError, match="positions of levels"):
         found.agreement_with([[3, 0], [0, 0]])
     assert repr(found).startswith("Classification(2 examinees, accuracy of profiles 0.")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnmind._arguments import check_shape, checked, whole_array
+from bnmind._arguments import check_shape, checked, positions, whole_array
 from bnmind._values import CheckedValue, sealed
 from bnmind.adaptive.beliefs.ability_estimates import has_ability
 from bnmind.adaptive.beliefs.batch_belief import MISSING, BatchBelief
@@ -30,7 +30,7 @@ from bnmind.adaptive.classification.reliability import Reliability, ReliabilityS
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.response_models.base.abilities import ability_values
 from bnmind.adaptive.responses.responses import Responses
-from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError, UnknownNameError
+from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError
 from bnmind.information import Floats
 
 if TYPE_CHECKING:
@@ -116,19 +116,17 @@ class Classification(CheckedValue):
         np.divide(explained, total, out=shares, where=total > 0)
         return sealed(shares)
 
-    def person_fit(self, examinee: str) -> tuple[AnswerFit, ...]:
+    @checked
+    def person_fit(self, examinee: int) -> tuple[AnswerFit, ...]:
         """Return how surprising each answer of an examinee is, given all other answers.
 
-        Raises
-        ------
-        UnknownNameError
-            If there is no such examinee.
+        Parameters
+        ----------
+        examinee
+            The position of the examinee.
         """
-        names = self.responses.examinees
-        if examinee not in names:
-            raise UnknownNameError("examinee", examinee, names)
-        row = self.responses.codes[[names.index(examinee)]].astype(np.int16)
-        return person_fit(_given(self.bank, row).alone(0))
+        rows = positions([examinee], len(self), "examinee")
+        return person_fit(_given(self.bank, self.responses.codes[rows].astype(np.int16)).alone(0))
 
     @checked
     def agreement_with(self, levels: ArrayLike) -> Agreement:
