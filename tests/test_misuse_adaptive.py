@@ -164,6 +164,7 @@ def special() -> dict[str, Any]:
         "MaximalFisher.allowed_scores.beliefs": starts,
         "MaximalFisher.allowed_scores.allowed": every,
         "SympsonHetter.adjusted.selected": {"a": 0.5},
+        "Classification.agreement_with.levels": np.zeros((40, 2), dtype=int),
         "Responses.take.examinees": [0, 1, 2, 3],
         "Session.change.item": "a",
         "TreeBelief.without.item": "a",
