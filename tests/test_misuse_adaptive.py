@@ -26,6 +26,7 @@ import bnmind.lab as lab
 import bnmind.strategies as strategies
 from bnmind._argument_kinds import kinds_of
 from bnmind._arguments import _field_kinds
+from bnmind.adaptive.trees.profile_classes import ProfileClasses
 from bnmind.errors import BnmindError
 from bnmind.mastermind import Channel
 from bnmind.pgm import Variable
@@ -254,6 +255,11 @@ def special() -> dict[str, Any]:
         "StandardErrors.of.item": "c",
         "LearningOptions.bounds_of.item": "c",
         "LossGain.gains.joints": SAMPLES["joints"],
+        "DesignEvaluation.curve.measure": "entropy",
+        **{
+            f"{aim}.objective.classes": ProfileClasses.of(BANK)
+            for aim in ("CostOfCertainty", "EntropyOfSkills", "ProfileLoss", "SkillLoss")
+        },
         "CodeMaker.from_seed.channel": NOISY,
         "CodeMaker.from_seed.secret": (1, 2),
         "CodeMaker.from_seed.turns": 3,
@@ -697,7 +703,7 @@ LATE = ("scores", "batch_scores", "masses", "information", "channels", "n_config
 CALLED = {"given": "response", "guess": "code", "secret": "code", "text": "transcript"}
 """How messages call an argument, if not by its name."""
 
-YOURS = ("gate", "make", "learn", "measure", "progress", "order")
+YOURS = ("gate", "make", "learn", "measure", "progress", "order", "until")
 """Functions of the user's own, whose errors are the user's."""
 
 CALLS = [*of_functions(), *of_methods(), *of_constructors()]

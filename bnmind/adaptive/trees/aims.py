@@ -46,6 +46,7 @@ class EntropyOfSkills:
     unit: str = field(default="bits", init=False, repr=False)
     counts_cost: bool = field(default=False, init=False, repr=False)
 
+    @checked
     def objective(self, classes: ProfileClasses) -> TreeObjective:
         """Return what the ends of a test cost."""
         return ExpectedEntropy(classes.within())
@@ -58,6 +59,7 @@ class ProfileLoss:
     unit: str = field(default="wrong profiles", init=False, repr=False)
     counts_cost: bool = field(default=False, init=False, repr=False)
 
+    @checked
     def objective(self, classes: ProfileClasses) -> TreeObjective:
         """Return what the ends of a test cost."""
         return ExpectedLoss((classes.profile_gains(),))
@@ -70,6 +72,7 @@ class SkillLoss:
     unit: str = field(default="wrong skills", init=False, repr=False)
     counts_cost: bool = field(default=False, init=False, repr=False)
 
+    @checked
     def objective(self, classes: ProfileClasses) -> TreeObjective:
         """Return what the ends of a test cost."""
         return ExpectedLoss(
@@ -105,6 +108,7 @@ class CostOfCertainty:
                 f"expected a penalty above 0, got {self.penalty}", self.penalty
             )
 
+    @checked
     def objective(self, classes: ProfileClasses) -> TreeObjective:
         """Return what the ends of a test cost."""
         return MissedGoal(classes.profile_gains(), self.probability, self.penalty)

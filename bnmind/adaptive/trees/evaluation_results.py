@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from bnmind._arguments import checked
 from bnmind._values import CheckedValue
 from bnmind.information import Floats
 
@@ -81,6 +82,7 @@ class DesignEvaluation(CheckedValue):
     n_cut: int
     """The number of beliefs at which the tree was cut."""
 
+    @checked
     def curve(self, measure: str) -> tuple[Floats, Floats]:
         """Return the bounds of a measure of `CURVES` by the number of items asked."""
         from bnmind.errors import UnknownNameError
