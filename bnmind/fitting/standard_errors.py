@@ -22,13 +22,13 @@ T. Louis, "Finding the observed information matrix when using the EM algorithm",
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import block_diag
 
-from bnmind._information_matrix import inverse_information
 from bnmind.errors import TooLargeError
 from bnmind.fitting.noisy_slopes import noisy_slopes
 from bnmind.information import Floats
@@ -37,10 +37,13 @@ if TYPE_CHECKING:
     from bnmind.fitting.em import EM
     from bnmind.fitting.layout import Layout
 
-__all__ = ["MOST_CELLS", "standard_errors_of"]
+__all__ = ["MOST_CELLS", "inverse_information", "standard_errors_of"]
 
 MOST_CELLS = 5000
 """The most cells of learned tables whose covariances are computed."""
+
+_FLAT = 1e-9
+"""Directions with less than this share of the largest information count as having none."""
 
 _EDGE = 1e-6
 """Probabilities this close to 0 or 1 have no standard error: they are at the bound."""
@@ -102,6 +105,25 @@ def standard_errors_of(em: EM, parameters: Floats) -> dict[str, Floats]:
         for family, cpd in enumerate(layout.network.cpds)
         if not layout.large[family]
     }
+
+
+def inverse_information(information: Floats) -> Floats:
+    """Return the covariance matrix of parameters, with nan for those that are not identified.
+
+    Examples
+    --------
+    >>> inverse_information(np.array([[4.0, 0.0], [0.0, 0.0]])).tolist()
+    [[0.25, nan], [nan, nan]]
+    """
+    scale = np.sqrt(np.maximum(np.diag(information), 1e-300))
+    values, vectors = np.linalg.eigh(information / np.outer(scale, scale))
+    flat = values <= _FLAT * max(float(values.max(initial=0.0)), math.ulp(0.0))
+    inverse = (vectors[:, ~flat] / values[~flat]) @ vectors[:, ~flat].T
+    lost = (vectors[:, flat] ** 2).sum(axis=1) > 1e-6
+    inverse[lost, :] = np.nan
+    inverse[:, lost] = np.nan
+    covariance: Floats = inverse / np.outer(scale, scale)
+    return covariance
 
 
 def _slopes(

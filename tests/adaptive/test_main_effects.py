@@ -39,7 +39,13 @@ from bnmind.adaptive import (
 from bnmind.adaptive.learning.learn import LearningModel
 from bnmind.adaptive.learning.parameters.link_newton import ascended
 from bnmind.adaptive.learning.parameters.polytope import Polytope
-from bnmind.adaptive.response_models.additive.link import COMPLEMENTARY, IDENTITY, LOG, LOGIT, Link
+from bnmind.adaptive.response_models.additive.link import (
+    COMPLEMENTARY,
+    IDENTITY,
+    LOG,
+    LOGIT,
+    LinkFunction,
+)
 from bnmind.errors import InvalidArgumentError, InvalidModelError
 from bnmind.information import Floats
 from tests.modes import examples
@@ -115,7 +121,11 @@ def test_wrong_parameters_are_refused(make: Callable[[], object], says: str) -> 
 
 
 def slow_maximum(
-    link: Link, design: Floats, polytope: Polytope, start: Floats, counts: tuple[Floats, Floats]
+    link: LinkFunction,
+    design: Floats,
+    polytope: Polytope,
+    start: Floats,
+    counts: tuple[Floats, Floats],
 ) -> float:
     """Return the largest expected log-likelihood of one problem that SLSQP finds."""
     scale = max(float(counts[0].sum() + counts[1].sum()), 1.0)
@@ -140,7 +150,7 @@ def slow_maximum(
     st.sampled_from([1.0, 1e-2]),
 )
 def test_no_general_solver_finds_a_better_m_step(
-    link: Link, n: int, rises: bool, seed: int, full: float
+    link: LinkFunction, n: int, rises: bool, seed: int, full: float
 ) -> None:
     rng = np.random.default_rng(seed)
     cells = np.array(list(itertools.product((0.0, 1.0), repeat=n)))

@@ -82,7 +82,8 @@ RESPONSE_MODELS: Mapping[str, RegisteredModel] = MappingProxyType(
         "nominal": RegisteredModel(Nominal((1.0,), (0.0,)), "unordered responses, one ability"),
         "dibello": RegisteredModel(DiBello(1.0, (0.0,)), "slopes and difficulties of an expert"),
         "dibello-normal": RegisteredModel(
-            DiBelloNormal(1.0, 0.0, 0.5, 2), "the same, with a normal distribution"
+            DiBelloNormal(slopes=1.0, difficulty=0.0, deviation=0.5, n_responses=2),
+            "the same, with a normal distribution",
         ),
         "own": RegisteredModel(Tabulated("Own", _EVEN, {"p": 0.5}), "the table of your own model"),
     }

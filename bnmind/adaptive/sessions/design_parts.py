@@ -125,11 +125,11 @@ def design_of(record: DesignRecord, bank: ItemBank, *, text: str) -> Design:
     rules += [blueprint] if blueprint is not None else []
     rules += [Testlets(ordered=tuple(ordered)), *start_rules, *order]
     return Design(
-        replace(grouped, title=record.title or bank.title),
-        selector,
-        stopper,
-        tuple(rules),
-        record.seed or 0,
+        bank=replace(grouped, title=record.title or bank.title),
+        selector=selector,
+        stopper=stopper,
+        rules=tuple(rules),
+        seed=record.seed or 0,
         eligibility=eligibility,
         report=ReportOptions(
             skills=tuple(record.report.skills or ()), answers=record.report.answers

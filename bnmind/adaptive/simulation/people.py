@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bnmind.adaptive.beliefs.batch_belief import MISSING, BatchBelief
 from bnmind.information import Floats
@@ -13,9 +14,38 @@ from bnmind.information import Floats
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bnmind.adaptive.simulation.results import SelectorRun, SimulationResult
-
 __all__ = ["people_frame", "posteriors_frame", "side_by_side"]
+
+
+class _Run(Protocol):
+    """The parts of a `SelectorRun` that the frames show."""
+
+    @property
+    def selector(self) -> str: ...
+    @property
+    def lengths(self) -> NDArray[Any]: ...
+    @property
+    def profiles(self) -> NDArray[Any]: ...
+    @property
+    def probabilities(self) -> Floats: ...
+    @property
+    def classified(self) -> NDArray[Any]: ...
+    @property
+    def posteriors(self) -> NDArray[Any]: ...
+
+
+class _Result(Protocol):
+    """The parts of a `SimulationResult` that the frames show."""
+
+    @property
+    def runs(self) -> Sequence[_Run]: ...
+    @property
+    def skills(self) -> Sequence[str]: ...
+    @property
+    def states(self) -> Sequence[Sequence[str]]: ...
+    @property
+    def levels(self) -> NDArray[Any]: ...
+    def __len__(self) -> int: ...
 
 
 def side_by_side(beliefs: BatchBelief) -> Floats:
@@ -23,7 +53,7 @@ def side_by_side(beliefs: BatchBelief) -> Floats:
     return np.concatenate([beliefs.marginal(skill) for skill in beliefs.bank.skills], axis=1)
 
 
-def people_frame(result: SimulationResult) -> pd.DataFrame:
+def people_frame(result: _Result) -> pd.DataFrame:
     """Return a row for each selector and examinee; see `SimulationResult.people`."""
     import pandas as pd
 
@@ -50,7 +80,7 @@ def people_frame(result: SimulationResult) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def posteriors_frame(result: SimulationResult) -> pd.DataFrame:
+def posteriors_frame(result: _Result) -> pd.DataFrame:
     """Return a row for each selector, examinee, step, skill and level."""
     import pandas as pd
 
@@ -73,7 +103,7 @@ def posteriors_frame(result: SimulationResult) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def _kept(run: SelectorRun) -> tuple[Any, Any]:
+def _kept(run: _Run) -> tuple[Any, Any]:
     """Return the examinees and steps whose posteriors were kept."""
     if run.posteriors.shape[1] == 1:
         return np.arange(len(run.lengths)), run.lengths

@@ -118,7 +118,7 @@ class JudgeOptions:
     json_output: Json = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _Judgment:
     """All results; a text instead of what cannot be computed."""
 
@@ -198,7 +198,15 @@ def _judged(learned: Learned, data: Responses, options: JudgeOptions) -> _Judgme
                 data, learned.bank, options=learned.options, progress=report
             ),
         )
-    return _Judgment(learned, fit, pairs, item_fit(learned), proposals, models, functioning)
+    return _Judgment(
+        learned=learned,
+        fit=fit,
+        pairs=pairs,
+        items=item_fit(learned),
+        proposals=proposals,
+        models=models,
+        functioning=functioning,
+    )
 
 
 def _proposed(found: _Judgment) -> Mapping[str, str]:

@@ -30,7 +30,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
-from bnmind._information_matrix import inverse_information
 from bnmind._values import CheckedValue
 from bnmind.adaptive.beliefs.profile_space import n_profiles
 from bnmind.adaptive.learning.em.e_step_table import TableExpectation, placed_sums
@@ -38,6 +37,7 @@ from bnmind.adaptive.learning.em.response_layout import Patterns
 from bnmind.adaptive.learning.learn import Learned
 from bnmind.adaptive.learning.parameters.block import ItemBlock
 from bnmind.errors import TooLargeError
+from bnmind.fitting.standard_errors import inverse_information
 from bnmind.information import Floats
 
 __all__ = [

@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind.adaptive.learning.parameters.polytope import Polytope
-from bnmind.adaptive.response_models.additive.link import Link
+from bnmind.adaptive.response_models.additive.link import LinkFunction
 from bnmind.information import Floats
 
 __all__ = ["ascended"]
@@ -48,7 +48,11 @@ _HALVINGS = 25
 
 
 def ascended(
-    link: Link, design: Floats, polytope: Polytope, values: Floats, counts: tuple[Floats, Floats]
+    link: LinkFunction,
+    design: Floats,
+    polytope: Polytope,
+    values: Floats,
+    counts: tuple[Floats, Floats],
 ) -> Floats:
     """Return coefficients that maximize the expected log-likelihood, ``(problems, coefficients)``.
 
@@ -93,7 +97,7 @@ def ascended(
 
 
 def _halved(
-    link: Link,
+    link: LinkFunction,
     design: Floats,
     move: tuple[Floats, Floats],
     current: Floats,

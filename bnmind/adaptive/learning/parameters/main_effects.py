@@ -27,7 +27,7 @@ from bnmind.adaptive.learning.parameters.link_newton import ascended
 from bnmind.adaptive.learning.parameters.options import Priors
 from bnmind.adaptive.learning.parameters.polytope import Polytope
 from bnmind.adaptive.response_models.additive.effects import MainEffects, sufficient
-from bnmind.adaptive.response_models.additive.link import Link
+from bnmind.adaptive.response_models.additive.link import LinkFunction
 from bnmind.adaptive.response_models.additive.nida import Nida
 from bnmind.adaptive.response_models.base import ResponseModel
 from bnmind.information import Floats
@@ -59,14 +59,14 @@ def _groups(rule: ItemRule) -> NDArray[np.intp]:
     return (weights @ has).astype(np.intp)
 
 
-def _on_link(link: Link, low: float, high: float) -> tuple[float, float]:
+def _on_link(link: LinkFunction, low: float, high: float) -> tuple[float, float]:
     """Return bounds of a chance on the scale of a link."""
     scale = link.of(np.clip(np.array([low, high]), _LEAST, 1 - _LEAST))
     return float(scale[0]), float(scale[1])
 
 
 def _inequalities(
-    rule: ItemRule, link: Link, cells: Floats
+    rule: ItemRule, link: LinkFunction, cells: Floats
 ) -> tuple[list[Floats], list[float], tuple[bool, bool]]:
     """Return the inequalities of an item's chances, and whether guess and slip are fixed.
 
@@ -107,7 +107,7 @@ class _LinkBlock(ConvexBlock, Sealed):
     """The design, right and wrong responses of the priors, a row each."""
 
     @property
-    def _link(self) -> Link:
+    def _link(self) -> LinkFunction:
         return _model(self.rules[0]).link
 
     @property

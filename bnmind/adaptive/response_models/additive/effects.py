@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
-from bnmind.adaptive.response_models.additive.link import Link
+from bnmind.adaptive.response_models.additive.link import LinkFunction
 from bnmind.adaptive.response_models.base import check_item, mastery, refuse_large, table
 from bnmind.errors import InvalidModelError
 from bnmind.information import Floats
@@ -53,7 +53,7 @@ def needed_levels(required: tuple[int, ...]) -> tuple[int, ...] | None:
 class MainEffects(ABC):
     """A base of models without interactions of skills."""
 
-    link: ClassVar[Link]
+    link: ClassVar[LinkFunction]
     """The scale on which effects add up."""
     always_rises: ClassVar[bool] = False
     """Whether the parameters imply that more skill never hurts."""
@@ -130,7 +130,7 @@ class SkillEffects(MainEffects):
         return np.concatenate([np.ones(has.T.shape), has.T], axis=1)
 
 
-def _refuse_edges(link: Link, guess: float, slip: float) -> None:
+def _refuse_edges(link: LinkFunction, guess: float, slip: float) -> None:
     """Raise if the link is infinite at the guess or at one minus the slip."""
     with np.errstate(divide="ignore", invalid="ignore"):
         finite = np.all(np.isfinite(link.of(np.array([guess, 1 - slip]))))

@@ -1,4 +1,4 @@
-r"""Link functions: the scale on which the effects of the skills add up.
+r"""LinkFunction functions: the scale on which the effects of the skills add up.
 
 ==================  ======================================================================
 symbol              name here
@@ -25,14 +25,14 @@ import numpy as np
 from bnmind.adaptive.response_models.base.curves import logistic
 from bnmind.information import Floats
 
-__all__ = ["COMPLEMENTARY", "IDENTITY", "LOG", "LOGIT", "Link"]
+__all__ = ["COMPLEMENTARY", "IDENTITY", "LOG", "LOGIT", "LinkFunction"]
 
 _LEAST = 1e-12
 """The least chance in a denominator."""
 
 
 @dataclass(frozen=True)
-class Link:
+class LinkFunction:
     """A link function and the log-likelihood of responses on its scale."""
 
     name: str
@@ -54,7 +54,7 @@ class Link:
         return self.slopes(np.clip(self.chance(predictor), _LEAST, 1 - _LEAST), right, wrong)
 
 
-IDENTITY = Link(
+IDENTITY = LinkFunction(
     "identity",
     lambda p: p,
     lambda x: x,
@@ -62,7 +62,7 @@ IDENTITY = Link(
 )
 """η = p."""
 
-LOGIT = Link(
+LOGIT = LinkFunction(
     "logit",
     lambda p: np.log(p) - np.log1p(-p),
     logistic,
@@ -70,7 +70,7 @@ LOGIT = Link(
 )
 """η = ln(p / (1 − p))."""
 
-LOG = Link(
+LOG = LinkFunction(
     "log",
     np.log,
     np.exp,
@@ -78,7 +78,7 @@ LOG = Link(
 )
 """η = ln p."""
 
-COMPLEMENTARY = Link(
+COMPLEMENTARY = LinkFunction(
     "complementary log",
     lambda p: -np.log1p(-p),
     lambda x: -np.expm1(-x),
