@@ -26,7 +26,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import Field
 
-from bnmind._messages import many, shown
+from bnmind._messages import many
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.item import Item
 from bnmind.adaptive.response_models.base import ResponseModel
@@ -34,7 +34,7 @@ from bnmind.adaptive.response_models.noisy_skills import NoisySkills
 from bnmind.adaptive.response_models.parametric import ParametricModel
 from bnmind.adaptive.response_models.registry import FORMER_NAMES, RESPONSE_MODELS
 from bnmind.adaptive.response_models.tabulated import Tabulated
-from bnmind.errors import InvalidModelError, ModelFileError, TooLargeError
+from bnmind.errors import InvalidModelError, ModelFileError, TooLargeError, UnknownNameError
 from bnmind.pgm import Network, Variable
 from bnmind.pgm.files import FILE_CELLS
 from bnmind.pgm.formats.json_records import LONG_TEXT, Names, Strict, listed, validated
@@ -284,9 +284,7 @@ def _model_of(record: Mapping[str, Any]) -> ResponseModel:
     kind = record.get("kind")
     name = FORMER_NAMES.get(kind, kind) if isinstance(kind, str) else ""
     if name not in RESPONSE_MODELS:
-        raise InvalidModelError(
-            [f"expected a response model among {', '.join(RESPONSE_MODELS)}, got {shown(kind)}"]
-        )
+        raise InvalidModelError([str(UnknownNameError("response model", kind, RESPONSE_MODELS))])
     parameters = {name: _parameter(value) for name, value in record.items() if name != "kind"}
     return RESPONSE_MODELS[name].make(**parameters)
 
