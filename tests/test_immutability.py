@@ -24,7 +24,7 @@ from tests.examples import PUBLIC, examples_of
 
 CONSTANT = (
     *(type(None), bool, int, float, complex, str, bytes, Enum, Path, range, type, np.generic),
-    *(FunctionType, BuiltinFunctionType, MethodType),
+    *(FunctionType, BuiltinFunctionType, MethodType, np.ufunc),
 )
 """Types whose values cannot change, or that are code."""
 

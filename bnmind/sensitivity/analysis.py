@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bnmind._arguments import checked
-from bnmind._values import ReadOnlyDict, Sealed
+from bnmind._values import ReadOnlyDict, Sealed, sealed
 from bnmind.errors import CancellationError, ImpossibleEvidenceError, InvalidArgumentError
 from bnmind.information import Floats
 from bnmind.junction.derivatives.gradient import covarying
@@ -402,7 +402,12 @@ def analyze(
     return SensitivityAnalysis(
         network=network,
         target=network.variable(target),
-        evidence=ReadOnlyDict(findings),
+        evidence=ReadOnlyDict(
+            {
+                name: sealed(np.array(found)) if isinstance(found, np.ndarray) else found
+                for name, found in findings.items()
+            }
+        ),
         posterior=np.array([joint.value for joint in joints]),
         log_evidence=joints[0].log_evidence,
         partials=partials,

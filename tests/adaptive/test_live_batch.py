@@ -119,6 +119,7 @@ def _some_stoppers(data: st.DataObject, bank: ItemBank, depth: int) -> Any:
 _VALUES: Mapping[str, Draw] = {
     "int": lambda data, bank, depth: data.draw(st.integers(1, 5)),
     "float": lambda data, bank, depth: data.draw(_NUMBERS),
+    "float error": lambda data, bank, depth: data.draw(st.sampled_from([0.05, 0.25])),
     "bool": lambda data, bank, depth: data.draw(st.booleans()),
     "tuple[str, ...] skills": lambda data, bank, depth: tuple(
         data.draw(st.lists(st.sampled_from(bank.skills), min_size=1, unique=True))

@@ -18,6 +18,7 @@ from typing import Self
 import numpy as np
 
 from bnmind._arguments import check_fields
+from bnmind._values import sealed
 from bnmind.adaptive.response_models.additive.effects import (
     ROUNDING,
     ItemEffects,
@@ -61,7 +62,7 @@ class Acdm(ItemEffects):
     @property
     def coefficients(self) -> Floats:
         """The intercept and the effects."""
-        return np.array([self.intercept, *self.effects])
+        return sealed(np.array([self.intercept, *self.effects]))
 
     def with_coefficients(self, coefficients: Floats) -> Self:
         """Return the model with other coefficients."""

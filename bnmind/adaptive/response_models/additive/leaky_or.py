@@ -19,6 +19,7 @@ from typing import Self
 import numpy as np
 
 from bnmind._arguments import check_fields
+from bnmind._values import sealed
 from bnmind.adaptive.response_models.additive.effects import ItemEffects, needed_levels
 from bnmind.adaptive.response_models.additive.link import COMPLEMENTARY
 from bnmind.adaptive.response_models.base.parameters import make_plain, refuse
@@ -57,7 +58,7 @@ class LeakyOr(ItemEffects):
     @property
     def coefficients(self) -> Floats:
         """−ln(1 − ℓ), and −ln(1 − c_k) of each skill."""
-        return COMPLEMENTARY.of(np.array([self.leak, *self.links]))
+        return sealed(COMPLEMENTARY.of(np.array([self.leak, *self.links])))
 
     def with_coefficients(self, coefficients: Floats) -> Self:
         """Return the model with other coefficients."""

@@ -19,6 +19,7 @@ from typing import Self
 import numpy as np
 
 from bnmind._arguments import check_fields
+from bnmind._values import sealed
 from bnmind.adaptive.response_models.additive.effects import ItemEffects, needed_levels
 from bnmind.adaptive.response_models.additive.link import LOGIT
 from bnmind.adaptive.response_models.base.parameters import make_plain, refuse
@@ -54,7 +55,7 @@ class Llm(ItemEffects):
     @property
     def coefficients(self) -> Floats:
         """The intercept and the effects."""
-        return np.array([self.intercept, *self.effects])
+        return sealed(np.array([self.intercept, *self.effects]))
 
     def with_coefficients(self, coefficients: Floats) -> Self:
         """Return the model with other coefficients."""

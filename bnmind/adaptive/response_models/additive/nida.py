@@ -21,6 +21,7 @@ from typing import Self
 import numpy as np
 
 from bnmind._arguments import check_fields
+from bnmind._values import sealed
 from bnmind.adaptive.response_models.additive.effects import SkillEffects, needed_levels
 from bnmind.adaptive.response_models.additive.link import LOG
 from bnmind.adaptive.response_models.base.parameters import chance_faults, make_plain, refuse
@@ -60,7 +61,7 @@ class Nida(SkillEffects):
     def coefficients(self) -> Floats:
         """The logarithm of each guess, then the rise to the logarithm of one minus the slip."""
         works, guessed = np.log1p(-np.array(self.slip)), np.log(np.array(self.guess))
-        return np.concatenate([guessed, works - guessed])
+        return sealed(np.concatenate([guessed, works - guessed]))
 
     def with_coefficients(self, coefficients: Floats) -> Self:
         """Return the model with other coefficients."""

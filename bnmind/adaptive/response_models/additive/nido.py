@@ -20,6 +20,7 @@ from typing import Self
 import numpy as np
 
 from bnmind._arguments import check_fields
+from bnmind._values import sealed
 from bnmind.adaptive.response_models.additive.effects import SkillEffects, needed_levels
 from bnmind.adaptive.response_models.additive.link import LOGIT
 from bnmind.adaptive.response_models.base.parameters import make_plain, refuse
@@ -56,7 +57,7 @@ class Nido(SkillEffects):
     @property
     def coefficients(self) -> Floats:
         """The intercepts, then the effects."""
-        return np.array([*self.intercepts, *self.effects])
+        return sealed(np.array([*self.intercepts, *self.effects]))
 
     def with_coefficients(self, coefficients: Floats) -> Self:
         """Return the model with other coefficients."""

@@ -20,6 +20,7 @@ from typing import Self
 import numpy as np
 
 from bnmind._arguments import check_fields
+from bnmind._values import sealed
 from bnmind.adaptive.response_models.additive.effects import (
     ROUNDING,
     ItemEffects,
@@ -66,7 +67,7 @@ class Rrum(ItemEffects):
     def coefficients(self) -> Floats:
         """The logarithm of the chance without any skill, and of the factor for each skill."""
         factors = -np.log(np.array(self.penalties, dtype=np.float64))
-        return np.array([np.log(self.baseline) - factors.sum(), *factors])
+        return sealed(np.array([np.log(self.baseline) - factors.sum(), *factors]))
 
     def with_coefficients(self, coefficients: Floats) -> Self:
         """Return the model with other coefficients."""
