@@ -27,7 +27,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import block_diag
 
 from bnmind.errors import TooLargeError
 from bnmind.fitting.noisy_slopes import noisy_slopes
@@ -133,6 +132,8 @@ def _slopes(
 
     The bend is the information ``(parameters, parameters)`` that second derivatives add.
     """
+    from scipy.linalg import block_diag
+
     n = layout.n_free_cells
     blocks = [_table_slopes(theta[:n], counts[:n], layout.columns)]
     bends = [np.zeros((blocks[0].shape[1],) * 2)]

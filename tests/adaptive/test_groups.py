@@ -7,6 +7,7 @@ import pytest
 from scipy.stats import chi2
 
 from bnmind.adaptive import (
+    Bounds,
     Dina,
     Dino,
     Examinees,
@@ -14,11 +15,14 @@ from bnmind.adaptive import (
     Independent,
     ItemBank,
     LearningOptions,
+    Logistic,
+    Nida,
     Responses,
     Saturated,
     SkillTree,
     compare_models,
     compare_structures,
+    irt_bank,
     item_functioning,
     learn,
     learn_groups,
@@ -26,6 +30,7 @@ from bnmind.adaptive import (
     mutual_information,
     skill_tree,
     start_belief,
+    validate_qmatrix,
 )
 from bnmind.errors import InvalidArgumentError, UnknownNameError
 
@@ -162,8 +167,8 @@ def test_models_of_the_same_responses_are_compared() -> None:
         gate.__name__: learn(codes, Q, gate=gate, options=one) for gate in (Dina, Dino, Gdina)
     }
     table = compare_models(models)
-    assert table.best() == "Dina"
-    assert table.best("aic") == min(models, key=lambda name: models[name].aic)
+    assert table.best_by_bic == "Dina"
+    assert table.best_by_aic == min(models, key=lambda name: models[name].aic)
     dina = models["Dina"]
     assert table.models[0].caic == pytest.approx(dina.bic + dina.n_parameters)
     assert list(table.to_frame().index) == ["Dina", "Dino", "Gdina"]
@@ -179,5 +184,32 @@ def test_models_of_the_same_responses_are_compared() -> None:
         compare_models({"a": dina, "b": learn(codes[:300], Q)})
     with pytest.raises(InvalidArgumentError, match="at least one model"):
         compare_models({})
-    with pytest.raises(InvalidArgumentError, match="aic, bic"):
-        table.best("dic")
+
+
+def test_items_are_tested_between_the_groups_that_answered_them_with_their_bounds() -> None:
+    codes, groups = drawn(300, 21, LOW, HIGH, LOW)
+    codes[600:, 5] = -1
+    bounds = {"item_6": Bounds(guess=(0.0, 0.4))}
+    found = item_functioning(
+        codes, Q, groups, items=["item_6"], options=LearningOptions(bounds=bounds)
+    )
+    assert (found[0].degrees, len(found[0].differences)) == (2, 1)
+    fixed = LearningOptions(fixed={"item_1"})
+    with pytest.raises(InvalidArgumentError, match="item_1 cannot be tested"):
+        item_functioning(codes, Q, groups, items=["item_1"], options=fixed)
+    with pytest.raises(InvalidArgumentError, match="no item can be tested"):
+        item_functioning(codes, Q, groups, gate=Nida)
+
+
+def test_groups_whose_abilities_are_fixed_are_refused() -> None:
+    bank = irt_bank([Logistic(1.0, b) for b in (-1, 0, 1)])
+    codes = Examinees.drawn(bank, 40, seed=1).responses
+    with pytest.raises(InvalidArgumentError, match="groups cannot differ"):
+        learn_groups(codes, bank, ["a", "b"] * 20, options=LearningOptions(fixed={"ability"}))
+
+
+def test_a_qmatrix_with_levels_is_not_validated() -> None:
+    q = [[2, 0], [1, 1], [0, 1], [1, 0], [2, 1]]
+    bank = ItemBank.from_qmatrix(q, 0.1, 0.1, levels=[3, 2])
+    with pytest.raises(InvalidArgumentError, match="two levels, got more for skill_1"):
+        validate_qmatrix(learn(Examinees.drawn(bank, 100, seed=1).responses, q))

@@ -39,7 +39,28 @@ def test_a_model_is_judged() -> None:
     assert "M2 " in said
     assert "RMSEA2" in said
     assert "worst pairs" in said
+    assert "Q-matrix" not in said
+    said = run("judge", "r.csv", "--qmatrix", "q.csv", "--gate", "g-dina").stdout
     assert "no change of the Q-matrix" in said
+
+
+def test_a_part_that_cannot_be_computed_takes_nothing_else_away() -> None:
+    rows = [line.split(",") for line in Path("r.csv").read_text().split()]
+    single = [0, 1, 3, 4, 6]
+    Path("s.csv").write_text("\n".join(",".join(row[k] for k in single) for row in rows))
+    names = [rows[0][k] for k in single]
+    Path("sq.csv").write_text(_text(Q[single], tuple(names)))
+    said = run("judge", "s.csv", "--qmatrix", "sq.csv", "--gate", "gdina").stdout
+    assert "M2 " in said
+    assert "No tests of simpler models" in said
+    said = run("judge", "r.csv", "--qmatrix", "q.csv", "--skills", "higher-order").stdout
+    assert "RMSEA2" in said
+
+
+def test_models_of_one_ability_are_judged() -> None:
+    found = run_json("judge", "r.csv", "--gate", "2PL")
+    assert found["parameters"] == 14
+    assert found["fit"]["degrees"] == 28 - 14
 
 
 def test_all_results_are_in_the_json() -> None:

@@ -118,14 +118,20 @@ def learn_groups(
     Raises
     ------
     InvalidArgumentError
-        If there are not as many groups as examinees, fewer than two groups, or a group of one
-        examinee.
+        If there are not as many groups as examinees, fewer than two groups, a group of one
+        examinee, or all hidden variables are fixed.
     ResponseTableError, InvalidModelError, ImpossibleEvidenceError
         As for `learn`.
     """
     asked = options or LearningOptions()
     bank, data = learning_inputs(responses, model, gate, skills)
     names, positions = group_positions(data.groups if groups is None else groups, len(data))
+    if set(asked.fixed) >= {v.name for v in bank.hidden}:
+        raise InvalidArgumentError(
+            "all hidden variables are fixed, so that groups cannot differ in them: differences of"
+            " the groups would be taken for differences of the items",
+            tuple(sorted(asked.fixed)),
+        )
     layout = LearningModel.of(bank, asked)
     members = [positions == number for number in range(len(names))]
     families = GroupFamilies(layout.skills, len(names))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
+from bnmind.cli.adaptive.irt_models import irt_model
 from bnmind.cli.adaptive.learn import gate_of, model_of, skills_of
 from bnmind.cli.adaptive.response_files import (
     GroupColumn,
@@ -23,7 +24,7 @@ from bnmind.cli.shared.command import with_options
 from bnmind.cli.shared.options import Json, Seed
 from bnmind.cli.shared.printable import tell_json
 from bnmind.cli.shared.work import working
-from bnmind.errors import BnmindError, InvalidArgumentError, InvalidResponseError, TooLargeError
+from bnmind.errors import BnmindError
 
 if TYPE_CHECKING:
     from bnmind.adaptive import (
@@ -42,14 +43,16 @@ __all__ = ["JUDGE_HELP", "judge"]
 JUDGE_HELP = """Judge a model of responses: its fit, its Q-matrix, the models of its items.
 
 The model is learned first, as bnmind learn does. Then come M2 with RMSEA2 and SRMSR, the
-worst pairs of items, the fit of each item and, for a Q-matrix, the skills that the items
-seem to need. With --gate gdina, Wald tests propose a simpler model for each item. If a
-column names groups of examinees, --groups tests which items behave otherwise in a group.
+worst pairs of items, and the fit of each item. With --gate gdina, which assumes least about
+how skills act together, the command also proposes the skills that the items need, and a
+simpler model for each item by Wald tests. If a column names groups of examinees, --groups
+tests which items behave otherwise in a group.
 
 \b
 Examples:
   bnmind judge responses.csv --qmatrix q.csv
   bnmind judge responses.csv --qmatrix q.csv --gate gdina --json
+  bnmind judge responses.csv --gate 2PL
   bnmind judge responses.csv --qmatrix q.csv --group-column school --groups
 """
 
@@ -92,7 +95,9 @@ class JudgeOptions:
     ] = None
     monotone: Annotated[
         bool,
-        typer.Option("--monotone", help="Let more skill never lower the probability of success."),
+        typer.Option(
+            "--monotone", help="Require that more skill never lowers the probability of success."
+        ),
     ] = False
     cutoff: Annotated[
         float,
@@ -127,29 +132,37 @@ class _Judgment:
     pairs: tuple[PairFit, ...] | str
     items: tuple[ItemFit, ...]
     proposals: QValidation | str
-    models: tuple[ReducedModel, ...] | None
-    functioning: tuple[ItemFunctioning, ...] | None
+    models: tuple[ReducedModel, ...] | str
+    functioning: tuple[ItemFunctioning, ...] | str
 
 
 @with_options(JudgeOptions)
 def judge(options: JudgeOptions) -> None:
     """Learn, and say how well the model fits."""
-    from bnmind.adaptive import LearningOptions, learn
+    from bnmind.adaptive import LearningOptions, irt_options, irt_start, learn
     from bnmind.adaptive.learning.inputs import learning_inputs
 
+    for name, share in (("--cutoff", options.cutoff), ("--alpha", options.alpha)):
+        if not 0 < share < 1:
+            raise BnmindError(f"expected a number between 0 and 1 for {name}, got {share:g}")
     settings = LearningOptions(seed=options.seed or 0, monotone=options.monotone)
-    model = model_of(options.qmatrix, options.bank, options.gate, options.skills)
+    gate, skills = options.gate, options.skills
+    irt = irt_model(gate, options.qmatrix, options.bank)
+    model = None if irt is not None else model_of(options.qmatrix, options.bank, gate, skills)
     data = read_response_file(
         options.responses,
-        expected=model.item_names,
+        expected=None if model is None else model.item_names,
         missing=options.missing,
         id_column=options.id_column,
         group_column=options.group_column,
         ignore=options.ignore,
     )
-    start, data = learning_inputs(
-        data, model, gate_of(options.gate or "dina"), skills_of(options.skills)
-    )
+    if model is not None:
+        start, data = learning_inputs(data, model, gate_of(gate or "dina"), skills_of(skills))
+    else:
+        assert irt is not None
+        start = irt_start(data, irt)
+        settings = irt_options(irt, start, settings)
     say_notes(data)
     if options.groups and not data.groups:
         raise BnmindError("expected a column with groups for --groups; name it by --group-column")
@@ -163,8 +176,20 @@ def judge(options: JudgeOptions) -> None:
         _show(found)
 
 
+_Result = TypeVar("_Result")
+
+
+def _or_reason(compute: Callable[[], _Result]) -> _Result | str:
+    """Return a result, or why there is none."""
+    try:
+        return compute()
+    except BnmindError as fault:
+        return str(fault)
+
+
 def _judged(learned: Learned, data: Responses, options: JudgeOptions) -> _Judgment:
     from bnmind.adaptive import (
+        Gdina,
         item_fit,
         item_functioning,
         limited_information,
@@ -173,46 +198,30 @@ def _judged(learned: Learned, data: Responses, options: JudgeOptions) -> _Judgme
         validate_qmatrix,
     )
 
-    try:
-        fit: LimitedInformation | str = limited_information(learned)
-    except (InvalidResponseError, TooLargeError) as fault:
-        fit = str(fault)
-    try:
-        pairs: tuple[PairFit, ...] | str = pair_fit(learned)
-    except InvalidArgumentError as fault:
-        pairs = str(fault)
     proposals: QValidation | str = ""
-    if options.qmatrix is not None:
-        try:
-            proposals = validate_qmatrix(learned, cutoff=options.cutoff)
-        except TooLargeError as fault:
-            proposals = str(fault)
-    models = None
-    if options.gate == "gdina":
-        models = reduced_models(learned, alpha=options.alpha)
-    functioning = None
+    models: tuple[ReducedModel, ...] | str = ""
+    if all(isinstance(item.gate, Gdina) for item in learned.bank.items):
+        proposals = _or_reason(lambda: validate_qmatrix(learned, cutoff=options.cutoff))
+        models = _or_reason(lambda: reduced_models(learned, alpha=options.alpha))
+    functioning: tuple[ItemFunctioning, ...] | str = ""
     if options.groups:
-        functioning = working(
-            "testing items",
-            lambda report: item_functioning(
-                data, learned.bank, options=learned.options, progress=report
-            ),
+        functioning = _or_reason(
+            lambda: working(
+                "testing items",
+                lambda report: item_functioning(
+                    data, learned.bank, options=learned.options, progress=report
+                ),
+            )
         )
     return _Judgment(
         learned=learned,
-        fit=fit,
-        pairs=pairs,
+        fit=_or_reason(lambda: limited_information(learned)),
+        pairs=_or_reason(lambda: pair_fit(learned)),
         items=item_fit(learned),
         proposals=proposals,
         models=models,
         functioning=functioning,
     )
-
-
-def _proposed(found: _Judgment) -> Mapping[str, str]:
-    if isinstance(found.proposals, str):
-        return {}
-    return {item.item: ", ".join(item.proposed.skills) for item in found.proposals.changes}
 
 
 def _show(found: _Judgment) -> None:
@@ -227,20 +236,9 @@ def _show(found: _Judgment) -> None:
         f" {learned.bic:.2f}.",
         soft_wrap=True,
     )
-    if isinstance(found.fit, str):
-        console.print(f"No M2: {found.fit}.", soft_wrap=True)
-    elif not found.fit.degrees:
-        console.print("No M2: the model has as many parameters as there are moments.")
-    else:
-        low, high = found.fit.rmsea2_interval
-        console.print(
-            f"M2 {found.fit.m2:.2f} with {counted(found.fit.degrees, 'degree')} of freedom, p"
-            f" {found.fit.p_value:.3g}; RMSEA2 {found.fit.rmsea2:.3f} (90 %: {low:.3f} to"
-            f" {high:.3f}), SRMSR {found.fit.srmsr:.3f}.",
-            soft_wrap=True,
-        )
+    console.print(_fit_line(found.fit), soft_wrap=True)
     if not isinstance(found.pairs, str):
-        table = plain_table("worst pairs", "correlation", "expected", "z", "p")
+        table = plain_table("worst pairs", "correlation", "expected", "z", "corrected p")
         for pair in found.pairs[:_SHOWN]:
             table.add_row(
                 f"{pair.items[0]}, {pair.items[1]}",
@@ -251,18 +249,12 @@ def _show(found: _Judgment) -> None:
             )
         show_table(console, table)
     _show_items(found)
-    if isinstance(found.proposals, str) and found.proposals:
-        console.print(f"No proposals for the Q-matrix: {found.proposals}.", soft_wrap=True)
-    elif not isinstance(found.proposals, str):
-        n = len(found.proposals.changes)
-        told = "The responses propose no change of the Q-matrix."
-        if n:
-            told = (
-                f"Other skills are proposed for {counted(n, 'item')}; ask somebody who knows them."
-            )
-        console.print(told, soft_wrap=True)
-    if found.functioning is not None:
-        table = plain_table("item", "gain", "degrees", "p", "difference of the score")
+    _show_proposals(found.proposals)
+    for what, reason in (("simpler models", found.models), ("groups", found.functioning)):
+        if isinstance(reason, str) and reason:
+            console.print(f"No tests of {what}: {reason}.", soft_wrap=True)
+    if not isinstance(found.functioning, str):
+        table = plain_table("item", "gain", "degrees", "corrected p", "difference of the score")
         for item in sorted(found.functioning, key=lambda one: one.p_value)[:_ITEMS_SHOWN]:
             differences = ", ".join(f"{value:+.3f}" for value in item.differences)
             table.add_row(
@@ -275,24 +267,66 @@ def _show(found: _Judgment) -> None:
         show_table(console, table)
 
 
+def _fit_line(fit: LimitedInformation | str) -> str:
+    if isinstance(fit, str):
+        return f"No M2: {fit}."
+    if not fit.degrees:
+        return (
+            f"No M2: the parameters determine all means and products of the items. SRMSR"
+            f" {fit.srmsr:.3f}."
+        )
+    low, high = fit.rmsea2_interval
+    return (
+        f"M2 {fit.m2:.2f} with {fit.degrees} degrees of freedom (means and products of the items"
+        f" less those that the parameters determine), p {fit.p_value:.3g}; RMSEA2 {fit.rmsea2:.3f}"
+        f" (90 %: {low:.3f} to {high:.3f}), SRMSR {fit.srmsr:.3f}."
+    )
+
+
 def _show_items(found: _Judgment) -> None:
     from bnmind.cli.shared.show import plain_table, show_table, terminal
 
     console = terminal()
-    proposed = _proposed(found)
-    models = {one.item: one.chosen for one in found.models or ()}
-    headers = ["item", "RMSD", "p of S-X2"]
-    headers += ["model"] * bool(models) + ["skills proposed"] * bool(proposed)
-    table = plain_table(*headers)
+    models = {} if isinstance(found.models, str) else {m.item: m.chosen for m in found.models}
+    table = plain_table("item", "RMSD", "p of S-X2", *["model"] * bool(models))
     for item in found.items[:_ITEMS_SHOWN]:
         row = [item.item, f"{item.rmsd:.3f}"]
         row.append("–" if math.isnan(item.p_value) else f"{item.p_value:.3g}")
-        row += [models.get(item.item, "")] * bool(models)
-        row += [proposed.get(item.item, "")] * bool(proposed)
-        table.add_row(*row)
+        table.add_row(*row, *[models.get(item.item, "")] * bool(models))
     show_table(console, table)
     if len(found.items) > _ITEMS_SHOWN:
         console.print(f"  and {len(found.items) - _ITEMS_SHOWN} more")
+
+
+def _show_proposals(proposals: QValidation | str) -> None:
+    from bnmind.cli.shared.show import counted, plain_table, show_table, terminal
+
+    console = terminal()
+    if isinstance(proposals, str):
+        if proposals:
+            console.print(f"No proposals for the Q-matrix: {proposals}.", soft_wrap=True)
+        return
+    if not proposals.changes:
+        console.print("The responses propose no change of the Q-matrix.")
+        return
+    table = plain_table("item", "skills now", "proposed change", "variance, from", "to")
+    for item in proposals.changes[:_ITEMS_SHOWN]:
+        now, new = item.now.skills, item.proposed.skills
+        signs = [f"+{skill}" for skill in new if skill not in now]
+        signs += [f"−{skill}" for skill in now if skill not in new]
+        table.add_row(
+            item.item,
+            ", ".join(now),
+            ", ".join(signs),
+            f"{item.now.share:.1%}",
+            f"{item.proposed.share:.1%}",
+        )
+    show_table(console, table)
+    console.print(
+        f"Other skills are proposed for {counted(len(proposals.changes), 'item')}. With few"
+        " examinees for each profile, proposals name too many skills; ask an expert.",
+        soft_wrap=True,
+    )
 
 
 def _as_json(found: _Judgment) -> dict[str, Any]:
@@ -345,7 +379,7 @@ def _as_json(found: _Judgment) -> dict[str, Any]:
             }
             for item in changes
         ],
-        "models": {one.item: one.chosen for one in found.models or ()},
+        "models": {one.item: one.chosen for one in _known(found.models)},
         "groups": [
             {
                 "item": one.item,
@@ -354,9 +388,14 @@ def _as_json(found: _Judgment) -> dict[str, Any]:
                 "p": _finite(one.p_value),
                 "differences": list(one.differences),
             }
-            for one in found.functioning or ()
+            for one in _known(found.functioning)
         ],
     }
+
+
+def _known(results: tuple[_Result, ...] | str) -> tuple[_Result, ...]:
+    """Return results; none if there is a reason instead."""
+    return () if isinstance(results, str) else results
 
 
 def _finite(value: float) -> float | None:

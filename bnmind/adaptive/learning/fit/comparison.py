@@ -53,14 +53,15 @@ class Comparison(CheckedValue):
 
     models: tuple[ComparedModel, ...]
 
-    def best(self, criterion: str = "bic") -> str:
-        """Return the name of the model with the smallest criterion: aic, bic, caic or sabic."""
-        known = ("aic", "bic", "caic", "sabic")
-        if criterion not in known:
-            raise InvalidArgumentError(
-                f"expected a criterion among {', '.join(known)}, got {criterion!r}", criterion
-            )
-        return min(self.models, key=lambda model: getattr(model, criterion)).name
+    @property
+    def best_by_aic(self) -> str:
+        """The name of the model with the smallest AIC."""
+        return min(self.models, key=lambda model: model.aic).name
+
+    @property
+    def best_by_bic(self) -> str:
+        """The name of the model with the smallest BIC."""
+        return min(self.models, key=lambda model: model.bic).name
 
     def to_frame(self) -> pandas.DataFrame:
         """Return the models as rows."""
@@ -92,7 +93,7 @@ def compare_models(models: Mapping[str, Learned]) -> Comparison:
     >>> from bnmind.adaptive import Dino, Examinees, ItemBank, learn
     >>> q = [[1, 0], [0, 1], [1, 1], [1, 1]]
     >>> seen = Examinees.drawn(ItemBank.from_qmatrix(q, 0.1, 0.1), 500, seed=1).responses
-    >>> compare_models({"DINA": learn(seen, q), "DINO": learn(seen, q, gate=Dino)}).best()
+    >>> compare_models({"DINA": learn(seen, q), "DINO": learn(seen, q, gate=Dino)}).best_by_bic
     'DINA'
     """
     first = next(iter(models.values()), None)

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import checked
 from bnmind._values import CheckedValue
@@ -33,10 +33,12 @@ from bnmind.adaptive.items.skill_distributions import ProfileDistribution
 from bnmind.adaptive.learning.fit.pair_fit import holm
 from bnmind.adaptive.learning.groups import LearnedGroups, group_positions, learn_groups
 from bnmind.adaptive.learning.inputs import learning_inputs
-from bnmind.adaptive.learning.parameters.options import LearningOptions
+from bnmind.adaptive.learning.parameters.options import Bounds, LearningOptions
+from bnmind.adaptive.response_models.additive.effects import SkillEffects
 from bnmind.adaptive.response_models.base import ResponseModel
 from bnmind.adaptive.response_models.dina import Dina
 from bnmind.adaptive.responses.responses import Responses
+from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 from bnmind.pgm import Network, TabularCPD, Variable
 
@@ -59,8 +61,8 @@ class ItemFunctioning(CheckedValue):
     p_value: float
     """Corrected for the number of items that are tested."""
     differences: tuple[float, ...]
-    """For each group but the first, the difference of the expected score (0 to 1) from the first
-    group, for examinees of the same profile, averaged over the profiles of both."""
+    """For each group that answered it but the first, the difference of the expected score (0 to 1)
+    from the first group, for examinees of the same profile, averaged over the profiles of both."""
 
 
 @checked
@@ -84,14 +86,15 @@ def item_functioning(
     groups
         The group of each examinee; by default those of the responses.
     items
-        The items to test; by default all that were answered in two groups.
+        The items to test; by default all that were answered in two groups, have parameters of
+        their own, and are not fixed.
     progress
         Called after each item with the number of tested items and of all.
 
     Raises
     ------
     InvalidArgumentError
-        As for `learn_groups`.
+        As for `learn_groups`, and if an item cannot be tested.
     UnknownNameError
         If an item is unknown.
     """
@@ -103,22 +106,38 @@ def item_functioning(
     together = learn_groups(data, bank, given, options=options)
     start = together.banks[0]
     answered = data.codes != MISSING
+    asked = options or LearningOptions()
     shared = [
-        name
-        for place, name in enumerate(bank.item_names)
+        item.name
+        for place, item in enumerate(bank.items)
         if len(np.unique(positions[answered[:, place]])) > 1
+        and item.name not in asked.fixed
+        and not isinstance(item.gate, SkillEffects)
     ]
     chosen = shared if items is None else list(items)
     for name in chosen:
         bank.position(name)
+        if name not in shared:
+            raise InvalidArgumentError(
+                f"{name} cannot be tested: its parameters are fixed, belong to other items too, or"
+                " it was answered in one group only",
+                name,
+            )
+    if not chosen:
+        raise InvalidArgumentError(
+            "no item can be tested: none with parameters of its own was answered in two groups",
+            chosen,
+        )
     found = []
-    once = dataclasses.replace(options or LearningOptions(), starts=1)
+    once = dataclasses.replace(asked, starts=1)
     for number, name in enumerate(chosen, 1):
-        apart, split = _apart(start, data, positions, name, names)
-        alone = learn_groups(split, apart, given, options=once)
+        place = bank.position(name)
+        seen = [names[g] for g in np.unique(positions[answered[:, place]])]
+        apart, split = _apart(start, data, positions, name, names, seen)
+        alone = learn_groups(split, apart, given, options=_for_copies(once, name, seen))
         degrees = alone.n_parameters - together.n_parameters
         gain = max(2 * (alone.log_likelihood - together.log_likelihood), 0.0)
-        found.append((name, gain, degrees, _differences(alone, name)))
+        found.append((name, gain, degrees, _differences(alone, name, seen)))
         if progress is not None:
             progress(number, len(chosen))
     raw = [chi2.sf(gain, d) if d > 0 else np.nan for _, gain, d, _ in found]
@@ -133,22 +152,36 @@ def _copies(name: str, groups: Sequence[str]) -> list[str]:
     return [f"{name}{_MARK}{group}" for group in groups]
 
 
+def _for_copies(options: LearningOptions, name: str, groups: Sequence[str]) -> LearningOptions:
+    """Return the options with the bounds of an item for its copies."""
+    if isinstance(options.bounds, Bounds) or name not in options.bounds:
+        return options
+    bounds = {item: pair for item, pair in options.bounds.items() if item != name}
+    bounds |= dict.fromkeys(_copies(name, groups), options.bounds[name])
+    return dataclasses.replace(options, bounds=bounds)
+
+
 def _apart(
-    bank: ItemBank, data: Responses, positions: np.ndarray, name: str, groups: Sequence[str]
+    bank: ItemBank,
+    data: Responses,
+    positions: NDArray[np.intp],
+    name: str,
+    groups: Sequence[str],
+    seen: Sequence[str],
 ) -> tuple[ItemBank, Responses]:
-    """Return a bank with a copy of an item for each group, and responses to the copies."""
+    """Return a bank with a copy of an item for each group that answered it, and the responses."""
     place = bank.position(name)
     cpd = bank.network.cpd(name)
-    copies = _copies(name, groups)
+    copies = _copies(name, seen)
     table = np.real(cpd.to_factor().transpose([v.name for v in cpd.scope]).values)
     cpds = [one for one in bank.network.cpds if one.variable.name != name]
     rows = [item for item in bank.items if item.name != name]
     columns = [np.delete(data.codes, place, axis=1)]
-    for number, copy in enumerate(copies):
+    for group, copy in zip(seen, copies, strict=True):
         variable = Variable(copy, cpd.variable.states)
         cpds.append(TabularCPD(variable, cpd.parents, table))
         rows.append(dataclasses.replace(bank.items[place], name=copy, enemies=()))
-        own = np.where(positions == number, data.codes[:, place], MISSING)
+        own = np.where(positions == groups.index(group), data.codes[:, place], MISSING)
         columns.append(own[:, None].astype(data.codes.dtype))
     kept = tuple(
         dataclasses.replace(row, enemies=tuple(e for e in row.enemies if e != name)) for row in rows
@@ -160,11 +193,12 @@ def _apart(
     return apart, Responses(codes, tuple(row.name for row in kept), data.examinees)
 
 
-def _differences(alone: LearnedGroups, name: str) -> tuple[float, ...]:
+def _differences(alone: LearnedGroups, name: str, seen: Sequence[str]) -> tuple[float, ...]:
     """Return the mean difference of the expected score of each group from the first."""
     scores: list[Floats] = []
     weights: list[Floats] = []
-    for bank, copy in zip(alone.banks, _copies(name, alone.groups), strict=True):
+    for group, copy in zip(seen, _copies(name, seen), strict=True):
+        bank = alone[group]
         space = ProfileSpace(bank)
         channel = bank.channel(copy)
         score = channel @ np.linspace(0, 1, channel.shape[1])

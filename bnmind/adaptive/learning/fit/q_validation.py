@@ -118,7 +118,8 @@ def validate_qmatrix(learned: Learned, *, cutoff: float = 0.95) -> QValidation:
     Raises
     ------
     InvalidArgumentError
-        If ``cutoff`` is not between 0 and 1, or the bank has other hidden variables than skills.
+        If ``cutoff`` is not between 0 and 1, or the bank has other hidden variables than skills, or
+        skills with more than two levels.
     TooLargeError
         If there are too many profiles for a table over all of them.
 
@@ -135,6 +136,11 @@ def validate_qmatrix(learned: Learned, *, cutoff: float = 0.95) -> QValidation:
     if not 0 < cutoff < 1:
         raise InvalidArgumentError(f"expected a cutoff between 0 and 1, got {cutoff}", cutoff)
     bank = learned.bank
+    levels = [v.name for v in bank.hidden if v.n_states != 2]
+    if levels:
+        raise InvalidArgumentError(
+            f"expected skills with two levels, got more for {', '.join(levels)}", levels[0]
+        )
     others = [v.name for v in bank.hidden if v.name not in bank.skills]
     if others:
         raise InvalidArgumentError(

@@ -201,13 +201,15 @@ def compare_structures(
     sizes = dict.fromkeys(named, 0)
     for fold in range(folds):
         training = data.take(numbers != fold)
+        rich: Learned | None = None
         for place, (name, structure) in enumerate(named.items()):
             if isinstance(structure, SkillTree):
-                rich = learn(training, q, gate=gate, skills=Saturated(), options=options)
-                tree = skill_tree(rich)
-                learned = learn(training, q, gate=gate, skills=tree, options=options)
+                rich = rich or learn(training, q, gate=gate, skills=Saturated(), options=options)
+                learned = learn(training, q, gate=gate, skills=skill_tree(rich), options=options)
             else:
                 learned = learn(training, q, gate=gate, skills=structure, options=options)
+            if isinstance(structure, Saturated) and structure.probabilities is None:
+                rich = learned
             held = data.take(numbers == fold).for_bank(learned.bank)
             likely[name][numbers == fold] = beliefs_given(learned.bank, held.codes).log_evidence
             sizes[name] += learned.n_parameters
