@@ -6,7 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from bnmind.adaptive import Design, ItemBank, MaximalItems, evaluate_design, write_bank
+from bnmind.adaptive import (
+    Design,
+    ItemBank,
+    Logistic,
+    MaximalItems,
+    evaluate_design,
+    irt_bank,
+    write_bank,
+)
 from tests.command_line import assert_one_line_error, run, run_json
 
 BANK = ItemBank.from_qmatrix([[1, 0], [0, 1], [1, 1], [1, 0], [0, 1]], guess=0.2, slip=0.1)
@@ -37,6 +45,14 @@ def test_a_tree_that_is_cut_gives_intervals() -> None:
     found = run_json("evaluate", "bank.json", "--min-probability", "0.1")
     assert found["cut"] > 0
     assert found["entropy"][0] < found["entropy"][1]
+
+
+def test_an_ability_has_no_profiles_or_skills_to_classify() -> None:
+    write_bank(irt_bank([Logistic(), Logistic(difficulty=1.0)]), "ability.json")
+    shown = run("evaluate", "ability.json", "--stop", "items:1").stdout
+    assert "items asked" in shown
+    assert "bnmind simulate" in shown
+    assert not any(word in shown for word in ("profile", "skill", "bits"))
 
 
 def test_errors_are_one_line() -> None:

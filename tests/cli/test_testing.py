@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -101,6 +102,8 @@ def _example(registry: Mapping[str, Registered[Any]], name: str) -> str:
 def test_a_bank_of_an_ability_and_other_selectors() -> None:
     shown = _test("1", "1", "q", bank=ABILITY, options="--selector fisher").stdout
     assert "One ability" in shown
+    assert re.search(r"ability +\d\.\d\d ± 0\.\d\d", shown)
+    assert "level" not in shown
     for name in SELECTORS:
         bank = ABILITY if name in ("fisher", "mepv", "a-stratified") else BANK
         _test("1", "q", bank=bank, options=f"--selector {_example(SELECTORS, name)} --seed 3")

@@ -304,6 +304,8 @@ def _show_why(console: Console, session: Session) -> None:
 
 
 def _show_report(console: Console, session: Session) -> None:
+    from bnmind.adaptive import ability_deviation, expected_ability
+    from bnmind.adaptive.beliefs.ability_estimates import has_ability
     from bnmind.cli.shared.show import counted, percent, plain_table, show_table
 
     report, shown = session.report(), session.design.report
@@ -320,6 +322,12 @@ def _show_report(console: Console, session: Session) -> None:
         for answer in report.answers:
             table.add_row(answer.item, answer.response, percent(answer.p_value))
         show_table(console, table)
+    if has_ability(session.bank):
+        mean, deviation = expected_ability(session.belief), ability_deviation(session.belief)
+        table = plain_table("", "expected value ± standard deviation")
+        table.add_row(report.skills[0].label, f"{mean:.2f} ± {deviation:.2f}")
+        show_table(console, table)
+        return
     table = plain_table("skill", "level", "probability")
     for skill in report.skills:
         if shown.skills and skill.skill not in shown.skills:

@@ -16,6 +16,7 @@ from bnmind.cli.shared.printable import tell_json
 from bnmind.cli.shared.work import working
 
 if TYPE_CHECKING:
+    from bnmind.adaptive import ItemBank
     from bnmind.adaptive.trees import CertifiedInterval, DesignEvaluation
 
 __all__ = ["EVALUATE_HELP", "evaluate"]
@@ -100,7 +101,7 @@ def evaluate(options: EvaluateOptions) -> None:
     if options.as_json:
         tell_json(evaluation_as_json(result))
     else:
-        _show(result)
+        _show(result, bank)
 
 
 _ROWS = (
@@ -110,9 +111,12 @@ _ROWS = (
     ("length", "items asked"),
     ("cost", "cost of the items asked"),
 )
+_ROWS_OF_AN_ABILITY = ("length", "cost")
+"""The rows for a bank of one ability: the others would be about points of its grid."""
 
 
-def _show(result: DesignEvaluation) -> None:
+def _show(result: DesignEvaluation, bank: ItemBank) -> None:
+    from bnmind.adaptive.beliefs.ability_estimates import has_ability
     from bnmind.cli.shared.show import counted, plain_table, show_table, terminal
 
     console = terminal()
@@ -128,10 +132,13 @@ def _show(result: DesignEvaluation) -> None:
         )
     exact = result.is_exact
     table = plain_table("", "") if exact else plain_table("", "least", "most")
+    of_skills = not has_ability(bank)
     for name, label in _ROWS:
-        table.add_row(label, *_numbers(getattr(result, name), exact=exact))
-    for skill, accuracy in result.skill_accuracy.items():
-        table.add_row(f"  {skill}", *_numbers(accuracy, exact=exact))
+        if of_skills or name in _ROWS_OF_AN_ABILITY:
+            table.add_row(label, *_numbers(getattr(result, name), exact=exact))
+    if of_skills:
+        for skill, accuracy in result.skill_accuracy.items():
+            table.add_row(f"  {skill}", *_numbers(accuracy, exact=exact))
     show_table(console, table)
     console.print("Items by how often they are asked:")
     table = plain_table("", "") if exact else plain_table("", "least", "most")
@@ -144,6 +151,8 @@ def _show(result: DesignEvaluation) -> None:
         console.print(f"Never asked: {counted(len(ranked) - len(asked), 'item')}.")
     for reason, chance in result.reasons.items():
         console.print(f"Ends because {reason}: {_percent(chance)}", soft_wrap=True)
+    if not of_skills:
+        console.print("bnmind simulate estimates how exactly the test measures the ability.")
 
 
 def _numbers(interval: CertifiedInterval, *, exact: bool) -> tuple[str, ...]:
