@@ -32,6 +32,9 @@ def test_it_prints_the_results_of_the_library() -> None:
     assert shown.startswith(f"Exact, from {result.n_beliefs} beliefs")
     assert f"{result.pattern_accuracy.low:.4f}" in shown
     assert "Ends because 3 items were asked: 100.0 %" in shown
+    rows = shown.splitlines()
+    first = next(place for place, row in enumerate(rows) if row.startswith("  skills classified"))
+    assert [row.split()[0] for row in rows[first + 1 : first + 3]] == list(BANK.skills)
     found = run_json("evaluate", "bank.json", "--stop", "items:3")
     assert found["exact"] is True
     assert found["entropy"] == list(result.entropy)

@@ -136,9 +136,9 @@ def _show(result: DesignEvaluation, bank: ItemBank) -> None:
     for name, label in _ROWS:
         if of_skills or name in _ROWS_OF_AN_ABILITY:
             table.add_row(label, *_numbers(getattr(result, name), exact=exact))
-    if of_skills:
-        for skill, accuracy in result.skill_accuracy.items():
-            table.add_row(f"  {skill}", *_numbers(accuracy, exact=exact))
+        if of_skills and name == "attribute_accuracy":
+            for skill, accuracy in result.skill_accuracy.items():
+                table.add_row(f"  {skill}", *_numbers(accuracy, exact=exact))
     show_table(console, table)
     console.print("Items by how often they are asked:")
     table = plain_table("", "") if exact else plain_table("", "least", "most")
