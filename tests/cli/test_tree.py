@@ -49,6 +49,10 @@ def test_lists_panels_and_selectors() -> None:
 def test_a_search_with_few_beliefs_reports_its_gap() -> None:
     shown = run("tree", "bank.json", "--depth", "4", "--max-beliefs", "1").stdout
     assert "Not proven: no test is below" in shown
+    found = optimal_test_tree(BANK, 4, max_beliefs=1)
+    most = found.greedy_value - found.lower
+    assert most > found.regret
+    assert f"it loses between {max(found.regret, 0.0):.6f} and {most:.6f}." in shown
 
 
 def test_ctrl_c_keeps_the_best_tree(monkeypatch: pytest.MonkeyPatch) -> None:

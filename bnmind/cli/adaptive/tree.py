@@ -276,7 +276,7 @@ def _best(options: TreeOptions, bank: ItemBank) -> tuple[ItemTree, dict[str, obj
     lines = [
         f"Best test of at most {depth} items: {found.value:.6f} {unit}. {proof}",
         f"Searched {found.n_beliefs:,} beliefs, followed the items of {found.n_expanded:,}.",
-        f"Greedy test: {found.greedy_value:.6f} {unit}; it loses {found.regret:.6f}.",
+        f"Greedy test: {found.greedy_value:.6f} {unit}; {_loss(found)}.",
         *_expected(_numbers(best)),
         f"First item: {best.root.item}" if best.root.item else "No item is worth asking.",
     ]
@@ -318,7 +318,7 @@ def _fixed(options: TreeOptions, bank: ItemBank) -> tuple[ItemTree | None, dict[
     lines = [
         f"Best list of {depth} items: {found.value:.6f} {aim.unit}. {proof}",
         f"Searched {found.n_lists:,} lists.",
-        f"Greedy list: {found.greedy_value:.6f} {aim.unit}; it loses {found.regret:.6f}.",
+        f"Greedy list: {found.greedy_value:.6f} {aim.unit}; {_loss(found)}.",
         *_expected(numbers),
         f"Items: {', '.join(found.items)}",
     ]
@@ -414,6 +414,14 @@ def _numbers_of_list(bank: ItemBank, items: Sequence[str]) -> dict[str, float]:
     order = tuple(items)
     result = evaluate_design(Design(bank, FixedOrder(order), MaximalItems(len(order)), rules=()))
     return {name: getattr(result, name).middle for name in _NUMBERS}
+
+
+def _loss(found: OptimalTest | FixedTest) -> str:
+    """Return what the greedy test or list loses against the best one, as far as it is known."""
+    least = f"{max(found.regret, 0.0):.6f}"
+    if found.is_proven:
+        return f"it loses {least}"
+    return f"it loses between {least} and {found.greedy_value - found.lower:.6f}"
 
 
 def _expected(numbers: Mapping[str, float]) -> list[str]:
