@@ -40,10 +40,15 @@ def test_lists_panels_and_selectors() -> None:
     shown = run("tree", "bank.json", "--panel", "2,1", "--routes", "3").stdout
     assert "Module 1:" in shown
     assert "go to module 2" in shown
+    assert "Panel of 1 module:" in run("tree", "bank.json", "--panel", "2").stdout
     followed = ("--selector", "gdi", "--stop", "items:2", "--out", "t.json")
     told = run_json("tree", "bank.json", *followed)
     assert told["file"] == "t.json"
     assert told["length"] == pytest.approx(2)
+
+
+def test_the_help_says_what_an_unfinished_test_pays() -> None:
+    assert "ends without pays 100 more" in " ".join(run("tree", "--help").stdout.split())
 
 
 def test_a_search_with_few_beliefs_reports_its_gap() -> None:

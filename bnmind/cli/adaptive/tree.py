@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
@@ -57,8 +57,11 @@ Examples:
 
 def _aims() -> Mapping[str, Described]:
     from bnmind.adaptive import AIMS
+    from bnmind.adaptive.trees.aims import CostOfCertainty
 
-    return AIMS
+    cost = AIMS["cost"]
+    about = f"{cost.about}; a test that ends without pays {CostOfCertainty.penalty:g} more"
+    return {**AIMS, "cost": replace(cost, about=about)}
 
 
 def _formats() -> Mapping[str, Described]:
@@ -340,6 +343,7 @@ def _fixed(options: TreeOptions, bank: ItemBank) -> tuple[ItemTree | None, dict[
 
 def _panel(options: TreeOptions, bank: ItemBank) -> tuple[ItemTree, dict[str, object], str]:
     from bnmind.adaptive import panel_test
+    from bnmind.cli.shared.show import counted
 
     assert options.panel is not None
     try:
@@ -357,7 +361,7 @@ def _panel(options: TreeOptions, bank: ItemBank) -> tuple[ItemTree, dict[str, ob
     )
     modules = list(found.root)
     number = {id(module): place for place, module in enumerate(modules, start=1)}
-    lines = [f"Panel of {len(modules)} modules: {found.value:.6f} {aim.unit}."]
+    lines = [f"Panel of {counted(len(modules), 'module')}: {found.value:.6f} {aim.unit}."]
     lines += _expected(_numbers(found.tree))
     listed = []
     for module in modules:
@@ -365,7 +369,8 @@ def _panel(options: TreeOptions, bank: ItemBank) -> tuple[ItemTree, dict[str, ob
         routes = [(r.least, r.most, number[id(r.module)]) for r in module.routes]
         for least, most, to in routes:
             points = f"{least}" if least == most else f"{least} to {most}"
-            lines.append(f"  {points} points: go to module {to}")
+            points += " point" if most == 1 == least else " points"
+            lines.append(f"  {points}: go to module {to}")
         listed.append({"items": list(module.items), "routes": [list(route) for route in routes]})
     report: dict[str, object] = {
         "value": found.value,
