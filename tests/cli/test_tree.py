@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +59,18 @@ def test_a_search_with_few_beliefs_reports_its_gap() -> None:
     most = found.greedy_value - found.lower
     assert most > found.regret
     assert f"it loses between {max(found.regret, 0.0):.6f} and {most:.6f}." in shown
+
+
+def test_a_note_names_the_properties_of_items_that_are_neglected() -> None:
+    items = [replace(BANK.items[0], testlet="story"), *BANK.items[1:-1]]
+    items.append(replace(BANK.items[-1], content="sums"))
+    write_bank(replace(BANK, items=tuple(items)), "rich.json")
+    told = "note: the search does not consider the testlets and content codes of the bank"
+    assert told in run("tree", "rich.json", "--depth", "1").stderr
+    assert told in run("tree", "rich.json", "--fixed", "--depth", "1").stderr
+    assert "note" not in run("tree", "bank.json", "--depth", "1").stderr
+    selector = ("--selector", "gdi", "--stop", "items:1")
+    assert "note" not in run("tree", "rich.json", *selector).stderr
 
 
 def test_ctrl_c_keeps_the_best_tree(monkeypatch: pytest.MonkeyPatch) -> None:

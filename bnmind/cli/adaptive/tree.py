@@ -171,6 +171,8 @@ def tree(options: TreeOptions) -> None:
         check_place(options.out, tuple(ITEM_TREE_FORMATS), "tree")
     bank = read_bank(options.bank)
     found: ItemTree | None
+    if options.selector is None and options.design is None:
+        _say_neglected(bank)
     if options.selector is not None or options.design is not None:
         found, report, shown = _of_selector(options, bank)
     elif options.panel is not None:
@@ -190,6 +192,14 @@ def tree(options: TreeOptions) -> None:
         from bnmind.cli.shared.show import counted
 
         tell(f"Written: {options.out} ({counted(found.n_nodes, 'point')}).")
+
+
+def _say_neglected(bank: ItemBank) -> None:
+    """Name the properties of the items that the searches do not consider."""
+    has_testlets = any(item.testlet for item in bank.items)
+    has_content = any(item.content for item in bank.items)
+    if named := ["testlets"] * has_testlets + ["content codes"] * has_content:
+        say(f"note: the search does not consider the {' and '.join(named)} of the bank")
 
 
 def _check(options: TreeOptions) -> None:
