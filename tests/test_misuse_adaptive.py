@@ -126,6 +126,23 @@ def by_name() -> dict[str, Any]:
 SAMPLES = by_name()
 
 
+ADDITIVE: dict[str, type[Any]] = {
+    "Acdm": adaptive.Acdm,
+    "LeakyOr": adaptive.LeakyOr,
+    "Llm": adaptive.Llm,
+    "Nida": adaptive.Nida,
+    "Nido": adaptive.Nido,
+    "Rrum": adaptive.Rrum,
+}
+"""The models in which each skill has an effect."""
+
+
+def coefficients_of(kind: type[Any]) -> Any:
+    """Return the coefficients of the example of a model."""
+    example: Any = examples_of(kind)[0]
+    return example.coefficients
+
+
 def special() -> dict[str, Any]:
     """Return arguments of methods by ``Class.method.argument``, before those of `by_name`."""
     start = adaptive.start_belief(curves())
@@ -225,6 +242,31 @@ def special() -> dict[str, Any]:
         "QMatrix.response_models.guess": 0.2,
         "QMatrix.response_models.slip": 0.1,
         "QMatrix.response_models.make": adaptive.Dina,
+        "QMatrix.response_models.levels": 2,
+        "Sequential.of.make": adaptive.Dina,
+        "DiBello.samejima.slopes": (1.0, 0.5),
+        "DiBello.samejima.difficulty": 0.5,
+        "DiBello.samejima.increments": (1.0, 0.0),
+        "DiBello.samejima.combination": adaptive.DiBello((1.0,), (0.0,)).combination,
+        "HigherOrder.cpds.skills": tuple(BANK.variable(name) for name in "ST"),
+        **{
+            f"{kind}.for_skills.{argument}": value
+            for kind in (*ADDITIVE, "Gdina", "Sequential")
+            for argument, value in (
+                ("required", (1, 1)),
+                ("sizes", (2, 3)),
+                ("guess", 0.2),
+                ("slip", 0.1),
+            )
+        },
+        **{
+            f"{name}.{method}.{argument}": value
+            for name, kind in ADDITIVE.items()
+            for method, argument, value in (
+                ("with_coefficients", "coefficients", coefficients_of(kind)),
+                ("design", "has", np.array([[False, True], [True, True]])),
+            )
+        },
         "QMatrix.of.table": [[1, 0], [0, 1]],
         "QMatrix.with_item_names.names": ["a", "b", "c"],
         "QMatrix.of.items": ["a", "b"],
@@ -341,6 +383,8 @@ def special() -> dict[str, Any]:
         ("Nominal", (ability,), 3),
         ("DiBello", (parent, other), 3),
         ("DiBelloNormal", (parent, other), 3),
+        *((kind, (RAIN,), 2) for kind in ADDITIVE),
+        ("Tabulated", (RAIN,), 2),
     ):
         found[f"{kind}.cpd.item"] = Variable.of_integers("answer", range(n_responses))
         found[f"{kind}.cpd.parents"] = parents
@@ -420,6 +464,13 @@ def of_functions() -> Iterator[Call]:
         "options": adaptive.SimulationOptions(seed=1),
         "progress": lambda done, total: None,
     }
+    people = adaptive.Examinees.drawn(BANK, 40, seed=1).responses
+    many = adaptive.Responses((people > 0).astype(int), BANK.item_names)
+    learning_many = {**learning, "responses": many}
+    fitted = adaptive.learn(many, q, gate=adaptive.Gdina, options=options)
+    smaller = adaptive.learn(many, q, options=options)
+    irt, grid = adaptive.IRT_MODELS["2PL"], adaptive.AbilityGrid.normal(n_points=5)
+    irt_start = adaptive.irt_start(many, irt, grid=grid)
     calls: list[tuple[Callable[..., Any], dict[str, Any]]] = [
         *[
             (function, {"belief": ability})
@@ -440,6 +491,55 @@ def of_functions() -> Iterator[Call]:
             },
         ),
         (adaptive.beliefs_given, {"bank": BANK, "responses": PEOPLE.responses}),
+        (adaptive.classify, {"bank": BANK, "responses": answers, "progress": tests["progress"]}),
+        (adaptive.compare_models, {"models": {"a": learned()}}),
+        (
+            adaptive.compare_structures,
+            {
+                **{
+                    name: value for name, value in learning.items() if name in ("responses", "gate")
+                },
+                "qmatrix": q,
+                "structures": {"x": adaptive.Independent()},
+                "options": options,
+                "folds": 2,
+                "fold_seed": 1,
+                "progress": tests["progress"],
+            },
+        ),
+        *(
+            (function, {"learned": fitted})
+            for function in (
+                adaptive.limited_information,
+                adaptive.mutual_information,
+                adaptive.pair_fit,
+            )
+        ),
+        (adaptive.reduced_models, {"learned": fitted, "alpha": 0.1}),
+        (adaptive.skill_tree, {"learned": fitted, "root": fitted.bank.skills[0]}),
+        (adaptive.validate_qmatrix, {"learned": fitted, "cutoff": 0.9}),
+        (adaptive.likelihood_ratio, {"smaller": smaller, "larger": fitted}),
+        *(
+            (function, {**learning_many, **groups, "progress": tests["progress"]})
+            for function, groups in (
+                (adaptive.learn_groups, {"groups": [0, 1] * 20}),
+                (adaptive.item_functioning, {"groups": [0, 1] * 20, "items": ["a"]}),
+            )
+        ),
+        (adaptive.irt_options, {"model": irt, "start": irt_start, "options": options}),
+        (adaptive.irt_start, {"responses": many, "model": irt, "grid": grid, "ability": "x"}),
+        (
+            adaptive.learn_irt,
+            {
+                "responses": many,
+                "model": irt,
+                "grid": grid,
+                "options": options,
+                "title": "t",
+                "source": "s",
+                "progress": tests["progress"],
+            },
+        ),
         (adaptive.cross_validate, {**learning, "folds": 2, "fold_seed": 1}),
         (adaptive.default_measures, {"bank": BANK, "truth": True}),
         (
@@ -497,6 +597,7 @@ def of_functions() -> Iterator[Call]:
             adaptive.design_tree,
             {"design": adaptive.Design(BANK, stopper=stopper), "max_nodes": 500},
         ),
+        (trees.aim_by_name, {"text": "cost:0.9"}),
         (trees.item_tree, {"bank": BANK, "branch": trees.Branch()}),
         (trees.fixed_tree, {"bank": BANK, "items": ["a"]}),
         (
@@ -729,12 +830,12 @@ def test_the_call_works(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def test_every_public_function_is_called() -> None:
     made = {call.function for call in CALLS}
     with_files = {"read_bank", "read_design", "read_qmatrix", "resume_session", "write_bank"}
-    with_files |= {"read_item_tree", "write_item_tree"}
+    with_files |= {"read_item_tree", "read_profiles", "write_item_tree"}
     with_files |= {"save_comparison", "save_simulation", "write_files"}
     with_files |= {"read_experiment", "write_experiment", "read_store", "run_into"}
     missing = {
         name
-        for module in (adaptive, lab)
+        for module in (adaptive, lab, trees)
         for name in module.__all__
         if inspect.isfunction(getattr(module, name)) and getattr(module, name) not in made
     }
@@ -746,6 +847,9 @@ def test_files_are_named_by_paths(value: Any, tmp_path: Path) -> None:
     for call in (
         lambda: adaptive.read_bank(value),
         lambda: adaptive.read_qmatrix(value),
+        lambda: trees.read_item_tree(value, BANK),
+        lambda: trees.write_item_tree(trees.fixed_tree(BANK, ["a"]), value),
+        lambda: adaptive.read_profiles(value, BANK, ["x"]),
         lambda: adaptive.read_design(value, BANK),
         lambda: adaptive.resume_session(value, BANK),
         lambda: adaptive.write_bank(BANK, value),

@@ -8,13 +8,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from bnmind._argument_kinds import told
 from bnmind._arguments import checked
 from bnmind._messages import shown
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.item import Item
 from bnmind.adaptive.items.name_match import match_names, names_shown
 from bnmind.adaptive.items.text_table import TextTable, frame_table, number_of, read_table
-from bnmind.errors import InvalidModelError
+from bnmind.errors import InvalidArgumentError, InvalidModelError
 from bnmind.pgm.formats.reading import ModelFileWarning
 
 if TYPE_CHECKING:
@@ -82,13 +83,17 @@ def describe_bank(
     (('common ratio',), '2 + 2', 2.5)
     """
     if items is not None:
-        bank = replace(bank, items=_described_items(bank, _table(items)))
+        bank = replace(bank, items=_described_items(bank, _table("items", items)))
     if skills is not None:
-        bank = replace(bank, labels=_labels(bank, _table(skills)))
+        bank = replace(bank, labels=_labels(bank, _table("skills", skills)))
     return bank
 
 
-def _table(source: Any) -> TextTable:
+def _table(what: str, source: Any) -> TextTable:
+    if not (hasattr(source, "columns") or isinstance(source, str | os.PathLike)):
+        raise InvalidArgumentError(
+            f"expected {what} to be a file or a data frame, got {told(source)}", source
+        )
     table = frame_table(source) if hasattr(source, "columns") else read_table(source)
     if table.uneven:
         raise InvalidModelError(table.uneven)

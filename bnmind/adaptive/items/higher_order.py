@@ -100,7 +100,7 @@ class HigherOrder(CheckedValue):
         problems = []
         if not 2 <= self.n_points <= 1000:
             problems.append(f"expected 2 to 1000 points of the grid, got {self.n_points}")
-        if not np.all(np.isfinite(self.intercepts)):
+        if not np.all(np.isfinite(np.asarray(self.intercepts, dtype=np.float64))):
             problems.append(f"expected finite intercepts, got {self.intercepts}")
         slopes = np.asarray(self.slopes, dtype=np.float64)
         if not np.all((slopes >= 0) & np.isfinite(slopes)):

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from bnmind._arguments import check_fields, checked
-from bnmind.adaptive.response_models.base import check_item, refuse_large, table
+from bnmind.adaptive.response_models.base import check_item, check_skills, refuse_large, table
 from bnmind.adaptive.response_models.base.parameters import normalized_rows
 from bnmind.errors import InvalidModelError
 from bnmind.information import Floats
@@ -56,10 +56,12 @@ class Gdina:
         return (Gdina, (self.probabilities,))
 
     @classmethod
+    @checked
     def for_skills(
         cls, required: tuple[int, ...], sizes: tuple[int, ...], *, guess: float, slip: float
     ) -> Gdina:
         """Return a model whose chance of a right response rises with the share of the levels."""
+        check_skills(required, sizes)
         levels = np.indices(sizes).reshape(len(sizes), -1)
         share = (levels / (np.asarray(sizes)[:, None] - 1)).mean(axis=0)
         right = guess + (1 - slip - guess) * share

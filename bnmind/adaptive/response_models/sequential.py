@@ -55,6 +55,7 @@ class Sequential:
             )
 
     @classmethod
+    @checked
     def of(cls, make: Callable[..., ResponseModel]) -> StepsOf:
         """Return a gate for Q-matrices: each step of an item has a model of this kind.
 
@@ -65,6 +66,7 @@ class Sequential:
         return StepsOf(make)
 
     @classmethod
+    @checked
     def for_skills(
         cls, required: tuple[int, ...], sizes: tuple[int, ...], *, guess: float, slip: float
     ) -> ResponseModel:

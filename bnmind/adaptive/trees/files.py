@@ -10,6 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
+from bnmind._arguments import checked
 from bnmind._bounded_files import LARGE_FILE, read_text
 from bnmind._text_files import write_file
 from bnmind.adaptive.items.bank import ItemBank
@@ -44,6 +45,7 @@ ITEM_TREE_FORMATS: Mapping[str, ItemTreeFormat] = MappingProxyType(
 """The format of each file suffix."""
 
 
+@checked
 def write_item_tree(tree: ItemTree, path: Path | str) -> None:
     """Write a tree to a file, in the format of the file's suffix; see `ITEM_TREE_FORMATS`.
 
@@ -64,6 +66,7 @@ def write_item_tree(tree: ItemTree, path: Path | str) -> None:
     write_file(place, known.to_text(tree))
 
 
+@checked
 def read_item_tree(path: Path | str, bank: ItemBank) -> ItemTree:
     """Return the tree in a JSON file, with the probabilities of a bank.
 

@@ -54,6 +54,7 @@ _TIE = 1e-9
 """Bits. Skills whose information differs by less are joined in the order of the bank."""
 
 
+@checked
 def mutual_information(learned: Learned) -> Floats:
     """Return the information of skills about each other, in bits, ``(skills, skills)``.
 

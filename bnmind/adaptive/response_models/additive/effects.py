@@ -15,10 +15,10 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._arguments import checked
+from bnmind._arguments import check_shape, checked, number_array
 from bnmind.adaptive.response_models.additive.link import LinkFunction
 from bnmind.adaptive.response_models.base import check_item, mastery, refuse_large, table
-from bnmind.errors import InvalidModelError
+from bnmind.errors import InvalidArgumentError, InvalidModelError
 from bnmind.information import Floats
 from bnmind.pgm import TabularCPD, Variable
 
@@ -72,6 +72,12 @@ class MainEffects(ABC):
     def with_coefficients(self, coefficients: Floats) -> Self:
         """Return the model with other coefficients."""
 
+    def _numbers(self, coefficients: Floats) -> Floats:
+        """Return coefficients as an array; raise unless there is one for each of the model."""
+        numbers = number_array(coefficients, "coefficients")
+        check_shape(numbers, "coefficients", self.coefficients.shape)
+        return numbers
+
     @staticmethod
     @abstractmethod
     def design(has: NDArray[np.bool_]) -> Floats:
@@ -110,13 +116,14 @@ class ItemEffects(MainEffects):
     @staticmethod
     def design(has: NDArray[np.bool_]) -> Floats:
         """Return a column of ones, then whether each skill is sufficient."""
-        return np.concatenate([np.ones((has.shape[1], 1)), has.T], axis=1)
+        rows = _rows(has)
+        return np.concatenate([np.ones((rows.shape[1], 1)), rows.T], axis=1)
 
     @classmethod
     def _even(cls, n: int, guess: float, slip: float) -> Floats:
         """Return coefficients of n equal effects, from the guess to one minus the slip."""
         _refuse_edges(cls.link, guess, slip)
-        low, high = cls.link.of(np.array([guess, 1 - slip])).tolist()
+        low, high = cls.link.of(np.array([guess, 1 - slip], dtype=np.float64)).tolist()
         return np.array([low, *[(high - low) / n] * n])
 
 
@@ -127,13 +134,24 @@ class SkillEffects(MainEffects):
     @staticmethod
     def design(has: NDArray[np.bool_]) -> Floats:
         """Return ones for each skill, then whether each is sufficient."""
-        return np.concatenate([np.ones(has.T.shape), has.T], axis=1)
+        rows = _rows(has)
+        return np.concatenate([np.ones(rows.T.shape), rows.T], axis=1)
+
+
+def _rows(has: NDArray[np.bool_]) -> Floats:
+    """Return the rows of the skills as numbers; raise unless they are an array of two axes."""
+    rows = number_array(has, "has")
+    if rows.ndim != 2:
+        raise InvalidArgumentError(
+            f"expected has of shape (skills, configurations), got shape {rows.shape}", has
+        )
+    return rows
 
 
 def _refuse_edges(link: LinkFunction, guess: float, slip: float) -> None:
     """Raise if the link is infinite at the guess or at one minus the slip."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        finite = np.all(np.isfinite(link.of(np.array([guess, 1 - slip]))))
+        finite = np.all(np.isfinite(link.of(np.array([guess, 1 - slip], dtype=np.float64))))
     if not finite:
         raise InvalidModelError(
             [f"expected a guess and a slip above 0 and below 1, got {guess} and {slip}"]

@@ -18,10 +18,11 @@ from typing import Self
 
 import numpy as np
 
-from bnmind._arguments import check_fields
+from bnmind._arguments import check_fields, checked
 from bnmind._values import sealed
 from bnmind.adaptive.response_models.additive.effects import ItemEffects, needed_levels
 from bnmind.adaptive.response_models.additive.link import COMPLEMENTARY
+from bnmind.adaptive.response_models.base import check_skills
 from bnmind.adaptive.response_models.base.parameters import make_plain, refuse
 from bnmind.information import Floats
 
@@ -62,13 +63,16 @@ class LeakyOr(ItemEffects):
 
     def with_coefficients(self, coefficients: Floats) -> Self:
         """Return the model with other coefficients."""
+        coefficients = self._numbers(coefficients)
         leak, *links = np.maximum(-np.expm1(-coefficients), 0.0).tolist()
         return dataclasses.replace(self, leak=leak, links=tuple(links))
 
     @classmethod
+    @checked
     def for_skills(
         cls, required: tuple[int, ...], sizes: tuple[int, ...], *, guess: float, slip: float
     ) -> Self:
         """Return a model with equal links, from the guess to one minus the slip."""
+        check_skills(required, sizes)
         leak, *links = (-np.expm1(-cls._even(len(required), guess, slip))).tolist()
         return cls(leak, tuple(links), needed_levels(required))

@@ -18,10 +18,11 @@ from typing import Self
 
 import numpy as np
 
-from bnmind._arguments import check_fields
+from bnmind._arguments import check_fields, checked
 from bnmind._values import sealed
 from bnmind.adaptive.response_models.additive.effects import ItemEffects, needed_levels
 from bnmind.adaptive.response_models.additive.link import LOGIT
+from bnmind.adaptive.response_models.base import check_skills
 from bnmind.adaptive.response_models.base.parameters import make_plain, refuse
 from bnmind.information import Floats
 
@@ -59,13 +60,16 @@ class Llm(ItemEffects):
 
     def with_coefficients(self, coefficients: Floats) -> Self:
         """Return the model with other coefficients."""
+        coefficients = self._numbers(coefficients)
         intercept, *effects = coefficients.tolist()
         return dataclasses.replace(self, intercept=intercept, effects=tuple(effects))
 
     @classmethod
+    @checked
     def for_skills(
         cls, required: tuple[int, ...], sizes: tuple[int, ...], *, guess: float, slip: float
     ) -> Self:
         """Return a model with equal effects, from the guess to one minus the slip."""
+        check_skills(required, sizes)
         intercept, *effects = cls._even(len(required), guess, slip).tolist()
         return cls(intercept, tuple(effects), needed_levels(required))

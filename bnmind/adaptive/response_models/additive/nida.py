@@ -20,10 +20,11 @@ from typing import Self
 
 import numpy as np
 
-from bnmind._arguments import check_fields
+from bnmind._arguments import check_fields, checked
 from bnmind._values import sealed
 from bnmind.adaptive.response_models.additive.effects import SkillEffects, needed_levels
 from bnmind.adaptive.response_models.additive.link import LOG
+from bnmind.adaptive.response_models.base import check_skills
 from bnmind.adaptive.response_models.base.parameters import chance_faults, make_plain, refuse
 from bnmind.information import Floats
 
@@ -65,15 +66,18 @@ class Nida(SkillEffects):
 
     def with_coefficients(self, coefficients: Floats) -> Self:
         """Return the model with other coefficients."""
+        coefficients = self._numbers(coefficients)
         guessed, rises = np.split(coefficients, 2)
         works = np.minimum(guessed + np.maximum(rises, 0.0), 0.0)
         guess, slip = np.exp(np.minimum(guessed, works)).tolist(), (-np.expm1(works)).tolist()
         return dataclasses.replace(self, guess=tuple(guess), slip=tuple(slip))
 
     @classmethod
+    @checked
     def for_skills(
         cls, required: tuple[int, ...], sizes: tuple[int, ...], *, guess: float, slip: float
     ) -> Self:
         """Return a model in which each skill has the guess and the slip."""
+        check_skills(required, sizes)
         n = len(required)
         return cls((guess,) * n, (slip,) * n, needed_levels(required))

@@ -19,10 +19,11 @@ from typing import Self
 
 import numpy as np
 
-from bnmind._arguments import check_fields
+from bnmind._arguments import check_fields, checked
 from bnmind._values import sealed
 from bnmind.adaptive.response_models.additive.effects import SkillEffects, needed_levels
 from bnmind.adaptive.response_models.additive.link import LOGIT
+from bnmind.adaptive.response_models.base import check_skills
 from bnmind.adaptive.response_models.base.parameters import make_plain, refuse
 from bnmind.information import Floats
 
@@ -61,16 +62,19 @@ class Nido(SkillEffects):
 
     def with_coefficients(self, coefficients: Floats) -> Self:
         """Return the model with other coefficients."""
+        coefficients = self._numbers(coefficients)
         intercepts, effects = np.split(coefficients, 2)
         return dataclasses.replace(
             self, intercepts=tuple(intercepts.tolist()), effects=tuple(effects.tolist())
         )
 
     @classmethod
+    @checked
     def for_skills(
         cls, required: tuple[int, ...], sizes: tuple[int, ...], *, guess: float, slip: float
     ) -> Self:
         """Return a model that has the guess and the slip if the item needs one skill."""
+        check_skills(required, sizes)
         if not (0 < guess < 1 and 0 < slip < 1):
             refuse([f"expected a guess and a slip above 0 and below 1, got {guess} and {slip}"])
         n = len(required)

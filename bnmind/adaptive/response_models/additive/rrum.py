@@ -19,7 +19,7 @@ from typing import Self
 
 import numpy as np
 
-from bnmind._arguments import check_fields
+from bnmind._arguments import check_fields, checked
 from bnmind._values import sealed
 from bnmind.adaptive.response_models.additive.effects import (
     ROUNDING,
@@ -27,6 +27,7 @@ from bnmind.adaptive.response_models.additive.effects import (
     needed_levels,
 )
 from bnmind.adaptive.response_models.additive.link import LOG
+from bnmind.adaptive.response_models.base import check_skills
 from bnmind.adaptive.response_models.base.parameters import make_plain, refuse
 from bnmind.information import Floats
 
@@ -71,13 +72,16 @@ class Rrum(ItemEffects):
 
     def with_coefficients(self, coefficients: Floats) -> Self:
         """Return the model with other coefficients."""
+        coefficients = self._numbers(coefficients)
         baseline, penalties = float(np.exp(coefficients.sum())), np.exp(-coefficients[1:]).tolist()
         return dataclasses.replace(self, baseline=baseline, penalties=tuple(penalties))
 
     @classmethod
+    @checked
     def for_skills(
         cls, required: tuple[int, ...], sizes: tuple[int, ...], *, guess: float, slip: float
     ) -> Self:
         """Return a model with equal penalties, from the guess to one minus the slip."""
+        check_skills(required, sizes)
         factors = cls._even(len(required), guess, slip)[1:]
         return cls(1 - slip, tuple(np.exp(-factors).tolist()), needed_levels(required))

@@ -13,6 +13,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from bnmind._messages import shown
 from bnmind.adaptive.response_models.base.parameters import refuse
 from bnmind.errors import InvalidModelError
 from bnmind.information import Floats
@@ -24,6 +25,7 @@ __all__ = [
     "MadeForSkills",
     "ResponseModel",
     "check_item",
+    "check_skills",
     "made_for_skills",
     "mastery",
     "one_each",
@@ -103,6 +105,23 @@ def made_for_skills(
     if max(required) > 1:
         model = dataclasses.replace(model, required=tuple(required))
     return model  # type: ignore[no-any-return]
+
+
+def check_skills(required: Sequence[int], sizes: Sequence[int]) -> None:
+    """Raise `InvalidModelError` unless there is a required level and a size of each skill.
+
+    >>> check_skills((1,), (2, 2))
+    Traceback (most recent call last):
+    bnmind.errors.InvalidModelError: expected one required level and one number of levels, at \
+least 2, for each skill, got required (1,) and sizes (2, 2)
+    """
+    if not len(required) or len(required) != len(sizes) or min(sizes) < 2:
+        raise InvalidModelError(
+            [
+                "expected one required level and one number of levels, at least 2, for each skill,"
+                f" got required {shown(required)} and sizes {shown(sizes)}"
+            ]
+        )
 
 
 def response_channel(model: ResponseModel, parents: Sequence[Variable]) -> Floats:

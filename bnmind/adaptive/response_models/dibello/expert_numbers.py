@@ -23,11 +23,11 @@ _Member = TypeVar("_Member", bound=StrEnum)
 
 def plain_numbers(name: str, value: Any, problems: list[str], *, depth: int = 2) -> Any:
     """Return a number as a float, and lists of numbers as tuples; add the faults."""
-    many = isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim > 0)
-    if depth and many:
+    if depth and isinstance(value, list | tuple):
         return tuple(plain_numbers(name, entry, problems, depth=depth - 1) for entry in value)
+    wrong = isinstance(value, str | bytes | bool | np.bool_ | np.ndarray)
     try:
-        number = float(value) if not isinstance(value, str | bytes) else float("nan")
+        number = float("nan" if wrong else value)
     except (TypeError, ValueError, OverflowError):
         number = float("nan")
     if not abs(number) <= LARGEST:

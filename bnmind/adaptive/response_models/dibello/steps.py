@@ -126,6 +126,7 @@ class DiBello:
         return len(self.difficulties) + 1
 
     @classmethod
+    @checked
     def samejima(
         cls,
         slopes: float | tuple[float, ...],
