@@ -210,7 +210,7 @@ WRITERS_OF_FILES: dict[str, tuple[Callable[[Path], None], str, int]] = {
     "tree .dot": (_tree, "a.dot", 1),
     "weights": (_weights, "a.json", 1),
     "comparison": (_comparison, "", 2),
-    "simulation": (_simulation, "", 16),
+    "simulation": (_simulation, "", 17),
     "strategy": (_command("strategy", "knuth", *SMALL, "--tree", "PLACE"), "a.json", 1),
     "strategy .svg": (_command("strategy", "knuth", *SMALL, "--tree", "PLACE"), "a.svg", 1),
     "fit-weights": (_command("fit-weights", *SMALL, *FEW, "--out", "PLACE"), "a.json", 1),
@@ -243,7 +243,7 @@ WRITERS_OF_FILES: dict[str, tuple[Callable[[Path], None], str, int]] = {
     "simulate": (
         _command("simulate", "bank.json", "--examinees", "5", "--out", "PLACE"),
         "",
-        16,
+        17,
     ),
 }
 """What writes, the name of what it writes (empty for a directory), and how many files."""

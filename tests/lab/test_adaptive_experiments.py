@@ -129,13 +129,17 @@ def test_rows_do_not_depend_on_batches() -> None:
 
 
 _ONE: Any = st.sampled_from(
-    ["items:3", "time:2.5", "cost:4.0", "entropy:0.1", "profile:0.9", "certainty:0.85", "gain:0.01"]
+    [
+        *("items:3", "time:2.5", "cost:4.0", "entropy:0.1", "profile:0.9", "certainty:0.85"),
+        *("gain:0.01", "plateau:0.05", "sprt:0.2"),
+    ]
 )
 
 
 def test_every_stopper_is_tried() -> None:
     assert set(STOPPERS) == {
-        *("items", "time", "cost", "entropy", "profile", "certainty", "gain", "deviation")
+        *("items", "time", "cost", "entropy", "profile", "certainty", "gain", "deviation"),
+        *("plateau", "sprt", "cut"),
     }
 
 

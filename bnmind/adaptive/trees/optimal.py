@@ -185,7 +185,7 @@ def optimal_test_tree(
     >>> bank = ItemBank.from_qmatrix([[1, 0], [0, 1], [1, 1]], guess=0.2, slip=0.1)
     >>> best = optimal_test_tree(bank, 2)
     >>> best.is_proven, round(best.value, 4), best.tree.root.item
-    (True, 1.2064, 'item_1')
+    (True, 1.2054, 'item_1')
     """
     problem = search_problem(bank, depth, aim=aim, price=price)
     found = best_tree(problem, max_beliefs=max_beliefs, until=until)

@@ -41,7 +41,8 @@ _KNOWN = (
     *("entropy-sampled", "map-sampled"),
     # Selectors of adaptive tests.
     *("skills", "gdi", "kl", "fisher", "loss", "pwkl", "mpwkl", "order"),
-    *("per-cost", "per-time", "lower bound", "randomesque"),
+    *("per-cost", "per-time", "lower bound", "randomesque", "mepv", "a-stratified"),
+    "progressive",
 )
 """Names in the order of their styles. Append others; a change of the order changes pictures."""
 
