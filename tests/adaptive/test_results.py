@@ -174,8 +174,8 @@ def test_replay_tells_bad_input() -> None:
     selectors: Selectors = {"entropy": MinimalEntropy()}
     with pytest.raises(InvalidArgumentError, match="2 to 80 folds"):
         replay(lambda others: BANK, answers, selectors, folds=81)
-    other = ItemBank.from_qmatrix(Q[:4], guess=0.2, slip=0.1)
-    with pytest.raises(ResponseTableError, match="item_5"):
+    other = ItemBank.from_qmatrix([*Q, Q[0]], guess=0.2, slip=0.1)
+    with pytest.raises(ResponseTableError, match=f"item_{len(Q) + 1}"):
         replay(lambda others: other, answers, selectors)
     renamed = ItemBank.from_qmatrix(Q, guess=0.2, slip=0.1, skill_names=["a", "b"])
     banks = iter([BANK, renamed])

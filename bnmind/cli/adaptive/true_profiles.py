@@ -7,8 +7,6 @@ import dataclasses
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from bnmind._bounded_files import LARGE_FILE, read_text
 from bnmind._messages import shown
 from bnmind.errors import ResponseTableError, UnknownNameError
@@ -27,6 +25,8 @@ def with_profiles(people: Examinees, bank: ItemBank, path: Path) -> Examinees:
     ResponseTableError
         If a skill has no column, a level is unknown, or there are not as many rows.
     """
+    import numpy as np
+
     rows = [row for row in csv.reader(read_text(path, most=LARGE_FILE).splitlines()) if any(row)]
     head, body = (rows[0], rows[1:]) if rows else ([], [])
     head = [name.strip() for name in head]
