@@ -116,7 +116,7 @@ def test_effective_abilities_and_combinations_are_those_of_the_tests_of_cpttools
 def test_dibello_samejima_is_calc_ds_table(
     slope: float, difficulty: float, increments: list[float]
 ) -> None:
-    """P(X ≥ r) is logistic in 1.7 η − d_r, d_r = Σ_{s < r} increments − half of their sum."""
+    """P(X ≥ r) is logistic in 1.7 (η − d_r), d_r = Σ_{s < r} increments − half of their sum."""
     skill = Variable("skill", ("low", "medium", "high"))
     model = DiBello.samejima(slope, difficulty, tuple(increments))
     channel = response_channel(model, [skill])
@@ -124,7 +124,20 @@ def test_dibello_samejima_is_calc_ds_table(
         eta = slope * NORMAL.inv_cdf((2 * level + 1) / 6) - difficulty
         for r in range(len(increments) + 1):
             d = sum(increments[:r]) - sum(increments) / 2
-            assert row[r + 1 :].sum() == pytest.approx(1 / (1 + math.exp(d - 1.7 * eta)), abs=1e-9)
+            above = 1 / (1 + math.exp(-1.7 * (eta - d)))
+            assert row[r + 1 :].sum() == pytest.approx(above, abs=1e-9)
+
+
+def test_three_increments_are_those_of_the_tests_of_cpttools() -> None:
+    """R. Almond, CPTtools, tests/testthat/test-DSLikelihoods.R: dinc = c(.3, .4, .3)."""
+    model = DiBello.samejima(1.0, 0.0, (0.3, 0.4, 0.3))
+    betas = [0.5, 0.2, -0.2, -0.5]  # rev(cumsum(c(0, .3, .4, .3))) - .5, the best response first
+    assert model.difficulties == pytest.approx(betas[::-1])
+    channel = response_channel(model, [Variable("S1", ("Low", "Medium", "High"))])
+    for row, level in zip(channel, range(3), strict=True):
+        theta = NORMAL.inv_cdf((2 * level + 1) / 6)
+        expected = linked("graded-response", [theta - beta for beta in betas])
+        np.testing.assert_allclose(row, expected[::-1], atol=1e-12)
 
 
 @given(positive, numbers, st.floats(0.1, 3), st.integers(2, 5))

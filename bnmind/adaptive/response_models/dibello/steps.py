@@ -144,14 +144,14 @@ class DiBello:
         difficulty
             The difficulty in the middle of the steps.
         increments
-            The distances between successive thresholds, on the scale of the logistic curve
-            (without the factor 1.7), from the worst responses to the best; at least 0.
+            The distances between successive difficulties, from the worst responses to the best;
+            at least 0.
         combination
             The combination function, none with offsets.
 
         Examples
         --------
-        >>> DiBello.samejima(1.0, 0.5, (1.7,)).difficulties
+        >>> DiBello.samejima(1.0, 0.5, (1.0,)).difficulties
         (0.0, 1.0)
         """
         if combination.is_offset:
@@ -160,7 +160,7 @@ class DiBello:
             raise InvalidModelError([f"expected increments of at least 0, got {increments}"])
         places = np.cumsum([0.0, *increments])
         middle = places[-1] / 2
-        difficulties = tuple((difficulty + (places - middle) / 1.7).tolist())
+        difficulties = tuple((difficulty + places - middle).tolist())
         return cls(slopes, difficulties, combination, Link.GRADED_RESPONSE)
 
     @checked
