@@ -162,15 +162,35 @@ def test_the_best_list_is_that_of_all_lists(problem: TreeProblem) -> None:
         for chosen in combinations(range(problem.n_questions), problem.depth)
         if not problem.excludes[np.ix_(chosen, chosen)].any()
     ]
-    try:
-        found = best_fixed_list(problem)
-    except InvalidArgumentError:
-        return  # greedy additions may end before the list is complete
+    if not lists:
+        with pytest.raises(InvalidArgumentError, match="questions is possible"):
+            best_fixed_list(problem)
+        return
+    found = best_fixed_list(problem)
     expected = min(value_of_list(problem, chosen) for chosen in lists)
     assert found.is_proven
     assert found.value == pytest.approx(expected, abs=1e-8)
     assert value_of_list(problem, found.questions) == pytest.approx(expected, abs=1e-8)
     assert found.greedy_value == pytest.approx(value_of_list(problem, found.greedy), abs=1e-8)
+
+
+def test_a_list_is_found_where_the_best_question_excludes_all_others() -> None:
+    sides = np.array([[0.95, 0.05], [0.8, 0.2], [0.8, 0.2]])
+    excludes = np.zeros((3, 3), dtype=bool)
+    excludes[0, 1:] = excludes[1:, 0] = True
+    problem = TreeProblem(
+        prior=np.full(2, 0.5),
+        channels=np.stack([sides, sides[:, ::-1]], axis=1),
+        objective=ExpectedEntropy(),
+        depth=2,
+        excludes=excludes,
+    )
+    found = best_fixed_list(problem)
+    assert found.questions == found.greedy == (1, 2)
+    assert found.is_proven
+    assert best_fixed_list(problem, until=lambda *_: True).questions == (1, 2)
+    with pytest.raises(InvalidArgumentError, match="no list of 3 questions is possible"):
+        best_fixed_list(replace(problem, depth=3))
 
 
 def test_a_list_search_that_ends_early_keeps_the_greedy_list() -> None:

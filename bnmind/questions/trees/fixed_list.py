@@ -59,7 +59,11 @@ class FixedList(Value):
     lower: float
     """No list of the same length has a smaller value."""
     greedy: tuple[int, ...]
-    """The list that adds the best question each time, in this order."""
+    """The list that adds the best question each time, in this order.
+
+    If questions that exclude each other end it too soon, it is instead a possible list whose
+    questions have a small sum of values alone.
+    """
     greedy_value: float
     """Its value."""
     n_lists: int
@@ -206,13 +210,11 @@ class _Search:
     def greedy(self, part: _Part) -> None:
         """Add the best question each time; this is the first known list."""
         problem = self.problem
+        root = part
         while len(part.chosen) < problem.depth:
             if not part.is_open.any():
-                raise InvalidArgumentError(
-                    f"no list of {problem.depth} questions is possible, only one of"
-                    f" {len(part.chosen)} was found",
-                    problem.depth,
-                )
+                self._keep_possible(root)
+                break
             after = np.where(part.is_open, part.after, np.inf)
             question = int(np.argmax(after <= after.min() + _CLOSE))
             if len(part.chosen) == problem.depth - 1:
@@ -220,6 +222,20 @@ class _Search:
                 break
             part = self._with(part, question, self._open(part.is_open, question))
         self.greedy_list, self.greedy_value = self.best, self.best_value
+
+    def _keep_possible(self, root: _Part) -> None:
+        """Keep a list without questions that exclude each other; raise if there is none."""
+        possible = _possible_list(self.problem, root)
+        if possible is None:
+            raise InvalidArgumentError(
+                f"no list of {self.problem.depth} questions is possible: too few are left, or too"
+                " many of them exclude each other",
+                self.problem.depth,
+            )
+        part = root
+        for question in possible[:-1]:
+            part = self._with(part, question, self._open(part.is_open, question))
+        self._keep(possible, float(part.after[possible[-1]]))
 
     def _keep(self, questions: tuple[int, ...], value: float) -> None:
         if value < self.best_value - _CLOSE:
@@ -254,3 +270,24 @@ class _Search:
         cheapest = float(np.sort(price[is_open])[:more].sum())
         value, after = part.value - spent, part.after - spent - price
         return self.problem.bounds.fixed(value, after, is_open, more) + spent + cheapest
+
+
+def _possible_list(problem: TreeProblem, root: _Part) -> tuple[int, ...] | None:
+    """Return the possible list whose questions have the least sum of values alone, if any."""
+    from scipy.optimize import Bounds, LinearConstraint, milp
+
+    n = problem.n_questions
+    assert problem.excludes is not None
+    first, second = np.nonzero(np.triu(problem.excludes, 1))
+    pairs = np.zeros((len(first), n))
+    pairs[np.arange(len(first)), first] = pairs[np.arange(len(first)), second] = 1
+    found = milp(
+        root.after,
+        integrality=np.ones(n),
+        bounds=Bounds(0, root.is_open.astype(float)),
+        constraints=[
+            LinearConstraint(pairs, -np.inf, 1),
+            LinearConstraint(np.ones((1, n)), problem.depth, problem.depth),
+        ],
+    )
+    return None if found.x is None else tuple(np.flatnonzero(found.x > 0.5).tolist())
