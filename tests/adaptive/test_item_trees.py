@@ -222,6 +222,15 @@ def test_panels_route_by_points_and_ask_no_item_twice() -> None:
     assert panel_test(bank, [2, 1], routes=3).value <= one.value + 1e-12
 
 
+def test_a_panel_leaves_out_impossible_responses() -> None:
+    bank = ItemBank.from_qmatrix([[1, 0], [1, 0], [0, 1], [0, 1]], guess=0.0, slip=0.0)
+    for lengths, profiles in (([2, 1], 4), ([4], 4), ([1, 1, 1, 1], 4)):
+        panel = panel_test(bank, lengths)
+        assert len(list(panel.tree.root.ends())) == profiles
+        assert panel.tree.entropy == pytest.approx(panel.value, abs=1e-9)
+        assert sum(end.probability for end in panel.tree.root.ends()) == pytest.approx(1)
+
+
 def test_json_is_read_again(tmp_path: Path) -> None:
     bank = small_bank()
     tree = optimal_test_tree(bank, 2).tree

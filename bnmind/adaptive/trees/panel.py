@@ -43,6 +43,9 @@ __all__ = ["Panel", "PanelModule", "PanelRoute", "panel_test"]
 
 _CLOSE = 1e-10
 
+_NEVER = 1e-280
+"""Responses of smaller probability are taken as impossible."""
+
 _Cuts: TypeAlias = tuple[float, tuple[tuple[int, int], ...]]
 """The value of some routes, and their first and last scores."""
 
@@ -133,7 +136,7 @@ def panel_test(
     return Panel(
         root=root,
         value=value,
-        tree=item_tree(bank, _branch(bank, root)),
+        tree=item_tree(bank, _branch(bank, problem, root, problem.prior)),
         aim=aim or EntropyOfSkills(),
     )
 
@@ -165,7 +168,7 @@ class _Panels:
             channel = self.problem.channels[question]
             points = np.concatenate([points + response for response in range(channel.shape[1])])
             joint = np.concatenate([joint * column for column in channel.T])
-        is_possible = joint.sum(axis=1) > 1e-280
+        is_possible = joint.sum(axis=1) > _NEVER
         return joint[is_possible], points[is_possible]
 
     def _routes(
@@ -195,19 +198,35 @@ class _Panels:
         )
 
 
-def _branch(bank: ItemBank, module: PanelModule, done: int = 0, points: int = 0) -> Branch:
-    """Return a panel item by item."""
+def _branch(
+    bank: ItemBank,
+    problem: TreeProblem,
+    module: PanelModule,
+    joint: Floats,
+    done: int = 0,
+    points: int = 0,
+) -> Branch:
+    """Return a panel item by item, without impossible responses.
+
+    Parameters
+    ----------
+    bank, problem, module
+        The bank, the problem of its items, and the module.
+    joint
+        ``(states,)``, the joint probability of the responses so far and the states.
+    done, points
+        The number of items asked in the module, and the points in it.
+    """
     if done == len(module.items):
         for route in module.routes:
             if route.least <= points <= route.most:
-                return _branch(bank, route.module)
+                return _branch(bank, problem, route.module, joint)
         return Branch()
     item = module.items[done]
-    channel = bank.channel(item)
-    return Branch(
-        item,
-        {
-            response: _branch(bank, module, done + 1, points + response)
-            for response in range(channel.shape[1])
-        },
-    )
+    after = [joint * column for column in problem.channels[bank.position(item)].T]
+    below = {
+        response: _branch(bank, problem, module, part, done + 1, points + response)
+        for response, part in enumerate(after)
+        if part.sum() > _NEVER
+    }
+    return Branch(item, below)
