@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, count
 
 import numpy as np
 import pytest
@@ -117,6 +117,42 @@ def test_a_search_that_ends_early_has_right_bounds(problem: TreeProblem, rounds:
     assert few.lower - 1e-8 <= expected <= few.tree.value + 1e-8
     lowest = [known.lower for known in seen]
     assert lowest == sorted(lowest)
+
+
+@pytest.mark.parametrize("most", [1, 50, 500, 5000])
+def test_a_search_keeps_no_more_beliefs_than_it_may(most: int) -> None:
+    rng = np.random.default_rng(6)
+    problem = TreeProblem(
+        prior=np.full(12, 1 / 12),
+        channels=rng.dirichlet(np.ones(2), (12, 12)),
+        objective=ExpectedEntropy(),
+        depth=5,
+    )
+    found = best_tree(problem, max_beliefs=most)
+    assert most - 12 * 2 < found.n_beliefs <= most
+    assert not found.is_proven
+
+
+def test_a_search_ends_if_nothing_is_left_to_expand(monkeypatch: pytest.MonkeyPatch) -> None:
+    # By rounding, a root may seem open although no belief below it is.
+    monkeypatch.setattr("bnmind.questions.trees.search._CLOSED", -1.0)
+    problem = TreeProblem(
+        prior=np.full(4, 0.25),
+        channels=np.eye(2)[[[0, 0, 1, 1], [0, 1, 0, 1]]],
+        objective=ExpectedEntropy(),
+        depth=3,
+    )
+    assert best_tree(problem, until=_never_after(100)).is_proven
+
+
+def _never_after(limit: int) -> Callable[[SearchBounds], bool]:
+    rounds = count()
+
+    def until(_: SearchBounds) -> bool:
+        assert next(rounds) < limit, "the search goes on for ever"
+        return False
+
+    return until
 
 
 @settings(max_examples=60, deadline=None)

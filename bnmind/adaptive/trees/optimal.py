@@ -167,7 +167,7 @@ def optimal_test_tree(
     bank, depth, aim, price
         As for `search_problem`.
     max_beliefs
-        The search ends before it keeps more beliefs.
+        The search ends before it keeps more beliefs; it may end somewhat below.
     until
         Called after each round of the search with what is known; the search ends if it returns
         True.

@@ -123,7 +123,7 @@ def best_tree(
     problem
         The problem.
     max_beliefs
-        The search ends before it keeps more beliefs.
+        The search ends before it keeps more beliefs; it may end somewhat below.
     until
         Called after each round; the search ends if it returns True.
 
@@ -136,8 +136,7 @@ def best_tree(
         raise InvalidArgumentError(f"max_beliefs must be at least 1, got {max_beliefs}")
     search = _Search(problem)
     try:
-        while not search.is_done and search.known.n_beliefs < max_beliefs:
-            search.advance(max_beliefs)
+        while not search.is_done and search.advance(max_beliefs):
             if until is not None and until(search.known):
                 break
     except KeyboardInterrupt:
@@ -179,22 +178,34 @@ class _Search:
     def is_done(self) -> bool:
         return bool(self.levels[0].high[0] - self.levels[0].low[0] <= _CLOSED)
 
-    def advance(self, max_beliefs: int) -> None:
-        """Expand many beliefs, and pass the values up."""
+    def advance(self, max_beliefs: int) -> bool:
+        """Expand many beliefs, and pass the values up; return whether any was expanded.
+
+        None is expanded if the new beliefs might not fit in ``max_beliefs``, or if the root is
+        open by rounding alone.
+        """
         levels = list(self.levels)
         tips = self._tips(levels)
         room = max_beliefs - sum(map(len, levels))
+        most_below = self.problem.n_questions * self.problem.n_outcomes
         for number in range(len(levels) - 1):
-            chosen = tips[number][: max(1, room)]
-            for start in range(0, len(chosen), self._block):
-                some = chosen[start : start + self._block]
+            chosen = tips[number]
+            while len(chosen) and room >= most_below:
+                n = min(self._block, room // most_below)
+                before = len(levels[number + 1])
                 levels[number], levels[number + 1] = self._expanded(
-                    levels[number], levels[number + 1], some, number
+                    levels[number], levels[number + 1], chosen[:n], number
                 )
+                chosen = chosen[n:]
+                room -= len(levels[number + 1]) - before
+        expanded = [level.n_expanded for level in levels]
+        if expanded == [level.n_expanded for level in self.levels]:
+            return False
         for number in range(len(levels) - 2, -1, -1):
             if levels[number].n_expanded:
                 levels[number] = levels[number].updated(levels[number + 1], self.problem.price)
         self.levels = tuple(levels)
+        return True
 
     @property
     def _block(self) -> int:
