@@ -25,21 +25,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
-from bnmind.adaptive.beliefs.batch_belief import MISSING, BatchBelief
+from bnmind.adaptive.beliefs.batch_belief import BatchBelief
 from bnmind.adaptive.beliefs.start import start_beliefs
 from bnmind.adaptive.beliefs.table_batch import TableBatch
 from bnmind.adaptive.selection.rules import asked_mask
 from bnmind.adaptive.sessions.design import Design
-from bnmind.adaptive.stopping.ending import Ending, ending
-from bnmind.adaptive.stopping.stopper import BatchProgress, Reasons, Stopper
+from bnmind.adaptive.stopping.stopper import Reasons
 from bnmind.adaptive.trees.answer_kinds import AnswerKinds
 from bnmind.adaptive.trees.cut_bounds import Resolution, Values, most_items, values_now
 from bnmind.adaptive.trees.evaluation_results import CertifiedInterval, DesignEvaluation
+from bnmind.adaptive.trees.next_items import check_without_luck, outlook_of, selected_items
 from bnmind.adaptive.trees.order_free import ignores_order
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 
-__all__ = ["DEFAULT_BELIEFS", "check_without_luck", "evaluate_design", "selected_items"]
+__all__ = ["DEFAULT_BELIEFS", "evaluate_design"]
 
 DEFAULT_BELIEFS = 2**20
 """The default limit of beliefs to evaluate."""
@@ -196,7 +196,7 @@ class _Evaluation:
         values = values_now(block.beliefs)
         pattern = np.stack([values.pattern, values.skills.mean(axis=1), values.entropy])
         sums.curves[:, :, step] += (pattern @ block.probability)[:, None]
-        outlook = self._outlook(block)
+        outlook = outlook_of(self.design, block.beliefs, block.asked)
         ends = outlook.reasons != ""
         self._count_ends(block, values, outlook.reasons, np.flatnonzero(ends))
         follows = ~ends & (block.probability >= self.min_probability)
@@ -211,21 +211,6 @@ class _Evaluation:
         if not len(rows):
             return None
         return self._children(block.take(rows), outlook.allowed[rows])
-
-    def _outlook(self, block: _Block) -> Ending:
-        was_asked = asked_mask(self.bank, block.asked)
-
-        def reasons_of(stopper: Stopper, allowed: NDArray[np.bool_]) -> Reasons:
-            return stopper.stop_batch(BatchProgress(block.beliefs, was_asked, allowed, block.asked))
-
-        return ending(
-            self.bank,
-            self.design.rules,
-            self.design.stopper,
-            block.asked,
-            available=np.ones(was_asked.shape, dtype=bool),
-            reasons_of=reasons_of,
-        )
 
     def _children(self, block: _Block, allowed: NDArray[np.bool_]) -> _Block:
         items = selected_items(self.design, block.beliefs, allowed)
@@ -332,44 +317,6 @@ class _Evaluation:
             n_merged=sums.n_merged,
             n_cut=sums.n_cut,
         )
-
-
-def check_without_luck(design: Design) -> None:
-    """Raise `InvalidArgumentError` if a design draws the items that are eligible."""
-    if design.eligibility is not None:
-        raise InvalidArgumentError(
-            "expected a design without luck, got one that draws the eligible items; simulate such"
-            " a test instead",
-            design,
-        )
-
-
-def selected_items(
-    design: Design, beliefs: BatchBelief, allowed: NDArray[np.bool_]
-) -> NDArray[np.intp]:
-    """Return the next item for each belief.
-
-    Raises
-    ------
-    InvalidArgumentError
-        If the selector needs random numbers.
-    """
-    try:
-        selection = design.selector.select_batch(beliefs, allowed)
-    except InvalidArgumentError as error:
-        if "luck" not in str(error):
-            raise
-        raise InvalidArgumentError(
-            f"expected a selector without luck, got {type(design.selector).__name__}, which draws;"
-            " simulate such a test instead",
-            design.selector,
-        ) from error
-    if selection.set_aside.any() or np.any(selection.items == MISSING):
-        raise InvalidArgumentError(
-            f"expected a selector without exposure control, got {type(design.selector).__name__}",
-            design.selector,
-        )
-    return selection.items
 
 
 def _interval(pair: Floats) -> CertifiedInterval:

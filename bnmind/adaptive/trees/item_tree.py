@@ -10,16 +10,13 @@ from numpy.typing import NDArray
 
 from bnmind._arguments import checked
 from bnmind._values import CheckedValue
-from bnmind.adaptive.beliefs.batch_belief import MISSING, BatchBelief, Responses
+from bnmind.adaptive.beliefs.batch_belief import MISSING, Responses
 from bnmind.adaptive.beliefs.start import beliefs_given, start_beliefs
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.selection.baselines import FixedOrder
-from bnmind.adaptive.selection.rules import asked_mask
 from bnmind.adaptive.sessions.design import Design
-from bnmind.adaptive.stopping.ending import ending
 from bnmind.adaptive.stopping.length import MaximalItems
-from bnmind.adaptive.stopping.stopper import BatchProgress, Reasons, Stopper
-from bnmind.adaptive.trees.evaluation import check_without_luck, selected_items
+from bnmind.adaptive.trees.next_items import check_without_luck, outlook_of, selected_items
 from bnmind.errors import InvalidResponseError, TooLargeError
 
 __all__ = ["MOST_NODES", "Branch", "ItemNode", "ItemTree", "design_tree", "fixed_tree", "item_tree"]
@@ -235,11 +232,12 @@ def design_tree(design: Design, *, max_nodes: int = MOST_NODES) -> ItemTree:
     asked = np.zeros((1, 0), dtype=np.intp)
     n_nodes = 1
     while True:
-        rows, allowed = _going_on(design, beliefs, asked)
+        outlook = outlook_of(design, beliefs, asked)
+        rows = np.flatnonzero(outlook.reasons == "")
         if not len(rows):
             break
         beliefs, asked = beliefs.take(rows), asked[rows]
-        items = selected_items(design, beliefs, allowed[rows])
+        items = selected_items(design, beliefs, outlook.allowed[rows])
         parents: list[int] = []
         responses: list[int] = []
         following: list[_Grown] = []
@@ -273,26 +271,6 @@ class _Grown:
 
     def branch(self) -> Branch:
         return Branch(self.item, {r: below.branch() for r, below in self.below.items()})
-
-
-def _going_on(
-    design: Design, beliefs: BatchBelief, asked: NDArray[np.intp]
-) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-    """Return the rows of the tests that go on, and the open items of all."""
-    was_asked = asked_mask(design.bank, asked)
-
-    def reasons_of(stopper: Stopper, allowed: NDArray[np.bool_]) -> Reasons:
-        return stopper.stop_batch(BatchProgress(beliefs, was_asked, allowed, asked))
-
-    outlook = ending(
-        design.bank,
-        design.rules,
-        design.stopper,
-        asked,
-        available=np.ones(was_asked.shape, dtype=bool),
-        reasons_of=reasons_of,
-    )
-    return np.flatnonzero(outlook.reasons == ""), outlook.allowed
 
 
 @checked
