@@ -33,6 +33,7 @@ __all__ = [
     "InvalidReplyError",
     "InvalidResponseError",
     "MissingLibraryError",
+    "MissingLuckError",
     "ModelFileError",
     "NothingToAskError",
     "ResponseTableError",
@@ -71,6 +72,10 @@ class _OffendingValueError(BnmindError, ValueError):
 
 class InvalidArgumentError(_OffendingValueError):
     """An argument has the wrong type or is out of range. The message lists all faults."""
+
+
+class MissingLuckError(InvalidArgumentError):
+    """A selector that draws was given no random numbers; `value` is None."""
 
 
 class InfeasibleDesignError(InvalidArgumentError):

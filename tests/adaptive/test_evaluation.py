@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pytest
@@ -30,6 +32,7 @@ from bnmind.adaptive import (
     simulate,
     start_belief,
 )
+from bnmind.adaptive.selection.selector import BatchSelection
 from bnmind.errors import InvalidArgumentError
 from tests.banks import banks
 
@@ -192,3 +195,13 @@ def test_a_selector_that_draws_is_refused() -> None:
         evaluate_design(Design(equal_items(3)), min_probability=1.5)
     with pytest.raises(InvalidArgumentError, match="max_beliefs"):
         evaluate_design(Design(equal_items(3)), max_beliefs=0)
+
+
+def test_another_fault_of_a_selector_is_not_taken_as_luck() -> None:
+    @dataclass(frozen=True)
+    class Unlucky(FixedOrder):
+        def select_batch(self, *_: Any, **__: Any) -> BatchSelection:
+            raise InvalidArgumentError("no such luck: this selector is broken")
+
+    with pytest.raises(InvalidArgumentError, match="is broken"):
+        evaluate_design(Design(equal_items(3), Unlucky()))

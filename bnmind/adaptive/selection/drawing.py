@@ -17,7 +17,7 @@ from bnmind.adaptive.selection.selector import (
     checked_allowed,
     in_bank_order,
 )
-from bnmind.errors import InvalidArgumentError
+from bnmind.errors import InvalidArgumentError, MissingLuckError
 from bnmind.information import Floats
 
 __all__ = ["DrawingSelector", "drawn", "luck_of"]
@@ -70,7 +70,7 @@ def luck_of(belief: SkillBelief, rng: np.random.Generator | None) -> Floats:
 
     Raises
     ------
-    InvalidArgumentError
+    MissingLuckError
         Without a generator.
     """
     n_items = len(belief.bank.items)
@@ -82,13 +82,15 @@ def drawn(luck: ArrayLike | None, shape: tuple[int, ...]) -> Floats:
 
     Raises
     ------
+    MissingLuckError
+        If there is none.
     InvalidArgumentError
-        If there is none, or its shape is another one.
+        If its shape is another one.
     """
-    numbers = None if luck is None else number_array(luck, "luck")
-    if numbers is None or numbers.shape != shape:
-        raise InvalidArgumentError(
-            f"expected luck of shape {shape} for a selector that draws, got"
-            f" {'none' if numbers is None else f'shape {numbers.shape}'}"
-        )
+    expected = f"expected luck of shape {shape} for a selector that draws"
+    if luck is None:
+        raise MissingLuckError(f"{expected}, got none")
+    numbers = number_array(luck, "luck")
+    if numbers.shape != shape:
+        raise InvalidArgumentError(f"{expected}, got shape {numbers.shape}")
     return numbers

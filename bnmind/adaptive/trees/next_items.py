@@ -10,7 +10,7 @@ from bnmind.adaptive.selection.rules import asked_mask
 from bnmind.adaptive.sessions.design import Design
 from bnmind.adaptive.stopping.ending import Ending, ending
 from bnmind.adaptive.stopping.stopper import BatchProgress, Reasons, Stopper
-from bnmind.errors import InvalidArgumentError
+from bnmind.errors import InvalidArgumentError, MissingLuckError
 
 __all__ = ["check_without_luck", "outlook_of", "selected_items"]
 
@@ -64,9 +64,7 @@ def selected_items(
     """
     try:
         selection = design.selector.select_batch(beliefs, allowed)
-    except InvalidArgumentError as error:
-        if "luck" not in str(error):
-            raise
+    except MissingLuckError as error:
         raise InvalidArgumentError(
             f"expected a selector without luck, got {type(design.selector).__name__}, which draws;"
             " simulate such a test instead",
