@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from bnmind.adaptive import (
     AnyOf,
+    BatchSelection,
     Design,
     EntropyBelow,
     Examinees,
@@ -32,7 +33,6 @@ from bnmind.adaptive import (
     simulate,
     start_belief,
 )
-from bnmind.adaptive.selection.selector import BatchSelection
 from bnmind.errors import InvalidArgumentError
 from tests.banks import banks
 

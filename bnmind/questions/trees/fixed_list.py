@@ -283,7 +283,7 @@ def _possible_list(problem: TreeProblem, root: _Part) -> tuple[int, ...] | None:
     pairs[np.arange(len(first)), first] = pairs[np.arange(len(first)), second] = 1
     found = milp(
         root.after,
-        integrality=np.ones(n),
+        integrality=np.ones(n, dtype=np.intp),
         bounds=Bounds(0, root.is_open.astype(float)),
         constraints=[
             LinearConstraint(pairs, -np.inf, 1),
