@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from bnmind.adaptive import (
     AnyOf,
     BatchSelection,
+    ContentBalance,
     Design,
     EntropyBelow,
     Examinees,
@@ -144,6 +145,33 @@ def test_a_cut_tree_bounds_the_exact_results(bank: ItemBank, most: int, least: f
         assert interval.low - 1e-9 <= value.low <= interval.high + 1e-9
     assert np.all(cut.curves[:2, 0] <= exact.curves[:2, 0] + 1e-9)
     assert np.all(cut.curves[:, 1] >= exact.curves[:, 1] - 1e-9)
+
+
+class AfterThree(StopBy):
+    """A stopper of a user's own that says how long tests may be."""
+
+    def __init__(self) -> None:
+        super().__init__(lambda progress: len(progress.asked) >= 3)
+
+    def most_items(self) -> int:
+        return 3
+
+
+def test_a_cut_tree_knows_the_length_of_a_stopper_of_ones_own() -> None:
+    cut = evaluate_design(Design(equal_items(6), FixedOrder(), AfterThree()), max_beliefs=3)
+    assert cut.n_cut
+    assert cut.length.high == pytest.approx(3)
+
+
+def test_a_cut_tree_knows_that_minima_outweigh_stoppers() -> None:
+    items = [Item(f"i{k}", content="ab"[k // 2]) for k in range(4)]
+    bank = ItemBank.from_qmatrix([[1]] * 4, guess=0.2, slip=0.1, items=items)
+    rules = (ContentBalance(minima={"a": 2, "b": 2}),)
+    design = Design(bank, FixedOrder(), AfterThree(), rules=rules)
+    cut = evaluate_design(design, max_beliefs=3)
+    assert evaluate_design(design).length.low == pytest.approx(4)
+    assert cut.n_cut
+    assert cut.length.high == pytest.approx(4)
 
 
 def test_it_agrees_with_simulation() -> None:

@@ -30,8 +30,9 @@ from bnmind.adaptive.beliefs.batch_belief import BatchBelief
 from bnmind.adaptive.beliefs.profile_space import ProfileSpace
 from bnmind.adaptive.beliefs.table_batch import TableBatch
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.adaptive.stopping.length import MaximalItems
-from bnmind.adaptive.stopping.stopper import AllOf, AnyOf, Stopper
+from bnmind.adaptive.sessions.design import Design
+from bnmind.adaptive.stopping.ending import RuleOfWholeTest, RuleWithMinima
+from bnmind.adaptive.stopping.stopper import limits_of, most_items_of
 from bnmind.information import Floats, entropy
 
 __all__ = ["Resolution", "Values", "most_items", "values_now"]
@@ -103,12 +104,16 @@ class Resolution(Sealed):
         return Values(pattern, np.stack(skills, axis=1), left)
 
 
-def most_items(stopper: Stopper | None) -> float:
-    """Return the largest number of items that a stopper allows; infinite if it has no limit."""
-    if isinstance(stopper, MaximalItems):
-        return stopper.items
-    if isinstance(stopper, AnyOf):
-        return min(map(most_items, stopper.stoppers))
-    if isinstance(stopper, AllOf):
-        return max(map(most_items, stopper.stoppers))
-    return float("inf")
+def most_items(design: Design) -> int:
+    """Return the largest number of items of a test.
+
+    Rules with minima hold back every stopper but limits, and some outweigh limits too.
+    """
+    stopper, every = design.stopper, len(design.bank.items)
+    rules = [rule for rule in design.rules if isinstance(rule, RuleWithMinima)]
+    if any(isinstance(rule, RuleOfWholeTest) and rule.outweighs_limits() for rule in rules):
+        return every
+    if rules and stopper is not None:
+        stopper = limits_of(stopper)
+    most = most_items_of(stopper)
+    return every if most is None else min(most, every)

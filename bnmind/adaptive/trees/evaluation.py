@@ -155,7 +155,7 @@ class _Evaluation:
         self.min_probability, self.max_beliefs = min_probability, max_beliefs
         self.sums = _Sums(len(bank.items), len(bank.skills))
         self.costs = np.array([item.cost for item in bank.items])
-        self.limit = most_items(design.stopper)
+        self.limit = most_items(design)
         kinds = AnswerKinds.of(bank)
         self.kinds = kinds if merge and kinds.can_merge and ignores_order(design) else None
         start = start_beliefs(bank, 1)
@@ -263,7 +263,7 @@ class _Evaluation:
         beliefs = block.beliefs.take(rows)
         mask = asked_mask(self.bank, block.asked[rows])
         now = values_now(beliefs)
-        most = int(min(self.limit - step, len(self.bank.items) - step))
+        most = self.limit - step
         if self.resolution is not None and isinstance(beliefs, TableBatch):
             best = self.resolution.best(beliefs)
         else:
