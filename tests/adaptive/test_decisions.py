@@ -10,9 +10,11 @@ import pytest
 from bnmind.adaptive import (
     MISSING,
     AbilityDecided,
+    BatchProgress,
     Design,
     Dina,
     Examinees,
+    Independent,
     ItemBank,
     Logistic,
     MinimalEntropy,
@@ -28,6 +30,7 @@ from bnmind.adaptive import (
     simulate,
     simulate_designs,
     start_belief,
+    start_beliefs,
 )
 from bnmind.errors import InvalidArgumentError, InvalidModelError
 
@@ -47,6 +50,25 @@ def test_a_skill_is_decided_by_the_ratio_of_its_likelihoods() -> None:
     assert "skill_1 is decided with an error of at most 0.05" in SkillsDecided(
         0.05, ("skill_1",)
     ).stop(Progress(belief))
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("certain", [0.0, 1.0])
+def test_a_skill_that_is_certain_before_the_test_is_decided(certain: float) -> None:
+    bank = ItemBank.from_qmatrix(
+        [[1, 0], [0, 1]] * 4, guess=0.2, slip=0.1, skills=Independent([certain, 0.5])
+    )
+    belief = start_belief(bank)
+    both, first = SkillsDecided(0.05), SkillsDecided(0.05, ("skill_1",))
+    assert first.stop(Progress(belief))
+    assert not both.stop(Progress(belief))
+    for item in ("item_2", "item_4", "item_6"):
+        belief = belief.update(item, 1)
+    assert both.stop(Progress(belief))
+    none = np.zeros((2, 8), dtype=bool)
+    people = BatchProgress(start_beliefs(bank, 2), none, ~none)
+    assert all(first.stop_batch(people))
+    assert not any(both.stop_batch(people))
 
 
 def test_the_errors_of_decisions_are_bounded() -> None:

@@ -47,7 +47,8 @@ __all__ = ["AbilityDecided", "SkillsDecided"]
 class SkillsDecided:
     """Stop once a probability ratio test decides whether each skill is there.
 
-    Unlike `SkillsCertain`, it does not use the prior odds of the skill, only the answers.
+    Unlike `SkillsCertain`, it does not use the prior odds of the skill, only the answers. A skill
+    that is certain before the first answer is decided.
 
     Parameters
     ----------
@@ -90,6 +91,8 @@ class SkillsDecided:
             raise InvalidModelError(
                 [f"expected two levels of {skill} for a decision, got {len(prior)}"]
             )
+        if prior.min() <= 0:
+            return np.ones(marginal.shape[:-1], dtype=bool)
         return _decided(_log(marginal) - np.log(prior), self.error)
 
     @property
