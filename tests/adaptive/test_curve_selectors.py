@@ -97,6 +97,10 @@ def test_the_weight_of_the_score_grows_from_zero_to_one() -> None:
     assert Progressive(1).weights().tolist() == [1.0]
     late, early = (Progressive(6, acceleration=b).weights() for b in (3, -0.9))
     assert np.all(late[1:-1] < early[1:-1])
+    for b in (400.0, 1e308):
+        assert Progressive(10, acceleration=-b).weights().tolist() == [0.0, *[1.0] * 9]
+        last = Progressive(10, acceleration=b).weights()
+        assert last == pytest.approx([*[0.0] * 9, 1.0], abs=1e-15)
     with pytest.raises(InvalidArgumentError, match="length"):
         Progressive(0)
     with pytest.raises(InvalidArgumentError, match="acceleration"):

@@ -81,7 +81,9 @@ class Progressive(DrawingSelector):
     def weights(self) -> Floats:
         """Return the weight of the score at each question, ``(length,)``."""
         places = np.arange(1, self.length, dtype=np.float64)
-        sums = np.cumsum(np.concatenate([[0.0], (places / self.length) ** self.acceleration]))
+        # Divided by the place of the largest power, which is then 1, so none is infinite.
+        largest = self.length - 1 if self.acceleration >= 0 else 1
+        sums = np.cumsum(np.concatenate([[0.0], (places / largest) ** self.acceleration]))
         result: Floats = sums / sums[-1] if self.length > 1 else np.ones(1)
         return result
 
