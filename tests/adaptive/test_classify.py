@@ -204,6 +204,18 @@ def test_profiles_are_read_by_name_number_and_position(tmp_path: Path) -> None:
             read_profiles(file, BANK, ["x", "y"])
 
 
+def test_rows_with_one_name_are_refused(tmp_path: Path) -> None:
+    file = tmp_path / "truth.csv"
+    file.write_text("id,skill_1,skill_2\nann,0,0\nbob,1,0\nann,1,1\nbob,1,1\nbob,1,1\neve,0,0\n")
+    with pytest.raises(ResponseTableError) as caught:
+        read_profiles(file, BANK, ["ann", "bob", "eve"])
+    assert caught.value.problems == (
+        "expected one row for examinee 'ann', got 2",
+        "expected one row for examinee 'bob', got 3",
+    )
+    assert read_profiles(file, BANK, ["eve"]).levels.tolist() == [[0, 0]]
+
+
 def real(name: str, gate: type[Gdina] | None = None) -> Classification:
     place = data_set(name)
     responses = Responses.from_csv(place / "responses.csv")

@@ -9,6 +9,7 @@ diagnosis models", Educ. Psychol. Meas. 2011 (patterns and attributes, MAP and E
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -125,7 +126,8 @@ def read_profiles(
     ModelFileError
         If the file cannot be read.
     ResponseTableError
-        If a skill has no column, a level is unknown, or rows and examinees do not match.
+        If a skill has no column, a level is unknown, rows and examinees do not match, or
+        several rows have the name of one examinee.
     """
     table = read_table(path)
     columns, ids = _columns(table, bank.skills)
@@ -175,6 +177,14 @@ def _in_order(
     if ids is not None:
         by_name = {str(row[ids]): row for row in rows}
         if all(name in by_name for name in examinees):
+            rows_of = Counter(str(row[ids]) for row in rows)
+            repeated = [
+                f"expected one row for examinee {shown(name)}, got {rows_of[name]}"
+                for name in dict.fromkeys(examinees)
+                if rows_of[name] > 1
+            ]
+            if repeated:
+                raise ResponseTableError(first_faults(repeated))
             return [by_name[name] for name in examinees], False
     numbers = [int(name) for name in examinees if name.isdecimal()]
     if len(numbers) == len(examinees) and 1 <= min(numbers) <= max(numbers) <= len(rows):
