@@ -25,9 +25,15 @@ from bnmind.adaptive import (
     predictive_check,
     standard_errors,
 )
-from bnmind.adaptive.learning.fit.standard_errors import _scores, table_expectation
+from bnmind.adaptive.learning.fit.standard_errors import (
+    _scores,
+    skill_scores,
+    table_expectation,
+)
 from bnmind.adaptive.learning.parameters.isotonic import isotonic, monotone_chances, two_chances
+from bnmind.adaptive.learning.parameters.skill_families import SkillFamilies
 from bnmind.errors import InvalidArgumentError, TooLargeError
+from bnmind.information import Floats
 from tests.modes import examples
 
 Q = [[1, 0], [0, 1], [1, 1], [1, 0], [0, 1], [1, 1], [1, 0], [0, 1]]
@@ -155,6 +161,23 @@ def test_scores_are_gradients_and_vanish_together(skills: Saturated | Independen
             response_parameters = model.layout.response_parameters((moved,))
             ends.append(expectation(response_parameters, found.parameters.skills).log_likelihood)
         assert gradient[place] == pytest.approx((ends[0] - ends[1]) / 2e-4, abs=0.05)
+
+
+def test_the_counts_of_the_skills_are_computed_once_per_pattern(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found = learn(drawn(60, 1), Q, skills=Independent(), options=LearningOptions(starts=1))
+    expectation = table_expectation(found)
+    calls, counts = [], SkillFamilies.counts
+
+    def counted(self: SkillFamilies, profiles: Floats) -> tuple[Floats, ...]:
+        calls.append(profiles)
+        return counts(self, profiles)
+
+    monkeypatch.setattr(SkillFamilies, "counts", counted)
+    scores = skill_scores(found, expectation, np.eye(4))
+    assert len(scores) == 2
+    assert len(calls) == 4 + 1  # and once for the prior distribution
 
 
 def test_standard_errors_tell_how_far_estimates_scatter() -> None:

@@ -209,22 +209,21 @@ def skill_scores(
         return _against_largest(posterior, of_class, n)
     share = np.divide(prior, of_class[classes], out=np.zeros_like(prior), where=prior > 0)
     profiles = posterior[:, classes] * share
+    counts = [np.stack(rows) for rows in zip(*map(skills.counts, profiles), strict=True)]
+    of_prior = skills.counts(prior)
     columns: list[Floats] = []
     curves = skills.curves
     if curves is not None:
-        of_curves = {
-            family: np.stack([skills.counts(row)[family] for row in profiles])
-            for family in curves.cpds
-        }
+        of_curves = {family: counts[family] for family in curves.cpds}
         columns += list(curves.scores(of_curves, dict(enumerate(tables))).T)
     for family, table in enumerate(tables):
         if not skills.free(family) or (curves is not None and family in curves.cpds):
             continue
-        masses = np.stack([skills.counts(row)[family] for row in profiles])
+        masses = counts[family]
         if (spread := skills.scale(family)) is not None:
             columns.append(masses @ (spread.squares - table @ spread.squares))
             continue
-        above = skills.counts(prior)[family].sum(axis=0).reshape(-1)
+        above = of_prior[family].sum(axis=0).reshape(-1)
         flat, chances = masses.reshape(len(masses), len(table), -1), table.reshape(len(table), -1)
         for column in range(chances.shape[1]):
             columns += _against_largest(
