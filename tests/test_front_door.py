@@ -8,6 +8,7 @@ import inspect
 import pickle
 import subprocess
 import sys
+from dataclasses import fields, is_dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import assert_type
@@ -17,6 +18,8 @@ import pandas as pd
 import pytest
 
 import bnmind
+from bnmind import adaptive
+from bnmind.adaptive.items.higher_order import LogisticCPD
 from bnmind.errors import (
     ImpossibleEvidenceError,
     InvalidArgumentError,
@@ -90,6 +93,18 @@ def test_all_rooms_are_there_without_imports_of_their_own() -> None:
     public = {name.split(".")[1] for name in MODULES if name.count(".") == 1}
     hidden = {name for name in public if name.startswith("_")} | {"cli", "web"}
     assert set(ROOMS) == public - hidden
+
+
+def test_no_option_of_adaptive_tests_is_a_bare_true_or_false() -> None:
+    public = [getattr(adaptive, name) for name in adaptive.__all__]
+    kinds = [thing for thing in public if isinstance(thing, type) and is_dataclass(thing)]
+    by_position = {
+        kind.__name__: [field for field in fields(kind) if field.init and not field.kw_only]
+        for kind in [*kinds, LogisticCPD]
+    }
+    assert not [kind for kind, some in by_position.items() if any(f.type == "bool" for f in some)]
+    for kind in ("AStratified", "Agreement", "DiBelloNormal", "HigherOrder", "Priors"):
+        assert len(by_position[kind]) <= 4
 
 
 def test_no_name_hides_a_module() -> None:

@@ -96,7 +96,9 @@ def test_derivatives_are_those_of_the_chances(name: str) -> None:
     np.testing.assert_allclose(kind.tables(x), channels, atol=1e-12)
 
 
-ALL_PRIORS = Priors((2.0, 5.0), (2.0, 9.0), 1.0, (0.1, 0.4), (-1.1, 0.8), (-2.0, 0.7))
+ALL_PRIORS = Priors(
+    (2.0, 5.0), (2.0, 9.0), 1.0, (0.1, 0.4), logit_guess=(-1.1, 0.8), logit_slip=(-2.0, 0.7)
+)
 
 
 @pytest.mark.parametrize("name", ["2PL", "3PL", "4PL", "graded response", "partial credit"])

@@ -42,7 +42,7 @@ class SkillAgreement(CheckedValue):
     """By the most probable level of the skill by itself (EAP)."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Agreement(CheckedValue):
     """How often classifications are the known profiles."""
 

@@ -20,7 +20,8 @@ Psychometrika 2004.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -56,10 +57,11 @@ class LogisticCPD(TabularCPD):
         Whether all such skills have the same slope.
     """
 
-    one_slope: bool = False
+    one_slope: bool = field(default=False, kw_only=True)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (LogisticCPD, (self.variable, self.parents, self.values, self.one_slope))
+        made = partial(LogisticCPD, one_slope=self.one_slope)
+        return (made, (self.variable, self.parents, self.values))
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +93,7 @@ class HigherOrder(CheckedValue):
 
     intercepts: float | Sequence[float] = 0.0
     slopes: float | Sequence[float] = 1.0
-    one_slope: bool = False
+    one_slope: bool = field(default=False, kw_only=True)
     ability: str = "ability"
     n_points: int = 15
 
@@ -122,7 +124,7 @@ class HigherOrder(CheckedValue):
         for skill, intercept, slope in zip(skills, *each, strict=True):
             steps = np.tile(logistic(intercept + slope * points), (skill.n_states - 1, 1))
             table = table_of_steps(steps)
-            cpds.append(LogisticCPD(skill, (theta,), table, self.one_slope))
+            cpds.append(LogisticCPD(skill, (theta,), table, one_slope=self.one_slope))
         return tuple(cpds)
 
     @staticmethod

@@ -7,7 +7,7 @@ returns the items that stay allowed. It works on many examinees at once.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
@@ -180,7 +180,7 @@ class Testlets(CheckedValue):
 
     __test__ = False  # pytest should not collect it
 
-    in_order: bool = False
+    in_order: bool = field(default=False, kw_only=True)
     ordered: tuple[str, ...] = ()
 
     @checked

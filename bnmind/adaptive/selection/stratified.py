@@ -15,7 +15,7 @@ stages. In stage k, the item of stratum k whose difficulty is nearest to θ̂ is
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,7 +69,7 @@ class AStratified(ScoringSelector[SkillBelief]):
 
     length: int
     strata: int = 4
-    blocked: bool = False
+    blocked: bool = field(default=False, kw_only=True)
     estimate: AbilityEstimate = expected_ability
     tolerance: float = TOLERANCE
 

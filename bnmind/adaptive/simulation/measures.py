@@ -21,7 +21,7 @@ diagnosis models", Educ. Psychol. Meas. 2011 (patterns and attributes).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -186,7 +186,7 @@ class Measure:
     name: str
     function: Callable[[Moment], Floats]
     label: str = ""
-    of_answers: bool = False
+    of_answers: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -257,15 +257,13 @@ def _squared_error(moment: Moment) -> Floats:
     return _ability_error(moment) ** 2
 
 
-ACCURACY = Measure("accuracy", _accuracy, "answers predicted, all", True)
+ACCURACY = Measure("accuracy", _accuracy, "answers predicted, all", of_answers=True)
 """The share of all answers, including asked items, that are predicted by P(X | e) ≥ ½."""
-UNASKED_ACCURACY = Measure(
-    "unasked_accuracy", _unasked_accuracy, "answers predicted, not asked", False
-)
+UNASKED_ACCURACY = Measure("unasked_accuracy", _unasked_accuracy, "answers predicted, not asked")
 """The share of the answers to items not asked yet that are predicted correctly."""
-BRIER_SCORE = Measure("brier_score", _brier, "Brier score", True)
+BRIER_SCORE = Measure("brier_score", _brier, "Brier score", of_answers=True)
 """The mean Brier score over all answers; 0 is perfect."""
-LOG_SCORE = Measure("log_score", _log_score, "log score, natural", True)
+LOG_SCORE = Measure("log_score", _log_score, "log score, natural", of_answers=True)
 """The mean natural logarithm of the probability of the answers; 0 is perfect."""
 ENTROPY = Measure("entropy", _entropy, "entropy of the skills, bits")
 """The entropy of all skills jointly, in bits."""

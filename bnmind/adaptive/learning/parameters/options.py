@@ -84,8 +84,8 @@ logit_slip=None)
     slip: tuple[float, float] = (1.0, 1.0)
     skills: float = 1.0
     slope: tuple[float, float] | None = None
-    logit_guess: tuple[float, float] | None = None
-    logit_slip: tuple[float, float] | None = None
+    logit_guess: tuple[float, float] | None = field(default=None, kw_only=True)
+    logit_slip: tuple[float, float] | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         check_fields(self)

@@ -322,7 +322,7 @@ class SkillFamilies:
 def _like(cpd: CPD, table: Floats) -> CPD:
     """Return a distribution of the same kind with another table."""
     if isinstance(cpd, LogisticCPD):
-        return LogisticCPD(cpd.variable, cpd.parents, table, cpd.one_slope)
+        return LogisticCPD(cpd.variable, cpd.parents, table, one_slope=cpd.one_slope)
     return TabularCPD(cpd.variable, cpd.parents, table)
 
 

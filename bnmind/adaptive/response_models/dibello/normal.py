@@ -21,7 +21,7 @@ Assessment*, 2015, section 8.5.4; ``calcDNTable`` of the R package CPTtools.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -74,7 +74,7 @@ class DiBelloNormal:
     difficulty: Numbers
     deviation: float
     n_responses: int
-    combination: Combination = Combination.COMPENSATORY
+    combination: Combination = field(default=Combination.COMPENSATORY, kw_only=True)
 
     def __post_init__(self) -> None:
         problems: list[str] = []
