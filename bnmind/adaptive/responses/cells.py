@@ -19,6 +19,7 @@ __all__ = [
     "MISSING_TEXTS",
     "WRONG",
     "CellCodes",
+    "how_to_declare",
     "place_text",
     "wrong_cells",
 ]
@@ -96,17 +97,27 @@ def wrong_cells(
                 yield (
                     f"expected the position of a response, or nothing, got {text} in"
                     f" {len(places):,} cells, the first in"
-                    f" {place_text(*places[0], examinees, items)}; if it stands for a missing"
-                    " response, declare it as missing"
+                    f" {place_text(*places[0], examinees, items)}; {how_to_declare(text)}"
                 )
                 continue
+            is_code = (number_of(text) or 0.0) <= MISSING - 1  # such as -9 and -99
             for row, column in places:
                 yield (
                     "expected the position of a response, or nothing, in"
                     f" {place_text(row, column, examinees, items)}, got {text}"
+                    + (f"; {how_to_declare(text)}" if is_code else "")
                 )
 
     return first_faults(faults())
+
+
+def how_to_declare(text: str) -> str:
+    """Return how to say that a text, a number or a word in quotes, is a missing response."""
+    listed = text if number_of(text) is None else repr(text)
+    return (
+        f"if {text} stands for a missing response, --missing {text} (missing=[{listed}] in Python)"
+        " declares it as missing"
+    )
 
 
 def place_text(row: int, column: int, examinees: Sequence[str], items: Sequence[str]) -> str:

@@ -19,7 +19,13 @@ from bnmind.adaptive.beliefs.batch_belief import MISSING
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.name_match import NameMatch, are_numbered, match_names, names_shown
 from bnmind.adaptive.items.text_table import TextTable, frame_table, read_table
-from bnmind.adaptive.responses.cells import FEW_CELLS, MAX_CODE, MISSING_TEXTS, place_text
+from bnmind.adaptive.responses.cells import (
+    FEW_CELLS,
+    MAX_CODE,
+    MISSING_TEXTS,
+    how_to_declare,
+    place_text,
+)
 from bnmind.adaptive.responses.columns import ColumnOptions
 from bnmind.adaptive.responses.reading import (
     NO_NAMES,
@@ -332,10 +338,7 @@ def _too_high(found: Responses, bank: ItemBank) -> list[str]:
             where = place_text(row, column, found.examinees, found.items)
             problem = f"expected a response from 0 to {most[column]} in {where}, got {value}"
             if len(places) > FEW_CELLS:
-                problem += (
-                    f", as in {len(places) - 1:,} other cells; if {value} stands for a missing"
-                    " response, declare it as missing"
-                )
+                problem += f", as in {len(places) - 1:,} other cells; {how_to_declare(str(value))}"
             problems.append(problem)
     given = found.codes[found.codes != MISSING]
     if problems and given.min() == 1 and given.max() == most.max() + 1:
