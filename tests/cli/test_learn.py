@@ -68,6 +68,18 @@ def test_every_response_model_can_be_learned_and_read_again(gate: str) -> None:
     assert f"Log-likelihood {again['log_likelihood']:.2f}" in shown.stdout
 
 
+def test_names_of_models_may_have_any_case() -> None:
+    names = (("gdina", "G-DINA"), ("dina", "DINA"), ("sequential:llm", "Sequential:C-RUM"))
+    for name, written in names:
+        fast = (*FILES, "--starts", "1", "--skills")
+        known = run_json(*fast, "higher-order:1PL", "--gate", name)
+        assert run_json(*fast, "Higher-Order:1pl", "--gate", written) == known
+    known = run_json(*FILES, "--skills", "hierarchy:add>carry")
+    assert run_json(*FILES, "--skills", "Hierarchy:add>carry") == known
+    assert_one_line_error(run(*FILES, "--gate", "XOR"), "XOR")
+    assert_one_line_error(run(*FILES, "--skills", "NONE"), "NONE")
+
+
 def test_skills_may_depend_on_an_ability_or_on_each_other() -> None:
     assert run_json(*FILES, "--skills", "higher-order")["parameters"] == 14
     assert run_json(*FILES, "--skills", "higher-order:1pl")["parameters"] == 13

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bnmind._registry import made_by_name
 from bnmind._text_files import check_writable
 from bnmind.cli.adaptive.irt_models import (
     ability_lines,
@@ -19,6 +17,7 @@ from bnmind.cli.adaptive.irt_models import (
     item_rows,
 )
 from bnmind.cli.adaptive.learning_text import shortened, starts_text
+from bnmind.cli.adaptive.model_names import distributions, gate_of, learnable, skills_of
 from bnmind.cli.adaptive.response_files import (
     GroupColumn,
     IdColumn,
@@ -35,18 +34,10 @@ from bnmind.cli.shared.options import ClusterOption, Json, Seed, Workers
 from bnmind.cli.shared.places import check_place
 from bnmind.cli.shared.printable import printable, tell_json
 from bnmind.cli.shared.work import working
-from bnmind.errors import BnmindError, UnknownNameError
+from bnmind.errors import BnmindError
 
 if TYPE_CHECKING:
-    from bnmind._registry import Registered
-    from bnmind.adaptive import (
-        ItemBank,
-        Learned,
-        ProfileDistribution,
-        QMatrix,
-        ResponseModel,
-    )
-    from bnmind.adaptive.response_models.registry import RegisteredModel
+    from bnmind.adaptive import ItemBank, Learned, QMatrix
 
 __all__ = ["LEARN_HELP", "LearnCommand", "gate_of", "learn", "model_of", "skills_of"]
 
@@ -70,23 +61,10 @@ Examples:
 _ITEMS_SHOWN = 40
 
 
-def _learnable() -> Mapping[str, RegisteredModel]:
-    """Return the response models that can be learned from a Q-matrix."""
-    from bnmind.adaptive import RESPONSE_MODELS
-
-    return {name: model for name, model in RESPONSE_MODELS.items() if model.from_qmatrix}
-
-
-def _distributions() -> Mapping[str, Registered[ProfileDistribution]]:
-    from bnmind.adaptive import SKILL_DISTRIBUTIONS
-
-    return SKILL_DISTRIBUTIONS
-
-
 LearnCommand = command_with_members(
-    Response_models=_learnable,
+    Response_models=learnable,
     Models_of_one_ability_without_a_Q_matrix=irt_models,
-    Distributions_of_the_skills=_distributions,
+    Distributions_of_the_skills=distributions,
 )
 """A command whose help lists the response models and the distributions of the skills."""
 
@@ -286,48 +264,6 @@ def model_of(
         return read_bank(bank)
     assert qmatrix is not None
     return read_qmatrix(qmatrix)
-
-
-def gate_of(name: str) -> Callable[..., ResponseModel]:
-    """Return the maker of a response model by its name."""
-    from bnmind.adaptive import Sequential
-    from bnmind.adaptive.response_models.registry import FORMER_NAMES
-    from bnmind.cli.adaptive.own_models import is_own_model, own_model
-
-    if name.startswith("sequential:"):
-        return Sequential.of(gate_of(name.removeprefix("sequential:")))
-    if is_own_model(name):
-        return own_model(name)
-    known = _learnable()
-    name = FORMER_NAMES.get(name, name)
-    if name not in known:
-        raise UnknownNameError("response model", name, known)
-    return known[name].make
-
-
-def skills_of(name: str | None) -> ProfileDistribution | None:
-    """Return a distribution of the skills by its name."""
-    if name is None:
-        return None
-    if name.startswith("hierarchy:"):
-        return _hierarchy(name.removeprefix("hierarchy:"))
-    return made_by_name("distribution of the skills", _distributions(), name)
-
-
-def _hierarchy(text: str) -> ProfileDistribution:
-    """Return the hierarchy of pairs such as ``count>add,count>order``, the prerequisite first."""
-    from bnmind._registry import listed_names
-    from bnmind.adaptive import Hierarchy
-
-    needed: dict[str, list[str]] = {}
-    for pair in listed_names(text, ","):
-        first, sign, second = (part.strip() for part in pair.partition(">"))
-        if not (first and sign and second):
-            raise BnmindError(
-                f"expected pairs of skills such as hierarchy:count>add,count>order, got {text!r}"
-            )
-        needed.setdefault(second, []).append(first)
-    return Hierarchy(needed, saturated=True)
 
 
 def _check_place(start: ItemBank, out: Path, title: str) -> None:

@@ -1,0 +1,103 @@
+"""Response models and distributions of the skills, as ``bnmind learn`` names them.
+
+Names are read in any case of letters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from bnmind._registry import listed_names, made_by_name
+from bnmind.errors import BnmindError, UnknownNameError
+
+if TYPE_CHECKING:
+    from bnmind._registry import Registered
+    from bnmind.adaptive import ProfileDistribution, ResponseModel
+    from bnmind.adaptive.response_models.registry import RegisteredModel
+
+__all__ = ["distributions", "gate_name", "gate_of", "learnable", "skills_name", "skills_of"]
+
+_SEQUENTIAL = "sequential:"
+_HIERARCHY = "hierarchy:"
+
+
+def learnable() -> Mapping[str, RegisteredModel]:
+    """Return the response models that can be learned from a Q-matrix."""
+    from bnmind.adaptive import RESPONSE_MODELS
+
+    return {name: model for name, model in RESPONSE_MODELS.items() if model.from_qmatrix}
+
+
+def distributions() -> Mapping[str, Registered[ProfileDistribution]]:
+    """Return the distributions of the skills."""
+    from bnmind.adaptive import SKILL_DISTRIBUTIONS
+
+    return SKILL_DISTRIBUTIONS
+
+
+def gate_name(name: str) -> str:
+    """Return the name of a response model as the registry has it.
+
+    >>> gate_name("G-DINA"), gate_name("Sequential:DINO")
+    ('gdina', 'sequential:dino')
+    """
+    from bnmind.adaptive.response_models.registry import FORMER_NAMES
+
+    lower = name.lower()
+    if lower.startswith(_SEQUENTIAL):
+        return _SEQUENTIAL + gate_name(name[len(_SEQUENTIAL) :])
+    known = FORMER_NAMES.get(lower, lower)
+    return known if known in learnable() else name
+
+
+def gate_of(name: str) -> Callable[..., ResponseModel]:
+    """Return the maker of a response model by its name."""
+    from bnmind.adaptive import Sequential
+    from bnmind.cli.adaptive.own_models import is_own_model, own_model
+
+    name = gate_name(name)
+    if name.startswith(_SEQUENTIAL):
+        return Sequential.of(gate_of(name.removeprefix(_SEQUENTIAL)))
+    if is_own_model(name):
+        return own_model(name)
+    known = learnable()
+    if name not in known:
+        raise UnknownNameError("response model", name, known)
+    return known[name].make
+
+
+def skills_name(name: str) -> str:
+    """Return the name of a distribution of the skills as the registry has it.
+
+    >>> skills_name("Higher-Order:1PL"), skills_name("HIERARCHY:A>B")
+    ('higher-order:1PL', 'hierarchy:A>B')
+    """
+    first, colon, argument = name.partition(":")
+    is_known = first.lower() in (*distributions(), _HIERARCHY.removesuffix(":"))
+    return f"{first.lower()}{colon}{argument}" if is_known else name
+
+
+def skills_of(name: str | None) -> ProfileDistribution | None:
+    """Return a distribution of the skills by its name."""
+    if name is None:
+        return None
+    name = skills_name(name)
+    if name.startswith(_HIERARCHY):
+        return _hierarchy(name.removeprefix(_HIERARCHY))
+    return made_by_name("distribution of the skills", distributions(), name)
+
+
+def _hierarchy(text: str) -> ProfileDistribution:
+    """Return the hierarchy of pairs such as ``count>add,count>order``, the prerequisite first."""
+    from bnmind.adaptive import Hierarchy
+
+    needed: dict[str, list[str]] = {}
+    for pair in listed_names(text, ","):
+        first, sign, second = (part.strip() for part in pair.partition(">"))
+        if not (first and sign and second):
+            raise BnmindError(
+                f"expected pairs of skills such as hierarchy:count>add,count>order, got {text!r}"
+            )
+        needed.setdefault(second, []).append(first)
+    return Hierarchy(needed, saturated=True)
