@@ -11,6 +11,7 @@ from bnmind.adaptive import (
     Design,
     Examinees,
     GradedResponse,
+    ItemBank,
     LearningOptions,
     Logistic,
     MaximalFisher,
@@ -122,3 +123,17 @@ def test_the_2pl_of_real_responses_ends_where_newton_em_ends(name: str) -> None:
     twin = newton_em(responses.codes, np.array(IRT_GRID.points), np.array(IRT_GRID.weights))
     found = learn_irt(responses, IRT_MODELS["2PL"])
     assert found.log_likelihood == pytest.approx(twin.log_likelihood, abs=1e-5)
+
+
+def test_the_model_of_a_learned_bank_is_that_of_its_curves() -> None:
+    for curve, name in (
+        (Logistic(2.0), "2PL"),
+        (Logistic(2.0, 0.0, 0.2), "3PL"),
+        (Logistic(2.0, 0.0, 0.2, 0.9), "4PL"),
+        (Logistic(1.0, 0.5), "rasch"),
+    ):
+        bank = irt_bank([curve] * 3)
+        asked = LearningOptions(seed=3)
+        assert irt_options(None, bank, asked) == irt_options(IRT_MODELS[name], bank, asked)
+    with pytest.raises(InvalidModelError, match="expected a bank of curves of one ability"):
+        irt_options(None, ItemBank.from_qmatrix([[1]]))

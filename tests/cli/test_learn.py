@@ -15,7 +15,9 @@ from bnmind.adaptive import (
     Examinees,
     ItemBank,
     LearningOptions,
+    Logistic,
     Responses,
+    irt_bank,
     learn,
     read_bank,
     read_qmatrix,
@@ -78,6 +80,18 @@ def test_names_of_models_may_have_any_case() -> None:
     assert run_json(*FILES, "--skills", "Hierarchy:add>carry") == known
     assert_one_line_error(run(*FILES, "--gate", "XOR"), "XOR")
     assert_one_line_error(run(*FILES, "--skills", "NONE"), "NONE")
+
+
+@pytest.mark.parametrize(("gate", "n_parameters"), [("2PL", 10), ("rasch", 6)])
+def test_a_bank_of_one_ability_is_learned_as_the_same_model(gate: str, n_parameters: int) -> None:
+    curves = [Logistic(0.8, b) for b in (-3, -1, 0, -2, -3)]
+    codes = Examinees.drawn(irt_bank(curves), 1000, seed=6).responses
+    Path("lsat.csv").write_text("\n".join(",".join(map(str, row)) for row in ["abcde", *codes]))
+    first = run_json("learn", "lsat.csv", "--gate", gate, "--out", "lsat.json")
+    again = run_json("learn", "lsat.csv", "--bank", "lsat.json")
+    assert first["parameters"] == again["parameters"] == n_parameters
+    assert again["log_likelihood"] == pytest.approx(first["log_likelihood"], abs=1e-3)
+    assert again["converged"]
 
 
 def test_skills_may_depend_on_an_ability_or_on_each_other() -> None:

@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike
 
 from bnmind._arguments import checked
 from bnmind._messages import first_faults
+from bnmind.adaptive.beliefs.ability_estimates import has_ability
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.irt import ABILITY, AbilityGrid, irt_bank
 from bnmind.adaptive.learning.learn import Learned, learn
@@ -39,7 +40,15 @@ from bnmind.information import Floats
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["IRT_GRID", "IRT_MODELS", "IrtModel", "irt_options", "irt_start", "learn_irt"]
+__all__ = [
+    "IRT_GRID",
+    "IRT_MODELS",
+    "IrtModel",
+    "has_curves",
+    "irt_options",
+    "irt_start",
+    "learn_irt",
+]
 
 IRT_GRID = AbilityGrid.normal(n_points=61, reach=6.0)
 """The default abilities: 61 from −6 to 6, as in mirt."""
@@ -151,7 +160,7 @@ def irt_start(
 
 @checked
 def irt_options(
-    model: IrtModel, start: ItemBank, options: LearningOptions | None = None
+    model: IrtModel | None, start: ItemBank, options: LearningOptions | None = None
 ) -> LearningOptions:
     """Return the options with which a model is learned.
 
@@ -160,10 +169,18 @@ def irt_options(
 
     Parameters
     ----------
-    model, start
-        The model, and the bank that `irt_start` made.
+    model
+        The model; None for that of the bank, which has equal slopes if all slopes are 1, and
+        the priors of the 3PL or the 4PL if it has such asymptotes.
+    start
+        The bank that `irt_start` made, or a learned bank of one ability to learn anew.
     options
         Other options.
+
+    Raises
+    ------
+    InvalidModelError
+        If the model is None, and the bank is not one of curves of an ability.
 
     Examples
     --------
@@ -171,6 +188,7 @@ def irt_options(
     >>> irt_options(model, irt_start([[0, 1], [1, 0]], model)).scaled
     frozenset({'ability'})
     """
+    model = _model_of(start) if model is None else model
     asked = options or LearningOptions()
     priors = model.priors if asked.priors == Priors() else asked.priors
     abilities = frozenset(start.skills)
@@ -182,6 +200,28 @@ def irt_options(
     }
     scaled = abilities.union(asked.scaled)
     return dataclasses.replace(asked, priors=priors, bounds=bounds, scaled=scaled)
+
+
+def _model_of(bank: ItemBank) -> IrtModel:
+    """Return the model of a bank."""
+    if not has_curves(bank):
+        raise InvalidModelError(["expected a bank of curves of one ability, or a model of them"])
+    gates = [item.gate for item in bank.items]
+    curves = [gate for gate in gates if isinstance(gate, Logistic)]
+    name = "2PL"
+    if any(gate.upper < 1 for gate in curves):
+        name = "4PL"
+    elif any(gate.lower > 0 for gate in curves):
+        name = "3PL"
+    equal = all(getattr(gate, "slope", None) == 1 for gate in gates)
+    return IRT_MODELS[name]._replace(has_equal_slopes=equal)
+
+
+def has_curves(bank: ItemBank) -> bool:
+    """Return whether a bank has one ability, and all its items have curves of it."""
+    return has_ability(bank) and all(
+        hasattr(item.gate, "fisher_information") for item in bank.items
+    )
 
 
 @checked

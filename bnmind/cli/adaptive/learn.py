@@ -189,6 +189,7 @@ def learn(options: LearnOptions) -> None:
     )
     from bnmind.adaptive import learn as learned_from
     from bnmind.adaptive.learning.inputs import learning_inputs
+    from bnmind.adaptive.learning.irt import has_curves
 
     settings = LearningOptions(
         starts=options.starts,
@@ -217,6 +218,8 @@ def learn(options: LearnOptions) -> None:
     )
     if model is not None:
         start, data = learning_inputs(data, model, gate_of(gate or "dina"), skills_of(skills))
+        if options.bank is not None and has_curves(start):
+            settings = irt_options(None, start, settings)
     else:
         assert irt is not None
         start = irt_start(data, irt)
