@@ -12,6 +12,8 @@ import pytest
 from bnmind import adaptive
 from bnmind.adaptive import (
     RESPONSE_MODELS,
+    Dina,
+    Dino,
     Examinees,
     ItemBank,
     LearningOptions,
@@ -21,6 +23,7 @@ from bnmind.adaptive import (
     learn,
     read_bank,
     read_qmatrix,
+    write_bank,
 )
 from tests.command_line import assert_one_line_error, run, run_json
 
@@ -92,6 +95,19 @@ def test_a_bank_of_one_ability_is_learned_as_the_same_model(gate: str, n_paramet
     assert first["parameters"] == again["parameters"] == n_parameters
     assert again["log_likelihood"] == pytest.approx(first["log_likelihood"], abs=1e-3)
     assert again["converged"]
+    how = "fixed" if gate == "2PL" else "with a learned deviation"
+    assert first["skill_distribution"] == again["skill_distribution"] == how
+    assert (first["response_models"], again["response_models"]) == ({gate: 5}, {"logistic": 5})
+
+
+def test_output_names_the_models() -> None:
+    assert "\nResponse model dina, skills saturated.\n" in run(*FILES, "--out", "b.json").stdout
+    shown = run(*FILES, "--gate", "G-DINA", "--skills", "independent").stdout
+    assert "\nResponse model gdina, skills independent.\n" in shown
+    mixed = [Dina(0.2, 0.1), Dina(0.2, 0.1), Dino(0.2, 0.1), Dina(0.2, 0.1), Dina(0.2, 0.1)]
+    write_bank(ItemBank.from_response_models(read_qmatrix("q.csv"), mixed), "mixed.json")
+    shown = run("learn", "r.csv", "--bank", "mixed.json", "--starts", "1").stdout
+    assert "\nResponse models dina (4 items), dino (1 item), skills as in the bank.\n" in shown
 
 
 def test_skills_may_depend_on_an_ability_or_on_each_other() -> None:

@@ -16,8 +16,16 @@ from bnmind.cli.adaptive.irt_models import (
     irt_models,
     item_rows,
 )
-from bnmind.cli.adaptive.learning_text import shortened, starts_text
-from bnmind.cli.adaptive.model_names import distributions, gate_of, learnable, skills_of
+from bnmind.cli.adaptive.learning_text import LearnedModel, shortened, starts_text
+from bnmind.cli.adaptive.model_names import (
+    distributions,
+    gate_name,
+    gate_of,
+    learnable,
+    skills_name,
+    skills_of,
+    usual_skills,
+)
 from bnmind.cli.adaptive.response_files import (
     GroupColumn,
     IdColumn,
@@ -37,7 +45,7 @@ from bnmind.cli.shared.work import working
 from bnmind.errors import BnmindError
 
 if TYPE_CHECKING:
-    from bnmind.adaptive import ItemBank, Learned, QMatrix
+    from bnmind.adaptive import ItemBank, Learned, LearningOptions, QMatrix
 
 __all__ = ["LEARN_HELP", "LearnCommand", "gate_of", "learn", "model_of", "skills_of"]
 
@@ -226,6 +234,7 @@ def learn(options: LearnOptions) -> None:
         settings = irt_options(irt, start, settings)
     start = describe_bank(start, items=options.items, skills=options.skill_labels)
     say_notes(data)
+    named = _named(start, settings, options)
     learned_in = printable(options.responses.name)
     if options.out is not None:
         _check_place(start, options.out, options.title or "")
@@ -244,9 +253,9 @@ def learn(options: LearnOptions) -> None:
         write_bank(learned.bank, options.out)
         _tell_names(learned.bank, options.out)
     if options.json_output:
-        tell_json(_as_json(learned, options.out))
+        tell_json(_as_json(learned, named, options.out))
     else:
-        _show(learned, options.out)
+        _show(learned, named, options.out)
 
 
 def model_of(
@@ -267,6 +276,18 @@ def model_of(
         return read_bank(bank)
     assert qmatrix is not None
     return read_qmatrix(qmatrix)
+
+
+def _named(start: ItemBank, settings: LearningOptions, options: LearnOptions) -> LearnedModel:
+    """Return the names of the models."""
+    if options.bank is not None:
+        return LearnedModel.of(start, settings, None, None)
+    gate = options.gate or "dina"
+    if options.qmatrix is None:
+        gate = next(name for name in irt_models() if name.lower() == gate.lower())
+        return LearnedModel.of(start, settings, gate, None)
+    skills = options.skills or usual_skills(len(start.skills))
+    return LearnedModel.of(start, settings, gate_name(gate), skills_name(skills))
 
 
 def _check_place(start: ItemBank, out: Path, title: str) -> None:
@@ -300,9 +321,11 @@ def _mastery(found: Learned) -> dict[str, list[float]]:
     return {name: belief.marginal(name).tolist() for name in found.bank.skills}
 
 
-def _as_json(found: Learned, out: Path | None) -> dict[str, Any]:
+def _as_json(found: Learned, named: LearnedModel, out: Path | None) -> dict[str, Any]:
     record, estimates = found.record, curve_estimates(found)
     return {
+        "response_models": named.items,
+        "skill_distribution": named.skills,
         "log_likelihood": found.log_likelihood,
         "parameters": found.n_parameters,
         "aic": found.aic,
@@ -337,7 +360,7 @@ def _as_json(found: Learned, out: Path | None) -> dict[str, Any]:
     }
 
 
-def _show(found: Learned, out: Path | None) -> None:
+def _show(found: Learned, named: LearnedModel, out: Path | None) -> None:
     from bnmind.cli.shared.show import counted, percent, plain_table, show_table, terminal
 
     console = terminal()
@@ -349,6 +372,7 @@ def _show(found: Learned, out: Path | None) -> None:
         f" {counted(found.responses.n_missing, 'response')} missing.",
         soft_wrap=True,
     )
+    console.print(printable(str(named)), soft_wrap=True)
     console.print(
         f"Log-likelihood {found.log_likelihood:.2f}, {counted(found.n_parameters, 'parameter')},"
         f" AIC {found.aic:.2f}, BIC {found.bic:.2f}.",

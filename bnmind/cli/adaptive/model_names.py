@@ -16,7 +16,15 @@ if TYPE_CHECKING:
     from bnmind.adaptive import ProfileDistribution, ResponseModel
     from bnmind.adaptive.response_models.registry import RegisteredModel
 
-__all__ = ["distributions", "gate_name", "gate_of", "learnable", "skills_name", "skills_of"]
+__all__ = [
+    "distributions",
+    "gate_name",
+    "gate_of",
+    "learnable",
+    "skills_name",
+    "skills_of",
+    "usual_skills",
+]
 
 _SEQUENTIAL = "sequential:"
 _HIERARCHY = "hierarchy:"
@@ -70,12 +78,21 @@ def gate_of(name: str) -> Callable[..., ResponseModel]:
 def skills_name(name: str) -> str:
     """Return the name of a distribution of the skills as the registry has it.
 
-    >>> skills_name("Higher-Order:1PL"), skills_name("HIERARCHY:A>B")
+    >>> skills_name("Higher-Order:1pl"), skills_name("HIERARCHY:A>B")
     ('higher-order:1PL', 'hierarchy:A>B')
     """
     first, colon, argument = name.partition(":")
-    is_known = first.lower() in (*distributions(), _HIERARCHY.removesuffix(":"))
-    return f"{first.lower()}{colon}{argument}" if is_known else name
+    lower = first.lower()
+    if lower + colon == _HIERARCHY:
+        return f"{_HIERARCHY}{argument}"
+    return f"{lower}{colon}{argument.upper()}" if lower in distributions() else name
+
+
+def usual_skills(n_skills: int) -> str:
+    """Return the name of the default distribution of so many skills."""
+    from bnmind.adaptive.learning.model import SATURATED_SKILLS
+
+    return "saturated" if n_skills <= SATURATED_SKILLS else "independent"
 
 
 def skills_of(name: str | None) -> ProfileDistribution | None:
