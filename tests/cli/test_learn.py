@@ -105,7 +105,10 @@ def test_output_names_the_models() -> None:
     shown = run(*FILES, "--gate", "G-DINA", "--skills", "independent").stdout
     assert "\nResponse model gdina, skills independent.\n" in shown
     mixed = [Dina(0.2, 0.1), Dina(0.2, 0.1), Dino(0.2, 0.1), Dina(0.2, 0.1), Dina(0.2, 0.1)]
-    write_bank(ItemBank.from_response_models(read_qmatrix("q.csv"), mixed), "mixed.json")
+    write_bank(
+        ItemBank.from_response_models(read_qmatrix("q.csv").needs, mixed, items=list("abcde")),
+        "mixed.json",
+    )
     shown = run("learn", "r.csv", "--bank", "mixed.json", "--starts", "1").stdout
     assert "\nResponse models dina (4 items), dino (1 item), skills as in the bank.\n" in shown
 
