@@ -24,6 +24,7 @@ from bnmind.adaptive import (
     MISSING,
     AbilityGrid,
     AnyOf,
+    Blueprint,
     ContentBalance,
     Design,
     Enemies,
@@ -37,6 +38,7 @@ from bnmind.adaptive import (
     Session,
     SimulationOptions,
     SkillBelief,
+    Stage,
     Testlets,
     irt_bank,
     logistic_items,
@@ -120,6 +122,7 @@ _VALUES: Mapping[str, Draw] = {
     "int": lambda data, bank, depth: data.draw(st.integers(1, 5)),
     "float": lambda data, bank, depth: data.draw(_NUMBERS),
     "float error": lambda data, bank, depth: data.draw(st.sampled_from([0.05, 0.25])),
+    "float change": lambda data, bank, depth: data.draw(st.sampled_from([0.05, 0.25, 0.5])),
     "bool": lambda data, bank, depth: data.draw(st.booleans()),
     "tuple[str, ...] skills": lambda data, bank, depth: tuple(
         data.draw(st.lists(st.sampled_from(bank.skills), min_size=1, unique=True))
@@ -138,6 +141,10 @@ _VALUES: Mapping[str, Draw] = {
         SCORING if depth < 2 else [adaptive.MinimalEntropy]
     )(data, bank, depth),
     "Stopper | Sequence[Stopper]": _some_stoppers,
+    "Blueprint": lambda data, bank, depth: Blueprint(length=data.draw(st.integers(1, 3))),
+    "tuple[Stage, ...]": lambda data, bank, depth: (
+        Stage(_one_of(SCORING)(data, bank, depth), data.draw(st.integers(1, 2))),
+    ),
     "Callable[[SkillBelief, tuple[str, ...]], ArrayLike]": lambda data, bank, depth: _score,
     "Callable[[SkillBelief, tuple[str, ...], np.random.Generator | None], str]": (
         lambda data, bank, depth: _choose
@@ -304,13 +311,17 @@ def test_a_stopper_ends_a_live_test_where_it_ends_a_simulated_one(kind: type[Any
 
 @pytest.mark.parametrize("name", adaptive.SELECTORS)
 def test_so_does_each_selector_of_the_command_line(name: str) -> None:
-    _check(lambda data, bank: selector_by_name(name), _any_stopper)
+    needed = ":3" if name in ("a-stratified", "progressive") else ""
+    _check(lambda data, bank: selector_by_name(name + needed), _any_stopper)
 
 
 @pytest.mark.parametrize("name", adaptive.STOPPERS)
 def test_so_does_each_stopper_of_the_command_line(name: str) -> None:
+    small = st.sampled_from([0.05, 0.25])
+    numbers = {"items": st.integers(1, 4), "plateau": small, "sprt": small}.get(name, _NUMBERS)
+
     def make(data: st.DataObject, bank: ItemBank) -> Any:
-        number = data.draw(st.integers(1, 4)) if name == "items" else data.draw(_NUMBERS)
+        number = data.draw(numbers)
         return AnyOf((stopper_by_names([f"{name}:{number}"]), MaximalItems(4)))  # type: ignore[arg-type]
 
     _check(_any_selector, make)
