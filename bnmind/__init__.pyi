@@ -1,6 +1,7 @@
 # The names of `import bnmind`, for type checkers and for `bnmind._front_door`: the one list.
 
 from bnmind import adaptive as adaptive
+from bnmind import datasets as datasets
 from bnmind import dynamic as dynamic
 from bnmind import errors as errors
 from bnmind import fitting as fitting

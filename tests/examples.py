@@ -18,6 +18,7 @@ import pandas as pd
 
 import bnmind.adaptive as adaptive
 import bnmind.adaptive.trees as trees
+import bnmind.datasets as datasets
 import bnmind.dynamic as dynamic
 import bnmind.fitting as fitting
 import bnmind.junction as junction
@@ -65,6 +66,7 @@ PACKAGES = (
     "adaptive.trees",
     "strategies",
     "lab",
+    "datasets",
 )
 """Where users import from."""
 
@@ -114,6 +116,11 @@ def _add(*kinds: type) -> Callable[[Callable[[], Any]], Callable[[], Any]]:
         return factory
 
     return register
+
+
+@_add(datasets.ExampleSet)
+def _example_set() -> Any:
+    return datasets.EXAMPLES["banks"]
 
 
 # --- Networks -------------------------------------------------------------------------------------

@@ -28,7 +28,7 @@ ORDER = (
         *("_bounded_files", "_text_files", "_temporary_files", "_file_locks"),
         "_front_door",
     ),
-    ("pgm",),
+    ("datasets", "pgm"),
     ("pgm.formats",),
     ("pgm.formats.uai",),
     ("pgm.files",),

@@ -15,6 +15,7 @@ from bnmind.cli.adaptive.learn import LEARN_HELP, LearnCommand, learn
 from bnmind.cli.adaptive.options import AdaptiveCommand
 from bnmind.cli.adaptive.simulate import SIMULATE_HELP, simulate
 from bnmind.cli.adaptive.tree import TREE_HELP, TreeCommand, tree
+from bnmind.cli.examples import EXAMPLES_HELP, examples
 from bnmind.cli.lab.reproduce import REPRODUCE_HELP, ReproduceCommand, reproduce
 from bnmind.cli.lab.run import RUN_HELP, run
 from bnmind.cli.mastermind.assist import ASSIST_HELP, assist
@@ -126,6 +127,7 @@ for name, command, text, short in (
     ("predict", predict, PREDICT_HELP, "Predict all cases of a file by a Bayesian network."),
     ("track", track, TRACK_HELP, "Track a network over time through a file of slices."),
     ("ask", ask_about, ASK_HELP, "Ask for the observations that tell most."),
+    ("examples", examples, EXAMPLES_HELP, "List and copy the files that come with bnmind."),
     ("learn", learn, LEARN_HELP, "Learn an item bank from responses."),
     ("judge", judge, JUDGE_HELP, "Judge a model of responses and its Q-matrix."),
     ("classify", classify, CLASSIFY_HELP, "Classify examinees by their responses."),

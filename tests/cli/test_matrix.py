@@ -50,6 +50,7 @@ SHORT: Mapping[str, tuple[tuple[str, ...], str]] = {
         ),
         "",
     ),
+    "examples": (("examples", "banks", "--copy", "copies"), ""),
     "explain": (
         ("explain", ASIA, "--target", "lung", "--evidence", "xray=yes", "--svg", "w.svg"),
         "",
