@@ -1116,6 +1116,8 @@ def _classification() -> Any:
     adaptive.PairStatistics,
     adaptive.StandardErrors,
     adaptive.ItemParameter,
+    adaptive.Coefficients,
+    adaptive.Coefficient,
 )
 def _learning() -> Any:
     check = adaptive.predictive_check(learned(), n_drawn=3)
@@ -1137,6 +1139,8 @@ def _learning() -> Any:
         check.correlations,
         errors,
         *errors.items,
+        adaptive.coefficients(learned()),
+        *adaptive.coefficients(learned()).rows,
     ]
 
 

@@ -661,6 +661,7 @@ def of_functions() -> Iterator[Call]:
             },
         ),
         (adaptive.standard_errors, {"learned": learned()}),
+        (adaptive.coefficients, {"learned": learned(), "link": adaptive.LOGIT}),
         (adaptive.start_belief, {"bank": BANK}),
         (adaptive.start_beliefs, {"bank": BANK, "n_examinees": 2}),
         (lab.assumed_channel, {"real": NOISY, "assumed": NOISY, "ending": lab.Limit(2)}),

@@ -38,6 +38,7 @@ from bnmind.adaptive.items.skill_distributions import (
     ProfileDistribution,
     Saturated,
 )
+from bnmind.adaptive.learning.fit.coefficients import Coefficient, Coefficients, coefficients
 from bnmind.adaptive.learning.fit.comparison import (
     ComparedModel,
     Comparison,
@@ -84,6 +85,7 @@ from bnmind.adaptive.learning.notes import LearningNote
 from bnmind.adaptive.learning.parameters.options import Bounds, LearningOptions, Priors
 from bnmind.adaptive.response_models.additive.acdm import Acdm
 from bnmind.adaptive.response_models.additive.leaky_or import LeakyOr
+from bnmind.adaptive.response_models.additive.link import IDENTITY, LOG, LOGIT
 from bnmind.adaptive.response_models.additive.llm import Llm
 from bnmind.adaptive.response_models.additive.nida import Nida
 from bnmind.adaptive.response_models.additive.nido import Nido
@@ -203,8 +205,11 @@ __all__ = [
     "ATTRIBUTE_ACCURACY",
     "BRIER_SCORE",
     "ENTROPY",
+    "IDENTITY",
     "IRT_MODELS",
     "ITEM_TREE_FORMATS",
+    "LOG",
+    "LOGIT",
     "LOG_SCORE",
     "MISSING",
     "PATTERN_ACCURACY",
@@ -232,6 +237,8 @@ __all__ = [
     "ChosenBy",
     "Classification",
     "CodeBound",
+    "Coefficient",
+    "Coefficients",
     "Combination",
     "ComparedModel",
     "Comparison",
@@ -369,6 +376,7 @@ __all__ = [
     "beliefs_given",
     "calibrated",
     "classify",
+    "coefficients",
     "compare_models",
     "compare_structures",
     "cross_validate",

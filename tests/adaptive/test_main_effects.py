@@ -14,6 +14,9 @@ from hypothesis import strategies as st
 from scipy.optimize import LinearConstraint, minimize
 
 from bnmind.adaptive import (
+    IDENTITY,
+    LOG,
+    LOGIT,
     Acdm,
     Bounds,
     Dina,
@@ -39,13 +42,7 @@ from bnmind.adaptive import (
 from bnmind.adaptive.learning.learn import LearningModel
 from bnmind.adaptive.learning.parameters.link_newton import ascended
 from bnmind.adaptive.learning.parameters.polytope import Polytope
-from bnmind.adaptive.response_models.additive.link import (
-    COMPLEMENTARY,
-    IDENTITY,
-    LOG,
-    LOGIT,
-    LinkFunction,
-)
+from bnmind.adaptive.response_models.additive.link import COMPLEMENTARY, LinkFunction
 from bnmind.errors import InvalidArgumentError, InvalidModelError
 from bnmind.information import Floats
 from tests.modes import examples

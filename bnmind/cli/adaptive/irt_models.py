@@ -12,7 +12,7 @@ from bnmind.errors import BnmindError
 if TYPE_CHECKING:
     from bnmind.adaptive import IrtModel, Learned
 
-__all__ = ["ability_lines", "curve_estimates", "irt_model", "irt_models", "item_rows"]
+__all__ = ["ability_lines", "curve_estimates", "irt_model", "irt_models"]
 
 
 def irt_models() -> Mapping[str, IrtModel]:
@@ -53,19 +53,6 @@ def curve_estimates(found: Learned) -> dict[str, dict[str, float]]:
             for (item, name), value in zip(block.parameters, values.tolist(), strict=True):
                 estimates.setdefault(item, {})[name] = value
     return {name: estimates[name] for name in found.bank.item_names if name in estimates}
-
-
-def item_rows(found: Learned) -> tuple[list[str], list[list[str]]]:
-    """Return the names of the parameters of all items, and a row of texts for each item."""
-    estimates = curve_estimates(found)
-    if len(estimates) < len(found.items):
-        rows = [[item.name, f"{item.guess:.3f}", f"{item.slip:.3f}"] for item in found.items]
-        return ["guess", "slip"], rows
-    names = list(dict.fromkeys(name for row in estimates.values() for name in row))
-    return names, [
-        [item, *(f"{row[name]:.3f}" if name in row else "" for name in names)]
-        for item, row in estimates.items()
-    ]
 
 
 def ability_lines(found: Learned) -> list[str]:

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bnmind._text_files import check_writable
-from bnmind.cli.adaptive.irt_models import (
-    ability_lines,
-    curve_estimates,
-    irt_model,
-    irt_models,
-    item_rows,
+from bnmind.cli.adaptive.coefficient_tables import (
+    coefficient_json,
+    coefficients_or_reason,
+    item_table,
+    write_coefficients,
 )
+from bnmind.cli.adaptive.irt_models import ability_lines, curve_estimates, irt_model, irt_models
 from bnmind.cli.adaptive.learning_text import LearnedModel, shortened, starts_text
 from bnmind.cli.adaptive.model_names import (
     distributions,
@@ -45,7 +45,7 @@ from bnmind.cli.shared.work import working
 from bnmind.errors import BnmindError
 
 if TYPE_CHECKING:
-    from bnmind.adaptive import ItemBank, Learned, LearningOptions, QMatrix
+    from bnmind.adaptive import Coefficients, ItemBank, Learned, LearningOptions, QMatrix
 
 __all__ = ["LEARN_HELP", "LearnCommand", "gate_of", "learn", "model_of", "skills_of"]
 
@@ -95,6 +95,15 @@ class LearnOptions:
     out: Annotated[
         Path | None,
         typer.Option("--out", metavar="FILE", help="The file for the learned bank."),
+    ] = None
+    coefficients: Annotated[
+        Path | None,
+        typer.Option(
+            "--coefficients",
+            metavar="FILE",
+            help="A CSV file for the parameters of each item in the words of its model, with"
+            " standard errors.",
+        ),
     ] = None
     missing: MissingTexts = None
     id_column: IdColumn = None
@@ -238,6 +247,8 @@ def learn(options: LearnOptions) -> None:
     learned_in = printable(options.responses.name)
     if options.out is not None:
         _check_place(start, options.out, options.title or "")
+    if options.coefficients is not None:
+        check_place(options.coefficients, (".csv",), "coefficients")
     learned = working(
         "learning",
         lambda report: learned_from(
@@ -252,10 +263,13 @@ def learn(options: LearnOptions) -> None:
     if options.out is not None:
         write_bank(learned.bank, options.out)
         _tell_names(learned.bank, options.out)
+    known = coefficients_or_reason(learned, wanted=options.coefficients is not None)
+    if options.coefficients is not None and not isinstance(known, str):
+        write_coefficients(known, options.coefficients)
     if options.json_output:
-        tell_json(_as_json(learned, named, options.out))
+        tell_json(_as_json(learned, named, known, options))
     else:
-        _show(learned, named, options.out)
+        _show(learned, named, known, options)
 
 
 def model_of(
@@ -321,8 +335,11 @@ def _mastery(found: Learned) -> dict[str, list[float]]:
     return {name: belief.marginal(name).tolist() for name in found.bank.skills}
 
 
-def _as_json(found: Learned, named: LearnedModel, out: Path | None) -> dict[str, Any]:
-    record, estimates = found.record, curve_estimates(found)
+def _as_json(
+    found: Learned, named: LearnedModel, known: Coefficients | str, options: LearnOptions
+) -> dict[str, Any]:
+    record, estimates, of_items = found.record, curve_estimates(found), coefficient_json(known)
+    out = options.out
     return {
         "response_models": named.items,
         "skill_distribution": named.skills,
@@ -343,6 +360,7 @@ def _as_json(found: Learned, named: LearnedModel, out: Path | None) -> dict[str,
         "items": [
             {"name": item.name, "guess": item.guess, "slip": item.slip}
             | ({"estimates": estimates[item.name]} if item.name in estimates else {})
+            | {"coefficients": of_items.get(item.name, [])}
             for item in found.items
         ],
         "monotone": found.options.monotone,
@@ -360,7 +378,9 @@ def _as_json(found: Learned, named: LearnedModel, out: Path | None) -> dict[str,
     }
 
 
-def _show(found: Learned, named: LearnedModel, out: Path | None) -> None:
+def _show(
+    found: Learned, named: LearnedModel, known: Coefficients | str, options: LearnOptions
+) -> None:
     from bnmind.cli.shared.show import counted, percent, plain_table, show_table, terminal
 
     console = terminal()
@@ -382,13 +402,14 @@ def _show(found: Learned, named: LearnedModel, out: Path | None) -> None:
     console.print(
         f"{state} after {counted(record.steps, 'step')}{starts_text(record)}.", soft_wrap=True
     )
-    columns, rows = item_rows(found)
+    columns, rows, below = item_table(found, known)
     table = plain_table("item", *columns)
     for row in rows[:_ITEMS_SHOWN]:
         table.add_row(*row)
     show_table(console, table)
     if len(found.items) > _ITEMS_SHOWN:
         console.print(f"  and {len(found.items) - _ITEMS_SHOWN} more")
+    console.print(below, soft_wrap=True)
     if abilities := ability_lines(found):
         for line in abilities:
             console.print(line, soft_wrap=True)
@@ -400,5 +421,6 @@ def _show(found: Learned, named: LearnedModel, out: Path | None) -> None:
     console.print("Notes:")
     for note in found.notes:
         console.print(f"  {shortened(note)}.", soft_wrap=True)
-    if out is not None:
-        console.print(f"Written to {out}.", soft_wrap=True)
+    for path in (options.out, options.coefficients):
+        if path is not None:
+            console.print(f"Written to {path}.", soft_wrap=True)

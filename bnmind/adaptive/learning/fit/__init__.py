@@ -1,5 +1,6 @@
 """How well a learned bank fits, and how sure its parameters are."""
 
+from bnmind.adaptive.learning.fit.coefficients import Coefficient, Coefficients, coefficients
 from bnmind.adaptive.learning.fit.comparison import (
     ComparedModel,
     Comparison,
@@ -41,6 +42,8 @@ from bnmind.adaptive.learning.fit.standard_errors import (
 )
 
 __all__ = [
+    "Coefficient",
+    "Coefficients",
     "ComparedModel",
     "Comparison",
     "CrossValidation",
@@ -60,6 +63,7 @@ __all__ = [
     "SkillTree",
     "StandardErrors",
     "WaldTest",
+    "coefficients",
     "compare_models",
     "compare_structures",
     "cross_validate",

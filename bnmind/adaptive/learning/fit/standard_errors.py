@@ -11,7 +11,8 @@ I⁻¹                 ``covariance``
 
 Parameters that are fixed, at a bound, or constrained by the order of chances have no standard
 error, nor have probabilities of profiles that are zero. Parameters that the responses do not
-identify have none either: I is singular in their direction. A saturated distribution of the
+identify have none either: I is singular in their direction. Priors of the items add the curvature
+of their log-density to I. A saturated distribution of the
 skills is treated as a distribution over the classes of profiles that the items distinguish.
 
 References
@@ -25,6 +26,7 @@ parameters of the skills).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations_with_replacement, product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +38,8 @@ from bnmind.adaptive.learning.em.e_step_table import TableExpectation, placed_su
 from bnmind.adaptive.learning.em.response_layout import Patterns
 from bnmind.adaptive.learning.learn import Learned
 from bnmind.adaptive.learning.parameters.block import ItemBlock
+from bnmind.adaptive.learning.parameters.curves.block import CurveBlock
+from bnmind.adaptive.learning.parameters.options import Priors
 from bnmind.errors import TooLargeError
 from bnmind.fitting.standard_errors import inverse_information
 from bnmind.information import Floats
@@ -43,12 +47,16 @@ from bnmind.information import Floats
 __all__ = [
     "ItemParameter",
     "StandardErrors",
+    "block_covariance",
+    "item_slopes",
     "skill_scores",
     "standard_errors",
     "table_expectation",
 ]
 
 _STEP = 1e-6
+_WIDE_STEP = 1e-3
+"""The step of second differences."""
 _EDGE = 1e-4
 """Parameters this close to their bound count as at the bound."""
 
@@ -91,14 +99,7 @@ def standard_errors(learned: Learned) -> StandardErrors:
     TooLargeError
         If there are too many profiles for a table over all of them.
     """
-    expectation = table_expectation(learned)
-    scores, free, n_items = _scores(learned, expectation)
-    weights = expectation.patterns.counts
-    information = (scores[:, free] * weights[:, None]).T @ scores[:, free]
-    inverse = inverse_information(information)
-    everything = np.full((scores.shape[1], scores.shape[1]), np.nan)
-    everything[np.ix_(free, free)] = inverse
-    covariance = everything[:n_items, :n_items]
+    covariance = block_covariance(learned)
     blocks, parameters = learned.model.layout.blocks, learned.parameters.items
     names = [name for block in blocks for name in block.parameters]
     values = np.concatenate([*parameters, np.zeros(0)]).tolist()
@@ -110,6 +111,52 @@ def standard_errors(learned: Learned) -> StandardErrors:
     covariance = covariance[np.ix_(order, order)]
     covariance.setflags(write=False)
     return StandardErrors(items, covariance)
+
+
+def block_covariance(learned: Learned) -> Floats:
+    """Return the covariances of the items' parameters, block after block; nan where undefined."""
+    expectation = table_expectation(learned)
+    scores, free, n_items = _scores(learned, expectation)
+    weights = expectation.patterns.counts
+    information = (scores[:, free] * weights[:, None]).T @ scores[:, free]
+    information += _of_priors(learned, scores.shape[1])[np.ix_(free, free)]
+    everything = np.full((scores.shape[1], scores.shape[1]), np.nan)
+    everything[np.ix_(free, free)] = inverse_information(information)
+    return everything[:n_items, :n_items]
+
+
+def _of_priors(learned: Learned, size: int) -> Floats:
+    """Return the information of the priors of the items: minus the curvature of the log-density."""
+    information = np.zeros((size, size))
+    if learned.options.priors == Priors():
+        return information
+    start = 0
+    for block, values in zip(learned.model.layout.blocks, learned.parameters.items, strict=True):
+        if isinstance(block, CurveBlock):
+            # As in the M-step: that of a log-normal density is on the scale of the logarithm.
+            _, _, bends = block.kind.log_prior(
+                block.kind.inner(values.reshape(len(block.rules), -1))
+            )
+            part = np.arange(start, start + len(values))
+            information[part, part] = bends.reshape(-1)
+            start += len(values)
+            continue
+        near = np.minimum(values - block.limits[:, 0], block.limits[:, 1] - values) / 2
+        steps = np.nan_to_num(np.clip(near, 0.0, _WIDE_STEP * np.maximum(1.0, np.abs(values))))
+        names = [item for item, _ in block.parameters]
+        for a, b in combinations_with_replacement(range(len(values)), 2):
+            if names[a] != names[b] or not (steps[a] and steps[b]):
+                continue
+            bend = 0.0
+            for up, across in product((0.5, -0.5), repeat=2):
+                moved = values.copy()
+                moved[a] += up * steps[a]
+                moved[b] += across * steps[b]
+                bend += 4 * up * across * block.log_prior(moved)
+            place = (start + a, start + b)
+            information[place] = information[place[::-1]] = -bend / (steps[a] * steps[b])
+        start += len(values)
+    return information
 
 
 def table_expectation(learned: Learned) -> TableExpectation:
@@ -130,48 +177,66 @@ def _scores(
     layout = learned.model.layout
     response_parameters = layout.response_parameters(learned.parameters.items)
     posterior = expectation.posteriors(response_parameters, learned.parameters.skills)
-    n_response_parameters, places = len(response_parameters), expectation.places
-    # The posterior probability of each group and response, for each pattern.
-    inside = np.zeros((len(posterior), n_response_parameters))
-    for row, place in enumerate(places):
-        summed = np.zeros((n_response_parameters, len(place)))
-        summed[place, np.arange(len(place))] = 1.0
-        used = np.unique(place)
-        inside[:, used] += (posterior @ summed[used].T) * expectation.indicators[:, row, None]
-    columns, free = [], []
-    end = number = 0
+    parts, free = [], []
+    end = number = row = 0
     for block, values in zip(layout.blocks, learned.parameters.items, strict=True):
-        size = block.response_parameters(values).size
-        part = slice(end, end + size)
-        end += size
-        limits = block.limits
-        for place, value in enumerate(values.tolist()):
-            low, high = limits[place]
-            step = _STEP * max(1.0, abs(value))
-            up, down = values.copy(), values.copy()
-            up[place], down[place] = min(value + step, high), max(value - step, low)
-            width = up[place] - down[place]
-            inner = low + _EDGE < value < high - _EDGE and _is_free(block, values, place)
-            columns.append(
-                inside[:, part]
-                @ _log_slope(
-                    block.response_parameters(up),
-                    block.response_parameters(down),
-                    response_parameters[part],
-                    width,
-                )
-                if width > 0
-                else np.zeros(len(inside))
+        part = np.zeros((len(posterior), len(values)))
+        n_groups, n_responses = block.shape
+        for columns, slopes in item_slopes(block, values):
+            chances = response_parameters[end : end + n_groups * n_responses]
+            logs = np.divide(
+                slopes, chances[:, None], out=np.zeros_like(slopes), where=chances[:, None] > 0
             )
-            if inner:
+            for _ in range(n_responses):
+                # The score given the class, averaged over the classes.
+                by_class = posterior @ logs[expectation.places[row] - end]
+                part[:, columns] += by_class * expectation.indicators[:, row, None]
+                row += 1
+            end += n_groups * n_responses
+        parts.append(part)
+        for place, (value, (low, high)) in enumerate(
+            zip(values.tolist(), block.limits, strict=True)
+        ):
+            if low + _EDGE < value < high - _EDGE and _is_free(block, values, place):
                 free.append(number)
             number += 1
     n_items = number
     for column in skill_scores(learned, expectation, posterior):
-        columns.append(column)
+        parts.append(column[:, None])
         free.append(number)
         number += 1
-    return np.stack(columns, axis=1), np.array(free, dtype=np.intp), n_items
+    empty = np.zeros((len(posterior), 0))
+    return np.concatenate([empty, *parts], axis=1), np.array(free, dtype=np.intp), n_items
+
+
+def item_slopes(block: ItemBlock, values: Floats) -> list[tuple[NDArray[np.intp], Floats]]:
+    """Return, for each item of a block, its parameters and the slopes of its response chances.
+
+    The slopes ``(groups * responses, parameters)`` are differences within the limits; parameters
+    with equal limits have none.
+    """
+    names, n = block.names, len(values)
+    size = block.shape[0] * block.shape[1]
+    each = n // len(names)
+    # Parameters of an item's own change its chances only, so all items are moved together.
+    own = [item for item, _ in block.parameters] == [item for item in names for _ in range(each)]
+    n_columns = each if own else n
+    slopes = np.zeros((len(names), size, n_columns))
+    limits = block.limits
+    for column in range(n_columns):
+        moved = np.arange(column, n, n_columns)
+        step = np.zeros(n)
+        step[moved] = _STEP * np.maximum(1.0, np.abs(values[moved]))
+        up = np.where(step > 0, np.fmin(values + step, limits[:, 1]), values)
+        down = np.where(step > 0, np.fmax(values - step, limits[:, 0]), values)
+        change = block.response_parameters(up) - block.response_parameters(down)
+        width = (up - down)[moved, None]
+        change = change.reshape(len(names), size)
+        slopes[..., column] = np.divide(change, width, out=np.zeros_like(change), where=width > 0)
+    return [
+        (np.arange(n_columns) + (item * n_columns if own else 0), of_item)
+        for item, of_item in enumerate(slopes)
+    ]
 
 
 def _is_free(block: ItemBlock, values: Floats, place: int) -> bool:
@@ -182,15 +247,6 @@ def _is_free(block: ItemBlock, values: Floats, place: int) -> bool:
         if not block.valid(moved):
             return False
     return True
-
-
-def _log_slope(up: Floats, down: Floats, probabilities: Floats, width: float) -> Floats:
-    """Return the derivative of the logarithm of each response probability."""
-    change = (up - down).reshape(-1) / width
-    slope: Floats = np.divide(
-        change, probabilities, out=np.zeros_like(probabilities), where=probabilities > 0
-    )
-    return slope
 
 
 def skill_scores(
