@@ -769,6 +769,15 @@ def _banks() -> Any:
     ]
 
 
+@_add(adaptive.TableCertainty, adaptive.ParameterCertainty)
+def _certainties() -> Any:
+    return [
+        adaptive.TableCertainty(np.array([[3.0, 1.5]]), (0, 0), 4.0),
+        adaptive.ParameterCertainty(np.diag([0.1, 0.2]), 4.0),
+        adaptive.ParameterCertainty(np.diag([0.1, 0.0]), 4.0, adaptive.Dina(0.2, 0.1)),
+    ]
+
+
 @_add(
     adaptive.Dina,
     adaptive.Dino,

@@ -86,6 +86,7 @@ def by_name() -> dict[str, Any]:
         "belief": belief,
         "beliefs": beliefs(),
         "cause": ("S",),
+        "certainties": {"a": adaptive.TableCertainty(np.ones((2, 2)), (0, 0, 0, 1))},
         "chance": 0.1,
         "chances": 0.1,
         "examinee": 1,

@@ -25,6 +25,8 @@ from bnmind.adaptive.classification.known_profiles import Agreement, KnownProfil
 from bnmind.adaptive.classification.reliability import Reliability, SkillReliability
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.bank_files import read_bank, write_bank
+from bnmind.adaptive.items.certain_tables import drawn_bank, with_certainties
+from bnmind.adaptive.items.certainty import ParameterCertainty, TableCertainty
 from bnmind.adaptive.items.descriptions import describe_bank
 from bnmind.adaptive.items.higher_order import HigherOrder
 from bnmind.adaptive.items.irt import AbilityGrid, irt_bank, logistic_items
@@ -308,6 +310,7 @@ __all__ = [
     "Outlook",
     "PairFit",
     "PairStatistics",
+    "ParameterCertainty",
     "ParametricModel",
     "PartialCredit",
     "PerCost",
@@ -365,6 +368,7 @@ __all__ = [
     "SympsonHetter",
     "TableBatch",
     "TableBelief",
+    "TableCertainty",
     "Tabulated",
     "TargetEntropy",
     "Testlets",
@@ -383,6 +387,7 @@ __all__ = [
     "default_measures",
     "describe_bank",
     "design_tree",
+    "drawn_bank",
     "evaluate_design",
     "expected_ability",
     "fixed_test",
@@ -426,5 +431,6 @@ __all__ = [
     "start_beliefs",
     "stopper_by_names",
     "validate_qmatrix",
+    "with_certainties",
     "write_bank",
 ]

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import check_fields, checked, checked_if_it_fails
 from bnmind._messages import shown
+from bnmind.adaptive.items.averaging import averaged_items
 from bnmind.adaptive.items.bank_faults import bank_faults
 from bnmind.adaptive.items.bank_structure import (
     hidden_variables,
@@ -206,6 +207,26 @@ class ItemBank:
         ItemBank(Fractions: 2 items, 2 skills)
         """
         return replace(self, title=title, source=source)
+
+    def averaged(self) -> ItemBank:
+        """Return a bank whose items have the mean of their tables over uncertain parameters.
+
+        Selection and posteriors with this bank carry the uncertainty of the parameters, exactly
+        if the parameters of different items are independent. Items without a certainty do not
+        change. A curve becomes a table, so selectors by Fisher information cannot be used.
+
+        Examples
+        --------
+        >>> from bnmind.adaptive import TableCertainty
+        >>> item = Item("a", certainty=TableCertainty([[9, 3], [1, 1]], (0, 1)))
+        >>> bank = ItemBank.from_qmatrix([[1]], 0.2, 0.0, items=[item])
+        >>> bank.averaged().channel("a").tolist()
+        [[0.75, 0.25], [0.5, 0.5]]
+        """
+        if all(item.certainty is None for item in self.items):
+            return self
+        network, items = averaged_items(self.network, self.items)
+        return replace(self, network=network, items=items)
 
     @cached_property
     def item_names(self) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from bnmind.adaptive.items.certainty import certainty_faults
 from bnmind.adaptive.items.item import Item
 from bnmind.errors import InvalidModelError
 from bnmind.pgm import FunctionalCPD, Network
@@ -29,6 +30,7 @@ def bank_faults(
         _name_faults(network, skills, items, labels)
         or _structure_faults(network, skills, [item.name for item in items])
         or [fault for item in items for fault in _model_faults(network, item)]
+        or [fault for item in items for fault in _certainty_faults(network, item)]
     )
 
 
@@ -92,6 +94,14 @@ def _structure_faults(network: Network, skills: Sequence[str], items: Sequence[s
     problems += [f"item {name} depends on no skill" for name in items if name not in below_skills]
     problems += [f"no item depends on skill {name}" for name in skills if name not in measured]
     return problems
+
+
+def _certainty_faults(network: Network, item: Item) -> list[str]:
+    """Return a fault if the certainty of an item is that of other parameters."""
+    if item.certainty is None:
+        return []
+    cpd = network.cpd(item.name)
+    return certainty_faults(item.certainty, cpd.variable, cpd.parents, item.gate)
 
 
 def _model_faults(network: Network, item: Item) -> list[str]:

@@ -6,9 +6,11 @@
      "skills": [{"name": "borrow", "label": "borrowing"}, …],
      "items": [{"name": "item_1", "text": "5/3 - 3/4", "responses": ["0", "1"],
                 "parents": ["borrow"],
-                "gate": {"kind": "dina", "guess": 0.1, "slip": 0.2}}, …],
+                "gate": {"kind": "dina", "guess": 0.1, "slip": 0.2},
+                "certainty": {"answers": 90, "counts": [[36, 5], [9, 33]], "rows": [0, 1]}}, …],
      "network": {"schema": "bnmind-model", …}}
 
+A ``certainty`` has counts and rows (`TableCertainty`), or a covariance (`ParameterCertainty`).
 The network holds the hidden variables, and the items without a registered response model. The
 other items are restored from their response models, stored as ``gate``. Omitted fields of an
 item have their defaults. This module imports pydantic, so other modules import it when first
@@ -28,13 +30,20 @@ from pydantic import Field
 
 from bnmind._messages import many
 from bnmind.adaptive.items.bank import ItemBank
+from bnmind.adaptive.items.certainty import Certainty, ParameterCertainty, TableCertainty
 from bnmind.adaptive.items.item import Item
 from bnmind.adaptive.response_models.base import ResponseModel
 from bnmind.adaptive.response_models.noisy_skills import NoisySkills
 from bnmind.adaptive.response_models.parametric import ParametricModel
 from bnmind.adaptive.response_models.registry import FORMER_NAMES, RESPONSE_MODELS
 from bnmind.adaptive.response_models.tabulated import Tabulated
-from bnmind.errors import InvalidModelError, ModelFileError, TooLargeError, UnknownNameError
+from bnmind.errors import (
+    BnmindError,
+    InvalidModelError,
+    ModelFileError,
+    TooLargeError,
+    UnknownNameError,
+)
 from bnmind.pgm import Network, Variable
 from bnmind.pgm.files import FILE_CELLS
 from bnmind.pgm.formats.json_records import LONG_TEXT, Names, Strict, listed, validated
@@ -65,6 +74,7 @@ class _ItemRecord(Strict):
     responses: Names | None = None
     parents: Names | None = None
     gate: dict[str, Any] | None = None
+    certainty: dict[str, Any] | None = None
 
 
 class _RolesRecord(Strict):
@@ -111,7 +121,9 @@ def _as_stored(bank: ItemBank, item: Item) -> Item:
         return item
     sizes = [v.n_states for v in bank.network.cpd(item.name).parents]
     table = Tabulated(type(model).__name__, model.channel(sizes), model.parameters)
-    return dataclasses.replace(item, gate=table)
+    # The certainty is that of parameters whose formula the file does not hold.
+    certainty = item.certainty if isinstance(item.certainty, TableCertainty) else None
+    return dataclasses.replace(item, gate=table, certainty=certainty)
 
 
 def roles_to_json(bank: ItemBank) -> str:
@@ -249,13 +261,45 @@ def _item_record(bank: ItemBank, item: Item, *, is_restored: bool) -> dict[str, 
     record: dict[str, Any] = {"name": item.name}
     for field in dataclasses.fields(item):
         value = getattr(item, field.name)
-        if field.name not in ("name", "gate") and value != field.default:
+        if field.name not in ("name", "gate", "certainty") and value != field.default:
             record[field.name] = list(value) if isinstance(value, tuple) else value
     if is_restored:
         record["responses"] = list(bank.responses(item.name))
         record["parents"] = [v.name for v in bank.network.cpd(item.name).parents]
     gate = _model_record(item.gate)
-    return record if gate is None else {**record, "gate": gate}
+    record |= {} if gate is None else {"gate": gate}
+    if item.certainty is not None and (certainty := _certainty_record(item.certainty)):
+        record["certainty"] = certainty
+    return record
+
+
+def _certainty_record(certainty: Certainty) -> dict[str, Any]:
+    """Return the fields of a certainty; empty if it is of a model that is not registered."""
+    if isinstance(certainty, TableCertainty):
+        counts = certainty.counts.tolist()
+        return {"answers": certainty.answers, "counts": counts, "rows": list(certainty.rows)}
+    record = {"answers": certainty.answers, "covariance": certainty.covariance.tolist()}
+    if certainty.model is None:
+        return record
+    model = _model_record(certainty.model)
+    return {} if model is None else {**record, "model": model}
+
+
+def _certainty(entry: _ItemRecord, problems: list[str]) -> Certainty | None:
+    if entry.certainty is None:
+        return None
+    fields = dict(entry.certainty)
+    try:
+        if "counts" in fields:
+            return TableCertainty(**fields)
+        if "model" in fields:
+            fields["model"] = _model_of(fields["model"])
+        return ParameterCertainty(**fields)
+    except InvalidModelError as fault:
+        problems += [f"{problem}, in item {entry.name}" for problem in fault.problems]
+    except (BnmindError, TypeError, ValueError, AttributeError, OverflowError) as fault:
+        problems.append(f"expected a certainty of item {entry.name}, got another record ({fault})")
+    return None
 
 
 def _model_record(model: ResponseModel | None) -> dict[str, Any] | None:
@@ -316,7 +360,8 @@ def _item(entry: _ItemRecord, model: ResponseModel | None, problems: list[str]) 
         for name in ("name", "content", "text", "cost", "time", "testlet")
     }
     try:
-        return Item(**fields, enemies=entry.enemies, gate=model)
+        certainty = _certainty(entry, problems)
+        return Item(**fields, enemies=entry.enemies, gate=model, certainty=certainty)
     except InvalidModelError as fault:
         problems += fault.problems
         return Item(entry.name)

@@ -6,6 +6,7 @@ import math
 from dataclasses import KW_ONLY, dataclass
 
 from bnmind._arguments import check_fields
+from bnmind.adaptive.items.certainty import Certainty
 from bnmind.adaptive.response_models.base import ResponseModel
 from bnmind.errors import InvalidModelError
 from bnmind.pgm.variable import name_text
@@ -38,6 +39,8 @@ class Item:
         The name of the group of items to be asked together; empty if none.
     gate
         The response model of its distribution, if there is one.
+    certainty
+        How sure its parameters are, if that is known; see `ItemBank.averaged`.
 
     Raises
     ------
@@ -60,6 +63,7 @@ class Item:
     enemies: tuple[str, ...] = ()
     testlet: str = ""
     gate: ResponseModel | None = None
+    certainty: Certainty | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "name", name_text(self.name))

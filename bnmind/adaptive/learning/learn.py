@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -13,19 +13,23 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import checked
+from bnmind._blas_threads import one_blas_thread
 from bnmind._values import CheckedValue
 from bnmind.adaptive.beliefs.ability_estimates import has_ability
 from bnmind.adaptive.beliefs.profile_space import n_profiles
 from bnmind.adaptive.items.bank import ItemBank
+from bnmind.adaptive.items.certainty import Certainty
 from bnmind.adaptive.items.qmatrix import QMatrix
 from bnmind.adaptive.items.skill_distributions import ProfileDistribution
+from bnmind.adaptive.learning.certainties import item_certainties
 from bnmind.adaptive.learning.em.e_step_table import TableExpectation
 from bnmind.adaptive.learning.em.e_step_tree import PlanExpectation
 from bnmind.adaptive.learning.em.em import BankAscent, Parameters
-from bnmind.adaptive.learning.em.response_layout import Expectation, Patterns, ResponseLayout
+from bnmind.adaptive.learning.em.response_layout import Patterns, ResponseLayout
 from bnmind.adaptive.learning.inputs import learning_inputs
 from bnmind.adaptive.learning.model import item_blocks
 from bnmind.adaptive.learning.notes import LearningNote, learning_notes
+from bnmind.adaptive.learning.parameters.block import FixedBlock
 from bnmind.adaptive.learning.parameters.least_chance import inside
 from bnmind.adaptive.learning.parameters.options import LearningOptions
 from bnmind.adaptive.learning.parameters.skill_families import SkillFamilies
@@ -158,7 +162,7 @@ class LearningModel:
         responses: Responses,
         options: LearningOptions,
         among: NDArray[np.bool_] | None = None,
-    ) -> Expectation:
+    ) -> TableExpectation | PlanExpectation:
         """Return the E-step for some responses, by a table, or by a tree for many profiles.
 
         Parameters
@@ -193,8 +197,23 @@ class LearningModel:
         drawn = tuple(inside(block, block.draw(rng), self.least) for block in blocks)
         return Parameters(drawn, self.skills.draw(rng))
 
-    def bank_of(self, parameters: Parameters, *, title: str, source: str) -> ItemBank:
-        """Return the bank with some parameters."""
+    def bank_of(
+        self,
+        parameters: Parameters,
+        *,
+        title: str,
+        source: str,
+        certainties: Mapping[str, Certainty] | None = None,
+    ) -> ItemBank:
+        """Return the bank with some parameters, and how sure they are, by item.
+
+        Items whose parameters are fixed keep their certainty.
+        """
+        known = dict(certainties or {})
+        for block in self.layout.blocks:
+            if isinstance(block, FixedBlock):
+                kept = ((name, self.bank.item(name).certainty) for name in block.names)
+                known |= {name: certainty for name, certainty in kept if certainty is not None}
         learned: dict[str, ResponseModel | None] = {}
         cpds = {cpd.variable.name: cpd for cpd in self.skills.cpds(parameters.skills)}
         for block, values in zip(self.layout.blocks, parameters.items, strict=True):
@@ -205,7 +224,8 @@ class LearningModel:
             model = learned[item.name]
             cpds[item.name] = cpd if model is None else model.cpd(cpd.variable, cpd.parents)
             keeps = item.gate is None  # a table of the network stays a table
-            items.append(dataclasses.replace(item, gate=None if keeps else model))
+            gate = None if keeps else model
+            items.append(dataclasses.replace(item, gate=gate, certainty=known.get(item.name)))
         network = Network(tuple(cpds.get(cpd.variable.name, cpd) for cpd in self.bank.network.cpds))
         labels = self.bank.labels
         return ItemBank(
@@ -335,7 +355,11 @@ def _learned(
     way = climbs[record.best_start]
     title = model.bank.title if about[0] is None else about[0]
     source = model.bank.source if about[1] is None else about[1]
-    bank = model.bank_of(way.parameters, title=title, source=source)
+    with one_blas_thread():
+        certainties = item_certainties(
+            model.expectation(responses, options), way.parameters.items, way.parameters.skills
+        )
+    bank = model.bank_of(way.parameters, title=title, source=source, certainties=certainties)
     return Learned(
         bank=bank,
         responses=responses,

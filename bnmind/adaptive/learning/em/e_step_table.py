@@ -24,6 +24,7 @@ a didactic", J. Educ. Behav. Stat. 2009.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -136,6 +137,24 @@ class TableExpectation:
         joint = np.concatenate([likely * of_class for _, likely, _ in self._likelihoods(logs)])
         normal: Floats = joint / joint.sum(axis=1, keepdims=True)
         return normal
+
+    def group_masses(
+        self, response_parameters: Floats, tables: tuple[Floats, ...]
+    ) -> Iterator[tuple[slice, int, Floats]]:
+        """Yield some patterns, the number of an item in the layout, and ``(patterns, groups)``.
+
+        The masses are the probabilities of the groups of the item's parent configurations.
+        """
+        posterior = self.posteriors(response_parameters, tables)
+        row = 0
+        for number, (start, (n_groups, n_responses)) in enumerate(
+            zip(self.layout.starts, self.layout.shapes, strict=True)
+        ):
+            group = (self._places[row] - start) // n_responses
+            row += n_responses
+            each_its_own = np.array_equal(group, np.arange(n_groups))
+            masses = posterior if each_its_own else posterior @ np.eye(n_groups)[group]
+            yield slice(None), number, masses
 
     @property
     def places(self) -> NDArray[np.intp]:

@@ -7,7 +7,7 @@ targets are the parents of the items, and the families of the hidden variables.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -112,6 +112,29 @@ class PlanExpectation:
                 joint = posterior.joints[place[cause]].reshape(len(weights), -1)
                 self._add(expected_counts, number, joint * weights[:, None], rows[part])
         return Expected(total, expected_counts, tuple(families))
+
+    def group_masses(
+        self, response_parameters: Floats, tables: tuple[Floats, ...]
+    ) -> Iterator[tuple[slice, int, Floats]]:
+        """Yield some patterns, the number of an item in the layout, and ``(patterns, groups)``.
+
+        The masses are the probabilities of the groups of the item's parent configurations.
+        """
+        inputs = self._inputs(response_parameters, tables)
+        names = [name for block in self.layout.blocks for name in block.names]
+        place = {
+            tuple(v.name for v in scope): number for number, scope in enumerate(self.plan.targets)
+        }
+        for part in self._parts():
+            cases = {
+                name: self.patterns.rows[part, column].astype(np.intp)
+                for name, column in zip(names, self.layout.columns, strict=True)
+            }
+            posterior = self.plan.run_batch(cases, inputs)
+            for number, cause in enumerate(self._causes):
+                joint = np.real(posterior.joints[place[cause]]).reshape(part.stop - part.start, -1)
+                groups = self.layout.groups[number]
+                yield part, number, joint @ np.eye(self.layout.shapes[number][0])[groups]
 
     def _impossible(
         self, cases: Mapping[str, NDArray[np.intp]], inputs: Mapping[str, Floats], start: int

@@ -1,0 +1,256 @@
+"""How sure parameters are: in banks, in files, after learning, and in averaged banks."""
+
+from __future__ import annotations
+
+import dataclasses
+import pathlib
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+from bnmind.adaptive import (
+    IRT_MODELS,
+    Acdm,
+    Examinees,
+    Gdina,
+    Item,
+    ItemBank,
+    LearningOptions,
+    Logistic,
+    ParameterCertainty,
+    Priors,
+    TableCertainty,
+    drawn_bank,
+    irt_bank,
+    learn,
+    learn_irt,
+    logistic_items,
+    read_bank,
+    standard_errors,
+    start_belief,
+    with_certainties,
+    write_bank,
+)
+from bnmind.adaptive.items.averaging import drawn_table
+from bnmind.adaptive.items.certain_tables import cause_order, table_deviations
+from bnmind.adaptive.response_models.base.vector import parameter_names, parameter_vector
+from bnmind.errors import InvalidModelError, ModelFileError
+from bnmind.information import Floats
+
+Q = [[1, 0], [0, 1], [1, 1]] * 3
+
+
+def uncertain_bank(seed: int, n_responses: int = 2) -> ItemBank:
+    """Return a bank of tables of which little is known."""
+    rng = np.random.default_rng(seed)
+    models, known = [], {}
+    for number, row in enumerate(Q[:3]):
+        n = 2 ** sum(row)
+        counts = rng.uniform(0.7, 6, (n, n_responses))
+        mean = counts / counts.sum(axis=1, keepdims=True)
+        models.append(Gdina(rng.permuted(mean, axis=1)))
+        known[f"item_{number + 1}"] = TableCertainty(counts, tuple(range(n)))
+    return with_certainties(ItemBank.from_response_models(Q[:3], models), known)
+
+
+@given(st.integers(0, 10**6), st.integers(2, 3))
+@settings(max_examples=5, deadline=None)
+def test_an_averaged_bank_is_the_average_over_draws_weighted_by_likelihood(
+    seed: int, n_responses: int
+) -> None:
+    bank = uncertain_bank(seed, n_responses)
+    rng = np.random.default_rng(seed)
+    answers = rng.integers(0, n_responses, 3)
+    total, total_squares = np.zeros(4), np.zeros(4)
+    n = 40_000
+    likely = np.full((n, 4), 0.25)
+    for item, response in zip(bank.items, answers.tolist(), strict=True):
+        assert isinstance(item.certainty, TableCertainty)
+        gamma = rng.standard_gamma(item.certainty.counts, (n, *item.certainty.counts.shape))
+        drawn = gamma / gamma.sum(axis=-1, keepdims=True)
+        place = [bank.skills.index(name) for name in bank.cause(item.name)]
+        levels = np.indices((2, 2)).reshape(2, -1)[place]
+        rows = np.ravel_multi_index(list(levels), (2,) * len(place))
+        likely *= drawn[:, rows, response]
+    total, total_squares = likely.sum(axis=0), (likely**2).sum(axis=0)
+    belief = start_belief(bank.averaged())
+    for name, response in zip(bank.item_names, answers.tolist(), strict=True):
+        belief = belief.update(name, response)
+    joint = np.exp(belief.log_evidence) * np.asarray(belief.table)  # type: ignore[attr-defined]
+    error = np.sqrt(total_squares) / n
+    assert np.all(np.abs(total / n - joint) < 5 * error + 1e-12)
+
+
+def drawn_tables(bank: ItemBank, item: str, n: int) -> Floats:
+    rng = np.random.default_rng(3)
+    known, cpd = bank.item(item), bank.network.cpd(item)
+    assert known.certainty is not None
+    drawn = [
+        drawn_table(known.certainty, cpd.variable, cpd.parents, known.gate, rng=rng)
+        for _ in range(n - 1)
+    ]
+    order = cause_order(bank, item)
+    return np.array([drawn_bank(bank, rng).channel(item), *(table[order] for table in drawn)])
+
+
+@pytest.mark.parametrize("kind", ["table", "curve", "effects"])
+def test_means_and_deviations_agree_with_draws(kind: str) -> None:
+    if kind == "table":
+        bank = uncertain_bank(4, 3)
+    elif kind == "curve":
+        bank = irt_bank(logistic_items([[1.2, 0.3, 0.2]]), items=["item_3"])
+        covariance = np.diag([0.02, 0.01, 0.0, 0.0])
+        covariance[0, 1] = covariance[1, 0] = 0.006
+        bank = with_certainties(bank, {"item_3": ParameterCertainty(covariance)})
+    else:
+        # The parents stand in the network in another order than the skills.
+        bank = ItemBank.from_response_models(
+            Q[:3], [Gdina(np.array([[0.8, 0.2], [0.1, 0.9]]))] * 2 + [Acdm(0.2, (0.3, 0.4))]
+        )
+        covariance = np.array([[2.0, -1.0, 0.0], [-1.0, 3.0, 1.0], [0.0, 1.0, 2.0]]) / 2000
+        bank = with_certainties(bank, {"item_3": ParameterCertainty(covariance)})
+    drawn = drawn_tables(bank, "item_3", 1500)
+    error = drawn.std(axis=0) / np.sqrt(len(drawn))
+    assert np.all(np.abs(bank.averaged().channel("item_3") - drawn.mean(axis=0)) < 5 * error + 1e-9)
+    variances = (table_deviations(bank, "item_3") ** 2).sum(axis=0)
+    assert_allclose(np.sqrt(variances), drawn.std(axis=0), rtol=0.15, atol=1e-3)
+    again = bank.averaged().averaged()
+    assert_allclose(again.channel("item_3"), bank.averaged().channel("item_3"), atol=1e-12)
+    averaged = table_deviations(bank.averaged(), "item_3")
+    assert_allclose((averaged**2).sum(axis=0), variances, rtol=1e-6, atol=1e-12)
+
+
+def test_certainties_are_saved(tmp_path: pathlib.Path) -> None:
+    bank = irt_bank(logistic_items([[1.2, 0.3], [1.0, 0.0]]))
+    bank = with_certainties(bank, {"item_1": ParameterCertainty(np.diag([0.1, 0.2, 0, 0]), 50.0)})
+    for one in (uncertain_bank(1), bank, bank.averaged(), uncertain_bank(1).averaged()):
+        write_bank(one, tmp_path / "bank.json")
+        again = read_bank(tmp_path / "bank.json")
+        assert_allclose(again.averaged().channels(), one.averaged().channels(), atol=1e-15)
+        for old, new in zip(one.items, again.items, strict=True):
+            assert type(old.certainty) is type(new.certainty)
+            if old.certainty is not None and new.certainty is not None:
+                assert old.certainty.answers == new.certainty.answers
+
+
+def test_files_without_certainties_are_read() -> None:
+    old = read_bank("models/banks/fraction-subtraction.json")
+    assert all(item.certainty is None for item in old.items)
+    assert old.averaged() is old
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        '{"counts": [[1, -1]], "rows": [0, 0]}',
+        '{"counts": [[1, 1]], "rows": [0]}',
+        '{"counts": [[1, 1]], "rows": "ab"}',
+        '{"covariance": [[1]]}',
+        '{"covariance": [[1, 2], [0, 1]]}',
+        '{"covariance": [[1, 0], [0, 1]], "model": {"kind": "dino"}}',
+        '{"other": 1}',
+    ],
+)
+def test_a_file_with_a_wrong_certainty_is_refused(tmp_path: pathlib.Path, record: str) -> None:
+    path = tmp_path / "bank.json"
+    write_bank(ItemBank.from_qmatrix([[1]], 0.2, 0.1), path)
+    text = path.read_text().replace('"gate"', f'"certainty": {record}, "gate"', 1)
+    path.write_text(text)
+    with pytest.raises(ModelFileError, match=r"(?i)item_1|counts|covariance|configurations"):
+        read_bank(path)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "what"),
+    [
+        (lambda: TableCertainty(np.array([[1, 0]]), (0, 0)), "positive"),
+        (lambda: TableCertainty(np.array([[1, 1]]), (0, 1)), "rows 0 to 0"),
+        (lambda: TableCertainty(np.array([[1, 1]]), (0,), -1.0), "answers"),
+        (lambda: ParameterCertainty(np.array([[1, 2], [2, 1]])), "negative variances"),
+        (lambda: ParameterCertainty(np.array([[1, 2]])), "symmetric"),
+    ],
+)
+def test_wrong_certainties_are_refused(wrong: Any, what: str) -> None:
+    with pytest.raises(InvalidModelError, match=what):
+        wrong()
+
+
+def test_a_certainty_must_fit_its_item() -> None:
+    item = Item("a", certainty=TableCertainty(np.array([[1, 1]]), (0, 0, 0)))
+    with pytest.raises(InvalidModelError, match="2 parent configurations"):
+        ItemBank.from_qmatrix([[1]], 0.2, 0.1, items=[item])
+
+
+@pytest.fixture(scope="module")
+def answers() -> Floats:
+    bank = ItemBank.from_qmatrix(Q, guess=0.2, slip=0.1)
+    return np.asarray(Examinees.drawn(bank, 400, seed=1).responses)
+
+
+def test_learned_counts_agree_with_standard_errors(answers: Floats) -> None:
+    learned = learn(answers, Q)
+    errors = standard_errors(learned)
+    for item in learned.bank.items:
+        assert isinstance(item.certainty, TableCertainty)
+        means, totals = item.certainty.means, item.certainty.counts.sum(axis=1)
+        mine = np.sqrt(means[:, 0] * means[:, 1] / (totals + 1))
+        theirs = [errors.of(item.name)[name] for name in ("guess", "slip")]
+        # Those of the standard errors count the parameters of the skills and other items too.
+        assert np.all(mine < 1.1 * np.array(theirs))
+        assert np.all(mine > 0.6 * np.array(theirs))
+        mode = (item.certainty.counts - 1) / (totals - 2)[:, None]
+        assert_allclose(mode[0, 1], learned.bank.channel(item.name)[0, 1], atol=1e-3)
+        assert item.certainty.answers == 400
+
+
+def test_the_tree_and_the_table_know_the_same(answers: Floats) -> None:
+    options = LearningOptions(starts=1, tolerance=1e-9)
+    by_table = learn(answers, Q, options=options).bank
+    by_tree = learn(answers, Q, options=dataclasses.replace(options, max_profiles=0)).bank
+    for one, other in zip(by_table.items, by_tree.items, strict=True):
+        assert isinstance(one.certainty, TableCertainty)
+        assert isinstance(other.certainty, TableCertainty)
+        assert_allclose(one.certainty.counts, other.certainty.counts, rtol=1e-4)
+
+
+def test_fixed_items_keep_their_certainty(answers: Floats) -> None:
+    first = learn(answers, Q, options=LearningOptions(starts=1)).bank
+    fixed = LearningOptions(starts=1, fixed={"item_1"})
+    again = learn(answers[:100], first, options=fixed).bank
+    assert again.item("item_1").certainty is first.item("item_1").certainty
+    certainty = again.item("item_2").certainty
+    assert certainty is not None
+    assert certainty.answers == 100
+
+
+def test_priors_count_as_answers(answers: Floats) -> None:
+    options = LearningOptions(starts=1, max_iterations=1)
+    prior = dataclasses.replace(options, priors=Priors(guess=(5, 17)))
+    plain = learn(answers, Q, options=options).bank.item("item_1").certainty
+    strong = learn(answers, Q, options=prior).bank.item("item_1").certainty
+    assert isinstance(plain, TableCertainty)
+    assert isinstance(strong, TableCertainty)
+    assert strong.counts[0].sum() > plain.counts[0].sum() + 10
+
+
+def test_learned_curves_have_the_errors_of_the_information() -> None:
+    truth = irt_bank(logistic_items(np.c_[np.linspace(0.8, 1.5, 8), np.linspace(-1, 1, 8)]))
+    people = Examinees.drawn(truth, 300, seed=2)
+    learned = learn_irt(people.responses, IRT_MODELS["2PL"])
+    errors = standard_errors(learned)
+    for item in learned.bank.items:
+        assert isinstance(item.certainty, ParameterCertainty)
+        theirs = [errors.of(item.name)[name] for name in ("slope", "difficulty")]
+        assert_allclose(item.certainty.errors[:2], theirs, rtol=0.35)
+        assert np.all(item.certainty.errors[2:] == 0)  # the asymptotes are not learned
+    flat = learned.bank.averaged()
+    assert np.abs(flat.channels() - learned.bank.channels()).max() < 0.1
+
+
+def test_parameters_as_a_vector() -> None:
+    assert parameter_names(Acdm(0.2, (0.3, 0.4))) == ("intercept", "effects 1", "effects 2")
+    assert parameter_vector(Logistic(1.0, 2.0)).tolist() == [1.0, 2.0, 0.0, 1.0]
