@@ -103,7 +103,8 @@ ORDER = (
     ("lab.reproductions",),
     ("cli.shared",),
     ("cli.mastermind", "cli.adaptive", "cli.networks", "cli.lab"),
-    ("cli", "web"),
+    ("web",),
+    ("cli",),
     ("__main__",),
 )
 """Each room may use those of the lines before it and itself; the first line is one room."""

@@ -36,6 +36,7 @@ from bnmind.cli.networks.query import QUERY_HELP, QueryCommand, query
 from bnmind.cli.networks.track import TRACK_HELP, TrackCommand, track
 from bnmind.cli.shared.errors import OneLineErrors
 from bnmind.cli.shared.printable import tell
+from bnmind.web.command import WEB_HELP, web
 
 __all__ = ["app"]
 
@@ -135,5 +136,6 @@ for name, command, text, short in (
     ("evaluate", evaluate, EVALUATE_HELP, "Compute the results of a test exactly."),
     ("tree", tree, TREE_HELP, "Find the best test, and write it on paper."),
     ("test", run_test, TEST_HELP, "Run an adaptive test of one examinee."),
+    ("web", web, WEB_HELP, "Serve pages to play and to get help, and a JSON API."),
 ):
     app.command(name, cls=KINDS.get(name), help=text, short_help=short)(command)

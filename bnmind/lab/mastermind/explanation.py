@@ -1,0 +1,101 @@
+"""What the replies say: true replies, colors of positions, and histories that differ in a row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from bnmind.errors import InvalidHistoryError
+
+if TYPE_CHECKING:
+    from bnmind.mastermind import Posterior, Reply, Turn
+
+__all__ = ["changed", "color_probabilities", "true_replies", "winning_probability"]
+
+_SAMPLES = 4000
+"""How many codes are drawn from a belief that does not list them."""
+
+
+def winning_probability(belief: Posterior, guess: Sequence[int]) -> float:
+    """Return the probability that a guess is the code.
+
+    Raises
+    ------
+    InvalidCodeError
+        If the guess is not a code of the board.
+    """
+    import numpy as np
+
+    board = belief.board
+    masses = belief.masses(np.array([board.index(guess)]))[0]
+    return float(masses[board.true_replies.index(board.winning)])
+
+
+def true_replies(belief: Posterior, guess: Sequence[int]) -> tuple[tuple[Reply, float], ...]:
+    """Return the true replies to a guess that are possible, the most probable first.
+
+    The probabilities are conditional on the whole history of the belief. For a guess of the history
+    they tell which reply the code-maker probably should have given.
+
+    Examples
+    --------
+    >>> from bnmind.mastermind import Board, Channel, Reply, TableBelief
+    >>> belief = TableBelief.start(Channel.false_reply(Board(2, 3), 0.2))
+    >>> for _ in range(2):
+    ...     belief = belief.update((1, 1), Reply(0, 0))
+    >>> [(str(reply), round(p, 3)) for reply, p in true_replies(belief, (1, 1))]
+    [('0b0w', 0.997), ('1b0w', 0.003)]
+    """
+    import numpy as np
+
+    board = belief.board
+    masses = belief.masses(np.array([board.index(guess)]))[0]
+    possible = [(one, float(p)) for one, p in zip(board.true_replies, masses, strict=True) if p > 0]
+    return tuple(sorted(possible, key=lambda pair: -pair[1]))
+
+
+def color_probabilities(belief: Posterior) -> tuple[tuple[float, ...], ...]:
+    """Return the probability of each color at each position, ``(pegs, colors)``.
+
+    They are exact if the belief has the probability of each code, and otherwise the shares among
+    codes drawn from it.
+    """
+    import numpy as np
+
+    board = belief.board
+    if hasattr(belief, "codes"):
+        codes, weights = board.codes, belief.codes.probabilities
+    else:
+        codes = belief.draw(_SAMPLES, np.random.default_rng(0))
+        weights = np.full(len(codes), 1 / len(codes))
+    return tuple(
+        tuple(np.bincount(column, weights=weights, minlength=board.colors + 1)[1:].tolist())
+        for column in codes.T
+    )
+
+
+def changed(turns: Sequence[Turn], row: int, reply: Reply | None) -> tuple[Turn, ...]:
+    """Return a history in which one row has another reply, or is left out.
+
+    Parameters
+    ----------
+    turns
+        The history.
+    row
+        The position of the row, from 0.
+    reply
+        The reply of the row instead; None leaves the row out.
+
+    Raises
+    ------
+    InvalidHistoryError
+        If there is no such row.
+    """
+    from bnmind.mastermind import Turn
+
+    if not 0 <= row < len(turns):
+        raise InvalidHistoryError(
+            f"expected a row from 0 to {len(turns) - 1} of the history, got {row}", row
+        )
+    instead = () if reply is None else (Turn(turns[row].guess, reply),)
+    return (*turns[:row], *instead, *turns[row + 1 :])

@@ -1,0 +1,50 @@
+"""The JSON API of a game that is played elsewhere; it keeps nothing between requests."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from fastapi import APIRouter, Request
+
+from bnmind.web import game_answers
+from bnmind.web.games import GameQuestion, GuessQuestion, HistoryText, WhatIfQuestion
+from bnmind.web.work import work_of
+
+__all__ = ["router"]
+
+router = APIRouter(prefix="/api", tags=["A game played elsewhere"])
+
+
+@router.post("/suggest", summary="The next guess, and why")
+async def suggest(question: GameQuestion, request: Request) -> dict[str, Any]:
+    """Return the guess of least expected entropy, the reasons for it, and the belief.
+
+    `rows` holds, for each row of the history, the probability that its reply is wrong, and the most
+    probable true replies. `positions` holds the probability of each color at each position.
+    """
+    return await work_of(request).run(request, partial(game_answers.suggest, question))
+
+
+@router.post("/doubts", summary="Which replies are probably wrong")
+async def doubts(question: GameQuestion, request: Request) -> dict[str, Any]:
+    """Return the probability that each reply is wrong, without looking for a guess."""
+    return await work_of(request).run(request, partial(game_answers.doubts, question))
+
+
+@router.post("/what-if", summary="The same game with one row different")
+async def what_if(question: WhatIfQuestion, request: Request) -> dict[str, Any]:
+    """Return what `suggest` would say if a row were left out, or had another reply."""
+    return await work_of(request).run(request, partial(game_answers.what_if, question))
+
+
+@router.post("/guess", summary="What a guess of your own should tell")
+async def guess(question: GuessQuestion, request: Request) -> dict[str, Any]:
+    """Return the expected information of a guess, in bits, and its chance to be the code."""
+    return await work_of(request).run(request, partial(game_answers.describe, question))
+
+
+@router.post("/history", summary="Read a history that is written as text")
+async def history(question: HistoryText, request: Request) -> dict[str, Any]:
+    """Return the rows of a text such as `1123 1b1w, 2345 0b2w`."""
+    return await work_of(request).run(request, partial(game_answers.read_history, question))

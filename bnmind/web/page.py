@@ -1,0 +1,49 @@
+"""Pages from templates, which escape every text that they are given."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from fastapi import Request
+from fastapi.responses import HTMLResponse
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from bnmind._front_door import installed_version
+
+__all__ = ["STATIC", "rendered"]
+
+_HERE = Path(__file__).parent
+STATIC = _HERE / "static"
+"""The folder of the style sheet and the scripts."""
+
+AREAS = (("/", "Start"), ("/assist", "Assist"), ("/play", "Play"), ("/api", "API"))
+"""The addresses and names in the navigation."""
+
+
+@cache
+def _templates() -> Environment:
+    return Environment(
+        loader=FileSystemLoader(_HERE / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def rendered(name: str, request: Request, *, title: str, **values: Any) -> HTMLResponse:
+    """Return the page of a template."""
+    text = (
+        _templates()
+        .get_template(name)
+        .render(
+            title=title,
+            areas=AREAS,
+            here=request.url.path,
+            version=installed_version(),
+            **values,
+        )
+    )
+    return HTMLResponse(text)

@@ -1,0 +1,101 @@
+"""The OpenAPI schema of the API as something that a page can show."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["Endpoint", "Field", "endpoints"]
+
+_EXAMPLES: Mapping[str, dict[str, Any]] = {
+    "/api/suggest": {"turns": [{"guess": "1123", "reply": "1b1w"}], "noise": "false:0.1"},
+    "/api/doubts": {
+        "turns": [{"guess": "1122", "reply": "0b0w"}, {"guess": "1122", "reply": "1b0w"}]
+    },
+    "/api/what-if": {"turns": [{"guess": "1123", "reply": "1b1w"}], "row": 0, "instead": "0b2w"},
+    "/api/guess": {"turns": [{"guess": "1123", "reply": "1b1w"}], "guess": "2345"},
+    "/api/play": {"noise": "false:0.2"},
+    "/api/play/guess": {"guess": "1123"},
+}
+"""What the page proposes to send."""
+
+
+@dataclass(frozen=True)
+class Field:
+    """A field of a question."""
+
+    name: str
+    kind: str
+    default: str
+    about: str
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """A question that the API answers."""
+
+    group: str
+    method: str
+    path: str
+    summary: str
+    about: str
+    fields: tuple[Field, ...]
+    example: str
+
+
+def endpoints(schema: Mapping[str, Any]) -> tuple[Endpoint, ...]:
+    """Return the endpoints of an OpenAPI schema, in its order."""
+    parts = schema.get("components", {}).get("schemas", {})
+    found = []
+    for path, methods in schema["paths"].items():
+        for method, one in methods.items():
+            reference = (
+                one.get("requestBody", {})
+                .get("content", {})
+                .get("application/json", {})
+                .get("schema", {})
+                .get("$ref", "")
+            )
+            form = parts.get(reference.rpartition("/")[2], {})
+            example = _EXAMPLES.get(path) if form else None
+            found.append(
+                Endpoint(
+                    group=one["tags"][0],
+                    method=method.upper(),
+                    path=path,
+                    summary=one["summary"],
+                    about=" ".join(one.get("description", "").replace("`", "").split()),
+                    fields=tuple(_fields(form)),
+                    example="" if example is None else json.dumps(example, indent=2),
+                )
+            )
+    return tuple(found)
+
+
+def _fields(form: Mapping[str, Any]) -> list[Field]:
+    required = set(form.get("required", ()))
+    return [
+        Field(
+            name,
+            _kind(one),
+            "required" if name in required else json.dumps(one.get("default")),
+            one.get("description", "").replace("`", ""),
+        )
+        for name, one in form.get("properties", {}).items()
+    ]
+
+
+def _kind(one: Mapping[str, Any]) -> str:
+    """Return the type of a field, and its range."""
+    if "anyOf" in one:
+        return " or ".join(_kind(part) for part in one["anyOf"])
+    if "$ref" in one:
+        return str(one["$ref"]).rpartition("/")[2].lower()
+    kind = str(one.get("type", "any"))
+    if kind == "array":
+        return f"list of {_kind(one.get('items', {}))}"
+    if "minimum" in one and "maximum" in one:
+        return f"{kind} {one['minimum']:g}–{one['maximum']:g}"
+    return kind

@@ -1,0 +1,102 @@
+"""The server: an address, a token where one is needed, and the application behind them."""
+
+from __future__ import annotations
+
+import secrets
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import uvicorn
+
+from bnmind.errors import InvalidArgumentError
+from bnmind.web.app import create_app
+from bnmind.web.settings import LOOPBACK, WebSettings, is_loopback
+
+__all__ = ["Opened", "opened", "serve"]
+
+
+@dataclass(frozen=True)
+class Opened:
+    """An open address that nobody serves yet."""
+
+    listener: socket.socket = field(repr=False)
+    """The listening socket."""
+    address: str
+    """What to open in a browser, with the token if there is one."""
+    settings: WebSettings
+
+
+def opened(host: str, port: int) -> Opened:
+    """Open an address.
+
+    Parameters
+    ----------
+    host
+        The address to listen at. If other machines can reach it, visitors need a token.
+    port
+        The port; 0 for any that is free.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the address cannot be opened.
+    """
+    try:
+        family, kind, _, _, place = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        listener = socket.socket(family, kind)
+        try:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind(place)
+            listener.listen(128)
+        except OSError:
+            listener.close()
+            raise
+    except (OSError, OverflowError, UnicodeError) as fault:
+        reason = getattr(fault, "strerror", None) or str(fault)
+        raise InvalidArgumentError(
+            f"cannot listen at {host}, port {port}: {reason}; choose another --host or --port",
+            (host, port),
+        ) from fault
+    if is_loopback(host):
+        token = None
+        hosts: tuple[str, ...] | None = LOOPBACK
+    else:
+        token, hosts = secrets.token_urlsafe(24), None
+    name = f"[{host}]" if ":" in host else host
+    query = "" if token is None else f"?token={token}"
+    address = f"http://{name}:{listener.getsockname()[1]}/{query}"
+    return Opened(listener, address, WebSettings(token=token, hosts=hosts))
+
+
+def serve(place: Opened, *, ready: Callable[[], None] = lambda: None) -> None:
+    """Serve the pages at an open address, until the process is interrupted.
+
+    ``ready`` is called once the address answers.
+    """
+    config = uvicorn.Config(
+        create_app(place.settings, warm=True),
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        ws="none",
+        timeout_keep_alive=30,
+        timeout_graceful_shutdown=2,
+        limit_concurrency=500,
+    )
+    _Server(config, ready).run(sockets=[place.listener])
+
+
+class _Server(uvicorn.Server):
+    """A server that tells when it answers."""
+
+    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._ready = ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets=sockets)
+        self._ready()

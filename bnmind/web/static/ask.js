@@ -1,0 +1,52 @@
+// Requests to the server, and small helpers to build a page. Texts are never read as HTML.
+
+export class Fault extends Error {}
+
+/** Return the answer of the API; a fault has the sentence that the server says. */
+export async function ask(path, question, {signal, method = "POST"} = {}) {
+  const options = {method, signal, headers: {}};
+  if (method === "POST") {
+    options.headers["Content-Type"] = "application/json";
+    options.body = JSON.stringify(question ?? {});
+  }
+  let answer;
+  try {
+    answer = await fetch(path, options);
+  } catch (fault) {
+    if (fault.name === "AbortError") throw fault;
+    throw new Fault("The server does not answer. Is bnmind web still running?");
+  }
+  let content = null;
+  try {
+    content = await answer.json();
+  } catch {
+    throw new Fault("The answer of the server could not be read.");
+  }
+  if (!answer.ok) throw new Fault(content.error?.message ?? "The server has refused the question.");
+  return content;
+}
+
+/** Return an element with attributes and children; strings become text. */
+export function make(tag, attributes = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name === "share") element.style.setProperty("--share", String(value));
+    else if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (value === true) element.setAttribute(name, "");
+    else if (value !== false && value !== null && value !== undefined) element.setAttribute(name, value);
+  }
+  element.append(...children.filter((child) => child !== null && child !== undefined));
+  return element;
+}
+
+export const at = (id) => document.getElementById(id);
+
+/** Return a probability in percent; only certain events get 0 % or 100 %. */
+export function percent(p) {
+  if (p > 0 && p < 0.001) return "<0.1 %";
+  if (p > 0.99 && p < 1) return ">99 %";
+  return p > 0 && p < 0.0995 ? `${(100 * p).toFixed(1)} %` : `${(100 * p).toFixed(0)} %`;
+}
+
+/** Return a horizontal bar; what it shows is also there as text. */
+export const meter = (share) => make("span", {class: "meter", "aria-hidden": "true"}, make("i", {share}));

@@ -1,0 +1,114 @@
+// A game against the server, which keeps the secret.
+
+import {ask, at, Fault, make} from "./ask.js";
+import {belief, doubt, proposal} from "./advice.js";
+import {colorsOf, pegs, replied, Slots, textOf} from "./pegs.js";
+import {inWords, settingOf, showSetting} from "./setting.js";
+
+const slots = new Slots(at("slots"), {changed: () => { at("add").disabled = !slots.complete; }});
+let game = null;
+let hinted = null; // the last hint, while it is about this turn
+
+function show(next) {
+  const before = game;
+  game = next;
+  const begun = Boolean(game.board);
+  at("entry").hidden = !begun || game.over;
+  at("undo").disabled = !begun || !game.rows.length;
+  at("hint").disabled = !begun || game.over;
+  at("give-up").disabled = !begun || game.over;
+  at("setup").open = !begun;
+  at("change").hidden = !begun;
+  at("table").hidden = !begun;
+  if (!begun) return;
+  const setting = {...game.board, noise: game.noise, prior: game.prior};
+  at("setting-words").textContent = inWords(setting);
+  if (!before?.board) showSetting(at("setting"), setting);
+  at("entry-title").textContent = `Guess ${game.rows.length + 1}`;
+  slots.show(game.board);
+  at("add").disabled = true;
+  forget();
+  showRows();
+  const parts = [];
+  if (game.over) {
+    parts.push(make("div", {class: "big"}, make("strong", {}, game.won ? "Found!" : "The code was"), pegs(colorsOf(game.secret)),
+      make("button", {type: "button", class: "main", onclick: () => begin(setting)}, "Play again")));
+  }
+  if (game.words) parts.push(make("p", {}, game.words));
+  if (game.over && (game.hints || game.undone)) parts.push(make("p", {class: "hint"}, `Hints: ${game.hints}. Guesses taken back: ${game.undone}.`));
+  at("state").replaceChildren(...parts);
+}
+
+function showRows() {
+  at("rows").replaceChildren(...game.rows.map((row, i) => {
+    const told = hinted?.rows[i] && !row.won ? doubt(hinted.rows[i]) : null;
+    const note = row.won ? make("span", {class: "tag good"}, "the code")
+      : row.false ? make("span", {class: "tag bad"}, `false; it was ${row.true}`)
+      : game.over ? make("span", {class: "tag"}, "true") : null;
+    return make("li", {class: row.false ? "row much" : "row"}, make("div", {class: "line"},
+      make("span", {class: "number"}, String(i + 1)), pegs(colorsOf(row.guess)), replied(row.reply, game.board.pegs),
+      make("div", {class: "actions"}, note), told?.element));
+  }));
+}
+
+function forget() {
+  hinted = null;
+  at("advice").replaceChildren(make("p", {class: "muted"}, "Ask for a hint, and bnmind proposes a guess and says which replies it doubts."));
+  at("belief").replaceChildren();
+}
+
+/** Send a question, and show the game that comes back. */
+async function send(path, body) {
+  try {
+    show(await ask(path, body));
+    return true;
+  } catch (fault) {
+    if (!(fault instanceof Fault)) throw fault;
+    at(path === "/api/play" ? "fault" : "state").replaceChildren(make("p", {class: "notice bad"}, fault.message));
+    return false;
+  }
+}
+
+async function begin(setting) {
+  at("fault").replaceChildren();
+  if (await send("/api/play", {...setting})) { at("setup").open = false; slots.focus(); }
+}
+
+at("setting").addEventListener("submit", (event) => { event.preventDefault(); begin(settingOf(at("setting"))); });
+at("entry").addEventListener("submit", async (event) => {
+  event.preventDefault();
+  if (!slots.complete) return;
+  at("add").disabled = true;
+  if (await send("/api/play/guess", {guess: textOf(slots.code)}) && !game.over) slots.focus();
+});
+at("slots").addEventListener("keydown", (event) => {
+  if (event.key === "Enter" && slots.complete) { event.preventDefault(); at("entry").requestSubmit(); }
+});
+at("undo").addEventListener("click", () => send("/api/play/undo"));
+at("give-up").addEventListener("click", () => send("/api/play/give-up"));
+at("hint").addEventListener("click", async () => {
+  at("hint").disabled = true;
+  at("advice").replaceChildren(make("p", {class: "muted"}, "Thinking …"));
+  const turn = game.rows.length;
+  try {
+    const got = await ask("/api/play/hint");
+    if (game.rows.length !== turn || game.over) return;
+    hinted = got;
+    at("advice").replaceChildren(...proposal(got, (guess) => { slots.show(game.board, guess); at("add").disabled = false; slots.focus(); }));
+    at("belief").replaceChildren(...belief(got));
+    showRows();
+    if (matchMedia("(max-width: 58rem)").matches) at("hint-card").scrollIntoView({block: "start"});
+  } catch (fault) {
+    at("advice").replaceChildren(make("p", {class: "notice bad"}, fault.message));
+  } finally {
+    at("hint").disabled = game.over;
+  }
+});
+
+(async () => {
+  try {
+    show(await ask("/api/play", null, {method: "GET"}));
+  } catch (fault) {
+    at("fault").replaceChildren(make("p", {class: "notice bad"}, fault.message));
+  }
+})();

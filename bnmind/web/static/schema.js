@@ -1,0 +1,25 @@
+// "Send" on the page of the API.
+
+for (const form of document.querySelectorAll(".try")) {
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const answer = form.querySelector(".answer");
+    const {method, path} = form.dataset;
+    const options = {method, headers: {}};
+    if (method === "POST") {
+      options.headers["Content-Type"] = "application/json";
+      options.body = form.querySelector("textarea")?.value ?? "{}";
+    }
+    answer.hidden = false;
+    answer.textContent = "…";
+    try {
+      const got = await fetch(path, options);
+      const text = await got.text();
+      let shown = text;
+      try { shown = JSON.stringify(JSON.parse(text), null, 2); } catch { /* as it is */ }
+      answer.textContent = `${got.status}\n${shown}`;
+    } catch {
+      answer.textContent = "The server does not answer.";
+    }
+  });
+}

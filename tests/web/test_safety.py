@@ -1,0 +1,225 @@
+"""Who may come in, and how much may be asked."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import threading
+from collections.abc import Iterator
+from typing import Any, cast
+
+import pytest
+from fastapi import Request
+
+from bnmind.web.safety import POLICY, TOKEN_COOKIE
+from bnmind.web.sessions import Sessions
+from bnmind.web.settings import WebSettings, is_loopback
+from bnmind.web.work import BusyError, GoneError, SlowError, Work
+from tests.web.clients import SMALL, client, refused
+
+BROWSER = client()
+PATHS = ["/", "/assist", "/play", "/api", "/nowhere", "/static/style.css", "/api/openapi.json"]
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_every_answer_carries_the_policy(path: str) -> None:
+    answer = BROWSER.get(path)
+    assert answer.headers["content-security-policy"] == POLICY
+    assert "unsafe" not in POLICY
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert answer.headers["cache-control"]
+
+
+@pytest.mark.parametrize("path", PATHS[:5])
+def test_pages_have_nothing_inline_and_nothing_from_elsewhere(path: str) -> None:
+    page = BROWSER.get(path).text
+    assert not re.search(r"<style|\sstyle=|\son[a-z]+=|<script(?![^>]*src=)|javascript:", page)
+    links = re.findall(r"(?:src|href)=\"([^\"]*)\"", page)
+    assert links
+    assert all(link.startswith(("/", "#")) and not link.startswith("//") for link in links)
+
+
+def test_faults_of_the_server_carry_the_policy_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise RuntimeError("secret detail")
+
+    monkeypatch.setattr("bnmind.web.game_answers.suggest", broken)
+    answer = BROWSER.post("/api/suggest", json=SMALL)
+    assert answer.status_code == 500
+    assert "secret" not in answer.text
+    assert answer.headers["content-security-policy"] == POLICY
+
+
+@pytest.mark.parametrize("host", ["evil.example", "localhost.evil.example", "", "192.168.1.5"])
+def test_other_names_of_the_server_are_refused(host: str) -> None:
+    assert BROWSER.get("/", headers={"host": host}).status_code == 400
+
+
+@pytest.mark.parametrize("host", ["localhost:80", "127.0.0.1:8080", "[::1]:8080", "LOCALHOST"])
+def test_its_own_names_are_not(host: str) -> None:
+    assert BROWSER.get("/", headers={"host": host}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"origin": "http://evil.example"},
+        {"origin": "null"},
+        {"origin": "http://localhost:81"},
+        {"sec-fetch-site": "cross-site"},
+        {"sec-fetch-site": "same-site", "sec-fetch-mode": "navigate"},
+    ],
+)
+def test_requests_of_other_sites_are_refused(headers: dict[str, str]) -> None:
+    answer = BROWSER.post("/api/suggest", json=SMALL, headers=headers)
+    assert answer.status_code == 403
+
+
+def test_own_requests_and_links_from_elsewhere_are_not() -> None:
+    own = {"origin": "http://localhost", "sec-fetch-site": "same-origin"}
+    assert BROWSER.post("/api/suggest", json=SMALL, headers=own).status_code == 200
+    link = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}
+    assert BROWSER.get("/assist", headers=link).status_code == 200
+    framed = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors"}
+    assert BROWSER.get("/api/play", headers=framed).status_code == 403
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", ""])
+def test_forms_of_other_sites_are_refused(kind: str) -> None:
+    answer = BROWSER.post("/api/suggest", content=b"{}", headers={"content-type": kind})
+    assert answer.status_code == 415
+
+
+def test_large_bodies_are_refused_with_and_without_a_length() -> None:
+    small = client(most_bytes=100)
+    assert small.post("/api/suggest", json=SMALL).status_code == 200
+    assert "100 bytes" in refused(small, "/api/suggest", {"x": "y" * 200}, status=413)
+
+    def parts() -> Iterator[bytes]:
+        yield from [b" " * 60] * 3
+
+    headers = {"content-type": "application/json"}
+    assert small.post("/api/suggest", content=parts(), headers=headers).status_code == 413
+
+
+def test_a_token_is_needed_where_there_is_one() -> None:
+    browser = client(token="right", hosts=None)
+    for path in PATHS:
+        assert browser.get(path).status_code == 401
+    assert browser.get("/?token=wrong").status_code == 401
+    assert browser.post("/api/suggest?token=right", json=SMALL).status_code == 401
+    bearer = {"authorization": "Bearer right"}
+    assert browser.get("/assist", headers=bearer).status_code == 200
+    answer = browser.get("/assist?token=right&x=1")
+    assert (answer.status_code, answer.headers["location"]) == (303, "/assist?x=1")
+    assert "HttpOnly" in answer.headers["set-cookie"]
+    assert browser.cookies[TOKEN_COOKIE] == "right"
+    assert browser.get("/assist", headers={"host": "anything"}).status_code == 200
+    assert browser.post("/api/suggest", json=SMALL).status_code == 200
+
+
+def test_the_token_leads_nowhere_else() -> None:
+    answer = client(token="right", hosts=None).get("http://localhost//evil.example/?token=right")
+    assert answer.headers["location"] == "/evil.example/"
+
+
+def test_files_of_the_machine_cannot_be_reached() -> None:
+    for path in ("/static/../app.py", "/static/%2e%2e/app.py", "/static//etc/passwd"):
+        assert BROWSER.get(path).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("host", "local"),
+    [("127.0.0.1", True), ("::1", True), ("localhost", True), ("0.0.0.0", False), ("a.b", False)],
+)
+def test_only_this_machine_reaches_loopback(host: str, local: bool) -> None:
+    assert is_loopback(host) == local
+
+
+# --- Visitors -------------------------------------------------------------------------------------
+
+
+def test_visitors_are_forgotten_in_time_and_in_number() -> None:
+    now = 0.0
+    sessions = Sessions(WebSettings(idle_seconds=10, most_sessions=2), clock=lambda: now)
+    first = sessions.put(None, "play", 1)
+    now = 6.0
+    second = sessions.put(None, "play", 2)
+    assert sessions.put(first, "watch", 3) == first
+    now = 12.0
+    assert (sessions.get(first, "play"), sessions.get(first, "watch")) == (1, 3)
+    now = 15.0
+    third = sessions.put(None, "play", 4)  # the second was away for longest
+    assert sessions.get(second, "play") is None
+    assert len(sessions) == 2
+    now = 16.5
+    assert sessions.get(first, "play") is None
+    assert sessions.get(third, "play") == 4
+    assert len({first, second, third}) == 3
+
+
+# --- Work -----------------------------------------------------------------------------------------
+
+
+class _Visitor:
+    def __init__(self, *, left: bool = False) -> None:
+        self.left = left
+
+    async def is_disconnected(self) -> bool:
+        return self.left
+
+
+def _request(visitor: _Visitor) -> Request:
+    return cast(Request, cast(Any, visitor))
+
+
+def test_work_has_limits() -> None:
+    async def scene() -> None:
+        release = threading.Event()
+        work = Work(WebSettings(workers=1, most_waiting=1, seconds=0.05))
+        here = _request(_Visitor())
+        assert await work.run(here, lambda: 3) == 3
+        with pytest.raises(ZeroDivisionError):
+            await work.run(here, lambda: 1 // 0)
+        await asyncio.sleep(0.01)
+        begun: list[str] = []
+        slow = asyncio.gather(
+            *(work.run(here, lambda: release.wait(5)), work.run(here, lambda: begun.append("x"))),
+            return_exceptions=True,
+        )
+        await asyncio.sleep(0.01)
+        with pytest.raises(BusyError):
+            await work.run(here, lambda: 4)
+        assert [type(one) for one in await slow] == [SlowError, SlowError]
+        release.set()
+        await asyncio.sleep(0.05)
+        assert begun == []  # given up before it began
+        assert await work.run(here, lambda: 5) == 5
+        work.close()
+
+    asyncio.run(scene())
+
+
+def test_nothing_is_computed_for_those_who_left() -> None:
+    async def scene() -> None:
+        release = threading.Event()
+        work = Work(WebSettings(workers=1))
+        with pytest.raises(GoneError):
+            await work.run(_request(_Visitor(left=True)), lambda: release.wait(5))
+        release.set()
+        work.close()
+
+    asyncio.run(scene())
+
+
+@pytest.mark.parametrize(
+    ("fault", "status", "words"), [(BusyError, 503, "Try again"), (SlowError, 503, "20 seconds")]
+)
+def test_limits_are_told(
+    monkeypatch: pytest.MonkeyPatch, fault: type[Exception], status: int, words: str
+) -> None:
+    async def limited(*_: object) -> None:
+        raise fault
+
+    monkeypatch.setattr(Work, "run", limited)
+    assert words in refused(BROWSER, "/api/suggest", SMALL, status=status)
