@@ -551,6 +551,7 @@ def of_functions() -> Iterator[Call]:
                 "skills": pd.DataFrame({"skill": BANK.skills, "label": "?"}),
             },
         ),
+        (adaptive.with_prior, {"bank": BANK, "prior": adaptive.Independent(0.3)}),
         (adaptive.person_fit, {"belief": belief.update("a", 1), "items": ["a"]}),
         (adaptive.fold_numbers, {"n_examinees": 5, "folds": 2, "seed": 1}),
         (adaptive.selector_by_name, {"text": "randomesque:2"}),
@@ -832,7 +833,7 @@ def test_the_call_works(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def test_every_public_function_is_called() -> None:
     made = {call.function for call in CALLS}
     with_files = {"read_bank", "read_design", "read_qmatrix", "resume_session", "write_bank"}
-    with_files |= {"read_item_tree", "read_profiles", "write_item_tree"}
+    with_files |= {"read_item_tree", "read_prior", "read_profiles", "write_item_tree"}
     with_files |= {"save_comparison", "save_simulation", "write_files"}
     with_files |= {"read_experiment", "write_experiment", "read_store", "run_into"}
     missing = {
@@ -851,6 +852,7 @@ def test_files_are_named_by_paths(value: Any, tmp_path: Path) -> None:
         lambda: adaptive.read_qmatrix(value),
         lambda: trees.read_item_tree(value, BANK),
         lambda: trees.write_item_tree(trees.fixed_tree(BANK, ["a"]), value),
+        lambda: adaptive.read_prior(value, BANK),
         lambda: adaptive.read_profiles(value, BANK, ["x"]),
         lambda: adaptive.read_design(value, BANK),
         lambda: adaptive.resume_session(value, BANK),

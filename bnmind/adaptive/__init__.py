@@ -31,6 +31,7 @@ from bnmind.adaptive.items.descriptions import describe_bank
 from bnmind.adaptive.items.higher_order import HigherOrder
 from bnmind.adaptive.items.irt import AbilityGrid, irt_bank, logistic_items
 from bnmind.adaptive.items.item import Item
+from bnmind.adaptive.items.priors import read_prior, with_prior
 from bnmind.adaptive.items.qmatrix import QMatrix
 from bnmind.adaptive.items.qmatrix_csv import read_qmatrix
 from bnmind.adaptive.items.skill_distributions import (
@@ -416,6 +417,7 @@ __all__ = [
     "rank_items",
     "read_bank",
     "read_design",
+    "read_prior",
     "read_profiles",
     "read_qmatrix",
     "reduced_models",
@@ -432,5 +434,6 @@ __all__ = [
     "stopper_by_names",
     "validate_qmatrix",
     "with_certainties",
+    "with_prior",
     "write_bank",
 ]

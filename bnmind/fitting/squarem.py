@@ -106,6 +106,7 @@ def climb(
     tolerance: float,
     accelerate: bool,
     progress: Callable[[int, int], None] | None = None,
+    until: Callable[[], bool] | None = None,
 ) -> Climb[_P]:
     """Return the ascent from a start, until a step raises the objective by at most a tolerance.
 
@@ -125,6 +126,8 @@ def climb(
     progress
         Called from time to time with the number of steps so far, and the number that
         `expected_steps` estimates.
+    until
+        Asked before each step; if it returns true, the ascent ends where it is.
 
     Raises
     ------
@@ -135,7 +138,7 @@ def climb(
     path = [current]
     steps, converged = 0, False
     gains: list[float] = []
-    while steps < max_iterations and not converged:
+    while steps < max_iterations and not converged and not (until is not None and until()):
         if progress is not None:
             progress(steps, expected_steps(gains, steps, tolerance, max_iterations))
         one = ascent.at(current.improved())

@@ -129,8 +129,9 @@ def test_a_first_line_without_names_holds_responses(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (b"PK\x03\x04...", "is an Excel workbook, not text: save it as CSV"),
-        (b"$FL2@(#)", "is an SPSS file, not text"),
+        (b"\xd0\xcf\x11\xe0...", "is an old Excel workbook, not text: save it as .xlsx or CSV"),
+        (b"PK\x03\x04...", "cannot read .*table.csv as an Excel workbook"),
+        (b"$FL2@(#)", "cannot read .*table.csv as an SPSS file"),
         (b"\x1f\x8b...", "packed file or one of R"),
         (b"a,b\n1,\0\xff\n", "is not text in UTF-8"),
         (b" \n", "is empty"),

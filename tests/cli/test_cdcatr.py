@@ -19,7 +19,8 @@ PUBLISHED = {
 """Pattern accuracy of cdcatR (Sorrel, Nájera and Abad 2021) after 1, 3, 5 and 10 items.
 
 Its function ``cdcat`` starts from a uniform distribution of the profiles by default, whatever was
-learned, and so does the design here.
+learned, and so does ``--prior uniform``. It is also the distribution that the 500 examinees were
+drawn from.
 """
 
 
@@ -27,7 +28,6 @@ learned, and so does the design here.
 def test_the_accuracies_of_cdcatr(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     place = data_set("cdcatr_sim180dina")
     monkeypatch.chdir(tmp_path)
-    Path("test.toml").write_text('prior = "uniform"\nstop = "items:10"\n', encoding="utf-8")
     responses = str(place / "responses.csv")
     learned = run("learn", responses, "--qmatrix", str(place / "qmatrix.csv"), "--out", "bank.json")
     assert learned.exit_code == 0, learned.output
@@ -35,7 +35,7 @@ def test_the_accuracies_of_cdcatr(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     truth = ("--profiles", str(place / "true_profiles.csv"))
     result = run(
         *("simulate", "bank.json", "--responses", responses, *truth),
-        *("--design", "test.toml", *selectors, "--json"),
+        *("--prior", "uniform", "--stop", "items:10", *selectors, "--json"),
     )
     assert result.exit_code == 0, result.output
     for found in json.loads(result.stdout)["selectors"]:

@@ -111,10 +111,14 @@ def test_true_profiles_are_compared_with_the_classes_found() -> None:
     measures = json.loads(result.stdout)["selectors"][0]["by_items_asked"]
     assert measures["attribute_accuracy"]["mean"][-1] > 0.8
     Path("truth.csv").write_text("\n".join(rows[:-1]) + "\n", encoding="utf-8")
-    assert_one_line_error(run(*told, "--profiles", "truth.csv"), "one for each examinee, got 19")
+    assert_one_line_error(
+        run(*told, "--profiles", "truth.csv"), "a row for each of the 20 examinees"
+    )
     Path("truth.csv").write_text("\n".join([*rows[:-1], "x,y,1,0"]) + "\n", encoding="utf-8")
-    assert_one_line_error(run(*told, "--profiles", "truth.csv"), "row 20, addition")
+    assert_one_line_error(
+        run(*told, "--profiles", "truth.csv"), "level of addition among 0, 1 for examinee 20"
+    )
     Path("truth.csv").write_text("addition\n", encoding="utf-8")
-    assert_one_line_error(run(*told, "--profiles", "truth.csv"), "no column for the skill")
+    assert_one_line_error(run(*told, "--profiles", "truth.csv"), "no column for skill")
     result = run("simulate", BANK, "--profiles", "truth.csv")
     assert_one_line_error(result, "expected --responses and a bank")

@@ -22,7 +22,8 @@ from bnmind._messages import MOST_FAULTS, first_faults, shown
 from bnmind._values import CheckedValue
 from bnmind.adaptive.beliefs.batch_belief import MISSING
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.adaptive.items.text_table import TextTable, number_of, read_table
+from bnmind.adaptive.items.priors import level_of
+from bnmind.adaptive.items.text_table import TextTable, read_table
 from bnmind.errors import ResponseTableError
 
 __all__ = ["Agreement", "KnownProfiles", "SkillAgreement", "agreement", "read_profiles"]
@@ -192,8 +193,8 @@ def _in_order(
     if len(rows) != len(examinees):
         raise ResponseTableError(
             [
-                f"expected the profiles of {len(examinees)} examinees, got {len(rows)} rows, and no"
-                " column that names these examinees"
+                f"expected a row for each of the {len(examinees)} examinees, or a column examinee"
+                f" with their names; got {len(rows)} rows without these names"
             ]
         )
     return rows, True
@@ -204,12 +205,7 @@ def _level(cell: Any, states: Sequence[str]) -> int | None:
     text = str(cell).strip()
     if text in ("", "NA", "nan"):
         return MISSING
-    if text in states:
-        return states.index(text)
-    number = number_of(cell)
-    if number is None or number % 1 or not 0 <= number < len(states):
-        return None
-    return int(number)
+    return level_of(cell, states)
 
 
 def _share(hits: NDArray[np.bool_]) -> float:

@@ -7,13 +7,16 @@ file                          content
 ``bank.xdsl``, ``.bif``, …    the network, for programs that read its format; skills
                               and items, with all their properties, are in
                               ``bank.xdsl.roles.json``; without this file, those of an
-                              XDSL file are GeNIe's targets and ranked observations
+                              XDSL file are GeNIe's targets and ranked observations, and
+                              those of a DNE file are in Netica's sets of nodes
 ============================  =====================================================
 """
 
 from __future__ import annotations
 
+import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from bnmind import _bounded_files
@@ -21,10 +24,14 @@ from bnmind._arguments import checked
 from bnmind._bounded_files import LARGE_FILE
 from bnmind._text_files import encoded, write_files
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.errors import ModelFileError, TooLargeError
+from bnmind.errors import InvalidModelError, ModelFileError, TooLargeError
+from bnmind.pgm import Network
 from bnmind.pgm.files import FILE_CELLS, NETWORK_SUFFIXES, model_contents, read_network
 
 __all__ = ["bank_contents", "read_bank", "read_text", "write_bank"]
+
+_SHOWN = 6
+"""Names that an error shows."""
 
 
 @checked
@@ -94,7 +101,6 @@ def read_bank(path: str | os.PathLike[str], *, normalize: bool = False) -> ItemB
         If the tables would have too many cells. None is allocated.
     """
     from bnmind.adaptive.items.bank_json import bank_from_json, roles_from_json
-    from bnmind.adaptive.items.genie_bank import genie_bank
 
     suffix = Path(path).suffix.lower()
     if suffix not in NETWORK_SUFFIXES:
@@ -104,21 +110,55 @@ def read_bank(path: str | os.PathLike[str], *, normalize: bool = False) -> ItemB
             str(path),
         )
     place = Path(path) if suffix == ".json" else _roles(path)
-    of_genie = suffix == ".xdsl" and not place.exists()
-    if of_genie:
+    if suffix != ".json" and not place.exists():
         place = Path(path)
-    text = "" if of_genie else read_text(place)
+        text = ""
+    else:
+        text = read_text(place)
     network = None if suffix == ".json" else read_network(path, normalize=normalize)
     try:
-        if of_genie and network is not None:
-            return genie_bank(path, network)
-        return bank_from_json(text) if network is None else roles_from_json(text, network)
-    except ModelFileError as fault:
+        if network is None:
+            return bank_from_json(text)
+        return roles_from_json(text, network) if text else _of_marks(path, network)
+    except (ModelFileError, InvalidModelError) as fault:
         raise ModelFileError(f"{fault}, in {place}", str(place)) from fault
     except TooLargeError as fault:
         raise TooLargeError(
             f"{fault}, in {place}", needed=fault.needed, budget=fault.budget
         ) from fault
+
+
+def _of_marks(path: str | os.PathLike[str], network: Network) -> ItemBank:
+    """Return the bank of a network whose file itself tells the roles of the variables."""
+    from bnmind.adaptive.items.genie_bank import genie_bank
+    from bnmind.adaptive.items.netica_bank import netica_bank
+
+    suffix = Path(path).suffix.lower()
+    bank = None
+    if suffix == ".xdsl":
+        bank = genie_bank(path, network)
+    elif suffix == ".dne":
+        bank = netica_bank(path, network)
+    if bank is not None:
+        return bank
+    inner = {v.name for cpd in network.cpds for v in cpd.parents}
+    items = [cpd.variable.name for cpd in network.cpds if cpd.parents]
+    items = [name for name in items if name not in inner]
+    skills = [v.name for v in network.variables if v.name in inner]
+    line = (
+        f'{{"schema": "bnmind-roles", "version": 1, "skills": {_some(skills)}, "items":'
+        f" {_some(items)}}}"
+    )
+    raise ModelFileError(
+        f"expected the skills and items of the network beside it: write a file"
+        f" {_roles(path).name} with the line {line}"
+    )
+
+
+def _some(names: Sequence[str]) -> str:
+    """Return the records of the first names as a list of JSON."""
+    texts = [json.dumps({"name": name}, ensure_ascii=False) for name in names[:_SHOWN]]
+    return f"[{', '.join([*texts, '…'] if len(names) > _SHOWN else texts)}]"
 
 
 def read_text(

@@ -1,4 +1,4 @@
-"""Tables of text files as R, Excel, SPSS and other programs write them, and of data frames.
+"""Tables of files as R, Excel, SPSS and other programs write them, and of data frames.
 
 The separator is found by counting: a tab, a semicolon, a comma, a vertical bar or blanks. A first
 line of numbers alone holds data, not names, unless it counts the columns. R writes names of rows
@@ -12,6 +12,7 @@ from __future__ import annotations
 import csv
 import io
 import os
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -20,6 +21,7 @@ from typing import Any
 
 from bnmind._bounded_files import LARGE_FILE, read_bytes
 from bnmind._messages import counted, first_faults
+from bnmind.adaptive.items.data_files import data_cells
 from bnmind.errors import ModelFileError
 from bnmind.pgm.variable import label_text
 
@@ -44,16 +46,18 @@ right and wrong responses, in lower case."""
 _SEPARATORS = ("\t", ";", ",", "|")
 _MARKS = ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"), (b"\xef\xbb\xbf", "utf-8-sig"))
 _OTHER_FILES = (
-    (b"PK\x03\x04", "an Excel workbook", "save it as CSV, or pass pandas.read_excel(…)"),
-    (b"\xd0\xcf\x11\xe0", "an Excel workbook", "save it as CSV, or pass pandas.read_excel(…)"),
-    (b"$FL", "an SPSS file", "save it as CSV, or pass pandas.read_spss(…)"),
+    (b"\xd0\xcf\x11\xe0", "an old Excel workbook", "save it as .xlsx or CSV"),
     (b"\x1f\x8b", "a packed file or one of R", "unpack it, or save it by write.csv"),
+    (b"RDX", "a file of R", "save the table by write.csv"),
 )
 _COUNTED = 1000
 """The separator is chosen by this many lines."""
 
 _MARKED = {"NA", "x", "X", "."}
 """Texts that may fill a first row of data."""
+
+_DIGITS = re.compile(r"\s*(?:(?P<name>[^\s,;|]+)\s+)?(?P<cells>[019]{3,})\s*")
+"""A line of responses without separators, and perhaps the name of an examinee."""
 
 _FEWEST_COUNTED = 3
 """Fewer columns may hold 0 and 1 by chance in an order that counts them."""
@@ -107,16 +111,38 @@ def number_of(cell: Any) -> float | None:
         return None
 
 
-def read_table(path: str | os.PathLike[str]) -> TextTable:
-    """Return the table in a text file.
+def read_table(path: str | os.PathLike[str], *, fixed_width: int | None = None) -> TextTable:
+    """Return the table in a text file, or in one of Excel, SPSS, Stata or Parquet.
+
+    Parameters
+    ----------
+    path
+        The file.
+    fixed_width
+        The number of characters at the start of each line that name the row, 0 if none; each
+        further character is a cell. By default cells are separated, unless all lines end in
+        equally many digits 0, 1 and 9.
 
     Raises
     ------
     ModelFileError
-        If the file cannot be read, is empty, or is no table of text; the message names it.
+        If the file cannot be read, is empty, or is no table; the message names it.
     """
-    text, notes = _text(path)
+    data = read_bytes(path, most=LARGE_FILE)
+    cells = data_cells(path, data)
+    if cells is not None:
+        if not cells.rows:
+            raise ModelFileError(f"{path} is empty", str(path))
+        if cells.names is not None:
+            return TextTable(cells.names, tuple(map(tuple, cells.rows)), cells.notes)
+        table = _trimmed(table_of(cells.rows))
+        return replace(table, notes=(*cells.notes, *table.notes))
+    text, notes = _text(path, data)
     lines = [line for line in text.split("\n") if line.strip()]
+    if fixed_width is not None:
+        return _fixed(path, lines, fixed_width)
+    if (digits := _of_digits(lines)) is not None:
+        return replace(digits, notes=(*notes, *digits.notes))
     separator, skipped = _separator(lines)
     if skipped:
         text = text.split("\n", 1)[1]
@@ -132,6 +158,45 @@ def read_table(path: str | os.PathLike[str]) -> TextTable:
         ) from fault
     table = _trimmed(table_of(rows))
     return replace(table, notes=(*notes, *table.notes))
+
+
+def _fixed(path: str | os.PathLike[str], lines: Sequence[str], width: int) -> TextTable:
+    """Return the table of lines of fixed width; the first characters name the row."""
+    n_cells = max(len(line.rstrip()) for line in lines) - width
+    if n_cells < 1:
+        raise ModelFileError(
+            f"expected cells after the first {width} characters of the lines of {path}, got no"
+            " line that is longer",
+            str(path),
+        )
+    rows = [
+        (*([line[:width].strip()] if width else []), *line[width:].rstrip().ljust(n_cells))
+        for line in lines
+    ]
+    header = (*(["id"] if width else []), *(f"item_{number + 1}" for number in range(n_cells)))
+    return TextTable(header, tuple(tuple(cell.strip() for cell in row) for row in rows))
+
+
+def _of_digits(lines: Sequence[str]) -> TextTable | None:
+    """Return the table of lines that end in equally many digits 0, 1 and 9, one for each cell.
+
+    A name of the row may come before, and one line of titles before all; None for other lines.
+    """
+    found = list(map(_DIGITS.fullmatch, lines))
+    if found[0] is None and len(lines) > 2 and len(lines[0].split()) <= 2:
+        found = found[1:]
+    matches = [match for match in found if match is not None]
+    if len(matches) < max(2, len(found)) or len({len(match["cells"]) for match in matches}) > 1:
+        return None
+    named = all(match["name"] for match in matches)
+    if not named and any(match["name"] for match in matches):
+        return None
+    n_cells = len(matches[0]["cells"])
+    rows = [(*([match["name"]] if named else []), *match["cells"]) for match in matches]
+    header = (*(["id"] if named else []), *(f"item_{number + 1}" for number in range(n_cells)))
+    first = "the name of an examinee and " if named else ""
+    note = f"each line was read as {first}{n_cells} digits, one for each item, without names"
+    return TextTable(header, tuple(rows), (note,))
 
 
 def table_of(rows: Sequence[Sequence[Any]]) -> TextTable:
@@ -174,9 +239,8 @@ def frame_table(frame: Any) -> TextTable:
     return TextTable(tuple(header), tuple(rows))
 
 
-def _text(path: str | os.PathLike[str]) -> tuple[str, tuple[str, ...]]:
+def _text(path: str | os.PathLike[str], data: bytes) -> tuple[str, tuple[str, ...]]:
     """Return the text of a file, and a note if its encoding had to be guessed."""
-    data = read_bytes(path, most=LARGE_FILE)
     for mark, what, remedy in _OTHER_FILES:
         if data.startswith(mark):
             raise ModelFileError(f"{path} is {what}, not text: {remedy}", str(path))

@@ -364,7 +364,7 @@ def _learned(
         bank=bank,
         responses=responses,
         record=record,
-        options=options,
+        options=dataclasses.replace(options, until=None),
         model=model,
         parameters=way.parameters,
     )

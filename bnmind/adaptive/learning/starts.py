@@ -89,15 +89,21 @@ def all_climbs(
             tolerance=tolerance,
             accelerate=options.accelerate,
             progress=told.during_a_start if options.workers == 1 else None,
+            until=options.until if options.workers == 1 else None,
         )
 
     tasks = [
         task(start(number), rough if short and number else options.tolerance) for number in range(n)
     ]
     climbs: list[Climb[_P]] = []
+    ended = False
     for one in results_of(tasks, options.workers):
         climbs.append(one)
         told.after_a_start(one.steps)
+        if ended := options.until is not None and options.until():
+            break
+    if ended:
+        return climbs, [number for number, one in enumerate(climbs) if not one.converged]
     if not short:
         return climbs, []
     early = set(range(1, n))

@@ -33,7 +33,7 @@ from bnmind.adaptive.responses.reading import (
     answered_rows,
     read_responses,
 )
-from bnmind.errors import ResponseTableError
+from bnmind.errors import InvalidArgumentError, ResponseTableError
 from bnmind.pgm.variable import label_text, name_fault
 
 if TYPE_CHECKING:
@@ -176,17 +176,23 @@ class Responses(CheckedValue):
         id_column: str | None = None,
         group_column: str | None = None,
         ignore: Iterable[str] = (),
+        fixed_width: int | None = None,
     ) -> Responses:
-        """Return the responses in a text file, as R, Excel, SPSS and others write it.
+        """Return the responses in a file, as R, Excel, SPSS and others write it.
 
         The first line names the items, and each further line holds the responses of an
         examinee. The file may also be long, see `of`. Cells are separated by commas, semicolons,
-        tabs, vertical bars or blanks.
+        tabs, vertical bars or blanks; or each digit of a line is a response, such as ``0110``.
+        Workbooks of Excel and files of SPSS, Stata and Parquet are read with the extra ``files``.
 
         Parameters
         ----------
         path
             The file.
+        fixed_width
+            The number of characters that name the examinee at the start of each line, 0 if none;
+            each further character is a response. By default this is found out if the lines hold
+            the digits 0, 1 and 9 alone, after a blank.
         missing, expected, id_column, group_column, ignore
             As for `of`.
 
@@ -202,7 +208,12 @@ class Responses(CheckedValue):
         options = ColumnOptions(
             None if expected is None else tuple(expected), id_column, group_column, tuple(ignore)
         )
-        return cls._read(read_table(path), missing, options)
+        if fixed_width is not None and fixed_width < 0:
+            raise InvalidArgumentError(
+                f"expected fixed_width as a number of characters, at least 0, got {fixed_width}",
+                fixed_width,
+            )
+        return cls._read(read_table(path, fixed_width=fixed_width), missing, options)
 
     @classmethod
     def _read(

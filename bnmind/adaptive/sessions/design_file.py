@@ -28,6 +28,7 @@ from bnmind._arguments import checked
 from bnmind._bounded_files import SMALL_FILE, parse_json, read_text
 from bnmind._messages import one_line, shown
 from bnmind.adaptive.items.bank import ItemBank
+from bnmind.adaptive.items.priors import named_prior
 from bnmind.adaptive.sessions.design import Design
 from bnmind.errors import DesignFileError, ModelFileError
 
@@ -42,6 +43,7 @@ def read_design(
     selector: str | None = None,
     stop: Sequence[str] = (),
     seed: int | None = None,
+    prior: str | None = None,
 ) -> Design:
     r"""Read the design of a test of a bank from a TOML file, or from JSON.
 
@@ -51,9 +53,9 @@ def read_design(
         The file.
     bank
         The item bank. The bank of the design has the testlets and enemies of the file, too.
-    selector, stop, seed
+    selector, stop, seed, prior
         Parts that the file leaves open, as at the command line, such as ``"gdi"`` and
-        ``["items:10"]``.
+        ``["items:10"]``; the prior is ``"uniform"``, ``"bank"``, or the path of a file.
 
     Raises
     ------
@@ -73,7 +75,8 @@ def read_design(
     ('item_3',)
     """
     try:
-        content = with_options(design_content(path), selector=selector, stop=stop, seed=seed)
+        content = design_content(path)
+        content = with_options(content, selector=selector, stop=stop, seed=seed, prior=prior)
         return design_from(content, bank)
     except DesignFileError as error:
         raise _in_file(error, path) from error
@@ -83,7 +86,8 @@ def read_design(
 def design_content(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Return the content of a design file as plain values, complete in itself.
 
-    The counts of an exposure control, if they are in a file of their own, are read into it.
+    The counts of an exposure control and the prior, if they are in files of their own, are read
+    into it.
 
     Raises
     ------
@@ -95,7 +99,7 @@ def design_content(path: str | os.PathLike[str]) -> dict[str, Any]:
     text = read_text(path, most=SMALL_FILE)
     try:
         content = _parsed(text)
-        return _with_counts(content, Path(path).parent)
+        return _with_prior(_with_counts(content, Path(path).parent), Path(path).parent)
     except DesignFileError as error:
         raise _in_file(error, path) from error
 
@@ -107,6 +111,7 @@ def with_options(
     selector: str | None = None,
     stop: Sequence[str] = (),
     seed: int | None = None,
+    prior: str | None = None,
 ) -> dict[str, Any]:
     """Return the content of a design file with parts that it leaves open.
 
@@ -135,6 +140,13 @@ def with_options(
         if content.get("seed", seed) != seed:
             problems.append(f"seed: the design has {shown(content['seed'])}, --seed has {seed}")
         result["seed"] = seed
+    if prior is not None:
+        columns = named_prior(prior)
+        if content.get("prior", columns) != columns:
+            known = content["prior"]
+            told = known if isinstance(known, str) else "a table of profiles"
+            problems.append(f"prior: the design has {told}, --prior has {prior}")
+        result["prior"] = columns
     if problems:
         raise DesignFileError([*problems, "leave out the option, or the key in the file"], content)
     return result
@@ -190,3 +202,11 @@ def _with_counts(content: dict[str, Any], directory: Path) -> dict[str, Any]:
         for entry in entries
     ]
     return {**content, "exposure": complete}
+
+
+def _with_prior(content: dict[str, Any], directory: Path) -> dict[str, Any]:
+    """Return the content with the prior that it names as a file."""
+    prior = content.get("prior")
+    if not isinstance(prior, str):
+        return content
+    return {**content, "prior": named_prior(prior, directory)}

@@ -17,6 +17,7 @@ from bnmind.adaptive.assembly.shadow_test import ShadowTest
 from bnmind.adaptive.assembly.stages import Stage, Staged, StageItems, StartItems
 from bnmind.adaptive.beliefs.belief import SkillBelief
 from bnmind.adaptive.items.bank import ItemBank
+from bnmind.adaptive.items.priors import prior_of
 from bnmind.adaptive.selection.baselines import FixedOrder
 from bnmind.adaptive.selection.item_eligibility import ItemEligibility
 from bnmind.adaptive.selection.progressive import Progressive
@@ -42,7 +43,6 @@ from bnmind.errors import (
     InvalidArgumentError,
     UnknownNameError,
 )
-from bnmind.pgm import Network, TabularCPD
 
 __all__ = ["design_of"]
 
@@ -94,8 +94,7 @@ def design_of(record: DesignRecord, bank: ItemBank, *, text: str) -> Design:
         If the record is not a design of this bank. The error lists all faults.
     """
     faults = _Faults()
-    if record.prior == "uniform":
-        bank = faults.at("prior", _with_uniform_skills, bank) or bank
+    bank = faults.at("prior", prior_of, record.prior, bank) or bank
     grouped = _grouped(record, bank, faults)
     stopper = faults.at("stop", stopper_by_names, record.stop.any) if record.stop else None
     length = most_items_of(stopper)
@@ -136,22 +135,6 @@ def design_of(record: DesignRecord, bank: ItemBank, *, text: str) -> Design:
         ),
         text=text,
     )
-
-
-def _with_uniform_skills(bank: ItemBank) -> ItemBank:
-    """Return the bank with all profiles of the skills equally probable."""
-    others = [v.name for v in bank.hidden if v.name not in bank.skills]
-    if others:
-        raise InvalidArgumentError(
-            f"a uniform prior needs a bank of skills alone, got other hidden variables:"
-            f" {listed(others)}"
-        )
-    uniform = [
-        TabularCPD(v, (), np.full(v.n_states, 1 / v.n_states))
-        for v in map(bank.variable, bank.skills)
-    ]
-    items = [bank.network.cpd(name) for name in bank.item_names]
-    return replace(bank, network=Network((*uniform, *items)))
 
 
 def _testlet_names(record: DesignRecord) -> list[str]:

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from bnmind._messages import shown
+from bnmind.adaptive.items.priors import BANK_PRIOR
 from bnmind.errors import DesignFileError, UnknownNameError
 
 __all__ = [
@@ -138,7 +139,7 @@ class DesignRecord(_Part):
 
     title: str = ""
     seed: Annotated[int, Field(ge=0)] | None = None
-    prior: Literal["learned", "uniform"] = "learned"
+    prior: Any = BANK_PRIOR
     start: Annotated[list[StartRecord], BeforeValidator(_as_tables)] = Field(default=[])
     select: Annotated[_SelectRecord, BeforeValidator(_as_select)] = _SelectRecord()
     exposure: Annotated[list[ExposureRecord], BeforeValidator(_as_tables)] = Field(default=[])

@@ -12,7 +12,7 @@ from bnmind._arguments import checked
 from bnmind.adaptive.responses.examinees import Examinees
 from bnmind.adaptive.sessions.design import Design
 from bnmind.adaptive.simulation.options import SimulationOptions
-from bnmind.adaptive.simulation.results import SimulationResult
+from bnmind.adaptive.simulation.results import SimulationResult, joined_runs
 from bnmind.adaptive.simulation.simulate import ProgressOfTests, simulate
 from bnmind.errors import InvalidArgumentError
 
@@ -75,8 +75,15 @@ def simulate_designs(
                 progress=report,
             )
         )
-    runs = tuple(result.runs[0] for result in results)
-    return dataclasses.replace(results[0], runs=runs)
+    # All have the same examinees, unless the options ended a simulation.
+    first_of_all = np.arange(min(map(len, results)))
+    runs = tuple(joined_runs([result.runs[0]], first_of_all) for result in results)
+    return dataclasses.replace(
+        results[0],
+        runs=runs,
+        responses=results[0].responses[first_of_all],
+        levels=results[0].levels[first_of_all],
+    )
 
 
 @checked

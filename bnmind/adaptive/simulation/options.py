@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from bnmind._arguments import check_fields
@@ -39,6 +39,9 @@ class SimulationOptions:
     workers
         The number of processes; −1 for one process for each core. Or a backend, such as
         `bnmind.lab.Cluster`.
+    until
+        Asked after each batch of examinees; if it returns true, the simulation ends with the
+        first examinees, whose tests are finished. `replay` does not ask it.
 
     Raises
     ------
@@ -52,6 +55,7 @@ class SimulationOptions:
     batch_size: int | None = None
     posteriors: bool = False
     workers: int | Backend = 1
+    until: Callable[[], bool] | None = None
 
     def __post_init__(self) -> None:
         check_fields(self)

@@ -99,7 +99,7 @@ def replay(
             selectors=selectors,
             stopper=stopper,
             # A fold is one task, so its tests are not distributed once more.
-            options=asked if asked.workers == 1 else replace(asked, workers=1),
+            options=replace(asked, workers=1, until=None),
         )
         for rows in members
     ]

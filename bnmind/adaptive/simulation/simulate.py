@@ -192,8 +192,8 @@ def simulate(
             eligible=may[rows],
             batch_size=size,
         )
-        for name, selector in selectors.items()
         for rows in blocks
+        for name, selector in selectors.items()
     ]
     parts: list[SelectorRun] = []
     done = 0
@@ -202,17 +202,19 @@ def simulate(
         done += len(part.asked)
         if progress is not None:
             progress(done, len(examinees) * len(selectors))
-    order = np.arange(len(examinees))
+        whole = len(parts) % len(selectors) == 0
+        if whole and asked.until is not None and asked.until():
+            break
+    order = np.arange(done // len(selectors))
     runs = tuple(
-        joined_runs(parts[first : first + len(blocks)], order)
-        for first in range(0, len(parts), len(blocks))
+        joined_runs(parts[number :: len(selectors)], order) for number in range(len(selectors))
     )
     return SimulationResult(
         items=bank.item_names,
         skills=bank.skills,
         measures=tuple(measures),
-        responses=responses,
-        levels=levels,
+        responses=responses[order],
+        levels=levels[order],
         runs=runs,
         states=tuple(bank.variable(skill).states for skill in bank.skills),
     )

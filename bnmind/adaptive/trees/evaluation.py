@@ -104,6 +104,7 @@ def evaluate_design(
     max_beliefs: int = DEFAULT_BELIEFS,
     merge: bool = True,
     progress: Callable[[int, int | None], None] | None = None,
+    until: Callable[[], bool] | None = None,
 ) -> DesignEvaluation:
     """Return the expected results of a test, exactly or as certified intervals.
 
@@ -120,6 +121,8 @@ def evaluate_design(
         Whether equal beliefs are merged if the design allows it. Results do not depend on it.
     progress
         Called from time to time with the number of beliefs evaluated, and None.
+    until
+        Asked from time to time; if it returns true, the tree is cut at all beliefs that follow.
 
     Raises
     ------
@@ -141,7 +144,7 @@ def evaluate_design(
     check_without_luck(design)
     if max_beliefs < 1:
         raise InvalidArgumentError(f"max_beliefs must be at least 1, got {max_beliefs}")
-    return _Evaluation(design, min_probability, max_beliefs, merge=merge).run(progress)
+    return _Evaluation(design, min_probability, max_beliefs, merge=merge).run(progress, until)
 
 
 class _Evaluation:
@@ -170,7 +173,11 @@ class _Evaluation:
         """The number of beliefs on the stack."""
         self.start = _Block(start, np.ones(1), np.zeros((1, 0), dtype=np.intp))
 
-    def run(self, progress: Callable[[int, int | None], None] | None) -> DesignEvaluation:
+    def run(
+        self,
+        progress: Callable[[int, int | None], None] | None,
+        until: Callable[[], bool] | None,
+    ) -> DesignEvaluation:
         # A stack of blocks: the deepest first, and the most probable half first.
         stack = [self.start]
         while stack:
@@ -186,6 +193,8 @@ class _Evaluation:
                 stack.append(following)
             if progress is not None:
                 progress(self.sums.n_beliefs, None)
+            if until is not None and until():
+                self.max_beliefs = 0  # all that waits is cut
         return self._result()
 
     def _expanded(self, block: _Block) -> _Block | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,7 +12,7 @@ import typer
 from bnmind._bounded_files import SMALL_FILE
 from bnmind._messages import shown
 from bnmind._text_files import check_writable
-from bnmind.cli.adaptive.designs import DesignOption
+from bnmind.cli.adaptive.designs import DesignOption, PriorOption, with_named_prior
 from bnmind.cli.adaptive.options import (
     DEFAULT_SELECTOR,
     SelectorName,
@@ -74,6 +74,7 @@ def run_test(
     design: DesignOption = None,
     selector: SelectorName = None,
     stop: StopNames = None,
+    prior: PriorOption = None,
     salvage: Annotated[
         bool,
         typer.Option(
@@ -83,22 +84,19 @@ def run_test(
     seed: Seed = None,
 ) -> None:
     """Run a test, or what is left of it."""
-    from bnmind.adaptive import Session, read_bank, read_design
+    from bnmind.adaptive import Session, read_bank
     from bnmind.cli.shared.show import counted, terminal
 
     items = read_bank(bank)
     asked = {"selector": selector, "stop": " ".join(stop) if stop else None}
     about: Mapping[str, str] = {k: text for k, text in asked.items() if text is not None}
-    whole = (
-        None
-        if design is None
-        else read_design(design, items, selector=selector, stop=stop or (), seed=seed)
-    )
+    whole = _whole(items, design, selector=selector, stop=stop or (), seed=seed, prior=prior)
     resumed = session is not None and session.exists()
     if session is not None and resumed:
         if whole is not None:
             about = {"design": whole.text}
-        about = _as_saved(session, about, salvage=salvage)
+        named = "design" if design is not None else "prior"
+        about = _as_saved(session, about, salvage=salvage, named=named)
     whole = whole or _design(items, about, seed)
     if session is None or not resumed:
         if session is not None:
@@ -131,6 +129,28 @@ def run_test(
     _converse(console, run)
 
 
+def _whole(
+    bank: ItemBank,
+    design: Path | None,
+    *,
+    selector: str | None,
+    stop: Sequence[str],
+    seed: int | None,
+    prior: str | None,
+) -> Design | None:
+    """Return the whole design that a file or a prior makes; None if there is neither."""
+    from bnmind.adaptive import read_design
+    from bnmind.adaptive.sessions.design_file import design_from, with_options
+
+    if design is not None:
+        return read_design(design, bank, selector=selector, stop=stop, seed=seed, prior=prior)
+    if prior is None:
+        return None
+    with_named_prior(bank, prior)  # names the option in an error
+    content = with_options({}, selector=selector, stop=stop, seed=seed, prior=prior)
+    return design_from(content, bank)
+
+
 def _design(bank: ItemBank, about: Mapping[str, str], seed: int | None) -> Design:
     from bnmind.adaptive import Design, selector_by_name, stopper_by_names
     from bnmind.adaptive.sessions.resume import design_saved
@@ -146,8 +166,13 @@ def _design(bank: ItemBank, about: Mapping[str, str], seed: int | None) -> Desig
     )
 
 
-def _as_saved(path: Path, asked: Mapping[str, str], *, salvage: bool) -> Mapping[str, str]:
-    """Return the options of a saved test; raises if others are asked for."""
+def _as_saved(
+    path: Path, asked: Mapping[str, str], *, salvage: bool, named: str
+) -> Mapping[str, str]:
+    """Return the options of a saved test; raises if others are asked for.
+
+    ``named`` is the option that makes a design.
+    """
     from bnmind.adaptive.items.bank_files import read_text
     from bnmind.adaptive.sessions.session_json import salvaged, session_from_json
 
@@ -161,15 +186,16 @@ def _as_saved(path: Path, asked: Mapping[str, str], *, salvage: bool) -> Mapping
     has_design = "design" in saved.about
     if has_design and asked.get("design", saved.about["design"]) != saved.about["design"]:
         raise BnmindError(
-            f"expected the design of the test saved in {path}, got another one; leave out --design"
-            " and other options to resume, or name another file by --session"
+            f"expected the design of the test saved in {path}, got another one; leave out --design,"
+            " --prior and other options to resume, or name another file by --session"
         )
     for name, text in asked.items():
         if name == "design" and has_design:
             continue
         if has_design or name == "design":
             more = f"the test saved in {path} {'has' if has_design else 'has not'} a design"
-            raise BnmindError(f"{more}; leave out --{name} to resume it")
+            option = named if name == "design" else name
+            raise BnmindError(f"{more}; leave out --{option} to resume it")
         value = saved.about.get(name, DEFAULT_SELECTOR if name == "selector" else "")
         if text != value:
             raise BnmindError(

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bnmind._text_files import check_writable, write_file
+from bnmind.cli.adaptive.designs import PriorOption, with_named_prior
 from bnmind.cli.adaptive.response_files import (
+    FixedWidth,
     GroupColumn,
     IdColumn,
     IgnoredColumns,
@@ -18,10 +20,11 @@ from bnmind.cli.adaptive.response_files import (
     read_response_file,
     say_notes,
 )
+from bnmind.cli.adaptive.true_profiles import profiles_in
 from bnmind.cli.shared.command import with_options
 from bnmind.cli.shared.errors import say
 from bnmind.cli.shared.options import Json
-from bnmind.cli.shared.printable import printable, tell_json
+from bnmind.cli.shared.printable import tell_json
 from bnmind.cli.shared.work import working
 from bnmind.errors import BnmindError
 
@@ -58,7 +61,11 @@ class ClassifyOptions:
 
     bank: Annotated[Path, typer.Argument(metavar="BANK", help="The file of the item bank.")]
     responses: Annotated[
-        Path, typer.Argument(metavar="RESPONSES", help="A CSV file, a row for each examinee.")
+        Path,
+        typer.Argument(
+            metavar="RESPONSES",
+            help="The file of the responses, a row for each examinee: CSV, Excel, SPSS, …",
+        ),
     ]
     out: Annotated[
         Path | None,
@@ -68,10 +75,12 @@ class ClassifyOptions:
         Path | None,
         typer.Option("--profiles", metavar="FILE", help="The known profiles, as CSV."),
     ] = None
+    prior: PriorOption = None
     missing: MissingTexts = None
     id_column: IdColumn = None
     group_column: GroupColumn = None
     ignore: IgnoredColumns = None
+    fixed_width: FixedWidth = None
     json_output: Json = False
 
 
@@ -79,13 +88,13 @@ class ClassifyOptions:
 def classify(options: ClassifyOptions) -> None:
     """Classify, write the people, and say how reliable the classification is."""
     from bnmind.adaptive import classify as classified
-    from bnmind.adaptive import read_bank, read_profiles
+    from bnmind.adaptive import read_bank
 
     if options.out is not None:
         if options.out.suffix.lower() != ".csv":
             raise BnmindError(f"expected a file name ending in .csv for --out, got {options.out}")
         check_writable(options.out)
-    bank = read_bank(options.bank)
+    bank = with_named_prior(read_bank(options.bank), options.prior)
     data = read_response_file(
         options.responses,
         expected=bank.item_names,
@@ -93,14 +102,12 @@ def classify(options: ClassifyOptions) -> None:
         id_column=options.id_column,
         group_column=options.group_column,
         ignore=options.ignore,
+        fixed_width=options.fixed_width,
     ).for_bank(bank)
     say_notes(data)
     known = None
     if options.profiles is not None:
-        profiles = read_profiles(options.profiles, bank, data.examinees)
-        known = profiles.levels
-        for note in profiles.notes:
-            say(f"note: {printable(note)}")
+        known = profiles_in(options.profiles, bank, data.examinees).levels
     found = working("classifying", lambda report: classified(bank, data, progress=report))
     agreement = None if known is None else found.agreement_with(known)
     if agreement is not None:

@@ -11,11 +11,12 @@ import typer
 
 from bnmind._text_files import write_file
 from bnmind.cli.adaptive.options import DEFAULT_SELECTOR
+from bnmind.errors import BnmindError, InvalidModelError
 
 if TYPE_CHECKING:
     from bnmind.adaptive import Design, ItemBank
 
-__all__ = ["DesignOption", "counts_written", "designs_of"]
+__all__ = ["DesignOption", "PriorOption", "counts_written", "designs_of", "with_named_prior"]
 
 DesignOption: TypeAlias = Annotated[
     Path | None,
@@ -26,6 +27,30 @@ DesignOption: TypeAlias = Annotated[
         " enemies, stop. Other options may only add what it leaves open.",
     ),
 ]
+
+PriorOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--prior",
+        metavar="bank|uniform|FILE",
+        help="The distribution of the skills before the first answer: that of the bank, or all"
+        " profiles equally probable (the default of cdcatR), or a CSV file with a column for each"
+        " skill and a column probability or count. [default: bank]",
+        show_default=False,
+    ),
+]
+
+
+def with_named_prior(bank: ItemBank, prior: str | None) -> ItemBank:
+    """Return a bank with the prior of the option, which names it or its file."""
+    from bnmind.adaptive.items.priors import named_prior, prior_of
+
+    if prior is None:
+        return bank
+    try:
+        return prior_of(named_prior(prior), bank)
+    except InvalidModelError as fault:
+        raise BnmindError(f"--prior {prior}: {fault}") from fault
 
 
 def counts_written(designs: Mapping[str, Design], directory: Path) -> tuple[Path, ...]:
@@ -48,17 +73,24 @@ def counts_written(designs: Mapping[str, Design], directory: Path) -> tuple[Path
 
 
 def designs_of(
-    path: Path, bank: ItemBank, selectors: Sequence[str], stop: Sequence[str], seed: int | None
+    path: Path,
+    bank: ItemBank,
+    selectors: Sequence[str],
+    *,
+    stop: Sequence[str],
+    seed: int | None,
+    prior: str | None,
 ) -> dict[str, Design]:
     """Return the design in a file, by the name of its selector; or one for each selector."""
     from bnmind.adaptive import read_design
     from bnmind.adaptive.sessions.design_file import design_content
 
     if not selectors:
-        design = read_design(path, bank, stop=stop, seed=seed)
+        design = read_design(path, bank, stop=stop, seed=seed, prior=prior)
         select = design_content(path).get("select", {})
         own = select if isinstance(select, str) else select.get("by", DEFAULT_SELECTOR)
         return {own: design}
     return {
-        name: read_design(path, bank, selector=name, stop=stop, seed=seed) for name in selectors
+        name: read_design(path, bank, selector=name, stop=stop, seed=seed, prior=prior)
+        for name in selectors
     }

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bnmind.cli.adaptive.designs import DesignOption
+from bnmind.cli.adaptive.designs import DesignOption, PriorOption, with_named_prior
 from bnmind.cli.adaptive.options import DEFAULT_SELECTOR, SelectorName, StopNames
 from bnmind.cli.shared.command import with_options
+from bnmind.cli.shared.errors import INTERRUPTED, say
 from bnmind.cli.shared.options import Json
 from bnmind.cli.shared.printable import tell_json
-from bnmind.cli.shared.work import working
+from bnmind.cli.shared.work import until_interrupted
 
 if TYPE_CHECKING:
     from bnmind.adaptive import ItemBank
@@ -28,7 +29,7 @@ follows all paths of the tree, weighted by their probabilities in the bank, and 
 expected accuracy, entropy, length and cost of the whole test, and how often each item is asked.
 
 If the tree is too large, it is cut at its least probable beliefs. All results are then intervals
-that certainly contain the exact values.
+that certainly contain the exact values. Ctrl-C cuts it where the evaluation is.
 
 \b
 Examples:
@@ -47,6 +48,7 @@ class EvaluateOptions:
     design: DesignOption = None
     selector: SelectorName = None
     stop: StopNames = None
+    prior: PriorOption = None
     min_probability: Annotated[
         float,
         typer.Option(
@@ -84,24 +86,34 @@ def evaluate(options: EvaluateOptions) -> None:
     bank = read_bank(options.bank)
     if options.design is not None:
         design = read_design(
-            options.design, bank, selector=options.selector, stop=options.stop or ()
+            options.design,
+            bank,
+            selector=options.selector,
+            stop=options.stop or (),
+            prior=options.prior,
         )
     else:
+        bank = with_named_prior(bank, options.prior)
         selector = selector_by_name(options.selector or DEFAULT_SELECTOR)
         design = Design(bank, selector, stopper_by_names(options.stop or []))
-    result = working(
+    result, interrupted = until_interrupted(
         "evaluating the test",
-        lambda report: evaluate_design(
+        lambda report, ended: evaluate_design(
             design,
             min_probability=options.min_probability,
             max_beliefs=options.max_beliefs or DEFAULT_BELIEFS,
             progress=report,
+            until=ended,
         ),
     )
+    if interrupted:
+        say("interrupted; the tree is cut here, and the results so far are intervals")
     if options.as_json:
         tell_json(evaluation_as_json(result))
     else:
         _show(result, bank)
+    if interrupted:
+        raise typer.Exit(INTERRUPTED)
 
 
 _ROWS = (

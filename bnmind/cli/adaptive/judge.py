@@ -13,6 +13,7 @@ import typer
 from bnmind.cli.adaptive.irt_models import irt_model
 from bnmind.cli.adaptive.learn import gate_of, model_of, skills_of
 from bnmind.cli.adaptive.response_files import (
+    FixedWidth,
     GroupColumn,
     IdColumn,
     IgnoredColumns,
@@ -21,9 +22,10 @@ from bnmind.cli.adaptive.response_files import (
     say_notes,
 )
 from bnmind.cli.shared.command import with_options
+from bnmind.cli.shared.errors import INTERRUPTED, say
 from bnmind.cli.shared.options import Json, Seed
 from bnmind.cli.shared.printable import tell_json
-from bnmind.cli.shared.work import working
+from bnmind.cli.shared.work import Report, working
 from bnmind.errors import BnmindError
 
 if TYPE_CHECKING:
@@ -45,19 +47,22 @@ JUDGE_HELP = """Judge a model of responses: its fit, its Q-matrix, the models of
 The model is learned first, as bnmind learn does. Then come M2 with RMSEA2 and SRMSR, the
 worst pairs of items, and the fit of each item. With --gate gdina, which assumes least about
 how skills act together, the command also proposes the skills that the items need, and a
-simpler model for each item by Wald tests. If a column names groups of examinees, --groups
-tests which items behave otherwise in a group.
+simpler model for each item by Wald tests. If a column names groups of examinees, --groups or
+--group-column tests which items behave otherwise in a group. After Ctrl-C, the command shows
+the results that it has.
 
 \b
 Examples:
   bnmind judge responses.csv --qmatrix q.csv
   bnmind judge responses.csv --qmatrix q.csv --gate gdina --json
   bnmind judge responses.csv --gate 2PL
-  bnmind judge responses.csv --qmatrix q.csv --group-column school --groups
+  bnmind judge responses.csv --qmatrix q.csv --group-column school
 """
 
 _SHOWN = 5
 _ITEMS_SHOWN = 60
+_INTERRUPTED = "interrupted"
+"""The reason why a result is missing after Ctrl-C."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +70,11 @@ class JudgeOptions:
     """The options of the command."""
 
     responses: Annotated[
-        Path, typer.Argument(metavar="RESPONSES", help="A CSV file, a row for each examinee.")
+        Path,
+        typer.Argument(
+            metavar="RESPONSES",
+            help="The file of the responses, a row for each examinee: CSV, Excel, SPSS, …",
+        ),
     ]
     qmatrix: Annotated[
         Path | None,
@@ -113,12 +122,16 @@ class JudgeOptions:
     ] = 0.05
     groups: Annotated[
         bool,
-        typer.Option("--groups", help="Test which items behave otherwise in some group."),
+        typer.Option(
+            "--groups",
+            help="Test which items behave otherwise in some group. --group-column implies it.",
+        ),
     ] = False
     missing: MissingTexts = None
     id_column: IdColumn = None
     group_column: GroupColumn = None
     ignore: IgnoredColumns = None
+    fixed_width: FixedWidth = None
     seed: Seed = None
     json_output: Json = False
 
@@ -134,6 +147,7 @@ class _Judgment:
     proposals: QValidation | str
     models: tuple[ReducedModel, ...] | str
     functioning: tuple[ItemFunctioning, ...] | str
+    interrupted: bool
 
 
 @with_options(JudgeOptions)
@@ -156,6 +170,7 @@ def judge(options: JudgeOptions) -> None:
         id_column=options.id_column,
         group_column=options.group_column,
         ignore=options.ignore,
+        fixed_width=options.fixed_width,
     )
     if model is not None:
         start, data = learning_inputs(data, model, gate_of(gate or "dina"), skills_of(skills))
@@ -166,6 +181,8 @@ def judge(options: JudgeOptions) -> None:
     say_notes(data)
     if options.groups and not data.groups:
         raise BnmindError("expected a column with groups for --groups; name it by --group-column")
+    if data.groups and not (options.groups or options.group_column):
+        say("note: --groups tests which items behave otherwise in some of the groups")
     learned = working(
         "learning", lambda report: learn(data, start, options=settings, progress=report)
     )
@@ -174,17 +191,31 @@ def judge(options: JudgeOptions) -> None:
         tell_json(_as_json(found))
     else:
         _show(found)
+    if found.interrupted:
+        say("interrupted; the results above are those computed so far")
+        raise typer.Exit(INTERRUPTED)
 
 
 _Result = TypeVar("_Result")
 
 
-def _or_reason(compute: Callable[[], _Result]) -> _Result | str:
-    """Return a result, or why there is none."""
-    try:
-        return compute()
-    except BnmindError as fault:
-        return str(fault)
+class _Steps:
+    """The parts of a judgment, one after the other, until Ctrl-C."""
+
+    def __init__(self) -> None:
+        self.interrupted = False
+
+    def result(self, what: str, compute: Callable[[Report], _Result]) -> _Result | str:
+        """Return a result, or why there is none."""
+        if self.interrupted:
+            return _INTERRUPTED
+        try:
+            return working(what, compute)
+        except BnmindError as fault:
+            return str(fault)
+        except KeyboardInterrupt:
+            self.interrupted = True
+            return _INTERRUPTED
 
 
 def _judged(learned: Learned, data: Responses, options: JudgeOptions) -> _Judgment:
@@ -198,29 +229,36 @@ def _judged(learned: Learned, data: Responses, options: JudgeOptions) -> _Judgme
         validate_qmatrix,
     )
 
+    steps = _Steps()
+    fit = steps.result("testing the fit", lambda _: limited_information(learned))
+    pairs = steps.result("comparing pairs of items", lambda _: pair_fit(learned))
+    items = steps.result("comparing items", lambda _: item_fit(learned))
     proposals: QValidation | str = ""
     models: tuple[ReducedModel, ...] | str = ""
     if all(isinstance(item.gate, Gdina) for item in learned.bank.items):
-        proposals = _or_reason(lambda: validate_qmatrix(learned, cutoff=options.cutoff))
-        models = _or_reason(lambda: reduced_models(learned, alpha=options.alpha))
+        proposals = steps.result(
+            "checking the Q-matrix", lambda _: validate_qmatrix(learned, cutoff=options.cutoff)
+        )
+        models = steps.result(
+            "comparing models", lambda _: reduced_models(learned, alpha=options.alpha)
+        )
     functioning: tuple[ItemFunctioning, ...] | str = ""
-    if options.groups:
-        functioning = _or_reason(
-            lambda: working(
-                "testing items",
-                lambda report: item_functioning(
-                    data, learned.bank, options=learned.options, progress=report
-                ),
-            )
+    if data.groups and (options.groups or options.group_column):
+        functioning = steps.result(
+            "testing items",
+            lambda report: item_functioning(
+                data, learned.bank, options=learned.options, progress=report
+            ),
         )
     return _Judgment(
         learned=learned,
-        fit=_or_reason(lambda: limited_information(learned)),
-        pairs=_or_reason(lambda: pair_fit(learned)),
-        items=item_fit(learned),
+        fit=fit,
+        pairs=pairs,
+        items=_known(items),
         proposals=proposals,
         models=models,
         functioning=functioning,
+        interrupted=steps.interrupted,
     )
 
 
@@ -230,8 +268,8 @@ def _show(found: _Judgment) -> None:
     console = terminal()
     learned = found.learned
     console.print(
-        f"{counted(len(learned.responses), 'examinee')}, {counted(len(found.items), 'item')}."
-        f" Log-likelihood {learned.log_likelihood:.2f},"
+        f"{counted(len(learned.responses), 'examinee')}, {counted(len(learned.bank.items), 'item')}"
+        f". Log-likelihood {learned.log_likelihood:.2f},"
         f" {counted(learned.n_parameters, 'parameter')}, AIC {learned.aic:.2f}, BIC"
         f" {learned.bic:.2f}.",
         soft_wrap=True,

@@ -27,6 +27,7 @@ from bnmind.cli.adaptive.model_names import (
     usual_skills,
 )
 from bnmind.cli.adaptive.response_files import (
+    FixedWidth,
     GroupColumn,
     IdColumn,
     IgnoredColumns,
@@ -36,12 +37,12 @@ from bnmind.cli.adaptive.response_files import (
 )
 from bnmind.cli.shared.backends import backend_of
 from bnmind.cli.shared.command import with_options
-from bnmind.cli.shared.errors import say
+from bnmind.cli.shared.errors import INTERRUPTED, say
 from bnmind.cli.shared.members import command_with_members
 from bnmind.cli.shared.options import ClusterOption, Json, Seed, Workers
 from bnmind.cli.shared.places import check_place
 from bnmind.cli.shared.printable import printable, tell_json
-from bnmind.cli.shared.work import working
+from bnmind.cli.shared.work import until_interrupted
 from bnmind.errors import BnmindError
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ items. Each further line holds the responses of one examinee: 0, 1, …, or noth
 was not asked; or a single response, in a table with columns for examinee, item and response.
 The Q-matrix marks the skills that each item needs. It has a column for each skill, and may
 have a column item; if its rows have no names, the items are matched by position. Notes say
-how the files were read.
+how the files were read. After Ctrl-C, the command writes the best parameters so far.
 
 \b
 Examples:
@@ -82,7 +83,11 @@ class LearnOptions:
     """The options of the command."""
 
     responses: Annotated[
-        Path, typer.Argument(metavar="RESPONSES", help="A CSV file, a row for each examinee.")
+        Path,
+        typer.Argument(
+            metavar="RESPONSES",
+            help="The file of the responses, a row for each examinee: CSV, Excel, SPSS, …",
+        ),
     ]
     qmatrix: Annotated[
         Path | None,
@@ -109,6 +114,7 @@ class LearnOptions:
     id_column: IdColumn = None
     group_column: GroupColumn = None
     ignore: IgnoredColumns = None
+    fixed_width: FixedWidth = None
     items: Annotated[
         Path | None,
         typer.Option(
@@ -232,6 +238,7 @@ def learn(options: LearnOptions) -> None:
         id_column=options.id_column,
         group_column=options.group_column,
         ignore=options.ignore,
+        fixed_width=options.fixed_width,
     )
     if model is not None:
         start, data = learning_inputs(data, model, gate_of(gate or "dina"), skills_of(skills))
@@ -249,12 +256,12 @@ def learn(options: LearnOptions) -> None:
         _check_place(start, options.out, options.title or "")
     if options.coefficients is not None:
         check_place(options.coefficients, (".csv",), "coefficients")
-    learned = working(
+    learned, interrupted = until_interrupted(
         "learning",
-        lambda report: learned_from(
+        lambda report, ended: learned_from(
             data,
             start,
-            options=settings,
+            options=replace(settings, until=ended),
             title=options.title,
             source=f"learned from {len(data)} examinees in {learned_in}",
             progress=report,
@@ -263,6 +270,9 @@ def learn(options: LearnOptions) -> None:
     if options.out is not None:
         write_bank(learned.bank, options.out)
         _tell_names(learned.bank, options.out)
+    if interrupted:
+        kept = "follow" if options.out is None else f"are in {options.out}"
+        say(f"interrupted before the end; the best parameters so far {kept}")
     known = coefficients_or_reason(learned, wanted=options.coefficients is not None)
     if options.coefficients is not None and not isinstance(known, str):
         write_coefficients(known, options.coefficients)
@@ -270,6 +280,8 @@ def learn(options: LearnOptions) -> None:
         tell_json(_as_json(learned, named, known, options))
     else:
         _show(learned, named, known, options)
+    if interrupted:
+        raise typer.Exit(INTERRUPTED)
 
 
 def model_of(

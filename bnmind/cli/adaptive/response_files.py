@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from bnmind.adaptive import Responses
 
 __all__ = [
+    "FixedWidth",
     "GroupColumn",
     "IdColumn",
     "IgnoredColumns",
@@ -50,6 +51,17 @@ IgnoredColumns: TypeAlias = Annotated[
         help="A column that is no item. Repeat the option for several.",
     ),
 ]
+FixedWidth: TypeAlias = Annotated[
+    int | None,
+    typer.Option(
+        "--fixed-width",
+        min=0,
+        metavar="N",
+        help="The first N characters of each line name the examinee, and each further character"
+        " is a response, as in 0110.",
+        show_default=False,
+    ),
+]
 
 
 def read_response_file(
@@ -60,6 +72,7 @@ def read_response_file(
     id_column: str | None = None,
     group_column: str | None = None,
     ignore: Iterable[str] | None = None,
+    fixed_width: int | None = None,
 ) -> Responses:
     """Return the responses in a file; the parameters are those of `Responses.from_csv`."""
     from bnmind.adaptive import Responses
@@ -71,6 +84,7 @@ def read_response_file(
         id_column=id_column,
         group_column=group_column,
         ignore=tuple(ignore or ()),
+        fixed_width=fixed_width,
     )
 
 

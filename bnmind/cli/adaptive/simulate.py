@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,12 +11,19 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bnmind._text_files import check_writable_directory
-from bnmind.cli.adaptive.designs import DesignOption, counts_written, designs_of
+from bnmind.cli.adaptive.designs import (
+    DesignOption,
+    PriorOption,
+    counts_written,
+    designs_of,
+    with_named_prior,
+)
 from bnmind.cli.adaptive.options import (
     SELECTOR_HELP,
     StopNames,
 )
 from bnmind.cli.adaptive.response_files import (
+    FixedWidth,
     IdColumn,
     IgnoredColumns,
     MissingTexts,
@@ -24,17 +31,17 @@ from bnmind.cli.adaptive.response_files import (
     say_notes,
 )
 from bnmind.cli.adaptive.simulation_json import simulation_as_json
+from bnmind.cli.adaptive.simulation_text import show_simulation
 from bnmind.cli.adaptive.true_profiles import with_profiles
 from bnmind.cli.shared.backends import backend_of
 from bnmind.cli.shared.command import with_options
+from bnmind.cli.shared.errors import INTERRUPTED, say
 from bnmind.cli.shared.options import ClusterOption, Json, Seed, Workers
 from bnmind.cli.shared.printable import tell_json
-from bnmind.cli.shared.work import working
+from bnmind.cli.shared.work import Report, until_interrupted, working
 from bnmind.errors import BnmindError
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from bnmind._workers import Backend
     from bnmind.adaptive import (
         Design,
@@ -61,10 +68,11 @@ By default, the examinees are drawn from the bank. With --responses, recorded an
 replayed: the CSV file has a column for each item and a row for each examinee, and is empty
 where there is no answer. With --folds, the parameters for each fold are learned from all
 other folds, so that no examinee is tested with a bank that knows the answers. With
---qmatrix, no bank is needed.
+--qmatrix, no bank is needed. With --profiles, the profiles found are compared with the true ones.
 
 The command writes tables (summary, curves, steps, exposure, lengths, people, attributes) and
-plots to the directory of --out. people.csv has the final profile of each examinee.
+plots to the directory of --out. people.csv has the final profile of each examinee. After
+Ctrl-C, it writes the results of the first examinees, whose tests are finished.
 
 \b
 Examples:
@@ -85,18 +93,21 @@ class SimulateOptions:
     ] = None
     responses: Annotated[
         Path | None,
-        typer.Option("--responses", metavar="FILE", help="Recorded answers to replay, as CSV."),
+        typer.Option(
+            "--responses", metavar="FILE", help="Recorded answers to replay: CSV, Excel, SPSS, …"
+        ),
     ] = None
     missing: MissingTexts = None
     id_column: IdColumn = None
     ignore: IgnoredColumns = None
+    fixed_width: FixedWidth = None
     profiles: Annotated[
         Path | None,
         typer.Option(
             "--profiles",
             metavar="FILE",
-            help="The true levels of the skills of these examinees, as CSV with a column for each"
-            " skill.",
+            help="The true levels of the skills of these examinees: a column for each skill, and"
+            " perhaps a column examinee with their names; else the rows are in the same order.",
         ),
     ] = None
     qmatrix: Annotated[
@@ -146,6 +157,7 @@ class SimulateOptions:
     ] = None
     stop: StopNames = None
     design: DesignOption = None
+    prior: PriorOption = None
     examinees: Annotated[
         int | None,
         typer.Option(
@@ -177,6 +189,7 @@ class SimulateOptions:
 def simulate(options: SimulateOptions) -> None:
     """Simulate the tests, print what they showed, and write it to files."""
     from bnmind.adaptive import selector_by_name, stopper_by_names
+    from bnmind.adaptive.items.priors import BANK_PRIOR, named_prior
     from bnmind.lab import save_simulation
 
     names = tuple(options.selector or DEFAULT_SELECTORS)
@@ -185,16 +198,25 @@ def simulate(options: SimulateOptions) -> None:
     _check(options)
     workers = backend_of(options.workers, options.cluster)
     model = _model(options)
+    first = model  # learning starts from it, whatever the tests start from
     if options.design is None:
+        model = with_named_prior(model, options.prior)
         selectors = {name: selector_by_name(name) for name in names}
         stopper = stopper_by_names(options.stop or [])
         tests = _Tests(selectors, stopper, options.seed or 0, workers)
+        tests.prior = BANK_PRIOR if options.prior is None else named_prior(options.prior)
     else:
         designs = designs_of(
-            options.design, model, options.selector or (), options.stop or (), options.seed
+            options.design,
+            model,
+            options.selector or (),
+            stop=options.stop or (),
+            seed=options.seed,
+            prior=options.prior,
         )
         tests = _Tests.of_designs(designs, workers)
         model = next(iter(designs.values())).bank
+        first = replace(model, network=first.network)
     tests.posteriors = options.posteriors
     if options.responses is None:
         result = tests.drawn(model, options.examinees or DEFAULT_EXAMINEES)
@@ -202,16 +224,22 @@ def simulate(options: SimulateOptions) -> None:
         answers = _answers(model, options.responses, options)
         result = tests.recorded(model, answers, options.profiles)
     else:
-        answers = _answers(model, options.responses, options)
+        answers = _answers(first, options.responses, options)
         result = tests.cross_validated(
-            model, answers, options.folds or DEFAULT_FOLDS, _learning(options)
+            first, answers, options.folds or DEFAULT_FOLDS, _learning(options)
         )
     written = save_simulation(result, options.out, vector=options.svg)
     written += counts_written(tests.designs, options.out)
     if options.as_json:
         tell_json(simulation_as_json(result, tests.seed, written))
     else:
-        _show(result, options.out, written)
+        show_simulation(result, options.out, written)
+    if tests.interrupted:
+        say(
+            f"interrupted; the results are those of the first {len(result):,} of"
+            f" {tests.n_examinees:,} examinees"
+        )
+        raise typer.Exit(INTERRUPTED)
 
 
 def _check(options: SimulateOptions) -> None:
@@ -247,7 +275,10 @@ class _Tests:
     ) -> None:
         self.selectors, self.stopper, self.seed, self.workers = selectors, stopper, seed, workers
         self.designs: dict[str, Design] = {}
-        self.posteriors = False
+        self.posteriors, self.interrupted = False, False
+        self.n_examinees = 0
+        self.prior: object = "bank"
+        """What the tests of banks that are learned on the way start from; see `prior_of`."""
 
     @classmethod
     def of_designs(cls, designs: dict[str, Design], workers: int | Backend) -> _Tests:
@@ -256,6 +287,7 @@ class _Tests:
         selectors = {name: design.selector for name, design in designs.items()}
         tests = cls(selectors, first.stopper, first.seed, workers)
         tests.designs = designs
+        tests.prior = json.loads(first.text).get("prior", tests.prior)
         return tests
 
     def drawn(self, bank: ItemBank, n_examinees: int) -> SimulationResult:
@@ -272,27 +304,28 @@ class _Tests:
         from bnmind.adaptive import Examinees
 
         people = Examinees.recorded(bank, answers)
-        return self._simulated(bank, with_profiles(people, bank, profiles) if profiles else people)
+        if profiles is not None:
+            people = with_profiles(people, bank, profiles, answers.examinees)
+        return self._simulated(bank, people)
 
     def _simulated(self, bank: ItemBank, people: Examinees) -> SimulationResult:
         from bnmind.adaptive import simulate as simulate_tests
         from bnmind.adaptive import simulate_designs
 
-        options = self._options()
         if self.designs:
             self._calibrate(people)
-            return working(
-                "testing",
-                lambda report: simulate_designs(
-                    self.designs, people, options=options, progress=report
-                ),
-            )
-        return working(
-            "testing",
-            lambda report: simulate_tests(
+
+        def test(report: Report, until: Callable[[], bool]) -> SimulationResult:
+            options = replace(self._options(), until=until)
+            if self.designs:
+                return simulate_designs(self.designs, people, options=options, progress=report)
+            return simulate_tests(
                 bank, people, self.selectors, self.stopper, options=options, progress=report
-            ),
-        )
+            )
+
+        result, self.interrupted = until_interrupted("testing", test)
+        self.n_examinees = len(people)
+        return result
 
     def _calibrate(self, people: Examinees) -> None:
         """Count the exposure in tests of the examinees where a design has no counts yet."""
@@ -319,6 +352,7 @@ class _Tests:
         self, model: ItemBank, answers: Responses, folds: int, options: LearningOptions
     ) -> SimulationResult:
         from bnmind.adaptive import replay
+        from bnmind.adaptive.items.priors import prior_of
         from bnmind.adaptive.learning.learn import learn
 
         if any(design.eligibility is not None for design in self.designs.values()):
@@ -326,7 +360,7 @@ class _Tests:
         return working(
             "learning and testing",
             lambda report: replay(
-                lambda others: learn(others, model, options=options).bank,
+                lambda others: prior_of(self.prior, learn(others, model, options=options).bank),
                 answers,
                 self.selectors,
                 self.stopper,
@@ -345,6 +379,7 @@ def _answers(bank: ItemBank, path: Path, options: SimulateOptions) -> Responses:
         missing=options.missing,
         id_column=options.id_column,
         ignore=options.ignore,
+        fixed_width=options.fixed_width,
     ).for_bank(bank)
     say_notes(answers)
     return answers
@@ -372,60 +407,3 @@ def _learning(options: SimulateOptions) -> LearningOptions:
         seed=options.seed or 0,
         bounds=Bounds((0.0, guess), (0.0, slip)),
     )
-
-
-_HEADS = {
-    "accuracy": "answers",
-    "entropy": "bits",
-    "pattern_accuracy": "profiles",
-    "attribute_accuracy": "skills",
-    "ability_deviation": "deviation",
-    "ability_squared_error": "squared error",
-}
-"""The measures on the terminal, and what their columns are called."""
-
-
-def _show(result: SimulationResult, out: Path, written: Sequence[Path]) -> None:
-    from bnmind.cli.shared.show import counted, percent, plain_table, show_table, terminal
-
-    console = terminal()
-    shown = [m.name for m in result.measures if m.name in _HEADS]
-    console.print(
-        f"{counted(len(result), 'examinee')}, {counted(len(result.items), 'item')}."
-        " At the end of the tests:"
-    )
-    table = plain_table(
-        "selector", "length", *(_HEADS[name] for name in shown), "exposed", "overlap"
-    )
-    for run in result.runs:
-        table.add_row(
-            run.selector,
-            f"{run.lengths.mean():.2f}",
-            *(f"{result.mean(run.selector, name)[0][-1]:.3f}" for name in shown),
-            percent(run.exposure.max()),
-            "-" if math.isnan(run.overlap) else percent(run.overlap),
-        )
-    show_table(console, table)
-    for run in result.runs:
-        if run.impossible.any():
-            console.print(
-                f"{run.selector}: by the bank, the answers of"
-                f" {counted(int(run.impossible.sum()), 'examinee')} are impossible together; each"
-                " of these answers counts as an error with a probability of 1 in 1,048,576.",
-                soft_wrap=True,
-            )
-    _show_steps(console, result)
-    console.print(f"Written: {counted(len(written), 'file')} in {out}", soft_wrap=True)
-
-
-def _show_steps(console: Console, result: SimulationResult) -> None:
-    from bnmind.cli.shared.show import plain_table, show_table
-
-    steps = sorted({step for step in (0, 1, 2, 3, 5, 10, 20, 40) if step < result.n_steps})
-    steps.append(result.n_steps)
-    console.print("Share of all answers predicted, by the number of items asked:")
-    table = plain_table("selector", *map(str, steps))
-    for name in result.selectors:
-        mean, _ = result.mean(name, "accuracy")
-        table.add_row(name, *(f"{mean[step]:.3f}" for step in steps))
-    show_table(console, table)

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bnmind.cli.adaptive.designs import DesignOption
+from bnmind._messages import counted
+from bnmind.cli.adaptive.designs import DesignOption, PriorOption, with_named_prior
 from bnmind.cli.adaptive.options import SELECTOR_HELP, StopNames
 from bnmind.cli.shared.command import with_options
-from bnmind.cli.shared.errors import say
+from bnmind.cli.shared.errors import INTERRUPTED, say
 from bnmind.cli.shared.members import Described, command_with_members
 from bnmind.cli.shared.options import Json
 from bnmind.cli.shared.places import check_place
 from bnmind.cli.shared.printable import tell, tell_json
-from bnmind.cli.shared.work import Report, working
+from bnmind.cli.shared.work import Report, until_interrupted, working
 from bnmind.errors import BnmindError
 
 if TYPE_CHECKING:
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 __all__ = ["TREE_HELP", "TreeCommand", "tree"]
 
 DEFAULT_DEPTH = 5
-
-_T = TypeVar("_T")
 
 TREE_HELP = """Find the best adaptive test of a bank, with a proof, and write it as a paper test.
 
@@ -141,6 +139,7 @@ class TreeOptions:
     ] = None
     design: DesignOption = None
     stop: StopNames = None
+    prior: PriorOption = None
     max_beliefs: Annotated[
         int | None,
         typer.Option(
@@ -170,28 +169,42 @@ def tree(options: TreeOptions) -> None:
     if options.out is not None:
         check_place(options.out, tuple(ITEM_TREE_FORMATS), "tree")
     bank = read_bank(options.bank)
-    found: ItemTree | None
-    if options.selector is None and options.design is None:
+    if options.design is None:
+        bank = with_named_prior(bank, options.prior)
+    follows = options.selector is not None or options.design is not None
+    if not follows:
         _say_neglected(bank)
-    if options.selector is not None or options.design is not None:
-        found, report, shown = _of_selector(options, bank)
+    if follows:
+        found = _of_selector(options, bank)
     elif options.panel is not None:
-        found, report, shown = _panel(options, bank)
+        found = _panel(options, bank)
     elif options.fixed:
-        found, report, shown = _fixed(options, bank)
+        found = _fixed(options, bank)
     else:
-        found, report, shown = _best(options, bank)
-    if options.out is not None and found is not None:
-        write_item_tree(found, options.out)
-        report["file"] = str(options.out)
+        found = _best(options, bank)
+    if found.interrupted:
+        say("interrupted; the best found so far follows")
+    if options.out is not None and found.tree is not None:
+        write_item_tree(found.tree, options.out)
+        found.report["file"] = str(options.out)
     if options.as_json:
-        tell_json(report)
-        return
-    tell(shown)
-    if options.out is not None and found is not None:
-        from bnmind.cli.shared.show import counted
+        tell_json(found.report)
+    else:
+        tell("\n".join(found.lines))
+        if options.out is not None and found.tree is not None:
+            tell(f"Written: {options.out} ({counted(found.tree.n_nodes, 'point')}).")
+    if found.interrupted:
+        raise typer.Exit(INTERRUPTED)
 
-        tell(f"Written: {options.out} ({counted(found.n_nodes, 'point')}).")
+
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """A test that was found, and what is reported of it."""
+
+    tree: ItemTree | None
+    report: dict[str, object]
+    lines: list[str]
+    interrupted: bool = False
 
 
 def _say_neglected(bank: ItemBank) -> None:
@@ -236,38 +249,16 @@ def _aim(options: TreeOptions) -> Aim:
     return aim_by_name(options.minimize or "entropy")
 
 
-def _stoppable(what: str, work: Callable[[Report, threading.Event], _T]) -> _T:
-    """Return the result of a search; Ctrl-C tells it to end with what it has found."""
-    ended, done = threading.Event(), threading.Event()
-    found: list[_T] = []
-
-    def search(report: Report) -> None:
-        try:
-            found.append(work(report, ended))
-        finally:
-            done.set()
-
-    try:
-        working(what, search)
-    except KeyboardInterrupt:
-        ended.set()
-        say("interrupted; the best found so far follows")
-        done.wait()
-        if not found:
-            raise
-    return found[0]
-
-
-def _best(options: TreeOptions, bank: ItemBank) -> tuple[ItemTree, dict[str, object], str]:
+def _best(options: TreeOptions, bank: ItemBank) -> _Found:
     from bnmind.adaptive import optimal_test_tree
     from bnmind.questions.trees.search import DEFAULT_BELIEFS
 
     depth, aim = options.depth or DEFAULT_DEPTH, _aim(options)
 
-    def work(report: Report, ended: threading.Event) -> OptimalTest:
+    def work(report: Report, ended: Callable[[], bool]) -> OptimalTest:
         def until(known: SearchBounds) -> bool:
             report(known.n_beliefs, None)
-            return ended.is_set()
+            return ended()
 
         return optimal_test_tree(
             bank,
@@ -278,7 +269,7 @@ def _best(options: TreeOptions, bank: ItemBank) -> tuple[ItemTree, dict[str, obj
             until=until,
         )
 
-    found = _stoppable("searching for the best tree", work)
+    found, interrupted = until_interrupted("searching for the best tree", work)
     best = found.tree
     proof = (
         "Proven: no test is better."
@@ -305,23 +296,23 @@ def _best(options: TreeOptions, bank: ItemBank) -> tuple[ItemTree, dict[str, obj
         "expanded": found.n_expanded,
         **_numbers(best),
     }
-    return best, report, "\n".join(lines)
+    return _Found(best, report, lines, interrupted)
 
 
-def _fixed(options: TreeOptions, bank: ItemBank) -> tuple[ItemTree | None, dict[str, object], str]:
+def _fixed(options: TreeOptions, bank: ItemBank) -> _Found:
     from bnmind.adaptive import fixed_test
     from bnmind.adaptive.trees import fixed_tree
 
     depth, aim = options.depth or DEFAULT_DEPTH, _aim(options)
 
-    def work(report: Report, ended: threading.Event) -> FixedTest:
+    def work(report: Report, ended: Callable[[], bool]) -> FixedTest:
         def until(lists: int, _: float) -> bool:
             report(lists, None)
-            return ended.is_set()
+            return ended()
 
         return fixed_test(bank, depth, aim=aim, price=options.price or 0.0, until=until)
 
-    found = _stoppable("searching for the best list", work)
+    found, interrupted = until_interrupted("searching for the best list", work)
     numbers = _numbers_of_list(bank, found.items)
     proof = (
         "Proven: no list is better."
@@ -348,12 +339,11 @@ def _fixed(options: TreeOptions, bank: ItemBank) -> tuple[ItemTree | None, dict[
         **numbers,
     }
     best = None if options.out is None else fixed_tree(bank, found.items)
-    return best, report, "\n".join(lines)
+    return _Found(best, report, lines, interrupted)
 
 
-def _panel(options: TreeOptions, bank: ItemBank) -> tuple[ItemTree, dict[str, object], str]:
+def _panel(options: TreeOptions, bank: ItemBank) -> _Found:
     from bnmind.adaptive import panel_test
-    from bnmind.cli.shared.show import counted
 
     assert options.panel is not None
     try:
@@ -388,10 +378,10 @@ def _panel(options: TreeOptions, bank: ItemBank) -> tuple[ItemTree, dict[str, ob
         "modules": listed,
         **_numbers(found.tree),
     }
-    return found.tree, report, "\n".join(lines)
+    return _Found(found.tree, report, lines)
 
 
-def _of_selector(options: TreeOptions, bank: ItemBank) -> tuple[ItemTree, dict[str, object], str]:
+def _of_selector(options: TreeOptions, bank: ItemBank) -> _Found:
     from bnmind.adaptive import (
         Design,
         design_tree,
@@ -402,7 +392,11 @@ def _of_selector(options: TreeOptions, bank: ItemBank) -> tuple[ItemTree, dict[s
 
     if options.design is not None:
         design = read_design(
-            options.design, bank, selector=options.selector, stop=options.stop or ()
+            options.design,
+            bank,
+            selector=options.selector,
+            stop=options.stop or (),
+            prior=options.prior,
         )
     else:
         assert options.selector is not None
@@ -411,7 +405,7 @@ def _of_selector(options: TreeOptions, bank: ItemBank) -> tuple[ItemTree, dict[s
     name = options.selector or str(options.design)
     found: ItemTree = working("following the selector", lambda _: design_tree(design))
     lines = [f"The test of {name}:", *_expected(_numbers(found))]
-    return found, {"test_of": name, **_numbers(found)}, "\n".join(lines)
+    return _Found(found, {"test_of": name, **_numbers(found)}, lines)
 
 
 _NUMBERS = ("entropy", "pattern_accuracy", "attribute_accuracy", "length", "cost")

@@ -2,57 +2,45 @@
 
 from __future__ import annotations
 
-import csv
 import dataclasses
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bnmind._bounded_files import LARGE_FILE, read_text
-from bnmind._messages import shown
-from bnmind.errors import ResponseTableError, UnknownNameError
+from bnmind.cli.shared.errors import say
+from bnmind.cli.shared.printable import printable
+from bnmind.errors import ResponseTableError
 
 if TYPE_CHECKING:
-    from bnmind.adaptive import Examinees, ItemBank
+    from bnmind.adaptive import Examinees, ItemBank, KnownProfiles
 
-__all__ = ["with_profiles"]
+__all__ = ["profiles_in", "with_profiles"]
 
 
-def with_profiles(people: Examinees, bank: ItemBank, path: Path) -> Examinees:
-    """Return examinees with the true levels in a CSV file, a row for each in the same order.
+def profiles_in(path: Path, bank: ItemBank, examinees: Sequence[str]) -> KnownProfiles:
+    """Return the profiles in a file; errors name it, and notes say how it was read."""
+    from bnmind.adaptive import read_profiles
+
+    try:
+        found = read_profiles(path, bank, examinees)
+    except ResponseTableError as fault:
+        first, *others = fault.problems
+        raise ResponseTableError([f"--profiles {path}: {first}", *others]) from fault
+    for note in found.notes:
+        say(f"note: {printable(note)}")
+    return found
+
+
+def with_profiles(
+    people: Examinees, bank: ItemBank, path: Path, examinees: Sequence[str]
+) -> Examinees:
+    """Return examinees with the true levels in a file; the rows are matched as by `read_profiles`.
 
     Raises
     ------
     ResponseTableError
-        If a skill has no column, a level is unknown, or there are not as many rows.
+        If a skill has no column, a level is unknown, or rows and examinees do not match.
     """
-    import numpy as np
-
-    rows = [row for row in csv.reader(read_text(path, most=LARGE_FILE).splitlines()) if any(row)]
-    head, body = (rows[0], rows[1:]) if rows else ([], [])
-    head = [name.strip() for name in head]
-    faults = [
-        f"{path}: no column for the skill {name}, among {shown(head)}"
-        for name in bank.skills
-        if name not in head
-    ]
-    if len(body) != len(people):
-        faults.append(
-            f"{path}: expected {len(people)} rows, one for each examinee, got {len(body)}"
-        )
-    if faults:
-        raise ResponseTableError(faults)
-    levels = np.empty((len(body), len(bank.skills)), dtype=np.intp)
-    for column, name in enumerate(bank.skills):
-        states = bank.variable(name).states
-        place = head.index(name)
-        for number, row in enumerate(body):
-            text = row[place].strip() if place < len(row) else ""
-            if text in states:
-                levels[number, column] = states.index(text)
-            else:
-                known = UnknownNameError("level", text, states)
-                faults.append(f"{path}, row {number + 1}, {name}: {known}")
-    if faults:
-        raise ResponseTableError(faults)
+    levels = profiles_in(path, bank, examinees).levels
     skills = tuple(bank.variable(name) for name in bank.skills)
     return dataclasses.replace(people, skills=skills, levels=levels)

@@ -7,9 +7,10 @@ import threading
 from collections.abc import Callable
 from typing import Generic, TypeAlias, TypeVar
 
+from bnmind.cli.shared.errors import say_interrupted
 from bnmind.cli.shared.progress import Account, shown_progress
 
-__all__ = ["Report", "interruptible", "is_working", "working"]
+__all__ = ["Report", "interruptible", "is_working", "until_interrupted", "working"]
 
 Report: TypeAlias = Callable[[int, int | None], None]
 
@@ -17,6 +18,8 @@ _T = TypeVar("_T")
 _NAME = "bnmind work"
 _MOMENT = 0.1
 """Seconds between two updates of the progress."""
+_PATIENCE = 1.0
+"""Seconds after Ctrl-C until a line says that a step is still being finished."""
 
 
 class _Task(threading.Thread, Generic[_T]):
@@ -101,6 +104,46 @@ def working(what: str, work: Callable[[Report], _T]) -> _T:
             task.join(_MOMENT)
             update()
     return task.result()
+
+
+def until_interrupted(
+    what: str, work: Callable[[Report, Callable[[], bool]], _T]
+) -> tuple[_T, bool]:
+    """Return the result of some work like `working`, and whether Ctrl-C has ended it early.
+
+    Parameters
+    ----------
+    what
+        A description of the work, such as ``learning``.
+    work
+        A function that takes the function to report progress, and a function that returns whether
+        the work should end with what is done so far.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If Ctrl-C is pressed again before the work has ended, or the work then fails.
+    """
+    asked, done = threading.Event(), threading.Event()
+    found: list[_T] = []
+
+    def run(report: Report) -> None:
+        try:
+            found.append(work(report, asked.is_set))
+        finally:
+            done.set()
+
+    try:
+        working(what, run)
+    except KeyboardInterrupt:
+        asked.set()
+        if not done.wait(_PATIENCE):
+            say_interrupted("interrupted; the step at hand is finished, and Ctrl-C ends at once")
+            done.wait()
+        if not found:
+            raise
+        return found[0], True
+    return found[0], False
 
 
 def is_working() -> bool:

@@ -48,7 +48,7 @@ from bnmind.pgm.formats.source import Place, Source, number_list, shown
 from bnmind.pgm.formats.table_text import rows_of, written
 from bnmind.pgm.network import Network
 
-__all__ = ["DNE", "from_dne", "to_dne"]
+__all__ = ["DNE", "DneMarks", "dne_marks", "from_dne", "to_dne"]
 
 _STRING = r'"(?:[^"\\]++|\\.)*+"'
 # The group matches text that stays: strings, with or without an end.
@@ -65,6 +65,21 @@ _SKIPPED = re.compile(rf"(?:[^{{}}\"]++|{_STRING})*+", re.DOTALL)
 _WORD = re.compile(rf'{_STRING}|[^\s(),"]++', re.DOTALL)
 _PLAIN_KINDS = ("NATURE", "DISCONNECTED")
 _TEXT_KINDS = ("DOCUMENTATION", "TITLE", "NOTE")
+
+
+_NODE_SET = re.compile(
+    r"\bNodeSet\s++(?P<name>\w++)\s*+\{[^{}]*?\bNodes\s*+=\s*+\((?P<nodes>[^()]*+)\)"
+)
+
+
+@dataclass(frozen=True)
+class DneMarks:
+    """The parts of a DNE file beside the network."""
+
+    sets: Mapping[str, tuple[str, ...]]
+    """The nodes of each set of nodes."""
+    titles: Mapping[str, str]
+    """The titles of nodes that have one."""
 
 
 @dataclass(frozen=True)
@@ -104,6 +119,17 @@ def from_dne(text: str, *, max_cells: int, reading: Reading = PLAIN_READING) -> 
         )
     numbers = (_table(source, node, scope) for node, scope in zip(kept, scopes, strict=True))
     return network_of(variables, numbers, encoded=encoded, reading=reading)
+
+
+def dne_marks(text: str) -> DneMarks:
+    """Return the sets of nodes and the titles of nodes in a DNE text that `from_dne` can read."""
+    source = Source.without(_COMMENTS, text)
+    sets = {
+        found["name"]: tuple(found["nodes"].replace(",", " ").split())
+        for found in _NODE_SET.finditer(source.text)
+    }
+    titles = {node.name: _one_word(source, node, "title") for node in _nodes(source)[0]}
+    return DneMarks(sets, {name: title for name, title in titles.items() if title})
 
 
 def _nodes(source: Source) -> tuple[list[_Node], bool]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Set
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, field
 
 from bnmind._arguments import check_fields, checked
@@ -158,6 +158,9 @@ class LearningOptions:
     workers
         The number of processes for the starts; −1 for one process for each core. Or a
         backend, such as `bnmind.lab.Cluster`. The result does not depend on it.
+    until
+        Asked before each step, or with several workers after each start. If it returns true,
+        learning ends with the best parameters so far, and `LearningRecord.converged` is false.
 
     Raises
     ------
@@ -183,6 +186,7 @@ class LearningOptions:
     accelerate: bool = True
     max_profiles: int = 2**14
     workers: int | Backend = 1
+    until: Callable[[], bool] | None = None
 
     def __post_init__(self) -> None:
         check_fields(self)

@@ -1,0 +1,167 @@
+"""Tables in files that are no text: Excel, SPSS, Stata and Parquet.
+
+pandas reads them. It needs openpyxl for Excel, pyreadstat for SPSS and pyarrow for Parquet, which
+the extra ``files`` installs. A file is known by its first bytes, whatever its name.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import io
+import os
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from bnmind._messages import one_line
+from bnmind.errors import ModelFileError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["DataCells", "data_cells"]
+
+_UNPACKED = 2**30
+"""The limit for the size of an unpacked workbook, in bytes."""
+
+
+@dataclass(frozen=True)
+class DataCells:
+    """The cells of a table in a file that is no text."""
+
+    names: tuple[str, ...] | None
+    """The names of the columns; None if the first row may hold them."""
+    rows: list[list[Any]]
+    """Texts, numbers and truth values; "" where there is nothing."""
+    notes: tuple[str, ...] = ()
+
+
+_Read = Callable[[str | os.PathLike[str], bytes], DataCells]
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """A format, known by its first bytes."""
+
+    mark: bytes
+    name: str
+    library: str
+    """The library that reads it, apart from pandas; "" if none."""
+    read: _Read
+
+
+def data_cells(path: str | os.PathLike[str], data: bytes) -> DataCells | None:
+    """Return the cells of a table that is no text; None for all other files.
+
+    Parameters
+    ----------
+    path
+        The file, for messages.
+    data
+        Its content.
+
+    Raises
+    ------
+    ModelFileError
+        If the library for the format is missing, or cannot read the file.
+    """
+    kind = next((kind for kind in _KINDS if data.startswith(kind.mark)), None)
+    if kind is None:
+        return None
+    if kind.library and importlib.util.find_spec(kind.library) is None:
+        raise ModelFileError(
+            f"{path} is {kind.name}; install {kind.library}, which reads it, by pip install"
+            f" 'bnmind[files]', or save the table as CSV",
+            os.fspath(path),
+        )
+    try:
+        return kind.read(path, data)
+    except ModelFileError:
+        raise
+    except Exception as fault:  # each library has errors of its own
+        raise ModelFileError(
+            f"cannot read {path} as {kind.name} ({one_line(str(fault)) or type(fault).__name__})",
+            os.fspath(path),
+        ) from fault
+
+
+def _excel(path: str | os.PathLike[str], data: bytes) -> DataCells:
+    """Return the cells of the first sheet of a workbook."""
+    import pandas as pd
+
+    with zipfile.ZipFile(io.BytesIO(data)) as packed:
+        size = sum(entry.file_size for entry in packed.infolist())
+    if size > _UNPACKED:
+        raise ModelFileError(f"{path} has {size:,} bytes when it is unpacked", os.fspath(path))
+    with pd.ExcelFile(io.BytesIO(data), engine="openpyxl") as book:
+        first, *others = map(str, book.sheet_names)
+        frame = pd.read_excel(
+            book, sheet_name=first, header=None, dtype=object, keep_default_na=False
+        )
+    notes = (f"the first sheet, {first}, was read; others were left out",) if others else ()
+    return DataCells(None, _rows(frame), notes)
+
+
+def _spss(path: str | os.PathLike[str], _: bytes) -> DataCells:
+    """Return the cells of an SPSS file; values that it declares as missing are empty."""
+    import pyreadstat
+
+    read = pyreadstat.read_por if os.fspath(path).lower().endswith(".por") else pyreadstat.read_sav
+    frame, _about = read(os.fspath(path))
+    return _of_frame(frame)
+
+
+def _stata(_: str | os.PathLike[str], data: bytes) -> DataCells:
+    import pandas as pd
+
+    return _of_frame(pd.read_stata(io.BytesIO(data), convert_categoricals=False))
+
+
+def _parquet(_: str | os.PathLike[str], data: bytes) -> DataCells:
+    import pandas as pd
+
+    frame = pd.read_parquet(io.BytesIO(data), engine="pyarrow")
+    if list(frame.index) != list(range(len(frame.index))):
+        frame = frame.reset_index(names=[""] if frame.index.nlevels == 1 else None)
+    return _of_frame(frame)
+
+
+def _of_frame(frame: pd.DataFrame) -> DataCells:
+    return DataCells(tuple(map(str, frame.columns)), _rows(frame))
+
+
+def _rows(frame: pd.DataFrame) -> list[list[Any]]:
+    """Return the cells of a data frame."""
+    columns = [list(map(_cell, frame.iloc[:, place].tolist())) for place in range(frame.shape[1])]
+    return [list(row) for row in zip(*columns, strict=True)]
+
+
+def _cell(value: Any) -> Any:
+    """Return a value as the cell of a table: whole numbers without a point, nothing as "".
+
+    >>> _cell(1.0), _cell(float("nan")), _cell(" a "), _cell(None), _cell(True)
+    (1, '', 'a', '', True)
+    """
+    if isinstance(value, str):
+        return value.strip()
+    if isinstance(value, float):
+        return "" if value != value else int(value) if value.is_integer() else value
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return ""
+    return value
+
+
+_STATA = (
+    b"<stata_dta>",
+    *(bytes([release, order, 1, 0]) for release in (113, 114, 115) for order in (1, 2)),
+)
+
+_KINDS = (
+    _Kind(b"PK\x03\x04", "an Excel workbook", "openpyxl", _excel),
+    _Kind(b"$FL2", "an SPSS file", "pyreadstat", _spss),
+    _Kind(b"$FL3", "an SPSS file", "pyreadstat", _spss),
+    _Kind(b"ASCII SPSS PORT FILE", "an SPSS file", "pyreadstat", _spss),
+    *(_Kind(mark, "a Stata file", "", _stata) for mark in _STATA),
+    _Kind(b"PAR1", "a Parquet file", "pyarrow", _parquet),
+)

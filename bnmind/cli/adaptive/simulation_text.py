@@ -1,0 +1,92 @@
+"""The result of ``bnmind simulate`` on the terminal."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from bnmind.adaptive import SimulationResult
+
+__all__ = ["show_simulation"]
+
+_HEADS = {
+    "accuracy": ("answers", "share of all answers that are predicted"),
+    "entropy": ("bits", "entropy of the skills"),
+    "pattern_accuracy": ("profiles", "share of profiles classified right"),
+    "attribute_accuracy": ("skills", "share of skills classified right"),
+    "ability_deviation": ("deviation", "standard deviation of the ability"),
+    "ability_squared_error": ("squared error", "squared error of the estimated ability"),
+}
+"""The measures on the terminal: the heads of their columns, and their meaning."""
+
+_ALWAYS = {
+    "length": "mean number of items",
+    "exposed": "share of tests with the item that is asked most",
+    "overlap": "mean share of items that two tests have in common",
+}
+"""The meaning of the columns that every table has."""
+
+_BY_STEP = {
+    "accuracy": "Share of all answers predicted",
+    "pattern_accuracy": "Share of profiles classified right",
+}
+"""The measures that are shown for several numbers of items."""
+
+
+def show_simulation(result: SimulationResult, out: Path, written: Sequence[Path]) -> None:
+    """Print the measures of each selector at the end of the tests, and those on the way."""
+    from bnmind.cli.shared.show import counted, percent, plain_table, show_table, terminal
+
+    console = terminal()
+    shown = [m.name for m in result.measures if m.name in _HEADS]
+    console.print(
+        f"{counted(len(result), 'examinee')}, {counted(len(result.items), 'item')}."
+        " At the end of the tests:"
+    )
+    table = plain_table(
+        "selector", "length", *(_HEADS[name][0] for name in shown), "exposed", "overlap"
+    )
+    for run in result.runs:
+        table.add_row(
+            run.selector,
+            f"{run.lengths.mean():.2f}",
+            *(f"{result.mean(run.selector, name)[0][-1]:.3f}" for name in shown),
+            percent(run.exposure.max()),
+            "-" if math.isnan(run.overlap) else percent(run.overlap),
+        )
+    show_table(console, table)
+    meanings = [("length", _ALWAYS["length"]), *(_HEADS[name] for name in shown)]
+    meanings += [(head, _ALWAYS[head]) for head in ("exposed", "overlap")]
+    width = max(len(head) for head, _ in meanings)
+    for head, meaning in meanings:
+        console.print(f"  {head:{width}}   {meaning}", soft_wrap=True)
+    for run in result.runs:
+        if run.impossible.any():
+            console.print(
+                f"{run.selector}: by the bank, the answers of"
+                f" {counted(int(run.impossible.sum()), 'examinee')} are impossible together; each"
+                " of these answers counts as an error with a probability of 1 in 1,048,576.",
+                soft_wrap=True,
+            )
+    for name, what in _BY_STEP.items():
+        if any(measure.name == name for measure in result.measures):
+            console.print(f"{what}, by the number of items asked:")
+            _show_steps(console, result, name)
+    console.print(f"Written: {counted(len(written), 'file')} in {out}", soft_wrap=True)
+
+
+def _show_steps(console: Console, result: SimulationResult, measure: str) -> None:
+    from bnmind.cli.shared.show import plain_table, show_table
+
+    steps = sorted({step for step in (0, 1, 2, 3, 5, 10, 20, 40) if step < result.n_steps})
+    steps.append(result.n_steps)
+    table = plain_table("selector", *map(str, steps))
+    for name in result.selectors:
+        mean, _ = result.mean(name, measure)
+        table.add_row(name, *(f"{mean[step]:.3f}" for step in steps))
+    show_table(console, table)
