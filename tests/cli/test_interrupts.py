@@ -57,7 +57,7 @@ def test_work_ends_with_what_it_has() -> None:
 
 
 def test_learn_writes_the_best_parameters_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
-    starts = []
+    starts: list[int] = []
 
     def slow(*place: Any, **options: Any) -> Any:
         until, steps = options["until"], []
@@ -112,7 +112,7 @@ def test_simulate_writes_the_results_of_the_first_examinees(
 
 
 def test_evaluate_gives_intervals_and_judge_what_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
-    from bnmind.adaptive.trees.evaluation import values_now
+    from bnmind.adaptive.trees.cut_bounds import values_now
 
     calls = []
 
