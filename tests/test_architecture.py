@@ -64,6 +64,7 @@ ORDER = (
     ("adaptive.response_models.base",),
     ("adaptive.response_models.additive", "adaptive.response_models.dibello"),
     ("adaptive.response_models",),
+    ("adaptive.items.tables",),
     ("mastermind", "adaptive.items"),
     ("mastermind.masses", "adaptive.beliefs"),
     ("mastermind.network", "adaptive.selection", "adaptive.responses"),

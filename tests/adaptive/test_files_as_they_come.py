@@ -28,7 +28,7 @@ from bnmind.adaptive import (
     write_bank,
 )
 from bnmind.adaptive.items.name_match import match_names
-from bnmind.adaptive.items.text_table import table_of
+from bnmind.adaptive.items.tables.text_table import table_of
 from bnmind.errors import (
     InvalidModelError,
     ModelFileError,

@@ -23,7 +23,7 @@ from bnmind._values import CheckedValue
 from bnmind.adaptive.beliefs.batch_belief import MISSING
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.priors import level_of
-from bnmind.adaptive.items.text_table import TextTable, read_table
+from bnmind.adaptive.items.tables.text_table import TextTable, read_table
 from bnmind.errors import ResponseTableError
 
 __all__ = ["Agreement", "KnownProfiles", "SkillAgreement", "agreement", "read_profiles"]

@@ -14,7 +14,7 @@ from bnmind._messages import shown
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.item import Item
 from bnmind.adaptive.items.name_match import match_names, names_shown
-from bnmind.adaptive.items.text_table import TextTable, frame_table, number_of, read_table
+from bnmind.adaptive.items.tables.text_table import TextTable, frame_table, number_of, read_table
 from bnmind.errors import InvalidArgumentError, InvalidModelError
 from bnmind.pgm.formats.reading import ModelFileWarning
 

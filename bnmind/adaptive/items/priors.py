@@ -26,7 +26,7 @@ from bnmind.adaptive.items.skill_distributions import (
     ProfileDistribution,
     Saturated,
 )
-from bnmind.adaptive.items.text_table import number_of, read_table
+from bnmind.adaptive.items.tables.text_table import number_of, read_table
 from bnmind.errors import InvalidModelError, ModelFileError, TooLargeError
 from bnmind.pgm import Network, Variable
 

@@ -6,7 +6,7 @@ import os
 
 from bnmind._arguments import checked
 from bnmind.adaptive.items.qmatrix import QMatrix
-from bnmind.adaptive.items.text_table import read_table
+from bnmind.adaptive.items.tables.text_table import read_table
 
 __all__ = ["read_qmatrix"]
 

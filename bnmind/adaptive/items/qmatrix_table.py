@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from bnmind._messages import counted
 from bnmind.adaptive.items.name_match import are_numbered, names_shown
-from bnmind.adaptive.items.text_table import TextTable, number_of
+from bnmind.adaptive.items.tables.text_table import TextTable, number_of
 from bnmind.errors import InvalidModelError
 from bnmind.pgm.variable import label_text
 

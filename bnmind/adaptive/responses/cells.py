@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bnmind._messages import first_faults, shown
 from bnmind.adaptive.beliefs.batch_belief import MISSING
-from bnmind.adaptive.items.text_table import TRUTH_VALUES, number_of
+from bnmind.adaptive.items.tables.text_table import TRUTH_VALUES, number_of
 
 __all__ = [
     "FEW_CELLS",

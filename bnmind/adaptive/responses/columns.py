@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from bnmind.adaptive.items.name_match import match_names, names_shown
-from bnmind.adaptive.items.text_table import TextTable, number_of
+from bnmind.adaptive.items.tables.text_table import TextTable, number_of
 from bnmind.adaptive.responses.cells import WRONG, CellCodes
 from bnmind.errors import UnknownNameError
 

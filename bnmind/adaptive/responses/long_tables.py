@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 from bnmind._messages import first_faults
 from bnmind.adaptive.items.name_match import names_shown
-from bnmind.adaptive.items.text_table import TextTable
+from bnmind.adaptive.items.tables.text_table import TextTable
 from bnmind.adaptive.responses.columns import ColumnOptions, is_examinee_name
 from bnmind.errors import ResponseTableError
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from bnmind._messages import first_faults
 from bnmind.adaptive.beliefs.batch_belief import MISSING
 from bnmind.adaptive.items.name_match import names_shown
-from bnmind.adaptive.items.text_table import TextTable, number_of
+from bnmind.adaptive.items.tables.text_table import TextTable, number_of
 from bnmind.adaptive.responses.cells import WRONG, CellCodes, wrong_cells
 from bnmind.adaptive.responses.columns import ColumnOptions, roles_of
 from bnmind.adaptive.responses.long_tables import wide_table

@@ -18,7 +18,7 @@ from bnmind._values import CheckedValue, sealed
 from bnmind.adaptive.beliefs.batch_belief import MISSING
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.name_match import NameMatch, are_numbered, match_names, names_shown
-from bnmind.adaptive.items.text_table import TextTable, frame_table, read_table
+from bnmind.adaptive.items.tables.text_table import TextTable, frame_table, read_table
 from bnmind.adaptive.responses.cells import (
     FEW_CELLS,
     MAX_CODE,

@@ -21,7 +21,7 @@ from typing import Any
 
 from bnmind._bounded_files import LARGE_FILE, read_bytes
 from bnmind._messages import counted, first_faults
-from bnmind.adaptive.items.data_files import data_cells
+from bnmind.adaptive.items.tables.data_files import data_cells
 from bnmind.errors import ModelFileError
 from bnmind.pgm.variable import label_text
 

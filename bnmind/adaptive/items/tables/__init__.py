@@ -1,0 +1,1 @@
+"""Tables of responses, items and skills in the files of other programs."""
