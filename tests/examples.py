@@ -1167,7 +1167,7 @@ def _learning() -> Any:
     adaptive.SkillSet,
     adaptive.SkillStructure,
     adaptive.SkillTree,
-    adaptive.WaldTest,
+    adaptive.ModelTest,
 )
 def _judging() -> Any:
     q = [[1, 0], [0, 1], [1, 1], [1, 1]]

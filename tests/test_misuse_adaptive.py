@@ -517,6 +517,16 @@ def of_functions() -> Iterator[Call]:
             )
         ),
         (adaptive.reduced_models, {"learned": fitted, "alpha": 0.1}),
+        (
+            adaptive.reduced_models_by_ratio,
+            {
+                "learned": fitted,
+                "alpha": 0.1,
+                "refit": False,
+                "progress": tests["progress"],
+            },
+        ),
+        (adaptive.predicted_cutoff, {"learned": fitted}),
         (adaptive.skill_tree, {"learned": fitted, "root": fitted.bank.skills[0]}),
         (adaptive.validate_qmatrix, {"learned": fitted, "cutoff": 0.9}),
         (adaptive.likelihood_ratio, {"smaller": smaller, "larger": fitted}),

@@ -66,9 +66,11 @@ from bnmind.adaptive.learning.fit.q_validation import (
     ItemProposal,
     QValidation,
     SkillSet,
+    predicted_cutoff,
     validate_qmatrix,
 )
-from bnmind.adaptive.learning.fit.reduced_models import ReducedModel, WaldTest, reduced_models
+from bnmind.adaptive.learning.fit.reduced_models import ModelTest, ReducedModel, reduced_models
+from bnmind.adaptive.learning.fit.reduced_ratio import reduced_models_by_ratio
 from bnmind.adaptive.learning.fit.skill_structure import (
     SkillStructure,
     SkillTree,
@@ -300,6 +302,7 @@ __all__ = [
     "Measure",
     "MinimalEntropy",
     "MinimalPosteriorVariance",
+    "ModelTest",
     "ModifiedPosteriorWeightedKL",
     "Moment",
     "Nida",
@@ -375,7 +378,6 @@ __all__ = [
     "Testlets",
     "TreeBatch",
     "TreeBelief",
-    "WaldTest",
     "ability_deviation",
     "allowed_items",
     "beliefs_given",
@@ -413,6 +415,7 @@ __all__ = [
     "pair_fit",
     "panel_test",
     "person_fit",
+    "predicted_cutoff",
     "predictive_check",
     "rank_items",
     "read_bank",
@@ -421,6 +424,7 @@ __all__ = [
     "read_profiles",
     "read_qmatrix",
     "reduced_models",
+    "reduced_models_by_ratio",
     "replay",
     "response_joints",
     "resume_session",

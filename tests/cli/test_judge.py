@@ -42,6 +42,11 @@ def test_a_model_is_judged() -> None:
     assert "Q-matrix" not in said
     said = run("judge", "r.csv", "--qmatrix", "q.csv", "--gate", "g-dina").stdout
     assert "no change of the Q-matrix" in said
+    more = ("--gate", "gdina", "--refit", "--cutoff", "predicted")
+    said = run("judge", "r.csv", "--qmatrix", "wrong.csv", *more).stdout
+    assert "by the Wald test" in said
+    assert "by the likelihood ratio test" in said
+    assert "(cutoff 0.876)" in said
 
 
 def test_a_part_that_cannot_be_computed_takes_nothing_else_away() -> None:
@@ -69,6 +74,12 @@ def test_all_results_are_in_the_json() -> None:
     assert found["qmatrix"] == [{"item": "item_3", "skills": ["x"], "proposed": ["x", "y"]}]
     assert len(found["pairs"]) == 21
     assert list(found["models"]) == ["item_6"]
+    methods = ["Wald", "two-step likelihood ratio"]
+    assert [one["method"] for one in found["model_tests"]] == methods
+    for one in found["model_tests"]:
+        assert one["chosen"] == "dina"
+        assert [test["degrees"] for test in one["tests"]] == [2, 2, 1, 1, 1]
+    assert found["cutoff"] == 0.95
     assert [item["name"] for item in found["items"]] == [f"item_{k}" for k in range(1, 8)]
 
 

@@ -11,6 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 from bnmind.cli.adaptive.irt_models import irt_model
+from bnmind.cli.adaptive.judge_models import (
+    cutoff_of,
+    show_functioning,
+    show_models,
+    show_proposals,
+    tested_models_json,
+)
 from bnmind.cli.adaptive.learn import gate_of, model_of, skills_of
 from bnmind.cli.adaptive.response_files import (
     FixedWidth,
@@ -47,9 +54,9 @@ JUDGE_HELP = """Judge a model of responses: its fit, its Q-matrix, the models of
 The model is learned first, as bnmind learn does. Then come M2 with RMSEA2 and SRMSR, the
 worst pairs of items, and the fit of each item. With --gate gdina, which assumes least about
 how skills act together, the command also proposes the skills that the items need, and a
-simpler model for each item by Wald tests. If a column names groups of examinees, --groups or
---group-column tests which items behave otherwise in a group. After Ctrl-C, the command shows
-the results that it has.
+simpler model for each item, by Wald and by likelihood-ratio tests. If a column names groups of
+examinees, --groups or --group-column tests which items behave otherwise in a group. After
+Ctrl-C, the command shows the results that it has.
 
 \b
 Examples:
@@ -109,17 +116,26 @@ class JudgeOptions:
         ),
     ] = False
     cutoff: Annotated[
-        float,
+        str,
         typer.Option(
             "--cutoff",
             metavar="P",
-            help="The share of an item's variance that its skills must account for.",
+            help="The share of an item's variance that its skills must account for; or predicted:"
+            " from the numbers of examinees and items, and from guesses and slips.",
         ),
-    ] = 0.95
+    ] = "0.95"
     alpha: Annotated[
         float,
         typer.Option("--alpha", metavar="P", help="Reject a simpler model if p is smaller."),
     ] = 0.05
+    refit: Annotated[
+        bool,
+        typer.Option(
+            "--refit",
+            help="Test simpler models by learning the whole model anew for each of them. By default"
+            " the profiles' probabilities stay those of G-DINA (two-step test).",
+        ),
+    ] = False
     groups: Annotated[
         bool,
         typer.Option(
@@ -146,6 +162,7 @@ class _Judgment:
     items: tuple[ItemFit, ...]
     proposals: QValidation | str
     models: tuple[ReducedModel, ...] | str
+    ratios: tuple[ReducedModel, ...] | str
     functioning: tuple[ItemFunctioning, ...] | str
     interrupted: bool
 
@@ -156,9 +173,9 @@ def judge(options: JudgeOptions) -> None:
     from bnmind.adaptive import LearningOptions, irt_options, irt_start, learn
     from bnmind.adaptive.learning.inputs import learning_inputs
 
-    for name, share in (("--cutoff", options.cutoff), ("--alpha", options.alpha)):
-        if not 0 < share < 1:
-            raise BnmindError(f"expected a number between 0 and 1 for {name}, got {share:g}")
+    if not 0 < options.alpha < 1:
+        raise BnmindError(f"expected a number between 0 and 1 for --alpha, got {options.alpha:g}")
+    cutoff_of(options.cutoff)
     settings = LearningOptions(seed=options.seed or 0, monotone=options.monotone)
     gate, skills = options.gate, options.skills
     irt = irt_model(gate, options.qmatrix, options.bank)
@@ -225,7 +242,9 @@ def _judged(learned: Learned, data: Responses, options: JudgeOptions) -> _Judgme
         item_functioning,
         limited_information,
         pair_fit,
+        predicted_cutoff,
         reduced_models,
+        reduced_models_by_ratio,
         validate_qmatrix,
     )
 
@@ -235,13 +254,23 @@ def _judged(learned: Learned, data: Responses, options: JudgeOptions) -> _Judgme
     items = steps.result("comparing items", lambda _: item_fit(learned))
     proposals: QValidation | str = ""
     models: tuple[ReducedModel, ...] | str = ""
+    ratios: tuple[ReducedModel, ...] | str = ""
     if all(isinstance(item.gate, Gdina) for item in learned.bank.items):
+        cutoff = cutoff_of(options.cutoff)
+        chosen = predicted_cutoff(learned) if cutoff is None else cutoff
         proposals = steps.result(
-            "checking the Q-matrix", lambda _: validate_qmatrix(learned, cutoff=options.cutoff)
+            "checking the Q-matrix", lambda _: validate_qmatrix(learned, cutoff=chosen)
         )
         models = steps.result(
             "comparing models", lambda _: reduced_models(learned, alpha=options.alpha)
         )
+        if not isinstance(models, str):
+            ratios = steps.result(
+                "testing models",
+                lambda report: reduced_models_by_ratio(
+                    learned, alpha=options.alpha, refit=options.refit, progress=report
+                ),
+            )
     functioning: tuple[ItemFunctioning, ...] | str = ""
     if data.groups and (options.groups or options.group_column):
         functioning = steps.result(
@@ -257,6 +286,7 @@ def _judged(learned: Learned, data: Responses, options: JudgeOptions) -> _Judgme
         items=_known(items),
         proposals=proposals,
         models=models,
+        ratios=ratios,
         functioning=functioning,
         interrupted=steps.interrupted,
     )
@@ -287,22 +317,15 @@ def _show(found: _Judgment) -> None:
             )
         show_table(console, table)
     _show_items(found)
-    _show_proposals(found.proposals)
+    for results in (found.models, found.ratios):
+        if not isinstance(results, str):
+            show_models(results)
+    show_proposals(found.proposals)
     for what, reason in (("simpler models", found.models), ("groups", found.functioning)):
         if isinstance(reason, str) and reason:
             console.print(f"No tests of {what}: {reason}.", soft_wrap=True)
     if not isinstance(found.functioning, str):
-        table = plain_table("item", "gain", "degrees", "corrected p", "difference of the score")
-        for item in sorted(found.functioning, key=lambda one: one.p_value)[:_ITEMS_SHOWN]:
-            differences = ", ".join(f"{value:+.3f}" for value in item.differences)
-            table.add_row(
-                item.item,
-                f"{item.statistic:.2f}",
-                str(item.degrees),
-                f"{item.p_value:.3g}",
-                differences,
-            )
-        show_table(console, table)
+        show_functioning(found.functioning)
 
 
 def _fit_line(fit: LimitedInformation | str) -> str:
@@ -325,46 +348,14 @@ def _show_items(found: _Judgment) -> None:
     from bnmind.cli.shared.show import plain_table, show_table, terminal
 
     console = terminal()
-    models = {} if isinstance(found.models, str) else {m.item: m.chosen for m in found.models}
-    table = plain_table("item", "RMSD", "p of S-X2", *["model"] * bool(models))
+    table = plain_table("item", "RMSD", "p of S-X2")
     for item in found.items[:_ITEMS_SHOWN]:
         row = [item.item, f"{item.rmsd:.3f}"]
         row.append("–" if math.isnan(item.p_value) else f"{item.p_value:.3g}")
-        table.add_row(*row, *[models.get(item.item, "")] * bool(models))
+        table.add_row(*row)
     show_table(console, table)
     if len(found.items) > _ITEMS_SHOWN:
         console.print(f"  and {len(found.items) - _ITEMS_SHOWN} more")
-
-
-def _show_proposals(proposals: QValidation | str) -> None:
-    from bnmind.cli.shared.show import counted, plain_table, show_table, terminal
-
-    console = terminal()
-    if isinstance(proposals, str):
-        if proposals:
-            console.print(f"No proposals for the Q-matrix: {proposals}.", soft_wrap=True)
-        return
-    if not proposals.changes:
-        console.print("The responses propose no change of the Q-matrix.")
-        return
-    table = plain_table("item", "skills now", "proposed change", "variance, from", "to")
-    for item in proposals.changes[:_ITEMS_SHOWN]:
-        now, new = item.now.skills, item.proposed.skills
-        signs = [f"+{skill}" for skill in new if skill not in now]
-        signs += [f"−{skill}" for skill in now if skill not in new]
-        table.add_row(
-            item.item,
-            ", ".join(now),
-            ", ".join(signs),
-            f"{item.now.share:.1%}",
-            f"{item.proposed.share:.1%}",
-        )
-    show_table(console, table)
-    console.print(
-        f"Other skills are proposed for {counted(len(proposals.changes), 'item')}. With few"
-        " examinees for each profile, proposals name too many skills; ask an expert.",
-        soft_wrap=True,
-    )
 
 
 def _as_json(found: _Judgment) -> dict[str, Any]:
@@ -409,6 +400,7 @@ def _as_json(found: _Judgment) -> dict[str, Any]:
             }
             for item in found.items
         ],
+        "cutoff": None if isinstance(found.proposals, str) else found.proposals.cutoff,
         "qmatrix": [
             {
                 "item": item.item,
@@ -418,6 +410,9 @@ def _as_json(found: _Judgment) -> dict[str, Any]:
             for item in changes
         ],
         "models": {one.item: one.chosen for one in _known(found.models)},
+        "model_tests": [
+            tested_models_json(one) for one in (*_known(found.models), *_known(found.ratios))
+        ],
         "groups": [
             {
                 "item": one.item,

@@ -25,9 +25,11 @@ from bnmind.adaptive.learning.fit.q_validation import (
     ItemProposal,
     QValidation,
     SkillSet,
+    predicted_cutoff,
     validate_qmatrix,
 )
-from bnmind.adaptive.learning.fit.reduced_models import ReducedModel, WaldTest, reduced_models
+from bnmind.adaptive.learning.fit.reduced_models import ModelTest, ReducedModel, reduced_models
+from bnmind.adaptive.learning.fit.reduced_ratio import reduced_models_by_ratio
 from bnmind.adaptive.learning.fit.skill_structure import (
     SkillStructure,
     SkillTree,
@@ -53,6 +55,7 @@ __all__ = [
     "ItemProposal",
     "LikelihoodRatio",
     "LimitedInformation",
+    "ModelTest",
     "PairFit",
     "PairStatistics",
     "PredictiveCheck",
@@ -62,7 +65,6 @@ __all__ = [
     "SkillStructure",
     "SkillTree",
     "StandardErrors",
-    "WaldTest",
     "coefficients",
     "compare_models",
     "compare_structures",
@@ -73,8 +75,10 @@ __all__ = [
     "limited_information",
     "mutual_information",
     "pair_fit",
+    "predicted_cutoff",
     "predictive_check",
     "reduced_models",
+    "reduced_models_by_ratio",
     "skill_tree",
     "standard_errors",
     "validate_qmatrix",

@@ -9,6 +9,8 @@ w_c, P_c            the share of examinees with the configuration c of these ski
 ς²(q)               Σ_c w_c (P_c − Σ w P)², the variance of the chance
 PVAF(q)             ``share``: ς²(q) / ς²(all skills), the proportion of variance accounted for
 ε                   ``cutoff``: the smallest q with PVAF(q) ≥ ε is proposed
+IQ, N, J            one minus the means of guesses and slips; the numbers of examinees and items
+logit ε             −0.405 + 2.867 IQ + 4.840 · 10⁻⁴ N − 3.316 · 10⁻³ J: ``predicted_cutoff``
 ==================  ======================================================================
 
 Shares and chances come from the posterior of the profiles given the responses. With all skills,
@@ -17,11 +19,14 @@ Shares and chances come from the posterior of the profiles given the responses. 
 References
 ----------
 J. de la Torre and C.-Y. Chiu, "A general method of empirical Q-matrix validation", Psychometrika
-2016 (eqs. 6 and 12, ε = 0.95).
+2016 (eqs. 6 and 12, ε = 0.95); P. Nájera, M. Sorrel and F. Abad, "Reconsidering cutoff points in
+the general method of empirical Q-matrix validation", Educ. Psychol. Meas. 2019 (ε from the data,
+with IQ as in the R package GDINA, ``eps = -1``).
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -37,7 +42,7 @@ from bnmind.adaptive.learning.learn import Learned
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 
-__all__ = ["ItemProposal", "QValidation", "SkillSet", "validate_qmatrix"]
+__all__ = ["ItemProposal", "QValidation", "SkillSet", "predicted_cutoff", "validate_qmatrix"]
 
 _TIE = 1e-9
 """Shares that differ by less are equal; then the first skills are proposed."""
@@ -105,6 +110,26 @@ class QValidation(CheckedValue):
 
 
 @checked
+def predicted_cutoff(learned: Learned) -> float:
+    """Return the cutoff that is best for tests of this size and quality, by Nájera et al. (2019).
+
+    It is larger for more examinees, for fewer items, and for items with small guesses and slips.
+
+    Examples
+    --------
+    >>> from bnmind.adaptive import Examinees, ItemBank, learn
+    >>> q = [[1, 0], [0, 1], [1, 1], [1, 0], [0, 1], [1, 1]]
+    >>> seen = Examinees.drawn(ItemBank.from_qmatrix(q, 0.1, 0.1), 1000, seed=1).responses
+    >>> round(predicted_cutoff(learn(seen, q)), 2)
+    0.91
+    """
+    n, j = len(learned.responses), len(learned.items)
+    quality = 1 - sum(item.guess + item.slip for item in learned.items) / j
+    logit = -0.405 + 2.867 * quality + 4.840e-4 * n - 3.316e-3 * j
+    return 1 / (1 + math.exp(-logit))
+
+
+@checked
 def validate_qmatrix(learned: Learned, *, cutoff: float = 0.95) -> QValidation:
     """Propose the skills that each item needs.
 
@@ -113,7 +138,8 @@ def validate_qmatrix(learned: Learned, *, cutoff: float = 0.95) -> QValidation:
     learned
         A learned bank, best with G-DINA models: they assume least about how skills act together.
     cutoff
-        ε, the share of the variance that the skills of an item must account for.
+        ε, the share of the variance that the skills of an item must account for; for one that
+        depends on the data, see `predicted_cutoff`.
 
     Raises
     ------

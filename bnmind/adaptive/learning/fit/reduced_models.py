@@ -24,63 +24,89 @@ References
 J. de la Torre, "The generalized DINA model framework", Psychometrika 2011 (eq. 21); J. de la Torre
 and Y.-S. Lee, "Evaluating the Wald test for item-level comparison of saturated and reduced models
 in cognitive diagnosis", J. Educ. Meas. 2013; W. Ma, C. Iaconangelo and J. de la Torre, "Model
-similarity, model selection, and attribute classification", Appl. Psychol. Meas. 2016 (the choice).
+similarity, model selection, and attribute classification", Appl. Psychol. Meas. 2016 (the choice);
+S. Holm, "A simple sequentially rejective multiple test procedure", Scand. J. Stat. 1979.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 
 from bnmind._arguments import checked
 from bnmind._values import CheckedValue
+from bnmind.adaptive.learning.fit.pair_fit import holm
 from bnmind.adaptive.learning.fit.standard_errors import standard_errors
 from bnmind.adaptive.learning.learn import Learned
 from bnmind.adaptive.response_models.gdina import Gdina
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 
-__all__ = ["REDUCED_MODELS", "ReducedModel", "WaldTest", "reduced_models"]
+__all__ = [
+    "REDUCED_MODELS",
+    "ModelTest",
+    "ReducedModel",
+    "TestedModel",
+    "designs",
+    "items_to_test",
+    "reduced_models",
+    "with_choice",
+]
 
 REDUCED_MODELS = ("dina", "dino", "acdm", "llm", "rrum")
 """The simpler models, by the names of `RESPONSE_MODELS`."""
 
 
-@dataclass(frozen=True)
-class WaldTest(CheckedValue):
+@dataclass(frozen=True, kw_only=True)
+class ModelTest(CheckedValue):
     """A test of a simpler model of an item."""
 
     model: str
     statistic: float
-    """W; nan if there are no degrees of freedom."""
+    """W, or twice the loss of the log-likelihood; nan if there are no degrees of freedom."""
     degrees: int
-    """Chances at a bound, pooled or not identified have no variance; constraints that need them
-    are left out."""
+    """The Wald test leaves out constraints on chances at a bound, pooled or not identified, which
+    have no variance."""
     p_value: float
-    """The probability of at least this W if the simpler model is true."""
+    """The probability of at least this statistic if the simpler model is true."""
+    corrected_p: float
+    """The same, corrected for the number of items that the model is tested for (Holm)."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ReducedModel(CheckedValue):
     """The tests of the simpler models of an item, and the model that they leave."""
 
     item: str
-    tests: tuple[WaldTest, ...]
+    method: str
+    """The name of the tests: Wald, two-step likelihood ratio, or likelihood ratio."""
+    tests: tuple[ModelTest, ...]
     chosen: str
     """The model that is chosen: of the simpler ones that are not rejected, DINA or DINO if there,
     else that with the largest p; ``gdina`` if all are rejected or none can be tested."""
 
-    def __getitem__(self, model: str) -> WaldTest:
+    def __getitem__(self, model: str) -> ModelTest:
         """Return the test of a model."""
         return next(test for test in self.tests if test.model == model)
 
 
+class TestedModel(NamedTuple):
+    """A simpler model with its statistic."""
+
+    model: str
+    statistic: float
+    degrees: int
+
+
 @checked
 def reduced_models(learned: Learned, *, alpha: float = 0.05) -> tuple[ReducedModel, ...]:
-    """Return the tests of all items with a G-DINA model of two or more binary skills.
+    """Return Wald tests of all items with a G-DINA model of two or more binary skills.
+
+    `reduced_models_by_ratio` tests the same models by likelihood ratios.
 
     Parameters
     ----------
@@ -96,39 +122,77 @@ def reduced_models(learned: Learned, *, alpha: float = 0.05) -> tuple[ReducedMod
     TooLargeError
         If there are too many profiles for a table over all of them.
     """
+    tested = items_to_test(learned, alpha)
+    errors = standard_errors(learned)
+    places: dict[str, list[int]] = {}
+    for number, parameter in enumerate(errors.items):
+        places.setdefault(parameter.item, []).append(number)
+    found = {}
+    for name, n_skills in tested.items():
+        at = places[name]
+        chances = np.array([errors.items[number].value for number in at])
+        covariance = errors.covariance[np.ix_(at, at)]
+        found[name] = [
+            _wald(model, chances, covariance, design) for model, design in designs(n_skills).items()
+        ]
+    return with_choice("Wald", found, alpha)
+
+
+def items_to_test(learned: Learned, alpha: float) -> dict[str, int]:
+    """Return the items with a G-DINA model of two or more binary skills, and their number.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If there are none, or ``alpha`` is not between 0 and 1.
+    """
     if not 0 < alpha < 1:
         raise InvalidArgumentError(f"expected an alpha between 0 and 1, got {alpha}", alpha)
     bank = learned.bank
-    tested = []
+    tested = {}
     for item in bank.items:
         variables = (bank.network.cpd(item.name).variable, *bank.network.cpd(item.name).parents)
         are_binary = all(v.n_states == 2 for v in variables)
         if isinstance(item.gate, Gdina) and len(variables) > 2 and are_binary:
-            tested.append((item.name, len(variables) - 1))
+            tested[item.name] = len(variables) - 1
     if not tested:
         raise InvalidArgumentError(
             "expected items with a G-DINA model of two or more binary skills; learn with"
             " gate=Gdina",
             bank.title,
         )
-    errors = standard_errors(learned)
-    places: dict[str, list[int]] = {}
-    for number, parameter in enumerate(errors.items):
-        places.setdefault(parameter.item, []).append(number)
+    return tested
+
+
+def with_choice(
+    method: str, found: Mapping[str, Sequence[TestedModel]], alpha: float
+) -> tuple[ReducedModel, ...]:
+    """Return the tests of all items with p-values, corrected ones, and the chosen models."""
+    from scipy.stats import chi2
+
+    raw = {
+        item: [float(chi2.sf(x.statistic, x.degrees)) if x.degrees else np.nan for x in row]
+        for item, row in found.items()
+    }
+    corrected = np.array([holm(column) for column in np.array(list(raw.values())).T]).T
     results = []
-    for name, n_skills in tested:
-        at = places[name]
-        chances = np.array([errors.items[number].value for number in at])
-        covariance = errors.covariance[np.ix_(at, at)]
+    for (item, row), of_item in zip(found.items(), corrected.tolist(), strict=True):
         tests = tuple(
-            _wald(model, chances, covariance, design)
-            for model, design in _designs(n_skills).items()
+            ModelTest(
+                model=one.model,
+                statistic=one.statistic,
+                degrees=one.degrees,
+                p_value=p,
+                corrected_p=more,
+            )
+            for one, p, more in zip(row, raw[item], of_item, strict=True)
         )
-        results.append(ReducedModel(name, tests, _chosen(tests, alpha)))
+        chosen = _chosen(tests, alpha)
+        results.append(ReducedModel(item=item, method=method, tests=tests, chosen=chosen))
     return tuple(results)
 
 
-def _designs(n_skills: int) -> Mapping[str, Floats]:
+def designs(n_skills: int) -> Mapping[str, Floats]:
     """Return the columns that f(P) is a combination of, ``(configurations, columns)``."""
     skills = np.array(list(product((0.0, 1.0), repeat=n_skills)))
     one = np.ones(len(skills))
@@ -142,16 +206,15 @@ def _designs(n_skills: int) -> Mapping[str, Floats]:
     }
 
 
-def _wald(model: str, chances: Floats, covariance: Floats, design: Floats) -> WaldTest:
+def _wald(model: str, chances: Floats, covariance: Floats, design: Floats) -> TestedModel:
     from scipy.linalg import null_space
-    from scipy.stats import chi2
 
     known = ~np.isnan(np.diag(covariance))
     chances, covariance, design = chances[known], covariance[np.ix_(known, known)], design[known]
     constraints = null_space(design.T).T if known.any() else np.zeros((0, 0))
     degrees = len(constraints)
     if not degrees:
-        return WaldTest(model, float("nan"), 0, float("nan"))
+        return TestedModel(model, float("nan"), 0)
     values, slopes = chances, np.ones_like(chances)
     if model == "llm":
         values, slopes = np.log(chances / (1 - chances)), 1 / (chances * (1 - chances))
@@ -160,10 +223,10 @@ def _wald(model: str, chances: Floats, covariance: Floats, design: Floats) -> Wa
     spread = constraints @ (covariance * np.outer(slopes, slopes)) @ constraints.T
     off = constraints @ values
     statistic = float(off @ np.linalg.pinv(spread, hermitian=True) @ off)
-    return WaldTest(model, statistic, degrees, float(chi2.sf(statistic, degrees)))
+    return TestedModel(model, statistic, degrees)
 
 
-def _chosen(tests: tuple[WaldTest, ...], alpha: float) -> str:
+def _chosen(tests: tuple[ModelTest, ...], alpha: float) -> str:
     kept = [test for test in tests if test.p_value >= alpha]
     first = [test for test in kept if test.model in ("dina", "dino")]
     return max(first or kept, key=lambda test: test.p_value).model if kept else "gdina"
