@@ -202,7 +202,7 @@ def test_profiles_are_read_by_name_number_and_position(tmp_path: Path) -> None:
     file.write_text("A,B\n1,0\n0,0\n")
     assert read_profiles(file, BANK, ["x", "y"]).levels.tolist() == [[1, 0], [0, 0]]
     for text, part in (
-        ("skill_1,other\n1,0\n", "no column for skill skill_2"),
+        ("skill_1,other\n1,0\n", "no column for the skill skill_2"),
         (
             "skill_1,skill_2\n1,0\n",
             "a row for each of the 2 examinees, or a column examinee with their names; got 1 rows",

@@ -226,7 +226,9 @@ def test_what_cannot_be_matched_is_refused(tmp_path: Path) -> None:
     strange = QMatrix.of(Q, items=["item.1", "Lesen", "Adding"])
     with pytest.raises(ResponseTableError, match=r"are no items .* Hören, Adding fractions; 2 "):
         learn(answers, strange)
-    with pytest.raises(ResponseTableError, match=r"expected 2 columns, one for each .* no names"):
+    with pytest.raises(
+        ResponseTableError, match=r"expected 2 columns, one for each .* only numbers"
+    ):
         learn(answers, QMatrix.of([[1], [1]]))
     with pytest.raises(ResponseTableError, match=r"^no response is 0; responses count from 0"):
         learn(Responses([[1, 2], [2, 1]], ("a", "b")), QMatrix.of([[1], [1]]))  # type: ignore[arg-type]

@@ -302,11 +302,11 @@ def test_what_cannot_be_is_refused() -> None:
         optimal_test_tree(bank, 2, price=-1.0)
     with pytest.raises(InvalidArgumentError, match="at most 5 items"):
         fixed_test(bank, 6)
-    with pytest.raises(InvalidArgumentError, match="lengths"):
+    with pytest.raises(InvalidArgumentError, match="expected modules"):
         panel_test(bank, [4, 4])
     with pytest.raises(InvalidArgumentError, match="route"):
         panel_test(bank, [1, 1], routes=0)
-    with pytest.raises(InvalidArgumentError, match="without luck"):
+    with pytest.raises(InvalidArgumentError, match="draws no random numbers, got random"):
         design_tree(Design(bank, RandomItem(), MaximalItems(2)))
     with pytest.raises(TooLargeError, match="points"):
         design_tree(Design(bank, stopper=GainBelow(0.0)), max_nodes=4)

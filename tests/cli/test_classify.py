@@ -87,7 +87,7 @@ def test_a_bank_of_an_ability_has_a_reliability() -> None:
         (("classify", "bank.json", "none.csv"), ["none.csv"]),
         ((*FILES, "--out", "people.txt"), [".csv", "people.txt"]),
         ((*FILES, "--out", "no/people.csv"), ["directory"]),
-        ((*FILES, "--profiles", "r.csv"), ["no column for skill add"]),
+        ((*FILES, "--profiles", "r.csv"), ["--profiles r.csv: there is no column for the skill"]),
     ],
 )
 def test_errors_are_one_line(arguments: tuple[str, ...], parts: list[str]) -> None:

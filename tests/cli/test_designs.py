@@ -119,6 +119,6 @@ def test_true_profiles_are_compared_with_the_classes_found() -> None:
         run(*told, "--profiles", "truth.csv"), "level of addition among 0, 1 for examinee 20"
     )
     Path("truth.csv").write_text("addition\n", encoding="utf-8")
-    assert_one_line_error(run(*told, "--profiles", "truth.csv"), "no column for skill")
+    assert_one_line_error(run(*told, "--profiles", "truth.csv"), "no column for the skills")
     result = run("simulate", BANK, "--profiles", "truth.csv")
-    assert_one_line_error(result, "expected --responses and a bank")
+    assert_one_line_error(result, "--profiles needs a bank and --responses")

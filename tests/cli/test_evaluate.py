@@ -60,6 +60,8 @@ def test_an_ability_has_no_profiles_or_skills_to_classify() -> None:
 
 def test_errors_are_one_line() -> None:
     random = run("evaluate", "bank.json", "--selector", "random", "--stop", "items:2")
-    assert_one_line_error(random, "without luck", "simulate")
+    assert_one_line_error(random, "that draws no random numbers, got random; simulate")
     assert_one_line_error(run("evaluate", "none.json"), "none.json")
-    assert_one_line_error(run("evaluate", "bank.json", "--min-probability", "2"), "[0, 1)")
+    assert_one_line_error(
+        run("evaluate", "bank.json", "--min-probability", "2"), "--min-probability"
+    )

@@ -148,7 +148,7 @@ def test_numbers_beyond_64_bits_count_like_others() -> None:
         (["bank.json", "--starts", "2"], ["--folds", "--starts"]),
         (
             ["bank.json", "--folds", "2", "--responses", "responses.csv", "--max-slip", "2"],
-            ["bounds", "slip"],
+            ["expected --max-slip between 0 and 1"],
         ),
         (["bank.json", "--qmatrix", "q.csv"], ["either a bank or --qmatrix"]),
         (["--qmatrix", "q.csv"], ["--responses to learn from"]),

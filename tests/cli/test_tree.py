@@ -106,7 +106,7 @@ def test_ctrl_c_keeps_the_best_tree(monkeypatch: pytest.MonkeyPatch) -> None:
         (("--panel", "1,x"), "such as 3,2"),
         (("--minimize", "beauty"), "beauty"),
         (("--out", "tree.xyz"), ".html"),
-        (("--selector", "random", "--stop", "items:1"), "without luck"),
+        (("--selector", "random", "--stop", "items:1"), "draws no random numbers, got random"),
     ],
 )
 def test_errors_are_one_line(options: tuple[str, ...], words: str) -> None:

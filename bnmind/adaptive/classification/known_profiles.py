@@ -22,6 +22,7 @@ from bnmind._messages import MOST_FAULTS, first_faults, shown
 from bnmind._values import CheckedValue
 from bnmind.adaptive.beliefs.batch_belief import MISSING
 from bnmind.adaptive.items.bank import ItemBank
+from bnmind.adaptive.items.name_match import names_shown
 from bnmind.adaptive.items.priors import level_of
 from bnmind.adaptive.items.tables.text_table import TextTable, read_table
 from bnmind.errors import ResponseTableError
@@ -133,7 +134,9 @@ def read_profiles(
     table = read_table(path)
     columns, ids = _columns(table, bank.skills)
     problems = [*table.uneven]
-    problems += [f"there is no column for skill {s}" for s in bank.skills if s not in columns]
+    if absent := [skill for skill in bank.skills if skill not in columns]:
+        what = "skill" if len(absent) == 1 else "skills"
+        problems.append(f"there is no column for the {what} {names_shown(absent)}")
     if problems:
         raise ResponseTableError(first_faults(problems))
     body, by_position = _in_order(table.rows, ids, examinees)

@@ -105,7 +105,8 @@ def read_bank(path: str | os.PathLike[str], *, normalize: bool = False) -> ItemB
     suffix = Path(path).suffix.lower()
     if suffix not in NETWORK_SUFFIXES:
         raise ModelFileError(
-            f"expected a file name ending in {', '.join(NETWORK_SUFFIXES)} for a bank, got"
+            "expected a bank, a file whose name ends in .json (or"
+            f" {', '.join(one for one in NETWORK_SUFFIXES if one != '.json')}), got"
             f" {Path(path).name!r}",
             str(path),
         )

@@ -318,13 +318,18 @@ def _unmatched(names: Sequence[str], expected: Sequence[str]) -> list[str]:
     """Return the faults of columns that are no items, and of items without a column."""
     if are_numbered(expected) and not set(names) & set(expected):
         return [
-            f"expected {len(expected):,} columns, one for each item of the Q-matrix or bank, which"
-            f" have no names; got {len(names):,}: {names_shown(names)}; ignore those that are no"
-            " items"
+            f"expected {len(expected):,} columns, one for each item of the Q-matrix or bank, whose"
+            f" items have only numbers; got {len(names):,}: {names_shown(names)}; --ignore leaves"
+            " out a column that is no item"
         ]
     known, own = frozenset(expected), frozenset(names)
     strange = [name for name in names if name not in known]
     absent = [name for name in expected if name not in own]
+    if len(strange) == len(names) and len(absent) == len(expected):
+        return [
+            f"none of the {len(names):,} columns names an item of the Q-matrix or bank: the columns"
+            f" are {names_shown(names)}; the items are {names_shown(expected)}"
+        ]
     problems = []
     if strange:
         is_are = "column is no item" if len(strange) == 1 else "columns are no items"

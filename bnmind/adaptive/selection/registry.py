@@ -28,7 +28,7 @@ from bnmind.adaptive.selection.selector import Selector
 from bnmind.adaptive.selection.stratified import AStratified
 from bnmind.adaptive.selection.target_entropy import SkillEntropy, TargetEntropy
 
-__all__ = ["LENGTH", "SELECTORS", "selector_by_name"]
+__all__ = ["LENGTH", "SELECTORS", "selector_by_name", "selector_name"]
 
 LENGTH = Argument("LENGTH", "the number of items in the test", COUNT.read, "3")
 """The argument of selectors that need the length of the test; design files leave it out."""
@@ -93,3 +93,18 @@ def selector_by_name(text: str) -> Selector[SkillBelief]:
     DiscriminationIndex(tolerance=1e-09)
     """
     return made_by_name("selector", SELECTORS, text)
+
+
+def selector_name(selector: Selector[SkillBelief]) -> str:
+    """Return the name of a kind of selector, without an argument; of its class if it has none.
+
+    >>> selector_name(RandomItem())
+    'random'
+    """
+    for name, member in SELECTORS.items():
+        made = member.plain() if member.plain is not None else None
+        if made is None and member.argument is not None and member.given is not None:
+            made = member.given(member.argument.read(member.argument.example))
+        if type(made) is type(selector):
+            return name
+    return type(selector).__name__

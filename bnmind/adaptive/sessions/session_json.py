@@ -26,6 +26,7 @@ import numpy as np
 from pydantic import AfterValidator, FailFast, Field, ValidationError
 
 from bnmind._bounded_files import parse_json
+from bnmind._messages import shown
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.sessions.events import Event, EventKind
 from bnmind.errors import ModelFileError, SessionFileError
@@ -164,6 +165,8 @@ def session_from_json(text: str) -> SavedSession:
     except ModelFileError as fault:
         line, column = fault.line, fault.column
         whole = _whole_events(text)
+        if not whole and not text.lstrip().startswith("{"):
+            raise SessionFileError(f"expected a saved session, got {shown(text)}") from fault
         raise SessionFileError(
             f"the session is truncated or damaged at line {line}, column {column}, after"
             f" {len(whole)} whole event{'s' * (len(whole) != 1)}, which can be salvaged",

@@ -156,7 +156,7 @@ class _Composed:
 
 @dataclass(frozen=True, init=False)
 class AnyOf(_Composed):
-    """Stop if at least one of several stoppers does; the reason is that of the first.
+    """Stop if at least one of several stoppers does; the reason joins those that stop.
 
     Parameters
     ----------
@@ -176,10 +176,8 @@ class AnyOf(_Composed):
 
     @checked_if_it_fails
     def stop(self, progress: Progress) -> str:
-        """Return the reason of the first stopper that has one."""
-        # All are called, so that a stopper that does not fit the bank raises at once.
-        reasons = [stopper.stop(progress) for stopper in self.stoppers]
-        return next(filter(None, reasons), "")
+        """Return the reasons of all stoppers that have one."""
+        return " and ".join(filter(None, [stopper.stop(progress) for stopper in self.stoppers]))
 
     def limits(self) -> Stopper | None:
         """Return the limits of all stoppers, any of which ends a test; see `limits_of`."""
@@ -193,10 +191,17 @@ class AnyOf(_Composed):
 
     @checked
     def stop_batch(self, progress: BatchProgress) -> Reasons:
-        """Return for each examinee the reason of the first stopper that has one."""
+        """Return for each examinee the reasons of all stoppers that have one."""
         reasons = self.stoppers[0].stop_batch(progress)
         for stopper in self.stoppers[1:]:
-            reasons = np.where(reasons != "", reasons, stopper.stop_batch(progress))
+            more = stopper.stop_batch(progress)
+            both = (reasons != "") & (more != "")
+            reasons = np.where(reasons != "", reasons, more)
+            if both.any():
+                joined = reasons.tolist()
+                for row in np.flatnonzero(both).tolist():
+                    joined[row] = f"{joined[row]} and {more[row]}"
+                reasons = np.array(joined, dtype=np.str_)
         return reasons
 
 

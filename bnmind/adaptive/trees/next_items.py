@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind.adaptive.beliefs.batch_belief import MISSING, BatchBelief
+from bnmind.adaptive.selection.registry import selector_name
 from bnmind.adaptive.selection.rules import asked_mask
 from bnmind.adaptive.sessions.design import Design
 from bnmind.adaptive.stopping.ending import Ending, ending
@@ -19,8 +20,8 @@ def check_without_luck(design: Design) -> None:
     """Raise `InvalidArgumentError` if a design draws the items that are eligible."""
     if design.eligibility is not None:
         raise InvalidArgumentError(
-            "expected a design without luck, got one that draws the eligible items; simulate such"
-            " a test instead",
+            "expected a design that draws no random numbers, got one that draws the eligible items;"
+            " simulate such a test instead",
             design,
         )
 
@@ -66,13 +67,13 @@ def selected_items(
         selection = design.selector.select_batch(beliefs, allowed)
     except MissingLuckError as error:
         raise InvalidArgumentError(
-            f"expected a selector without luck, got {type(design.selector).__name__}, which draws;"
-            " simulate such a test instead",
+            "expected a selector that draws no random numbers, got"
+            f" {selector_name(design.selector)}; simulate such a test instead",
             design.selector,
         ) from error
     if selection.set_aside.any() or np.any(selection.items == MISSING):
         raise InvalidArgumentError(
-            f"expected a selector without exposure control, got {type(design.selector).__name__}",
+            f"expected a selector without exposure control, got {selector_name(design.selector)}",
             design.selector,
         )
     return selection.items

@@ -125,7 +125,8 @@ def panel_test(
     stages = tuple(lengths)
     if not stages or min(stages) < 1 or sum(stages) > len(bank.items):
         raise InvalidArgumentError(
-            f"expected lengths of at least 1 with a sum of at most {len(bank.items)}, got {stages}",
+            f"expected modules of at least 1 item, and of at most {len(bank.items)} in all, got"
+            f" {', '.join(map(str, stages)) or 'none'}",
             stages,
         )
     if routes < 1:

@@ -87,6 +87,8 @@ def run_test(
     from bnmind.adaptive import Session, read_bank
     from bnmind.cli.shared.show import counted, terminal
 
+    if salvage and session is None:
+        raise BnmindError("--salvage needs --session, which names the damaged file")
     items = read_bank(bank)
     asked = {"selector": selector, "stop": " ".join(stop) if stop else None}
     about: Mapping[str, str] = {k: text for k, text in asked.items() if text is not None}

@@ -22,7 +22,7 @@ from bnmind.cli.adaptive.response_files import (
 )
 from bnmind.cli.adaptive.true_profiles import profiles_in
 from bnmind.cli.shared.command import with_options
-from bnmind.cli.shared.errors import say
+from bnmind.cli.shared.errors import naming, say
 from bnmind.cli.shared.options import Json
 from bnmind.cli.shared.printable import tell_json
 from bnmind.cli.shared.work import working
@@ -94,6 +94,7 @@ def classify(options: ClassifyOptions) -> None:
         if options.out.suffix.lower() != ".csv":
             raise BnmindError(f"expected a file name ending in .csv for --out, got {options.out}")
         check_writable(options.out)
+    _check_order(options.bank, options.responses)
     bank = with_named_prior(read_bank(options.bank), options.prior)
     data = read_response_file(
         options.responses,
@@ -103,7 +104,9 @@ def classify(options: ClassifyOptions) -> None:
         group_column=options.group_column,
         ignore=options.ignore,
         fixed_width=options.fixed_width,
-    ).for_bank(bank)
+    )
+    with naming(options.responses):
+        data = data.for_bank(bank)
     say_notes(data)
     known = None
     if options.profiles is not None:
@@ -119,6 +122,15 @@ def classify(options: ClassifyOptions) -> None:
         tell_json(_as_json(found, agreement, options.out))
     else:
         _show(found, agreement, options.out)
+
+
+def _check_order(bank: Path, responses: Path) -> None:
+    """Raise BnmindError if the bank seems to stand behind the responses."""
+    from bnmind.pgm.files import NETWORK_SUFFIXES
+
+    kinds = [path.suffix.lower() in NETWORK_SUFFIXES for path in (bank, responses)]
+    if kinds == [False, True]:
+        raise BnmindError(f"expected the bank before the responses, got {bank} before {responses}")
 
 
 def _warn(found: Classification, agreement: Agreement) -> None:

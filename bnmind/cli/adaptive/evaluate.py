@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bnmind.cli.adaptive.designs import DesignOption, PriorOption, with_named_prior
-from bnmind.cli.adaptive.options import DEFAULT_SELECTOR, SelectorName, StopNames
+from bnmind.cli.adaptive.options import DEFAULT_SELECTOR, SelectorName, StopNames, check_shares
 from bnmind.cli.shared.command import with_options
 from bnmind.cli.shared.errors import INTERRUPTED, say
 from bnmind.cli.shared.options import Json
@@ -24,9 +24,10 @@ __all__ = ["EVALUATE_HELP", "evaluate"]
 
 EVALUATE_HELP = """Compute the expected results of an adaptive test exactly, without simulation.
 
-A selector without luck makes a test a tree: each response leads to the next item. The command
-follows all paths of the tree, weighted by their probabilities in the bank, and reports the
-expected accuracy, entropy, length and cost of the whole test, and how often each item is asked.
+A selector that draws no random numbers makes a test a tree: each response leads to the next
+item. The command follows all paths of the tree, weighted by their probabilities in the bank, and
+reports the expected accuracy, entropy, length and cost of the whole test, and how often each item
+is asked.
 
 If the tree is too large, it is cut at its least probable beliefs. All results are then intervals
 that certainly contain the exact values. Ctrl-C cuts it where the evaluation is.
@@ -83,6 +84,7 @@ def evaluate(options: EvaluateOptions) -> None:
     )
     from bnmind.adaptive.trees.evaluation import DEFAULT_BELIEFS
 
+    check_shares({"--min-probability": options.min_probability})
     bank = read_bank(options.bank)
     if options.design is not None:
         design = read_design(

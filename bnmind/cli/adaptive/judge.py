@@ -29,7 +29,7 @@ from bnmind.cli.adaptive.response_files import (
     say_notes,
 )
 from bnmind.cli.shared.command import with_options
-from bnmind.cli.shared.errors import INTERRUPTED, say
+from bnmind.cli.shared.errors import INTERRUPTED, naming, say
 from bnmind.cli.shared.options import Json, Seed
 from bnmind.cli.shared.printable import tell_json
 from bnmind.cli.shared.work import Report, working
@@ -190,7 +190,8 @@ def judge(options: JudgeOptions) -> None:
         fixed_width=options.fixed_width,
     )
     if model is not None:
-        start, data = learning_inputs(data, model, gate_of(gate or "dina"), skills_of(skills))
+        with naming(options.responses):
+            start, data = learning_inputs(data, model, gate_of(gate or "dina"), skills_of(skills))
     else:
         assert irt is not None
         start = irt_start(data, irt)
@@ -332,10 +333,8 @@ def _fit_line(fit: LimitedInformation | str) -> str:
     if isinstance(fit, str):
         return f"No M2: {fit}."
     if not fit.degrees:
-        return (
-            f"No M2: the parameters determine all means and products of the items. SRMSR"
-            f" {fit.srmsr:.3f}."
-        )
+        srmsr = "" if math.isnan(fit.srmsr) else f" SRMSR {fit.srmsr:.3f}."
+        return f"No M2: the parameters determine all means and products of the items.{srmsr}"
     low, high = fit.rmsea2_interval
     return (
         f"M2 {fit.m2:.2f} with {fit.degrees} degrees of freedom (means and products of the items"

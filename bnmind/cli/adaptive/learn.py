@@ -26,6 +26,7 @@ from bnmind.cli.adaptive.model_names import (
     skills_of,
     usual_skills,
 )
+from bnmind.cli.adaptive.options import check_shares
 from bnmind.cli.adaptive.response_files import (
     FixedWidth,
     GroupColumn,
@@ -37,7 +38,7 @@ from bnmind.cli.adaptive.response_files import (
 )
 from bnmind.cli.shared.backends import backend_of
 from bnmind.cli.shared.command import with_options
-from bnmind.cli.shared.errors import INTERRUPTED, say
+from bnmind.cli.shared.errors import INTERRUPTED, naming, say
 from bnmind.cli.shared.members import command_with_members
 from bnmind.cli.shared.options import ClusterOption, Json, Seed, Workers
 from bnmind.cli.shared.places import check_place
@@ -214,6 +215,8 @@ def learn(options: LearnOptions) -> None:
     from bnmind.adaptive.learning.inputs import learning_inputs
     from bnmind.adaptive.learning.irt import has_curves
 
+    check_shares({"--max-guess": options.max_guess, "--max-slip": options.max_slip})
+    check_shares({"--least-chance": options.least_chance}, below=0.49)
     settings = LearningOptions(
         starts=options.starts,
         seed=options.seed or 0,
@@ -241,14 +244,20 @@ def learn(options: LearnOptions) -> None:
         fixed_width=options.fixed_width,
     )
     if model is not None:
-        start, data = learning_inputs(data, model, gate_of(gate or "dina"), skills_of(skills))
+        with naming(options.responses):
+            start, data = learning_inputs(data, model, gate_of(gate or "dina"), skills_of(skills))
         if options.bank is not None and has_curves(start):
             settings = irt_options(None, start, settings)
     else:
         assert irt is not None
         start = irt_start(data, irt)
         settings = irt_options(irt, start, settings)
-    start = describe_bank(start, items=options.items, skills=options.skill_labels)
+    if options.items is not None:
+        with naming(options.items):
+            start = describe_bank(start, items=options.items)
+    if options.skill_labels is not None:
+        with naming(options.skill_labels):
+            start = describe_bank(start, skills=options.skill_labels)
     say_notes(data)
     named = _named(start, settings, options)
     learned_in = printable(options.responses.name)
@@ -301,7 +310,8 @@ def model_of(
             raise BnmindError(f"expected {option} with --qmatrix, got it with --bank")
         return read_bank(bank)
     assert qmatrix is not None
-    return read_qmatrix(qmatrix)
+    with naming(qmatrix):
+        return read_qmatrix(qmatrix)
 
 
 def _named(start: ItemBank, settings: LearningOptions, options: LearnOptions) -> LearnedModel:

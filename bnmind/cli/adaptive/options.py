@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 from bnmind.cli.shared.members import command_with_members
+from bnmind.errors import BnmindError
 
 if TYPE_CHECKING:
     from bnmind._registry import Registered
@@ -18,6 +19,7 @@ __all__ = [
     "AdaptiveCommand",
     "SelectorName",
     "StopNames",
+    "check_shares",
 ]
 
 DEFAULT_SELECTOR = "entropy"
@@ -36,6 +38,13 @@ SelectorName: TypeAlias = Annotated[
 StopNames: TypeAlias = Annotated[
     list[str] | None, typer.Option("--stop", metavar="NAME:NUMBER", help=_STOP_HELP)
 ]
+
+
+def check_shares(given: Mapping[str, float | None], *, below: float = 1.0) -> None:
+    """Raise BnmindError unless the values of options lie between 0 and a number, or are None."""
+    for name, value in given.items():
+        if value is not None and not 0 <= value <= below:
+            raise BnmindError(f"expected {name} between 0 and {below:g}, got {value:g}")
 
 
 def _selectors() -> Mapping[str, Registered[object]]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from bnmind.cli.shared.errors import say
+from bnmind.cli.shared.errors import naming, say
 from bnmind.cli.shared.printable import printable
 
 if TYPE_CHECKING:
@@ -77,15 +77,16 @@ def read_response_file(
     """Return the responses in a file; the parameters are those of `Responses.from_csv`."""
     from bnmind.adaptive import Responses
 
-    return Responses.from_csv(
-        path,
-        expected=expected,
-        missing=tuple(missing or ()),
-        id_column=id_column,
-        group_column=group_column,
-        ignore=tuple(ignore or ()),
-        fixed_width=fixed_width,
-    )
+    with naming(path):
+        return Responses.from_csv(
+            path,
+            expected=expected,
+            missing=tuple(missing or ()),
+            id_column=id_column,
+            group_column=group_column,
+            ignore=tuple(ignore or ()),
+            fixed_width=fixed_width,
+        )
 
 
 def say_notes(responses: Responses) -> None:

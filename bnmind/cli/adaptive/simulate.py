@@ -21,6 +21,7 @@ from bnmind.cli.adaptive.designs import (
 from bnmind.cli.adaptive.options import (
     SELECTOR_HELP,
     StopNames,
+    check_shares,
 )
 from bnmind.cli.adaptive.response_files import (
     FixedWidth,
@@ -35,7 +36,7 @@ from bnmind.cli.adaptive.simulation_text import show_simulation
 from bnmind.cli.adaptive.true_profiles import with_profiles
 from bnmind.cli.shared.backends import backend_of
 from bnmind.cli.shared.command import with_options
-from bnmind.cli.shared.errors import INTERRUPTED, say
+from bnmind.cli.shared.errors import INTERRUPTED, naming, say
 from bnmind.cli.shared.options import ClusterOption, Json, Seed, Workers
 from bnmind.cli.shared.printable import tell_json
 from bnmind.cli.shared.work import Report, until_interrupted, working
@@ -248,17 +249,19 @@ def _check(options: SimulateOptions) -> None:
         raise BnmindError(f"expected a directory for --out, got the file {options.out}")
     check_writable_directory(options.out)
     if (options.bank is None) == (options.qmatrix is None):
-        raise BnmindError("expected either a bank or --qmatrix")
+        got = "neither" if options.bank is None else "both"
+        raise BnmindError(f"expected either a bank or --qmatrix, got {got}")
     learns = options.qmatrix is not None or options.folds is not None
     if options.responses is None and learns:
         raise BnmindError("expected --responses to learn from with --qmatrix or --folds")
     if not learns and (options.max_guess, options.max_slip, options.starts) != (None,) * 3:
         raise BnmindError(
-            "expected --qmatrix or --folds, as nothing is learned without, got --max-guess,"
-            " --max-slip or --starts"
+            "--max-guess, --max-slip and --starts need --qmatrix or --folds; nothing is learned"
+            " without them"
         )
+    check_shares({"--max-guess": options.max_guess, "--max-slip": options.max_slip})
     if options.profiles is not None and (options.responses is None or learns):
-        raise BnmindError("expected --responses and a bank, without --folds, for --profiles")
+        raise BnmindError("--profiles needs a bank and --responses, without --folds")
     if options.responses is not None and options.examinees is not None:
         raise BnmindError("expected either --responses or --examinees, got both")
 
@@ -380,7 +383,9 @@ def _answers(bank: ItemBank, path: Path, options: SimulateOptions) -> Responses:
         id_column=options.id_column,
         ignore=options.ignore,
         fixed_width=options.fixed_width,
-    ).for_bank(bank)
+    )
+    with naming(path):
+        answers = answers.for_bank(bank)
     say_notes(answers)
     return answers
 
@@ -393,7 +398,8 @@ def _model(options: SimulateOptions) -> ItemBank:
     if options.qmatrix is None:
         assert options.bank is not None
         return read_bank(options.bank)
-    q = read_qmatrix(options.qmatrix)
+    with naming(options.qmatrix):
+        q = read_qmatrix(options.qmatrix)
     return ItemBank.from_qmatrix(q.needs, guess=0.2, slip=0.2, items=q.items, skill_names=q.skills)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,6 +12,12 @@ import typer
 from bnmind._messages import counted
 from bnmind.cli.adaptive.designs import DesignOption, PriorOption, with_named_prior
 from bnmind.cli.adaptive.options import SELECTOR_HELP, StopNames
+from bnmind.cli.adaptive.tree_text import (
+    expected_lines,
+    loss_text,
+    numbers_of,
+    numbers_of_list,
+)
 from bnmind.cli.shared.command import with_options
 from bnmind.cli.shared.errors import INTERRUPTED, say
 from bnmind.cli.shared.members import Described, command_with_members
@@ -241,6 +247,9 @@ def _check(options: TreeOptions) -> None:
         raise BnmindError("--panel says how many items are asked; leave out --depth")
     if options.routes is not None and options.panel is None:
         raise BnmindError("--routes goes with --panel")
+    if options.price is not None and not options.price >= 0:
+        raise BnmindError(f"expected --price of at least 0, got {options.price:g}")
+    _aim(options)  # raises before any output
 
 
 def _aim(options: TreeOptions) -> Aim:
@@ -280,8 +289,8 @@ def _best(options: TreeOptions, bank: ItemBank) -> _Found:
     lines = [
         f"Best test of at most {depth} items: {found.value:.6f} {unit}. {proof}",
         f"Searched {found.n_beliefs:,} beliefs, followed the items of {found.n_expanded:,}.",
-        f"Greedy test: {found.greedy_value:.6f} {unit}; {_loss(found)}.",
-        *_expected(_numbers(best)),
+        f"Greedy test: {found.greedy_value:.6f} {unit}; {loss_text(found)}.",
+        *expected_lines(numbers_of(best), bank),
         f"First item: {best.root.item}" if best.root.item else "No item is worth asking.",
     ]
     report: dict[str, object] = {
@@ -294,7 +303,7 @@ def _best(options: TreeOptions, bank: ItemBank) -> _Found:
         "regret": found.regret,
         "beliefs": found.n_beliefs,
         "expanded": found.n_expanded,
-        **_numbers(best),
+        **numbers_of(best),
     }
     return _Found(best, report, lines, interrupted)
 
@@ -313,7 +322,7 @@ def _fixed(options: TreeOptions, bank: ItemBank) -> _Found:
         return fixed_test(bank, depth, aim=aim, price=options.price or 0.0, until=until)
 
     found, interrupted = until_interrupted("searching for the best list", work)
-    numbers = _numbers_of_list(bank, found.items)
+    numbers = numbers_of_list(bank, found.items)
     proof = (
         "Proven: no list is better."
         if found.is_proven
@@ -322,8 +331,8 @@ def _fixed(options: TreeOptions, bank: ItemBank) -> _Found:
     lines = [
         f"Best list of {depth} items: {found.value:.6f} {aim.unit}. {proof}",
         f"Searched {found.n_lists:,} lists.",
-        f"Greedy list: {found.greedy_value:.6f} {aim.unit}; {_loss(found)}.",
-        *_expected(numbers),
+        f"Greedy list: {found.greedy_value:.6f} {aim.unit}; {loss_text(found)}.",
+        *expected_lines(numbers, bank),
         f"Items: {', '.join(found.items)}",
     ]
     report: dict[str, object] = {
@@ -362,7 +371,7 @@ def _panel(options: TreeOptions, bank: ItemBank) -> _Found:
     modules = list(found.root)
     number = {id(module): place for place, module in enumerate(modules, start=1)}
     lines = [f"Panel of {counted(len(modules), 'module')}: {found.value:.6f} {aim.unit}."]
-    lines += _expected(_numbers(found.tree))
+    lines += expected_lines(numbers_of(found.tree), bank)
     listed = []
     for module in modules:
         lines.append(f"Module {number[id(module)]}: {', '.join(module.items)}")
@@ -376,7 +385,7 @@ def _panel(options: TreeOptions, bank: ItemBank) -> _Found:
         "value": found.value,
         "unit": aim.unit,
         "modules": listed,
-        **_numbers(found.tree),
+        **numbers_of(found.tree),
     }
     return _Found(found.tree, report, lines)
 
@@ -404,39 +413,5 @@ def _of_selector(options: TreeOptions, bank: ItemBank) -> _Found:
         design = Design(bank, selector, stopper_by_names(options.stop or []))
     name = options.selector or str(options.design)
     found: ItemTree = working("following the selector", lambda _: design_tree(design))
-    lines = [f"The test of {name}:", *_expected(_numbers(found))]
-    return _Found(found, {"test_of": name, **_numbers(found)}, lines)
-
-
-_NUMBERS = ("entropy", "pattern_accuracy", "attribute_accuracy", "length", "cost")
-"""The expected results that are reported."""
-
-
-def _numbers(found: ItemTree) -> dict[str, float]:
-    return {name: getattr(found, name) for name in _NUMBERS}
-
-
-def _numbers_of_list(bank: ItemBank, items: Sequence[str]) -> dict[str, float]:
-    """Return the expected results of a list, which may be too long for a tree."""
-    from bnmind.adaptive import Design, FixedOrder, MaximalItems, evaluate_design
-
-    order = tuple(items)
-    result = evaluate_design(Design(bank, FixedOrder(order), MaximalItems(len(order)), rules=()))
-    return {name: getattr(result, name).middle for name in _NUMBERS}
-
-
-def _loss(found: OptimalTest | FixedTest) -> str:
-    """Return what the greedy test or list loses against the best one, as far as it is known."""
-    least = f"{max(found.regret, 0.0):.6f}"
-    if found.is_proven:
-        return f"it loses {least}"
-    return f"it loses between {least} and {found.greedy_value - found.lower:.6f}"
-
-
-def _expected(numbers: Mapping[str, float]) -> list[str]:
-    """Return the lines about the expected results of a test."""
-    return [
-        f"Expected: {numbers['entropy']:.4f} bits unknown, {numbers['pattern_accuracy']:.4f} of the"
-        f" profiles and {numbers['attribute_accuracy']:.4f} of the skills",
-        f"  classified right, {numbers['length']:.2f} items asked.",
-    ]
+    lines = [f"The test of {name}:", *expected_lines(numbers_of(found), bank)]
+    return _Found(found, {"test_of": name, **numbers_of(found)}, lines)

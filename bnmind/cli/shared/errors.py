@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import typer
 from typer.core import TyperGroup
 
 from bnmind.cli.shared.printable import printable, tell
-from bnmind.errors import BnmindError
+from bnmind.errors import BnmindError, InvalidModelError, ResponseTableError, UnknownNameError
 
 __all__ = [
     "EXIT_CODE",
     "INTERRUPTED",
     "OneLineErrors",
+    "naming",
     "one_line",
     "os_fault",
     "say",
@@ -30,13 +33,36 @@ EXIT_CODE = 2
 INTERRUPTED = 130
 """The exit code after Ctrl-C."""
 
+_PLAIN = (
+    (re.compile(r"Input should be greater than or equal to "), "expected at least "),
+    (re.compile(r"Input should be less than or equal to "), "expected at most "),
+    (re.compile(r"Input should be a valid integer\b[^;]*"), "expected a whole number"),
+    (re.compile(r"Input should be a valid number\b[^;]*"), "expected a number"),
+)
+"""Messages about options in other words."""
+
 
 def one_line(error: Exception) -> str:
     """Return the message of an error as one printable line."""
     # Only a method of usage errors returns their full sentence.
     say = getattr(error, "format_message", None)
     text = say() if say else str(error)
+    if say:
+        for pattern, plain in _PLAIN:
+            text = pattern.sub(plain, text)
     return printable(" ".join(text.split())) or type(error).__name__
+
+
+@contextlib.contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Name a file in the errors about its content."""
+    try:
+        yield
+    except (ResponseTableError, InvalidModelError) as fault:
+        first, *others = fault.problems
+        raise type(fault)([f"{path}: {first}", *others]) from fault
+    except UnknownNameError as fault:
+        raise BnmindError(f"{path}: {fault}") from fault
 
 
 def say(message: str) -> None:

@@ -37,6 +37,20 @@ entries.
 _SHOWN_FAULTS = 5
 _LONGEST_FAULT = 160
 
+_PLAIN = {
+    "missing": "missing",
+    "string_type": "not a text",
+    "list_type": "not a list",
+    "tuple_type": "not a list",
+    "int_type": "not a whole number",
+    "float_type": "not a number",
+    "bool_type": "not true or false",
+    "dict_type": "not an object",
+    "model_type": "not an object",
+    "model_attributes_type": "not an object",
+}
+"""The messages about frequent faults, by their types."""
+
 _Record = TypeVar("_Record", bound=BaseModel)
 _Fault = TypeVar("_Fault")
 
@@ -127,7 +141,7 @@ def _told(error: Mapping[str, Any]) -> str:
     path = [
         shown(part)[1:-1] or "''" if isinstance(part, str) else str(part) for part in error["loc"]
     ]
-    message = " ".join(error["msg"].split())
+    message = _PLAIN.get(error["type"]) or " ".join(error["msg"].split())
     if path:
         return f"{'.'.join(path)}: {message}"
     # The message about invalid JSON already names the line and the column.

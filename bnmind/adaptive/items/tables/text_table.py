@@ -244,6 +244,8 @@ def _text(path: str | os.PathLike[str], data: bytes) -> tuple[str, tuple[str, ..
     for mark, what, remedy in _OTHER_FILES:
         if data.startswith(mark):
             raise ModelFileError(f"{path} is {what}, not text: {remedy}", str(path))
+    if data.lstrip()[:1] == b"{":
+        raise ModelFileError(f"{path} is JSON, such as a bank, not a table", str(path))
     encoding = next((name for mark, name in _MARKS if data.startswith(mark)), "utf-8")
     notes: tuple[str, ...] = ()
     try:

@@ -135,7 +135,9 @@ def limited_information(learned: Learned) -> LimitedInformation:
         )
     ]
     differences = correlations[1] - correlations[0]
-    return _fit(m2, degrees, len(x), float(np.sqrt(np.nanmean(differences**2))))
+    known = differences[~np.isnan(differences)]
+    srmsr = float(np.sqrt(np.mean(known**2))) if known.size else math.nan
+    return _fit(m2, degrees, len(x), srmsr)
 
 
 def _fit(m2: float, degrees: int, n: int, srmsr: float) -> LimitedInformation:
