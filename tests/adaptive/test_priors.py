@@ -39,6 +39,8 @@ def test_the_prior_is_uniform_or_that_of_the_bank_or_of_a_file(tmp_path: Path) -
     path.write_text(PROFILES, encoding="utf-8")
     assert profiles(prior_of(named_prior(str(path)), BANK)) == [0.1, 0.3, 0, 0.6]
     assert profiles(with_prior(BANK, read_prior(path, BANK))) == [0.1, 0.3, 0, 0.6]
+    other = with_prior(BANK, Saturated([0.1, 0.2, 0.3, 0.4]))
+    assert profiles(with_prior(BANK, other.hidden_network())) == [0.1, 0.2, 0.3, 0.4]
     assert profiles(prior_of("bank", BANK)) == [0.4, 0.3, 0.2, 0.1]
     assert profiles(prior_of("uniform", BANK)) == [0.25] * 4
     path.write_text(PROFILES.replace("probability", "Count").replace(".", ""), encoding="utf-8")

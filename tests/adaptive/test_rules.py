@@ -272,7 +272,8 @@ def test_stoppers_combine() -> None:
     assert " and " in told(both, "a", "b")
     either = AnyOf((MaximalItems(3), SkillsCertain(0.9, ("skill_1",))))
     assert told(either, "a") == "skill_1 is known with probability 0.9 or more"
-    assert told(either, "a", "b", "c") == "3 items were asked"
+    certain = "skill_1 is known with probability 0.9 or more"
+    assert told(either, "a", "b", "c") == f"3 items were asked and {certain}"
 
 
 def test_functions_stop_too() -> None:

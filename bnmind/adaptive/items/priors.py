@@ -58,7 +58,7 @@ _WEIGHTS = ("probability", "count")
 
 
 @checked
-def with_prior(bank: ItemBank, prior: ProfileDistribution | None = None) -> ItemBank:
+def with_prior(bank: ItemBank, prior: ProfileDistribution | Network | None = None) -> ItemBank:
     """Return a bank with another distribution of the skills.
 
     Parameters
@@ -66,7 +66,8 @@ def with_prior(bank: ItemBank, prior: ProfileDistribution | None = None) -> Item
     bank
         The bank. Its items stay as they are.
     prior
-        The distribution of the skills; default uniform: all profiles are equally probable.
+        The distribution of the skills, or a network with a variable for each skill; default
+        uniform: all profiles are equally probable.
 
     Raises
     ------
@@ -91,7 +92,15 @@ def with_prior(bank: ItemBank, prior: ProfileDistribution | None = None) -> Item
                 f" on {listed(needed)}"
             ]
         )
-    return replace(bank, network=Network((*(prior or Independent()).cpds(skills), *items)))
+    if prior is None:
+        prior = Independent()
+    cpds = prior.cpds if isinstance(prior, Network) else prior.cpds(skills)
+    try:
+        return replace(bank, network=Network((*cpds, *items)))
+    except InvalidModelError as fault:
+        raise InvalidModelError(
+            [f"the prior does not fit the bank: {problem}" for problem in fault.problems]
+        ) from fault
 
 
 @checked
