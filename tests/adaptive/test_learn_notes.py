@@ -94,6 +94,10 @@ def test_constant_items_lone_skills_and_like_profiles_are_named() -> None:
     assert said["independent"].names == ("skill_1", "skill_2")
     few = learn(CODES[:, 2:3], [[1, 1]])
     assert "2 classes of the 4 profiles" in notes(few)["alike"].text
+    order = Hierarchy({"skill_2": ["skill_1"]}, saturated=True)
+    q = np.array([[1, 0], [1, 1]] * 8)[:15]
+    assert "3 classes of the 4 profiles" in notes(learn(CODES, q))["alike"].text
+    assert "alike" not in notes(learn(CODES, q, skills=order))
     short = learn(CODES, Q, options=LearningOptions(max_iterations=3))
     assert "had not converged after 3 steps" in notes(short)["convergence"].text
 

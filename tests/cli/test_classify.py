@@ -61,6 +61,19 @@ def test_the_file_the_output_and_python_agree() -> None:
     assert run(*FILES).exit_code == 0
 
 
+def test_groups_have_their_means() -> None:
+    frame = pd.read_csv("r.csv")
+    frame.insert(1, "class", ["6b", "6a", "6a"] * 20)
+    frame.to_csv("r.csv", index=False)
+    assert run_json(*FILES, "--ignore", "class")["groups"] == []
+    said = run_json(*FILES, "--group-column", "class", "--out", "people.csv")["groups"]
+    assert [(group["name"], group["examinees"]) for group in said] == [("6a", 40), ("6b", 20)]
+    written = pd.read_csv("people.csv").groupby("group")["eap_carry"].mean()
+    assert [group["means"]["carry"] for group in said] == pytest.approx(written.tolist())
+    shown = run(*FILES, "--group-column", "class").stdout
+    assert f"6a             40   {said[0]['means']['add']:.3f}" in shown
+
+
 def test_profiles_in_another_order_are_noticed() -> None:
     text = Path("truth.csv").read_text().replace("x", "y")
     Path("truth.csv").write_text(text)

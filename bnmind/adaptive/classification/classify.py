@@ -149,10 +149,10 @@ class Classification(CheckedValue):
     def to_frame(self) -> pandas.DataFrame:
         """Return a row for each examinee.
 
-        Columns ``examinee``, ``answers`` (their number), ``map_SKILL`` for each skill,
-        ``map_probability``, ``eap_SKILL`` (the expected level: for two levels the probability of
-        having the skill), ``level_SKILL`` (the most probable level by itself),
-        ``p_SKILL_LEVEL`` for skills of more than two levels, ``entropy`` (bits),
+        Columns ``examinee``, ``group`` if the responses have groups, ``answers`` (their number),
+        ``map_SKILL`` for each skill, ``map_probability``, ``eap_SKILL`` (the expected level: for
+        two levels the probability of having the skill), ``level_SKILL`` (the most probable level by
+        itself), ``p_SKILL_LEVEL`` for skills of more than two levels, ``entropy`` (bits),
         ``log_likelihood``, ``person_fit``, ``impossible``. For a bank of one ability
         ``map_ABILITY``, ``eap_ABILITY`` and ``sd_ABILITY``.
         """
@@ -160,10 +160,10 @@ class Classification(CheckedValue):
 
         skills = self.bank.skills
         states = [np.array(self.bank.variable(skill).states, dtype=object) for skill in skills]
-        columns: dict[str, Any] = {
-            "examinee": list(self.responses.examinees),
-            "answers": (self.responses.codes != MISSING).sum(axis=1),
-        }
+        columns: dict[str, Any] = {"examinee": list(self.responses.examinees)}
+        if self.responses.groups:
+            columns["group"] = list(self.responses.groups)
+        columns["answers"] = (self.responses.codes != MISSING).sum(axis=1)
         for k, skill in enumerate(skills):
             columns[f"map_{skill}"] = states[k][self.profiles[:, k]]
         columns["map_probability"] = self.probabilities

@@ -346,13 +346,15 @@ def _of_skills(learned: Fitted) -> Iterator[LearningNote]:
         )
     expectation = model.expectation(learned.responses, learned.options)
     if isinstance(expectation, TableExpectation):
-        n, n_classes = len(expectation.classes), int(expectation.classes.max()) + 1
+        possible = expectation.classes[model.skills.prior(learned.parameters.skills) > 0]
+        n, n_classes = len(possible), len(np.unique(possible))
         if n_classes < n:
             yield LearningNote(
                 "alike",
                 (),
                 f"The items tell {n_classes} classes of the {n} profiles apart; within a class the"
-                " distribution stays that of the start",
+                " distribution stays that of the start; if one skill needs another, learn them as a"
+                " hierarchy",
             )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -51,6 +52,7 @@ with known profiles.
 \b
 Examples:
   bnmind classify bank.json responses.csv --out people.csv
+  bnmind classify bank.json responses.csv --group-column class
   bnmind classify bank.json responses.csv --profiles truth.csv --json
 """
 
@@ -171,11 +173,29 @@ def _as_json(
         "accuracy": reliability.accuracy,
         "consistency": _finite(reliability.consistency),
         "skills": skills,
+        "groups": [
+            {
+                "name": name,
+                "examinees": n,
+                "means": dict(zip(found.bank.skills, means, strict=True)),
+            }
+            for name, n, means in _groups(found)
+        ],
         "misfits": int((found.fit < MISFIT).sum()),
         "impossible": int(found.impossible.sum()),
         "agreement": None if agreement is None else _finite_all(asdict(agreement)),
         "out": None if out is None else str(out),
     }
+
+
+def _groups(found: Classification) -> Iterator[tuple[str, int, list[float]]]:
+    """Yield each group, the number of its examinees, and the mean of each skill."""
+    import numpy as np
+
+    groups = np.array(found.responses.groups, dtype=object)
+    for name in sorted(set(found.responses.groups)):
+        rows = groups == name
+        yield name, int(rows.sum()), found.expected[rows].mean(axis=0).tolist()
 
 
 def _finite(number: float) -> float | None:
@@ -214,6 +234,8 @@ def _show(found: Classification, agreement: Agreement | None, out: Path | None) 
         )
     else:
         _show_skills(console, found)
+    if found.responses.groups:
+        _show_groups(console, found)
     misfits = int((found.fit < MISFIT).sum())
     console.print(
         f"Person fit is bad (below {MISFIT}) for {counted(misfits, 'examinee')}.", soft_wrap=True
@@ -242,6 +264,16 @@ def _show_skills(console: Console, found: Classification) -> None:
     )
     for row, mean in zip(reliability.skills, found.expected.mean(axis=0), strict=True):
         table.add_row(row.skill, f"{mean:.3f}", _number(row.accuracy), _number(row.consistency))
+    show_table(console, table)
+
+
+def _show_groups(console: Console, found: Classification) -> None:
+    from bnmind.cli.shared.show import plain_table, show_table
+
+    console.print("Mean level in each group:")
+    table = plain_table("group", "examinees", *found.bank.skills)
+    for name, n, means in _groups(found):
+        table.add_row(name or "–", str(n), *(f"{mean:.3f}" for mean in means))
     show_table(console, table)
 
 

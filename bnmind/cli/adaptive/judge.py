@@ -326,7 +326,7 @@ def _show(found: _Judgment) -> None:
         if isinstance(reason, str) and reason:
             console.print(f"No tests of {what}: {reason}.", soft_wrap=True)
     if not isinstance(found.functioning, str):
-        show_functioning(found.functioning)
+        show_functioning(found.functioning, found.learned.responses.groups)
 
 
 def _fit_line(fit: LimitedInformation | str) -> str:

@@ -91,8 +91,8 @@ def show_proposals(proposals: QValidation | str) -> None:
     )
 
 
-def show_functioning(found: Sequence[ItemFunctioning]) -> None:
-    """Show the tests of items in groups, the smallest p first."""
+def show_functioning(found: Sequence[ItemFunctioning], groups: Sequence[str]) -> None:
+    """Show the tests of items in groups, the smallest p first; `groups` are of the examinees."""
     from bnmind.cli.shared.show import plain_table, show_table, terminal
 
     table = plain_table("item", "gain", "degrees", "corrected p", "difference of the score")
@@ -105,7 +105,14 @@ def show_functioning(found: Sequence[ItemFunctioning]) -> None:
             f"{item.p_value:.3g}",
             differences,
         )
-    show_table(terminal(), table)
+    console = terminal()
+    show_table(console, table)
+    first, *others = sorted(set(groups))
+    console.print(
+        f"Difference: {', '.join(others)} minus {first}, of the expected score of examinees with"
+        " the same skills.",
+        soft_wrap=True,
+    )
 
 
 def tested_models_json(found: ReducedModel) -> dict[str, Any]:

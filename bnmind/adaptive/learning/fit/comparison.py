@@ -71,9 +71,13 @@ class Comparison(CheckedValue):
         return pd.DataFrame(rows).set_index("name")
 
     def __repr__(self) -> str:
-        lines = [f"{'model':12} {'log-likelihood':>14} {'parameters':>10} {'AIC':>10} {'BIC':>10}"]
+        width = max(12, *(len(model.name) for model in self.models))
+        lines = [
+            f"{'model':{width}} {'log-likelihood':>14} {'parameters':>10} {'AIC':>10} {'BIC':>10}"
+        ]
         lines += [
-            f"{m.name:12} {m.log_likelihood:14.2f} {m.n_parameters:10} {m.aic:10.1f} {m.bic:10.1f}"
+            f"{m.name:{width}} {m.log_likelihood:14.2f} {m.n_parameters:10}"
+            f" {m.aic:10.1f} {m.bic:10.1f}"
             for m in self.models
         ]
         return "\n".join(lines)

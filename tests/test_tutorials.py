@@ -1,0 +1,116 @@
+"""The tutorials run from the first command to the last, in one directory, and print what they say.
+
+In what a command prints `…` stands for anything. Questions are answered with what the page has
+after them. The Python blocks of the pages are doctests, as on all pages.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import runpy
+import shlex
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bnmind.cli.app import app
+
+DOCS = Path(__file__).parents[1] / "docs"
+TUTORIALS = sorted(DOCS.glob("tutorial-*.md"))
+BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def commands(page: Path) -> Iterator[tuple[str, str]]:
+    """Yield each command of a page, and what the page says that it prints."""
+    for block in BLOCK.findall(page.read_text(encoding="utf-8")):
+        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            command, _, printed = part.replace("\\\n", "").partition("\n")
+            yield command, printed
+
+
+def printed_by(command: str, page_says: str, capsys: pytest.CaptureFixture[str]) -> str:
+    """Return what a command prints; its questions are answered as on the page."""
+    told = re.finditer(r"^(?:Answer|Enter)[^:\n]*:(.*)$", page_says, re.MULTILINE)
+
+    def answer(question: str = "") -> str:
+        text = str(next(told)[1]).strip()
+        sys.stdout.write(f"{question}{text}\n")
+        return text
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("builtins.input", answer)
+        with pytest.raises(SystemExit):
+            app(shlex.split(command)[1:], prog_name="bnmind")
+    heard = capsys.readouterr()
+    # A terminal shows notes before the results that are written when they are complete.
+    return "".join(f"{line.rstrip()}\n" for line in (heard.err + heard.out).splitlines())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", TUTORIALS, ids=lambda page: page.stem)
+def test_a_tutorial_prints_what_it_says(
+    page: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    for command, expected in commands(page):
+        if command.startswith("cd "):
+            monkeypatch.chdir(command.removeprefix("cd "))
+            continue
+        assert command.startswith("bnmind "), command
+        said = printed_by(command, expected, capsys)
+        pattern = ".*".join(re.escape(part) for part in expected.split("…"))
+        assert re.fullmatch(pattern, said, re.DOTALL), f"$ {command}\n{said}"
+
+
+def test_there_is_a_tutorial() -> None:
+    assert [page.stem for page in TUTORIALS] == ["tutorial-class-report"]
+
+
+# --- The notebook ---------------------------------------------------------------------------------
+
+
+def test_the_notebook_is_written_from_the_page() -> None:
+    script = runpy.run_path(str(DOCS / "make_tutorial.py"))
+    written = script["NOTEBOOK"].read_text(encoding="utf-8")
+    made = script["notebook"](script["PAGE"].read_text(encoding="utf-8"))
+    assert written == made, "run python docs/make_tutorial.py"
+
+
+@pytest.mark.slow
+def test_the_notebook_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import nbclient
+    import nbformat
+
+    (tmp_path / "bnmind").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m bnmind "$@"\n')
+    (tmp_path / "bnmind").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("PYTHONPATH", str(DOCS.parent))
+    notebook = nbformat.read(DOCS.parent / "examples" / "class-report.ipynb", as_version=4)
+    shown = {cell["id"]: texts(cell) for cell in notebook.cells if cell.cell_type == "code"}
+    client = nbclient.NotebookClient(
+        notebook, timeout=300, resources={"metadata": {"path": str(tmp_path)}}
+    )
+    client.execute()  # raises if a cell does
+    for cell in notebook.cells:
+        if cell.cell_type == "code" and not cell.source.startswith(("!", "%")):
+            assert texts(cell) == shown[cell["id"]], cell.source
+        assert "error: " not in texts(cell) if cell.cell_type == "code" else True
+
+
+def texts(cell: Any) -> str:
+    """Return what a cell shows as text, except that of pictures."""
+    found = []
+    for output in cell.outputs:
+        if output.output_type == "stream":
+            found.append(output.text)
+        elif "image/png" not in output.data:
+            found.append(output.data["text/plain"] + "\n")
+    return "".join(found)
