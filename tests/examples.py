@@ -769,6 +769,11 @@ def _banks() -> Any:
     ]
 
 
+@_add(adaptive.PilotItems)
+def _pilots() -> Any:
+    return [adaptive.PilotItems(("a", "b"), 2, places=(1, 3), rule=adaptive.RandomPilot())]
+
+
 @_add(adaptive.TableCertainty, adaptive.ParameterCertainty)
 def _certainties() -> Any:
     return [

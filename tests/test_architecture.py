@@ -73,6 +73,7 @@ ORDER = (
         "adaptive.stopping",
         "adaptive.learning.parameters",
         "adaptive.assembly",
+        "adaptive.pilot",
     ),
     ("adaptive.learning.parameters.curves", "adaptive.classification"),
     ("mastermind.priors",),

@@ -13,6 +13,7 @@ from bnmind.adaptive.beliefs.ability_estimates import (
 )
 from bnmind.adaptive.beliefs.batch_belief import MISSING, BatchBelief, BatchProfiles
 from bnmind.adaptive.beliefs.belief import Profile, SkillBelief
+from bnmind.adaptive.beliefs.parameter_uncertainty import skill_intervals
 from bnmind.adaptive.beliefs.person_fit import AnswerFit, person_fit
 from bnmind.adaptive.beliefs.skill_response_joints import response_joints
 from bnmind.adaptive.beliefs.start import beliefs_given, start_belief, start_beliefs
@@ -88,6 +89,14 @@ from bnmind.adaptive.learning.irt import IRT_MODELS, IrtModel, irt_options, irt_
 from bnmind.adaptive.learning.learn import Learned, LearnedItem, LearningRecord, learn
 from bnmind.adaptive.learning.notes import LearningNote
 from bnmind.adaptive.learning.parameters.options import Bounds, LearningOptions, Priors
+from bnmind.adaptive.pilot.pilot_items import PilotItems
+from bnmind.adaptive.pilot.rules import (
+    PILOT_RULES,
+    LeastCalibrated,
+    MostInformativePilot,
+    PilotRule,
+    RandomPilot,
+)
 from bnmind.adaptive.response_models.additive.acdm import Acdm
 from bnmind.adaptive.response_models.additive.leaky_or import LeakyOr
 from bnmind.adaptive.response_models.additive.link import IDENTITY, LOG, LOGIT
@@ -218,6 +227,7 @@ __all__ = [
     "LOG_SCORE",
     "MISSING",
     "PATTERN_ACCURACY",
+    "PILOT_RULES",
     "PROFILE_PROBABILITY",
     "RESPONSE_MODELS",
     "SELECTORS",
@@ -288,6 +298,7 @@ __all__ = [
     "LearningNote",
     "LearningOptions",
     "LearningRecord",
+    "LeastCalibrated",
     "LikelihoodRatio",
     "LimitedInformation",
     "Link",
@@ -305,6 +316,7 @@ __all__ = [
     "ModelTest",
     "ModifiedPosteriorWeightedKL",
     "Moment",
+    "MostInformativePilot",
     "Nida",
     "Nido",
     "NoisyAnd",
@@ -318,6 +330,8 @@ __all__ = [
     "ParametricModel",
     "PartialCredit",
     "PerCost",
+    "PilotItems",
+    "PilotRule",
     "Plateau",
     "PosteriorWeightedKL",
     "PredictiveCheck",
@@ -331,6 +345,7 @@ __all__ = [
     "QValidation",
     "QuestionBelief",
     "RandomItem",
+    "RandomPilot",
     "Randomesque",
     "RankedItem",
     "ReducedModel",
@@ -431,6 +446,7 @@ __all__ = [
     "selector_by_name",
     "simulate",
     "simulate_designs",
+    "skill_intervals",
     "skill_tree",
     "standard_errors",
     "start_belief",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import pathlib
 from typing import Any
 
@@ -15,6 +16,7 @@ from numpy.testing import assert_allclose
 from bnmind.adaptive import (
     IRT_MODELS,
     Acdm,
+    Design,
     Examinees,
     Gdina,
     Item,
@@ -23,18 +25,24 @@ from bnmind.adaptive import (
     Logistic,
     ParameterCertainty,
     Priors,
+    ReportOptions,
+    Session,
+    TableBelief,
     TableCertainty,
+    TreeBelief,
     drawn_bank,
     irt_bank,
     learn,
     learn_irt,
     logistic_items,
     read_bank,
+    skill_intervals,
     standard_errors,
     start_belief,
     with_certainties,
     write_bank,
 )
+from bnmind.adaptive.beliefs.parameter_uncertainty import probability_errors
 from bnmind.adaptive.items.averaging import drawn_table
 from bnmind.adaptive.items.certain_tables import cause_order, table_deviations
 from bnmind.adaptive.response_models.base.vector import parameter_names, parameter_vector
@@ -254,3 +262,48 @@ def test_learned_curves_have_the_errors_of_the_information() -> None:
 def test_parameters_as_a_vector() -> None:
     assert parameter_names(Acdm(0.2, (0.3, 0.4))) == ("intercept", "effects 1", "effects 2")
     assert parameter_vector(Logistic(1.0, 2.0)).tolist() == [1.0, 2.0, 0.0, 1.0]
+
+
+@pytest.mark.parametrize("tree", [False, True])
+def test_intervals_agree_with_draws_of_the_parameters(*, tree: bool) -> None:
+    rng = np.random.default_rng(1)
+    bank = ItemBank.from_qmatrix(Q, guess=0.25, slip=0.15)
+    known = {}
+    for name, row in zip(bank.item_names, Q, strict=True):
+        rows = (0, 1) if sum(row) == 1 else (0, 0, 0, 1)
+        known[name] = TableCertainty(np.array([[60.0, 20.0], [14.0, 80.0]]), rows, 180)
+    bank = with_certainties(bank, known).averaged()
+    answers = dict(zip(bank.item_names[:6], (1, 0, 0, 1, 1, 0), strict=True))
+
+    def believed(one: ItemBank) -> Any:
+        belief: Any = (TreeBelief if tree else TableBelief).start(one)
+        for name, response in answers.items():
+            belief = belief.update(name, response)
+        return belief
+
+    drawn = [
+        believed(drawn_bank(bank, rng)).marginal("skill_1")[1] for _ in range(60 if tree else 400)
+    ]
+    error = probability_errors(believed(bank), "skill_1")
+    assert_allclose(error[0], error[1])
+    assert_allclose(error[1], np.std(drawn), rtol=0.3 if tree else 0.12)
+    levels = skill_intervals(believed(bank), confidence=0.9)["skill_1"]
+    inside = np.mean([levels["1"][0] <= p <= levels["1"][1] for p in drawn])
+    assert abs(inside - 0.9) < (0.12 if tree else 0.06)
+    assert levels["0"][0] == pytest.approx(1 - levels["1"][1])
+
+
+def test_a_report_shows_intervals_when_asked_for() -> None:
+    known = {"item_1": TableCertainty(np.array([[8.0, 2.0], [2.0, 8.0]]), (0, 1))}
+    bank = with_certainties(ItemBank.from_qmatrix([[1]] * 2), known)
+    plain = Session.start(bank).answer("item_1", 1).report()
+    assert plain.skills[0].interval is None
+    design = Design(bank.averaged(), report=ReportOptions(parameters=True))
+    report = Session.start(design).answer("item_1", 1).report()
+    assert report.skills[0].interval is not None
+    low, high = report.skills[0].interval
+    assert low < report.skills[0].probability < high
+    assert json.dumps(report.to_dict())
+    # Without an answer to an uncertain item there is nothing uncertain.
+    sure = Session.start(design).answer("item_2", 1).report().skills[0]
+    assert sure.interval == pytest.approx((sure.probability, sure.probability))

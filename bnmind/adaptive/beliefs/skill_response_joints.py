@@ -31,7 +31,13 @@ from bnmind.errors import (
 )
 from bnmind.information import Floats
 
-__all__ = ["MAX_CONFIGURATIONS", "batch_response_joints", "checked_skills", "response_joints"]
+__all__ = [
+    "MAX_CONFIGURATIONS",
+    "batch_response_joints",
+    "cause_joints",
+    "checked_skills",
+    "response_joints",
+]
 
 MAX_CONFIGURATIONS = 2**12
 """The limit of configurations of the skills."""
@@ -94,6 +100,24 @@ def response_joints(belief: SkillBelief, skills: Sequence[str], items: Sequence[
             f"expected a TableBelief or a TreeBelief, got {type(belief).__name__}",
         )
     return np.stack([_responses(index, row, positions, channels) for row in rows])
+
+
+def cause_joints(belief: SkillBelief, skill: str, items: Sequence[str]) -> Floats:
+    """Return P(level of a skill, parent configuration of an item), given the responses so far.
+
+    The shape is ``(levels, items, configurations)``; see `SkillBelief.masses`.
+    """
+    positions = [belief.bank.position(name) for name in items]
+    if isinstance(belief, TableBelief):
+        rows = _table_rows(belief.space, belief.table, [skill])
+        index = belief.space.index
+    elif isinstance(belief, TreeBelief):
+        rows, index = _tree_rows(belief, [skill]), belief.tree.index
+    else:
+        raise InvalidArgumentError(
+            f"expected a TableBelief or a TreeBelief, got {type(belief).__name__}",
+        )
+    return np.stack([index.masses(row, positions) for row in rows])
 
 
 def batch_response_joints(beliefs: BatchBelief, skills: Sequence[str]) -> Floats:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["eligibility_generator", "generator_of"]
+__all__ = ["eligibility_generator", "generator_of", "pilot_generator"]
 
 
 def generator_of(seed: int, step: int, *, examinee: int = 0) -> np.random.Generator:
@@ -33,3 +33,14 @@ def eligibility_generator(seed: int, *, examinee: int = 0) -> np.random.Generato
         As for `generator_of`.
     """
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(examinee, 2)))
+
+
+def pilot_generator(seed: int, *, examinee: int = 0) -> np.random.Generator:
+    """Return the generator that draws, before a test, the questions of its pilot items.
+
+    Parameters
+    ----------
+    seed, examinee
+        As for `generator_of`.
+    """
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(examinee, 3)))

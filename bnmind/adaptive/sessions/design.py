@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -10,9 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import check_fields, checked
+from bnmind._messages import listed
 from bnmind._values import CheckedValue
 from bnmind.adaptive.beliefs.belief import SkillBelief
 from bnmind.adaptive.items.bank import ItemBank
+from bnmind.adaptive.pilot.pilot_items import (
+    PilotItems,
+    drawn_places,
+    open_pilots,
+    pilot_faults,
+    pilot_mask,
+    without_pilots,
+)
 from bnmind.adaptive.selection.entropy import MinimalEntropy
 from bnmind.adaptive.selection.item_eligibility import ItemEligibility
 from bnmind.adaptive.selection.luck import eligibility_generator, generator_of
@@ -20,7 +29,7 @@ from bnmind.adaptive.selection.rules import Enemies, Rule, Testlets, allowed_ite
 from bnmind.adaptive.selection.selector import Selector
 from bnmind.adaptive.stopping.ending import RuleOfWholeTest, ending, rules_for_test
 from bnmind.adaptive.stopping.stopper import Progress, Reasons, Stopper, most_items_of
-from bnmind.errors import InvalidArgumentError
+from bnmind.errors import InfeasibleDesignError, InvalidArgumentError
 
 __all__ = ["Design", "Outlook", "ReportOptions"]
 
@@ -33,6 +42,8 @@ class Outlook(CheckedValue):
     """The open items, in bank order."""
     stop_reason: str
     """The reason why the test is over; an empty text if it continues."""
+    is_pilot: bool = False
+    """Whether the open items are pilot items; see `PilotItems`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,6 +54,8 @@ class ReportOptions(CheckedValue):
     """The skills to report; default all."""
     answers: bool = True
     """Whether to report how surprising each answer is."""
+    parameters: bool = False
+    """Whether to report how far the probabilities are uncertain because the parameters are."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +78,9 @@ class Design:
     eligibility
         The exposure control that draws, before the test, the items that are eligible in it. If
         too few are eligible for the length of the test or its `Blueprint`, all items are.
+    pilot
+        New items that are asked to learn their parameters; they are in the bank, and rules,
+        selector and stopper do not see them.
     report
         The parts of the report that are shown.
     text
@@ -83,6 +99,7 @@ class Design:
     rules: tuple[Rule, ...] = field(default_factory=lambda: (Enemies(), Testlets()))
     seed: int = 0
     eligibility: ItemEligibility | None = field(default=None, kw_only=True)
+    pilot: PilotItems | None = field(default=None, kw_only=True)
     report: ReportOptions = field(default_factory=ReportOptions, kw_only=True)
     text: str = field(default="", kw_only=True)
 
@@ -90,12 +107,54 @@ class Design:
         check_fields(self)
         rules = rules_for_test(self.bank, self.rules, self.stopper)
         object.__setattr__(self, "rules", rules)
+        self._check_pilot()
         if not (isinstance(self.seed, int) and self.seed >= 0):
             raise InvalidArgumentError(f"the seed must be at least 0, got {self.seed}", self.seed)
+
+    def _check_pilot(self) -> None:
+        if self.pilot is None:
+            return
+        problems = pilot_faults(self.pilot, self.bank)
+        if problems:
+            raise InvalidArgumentError(listed(problems), self.pilot.items)
+        whole = (rule for rule in self.rules if isinstance(rule, RuleOfWholeTest))
+        if not all(rule.can_be_met(self.bank, ~self._pilot_mask) for rule in whole):
+            raise InfeasibleDesignError(["without the pilot items, no test can meet the minima"])
+
+    @cached_property
+    def _pilot_mask(self) -> NDArray[np.bool_]:
+        if self.pilot is None:
+            return np.zeros(len(self.bank.items), dtype=bool)
+        return pilot_mask(self.pilot, self.bank)
+
+    @property
+    def operational(self) -> NDArray[np.bool_]:
+        """A mask of the items that are not pilot items, ``(items,)``."""
+        return ~self._pilot_mask
+
+    @checked
+    def pilots_among(self, items: Sequence[str]) -> tuple[str, ...]:
+        """Return the pilot items among some items, in the same order."""
+        return tuple(name for name in items if self._pilot_mask[self.bank.position(name)])
+
+    @checked
+    def counted(self, given: Mapping[str, int]) -> Mapping[str, int]:
+        """Return the responses that count for the belief and the report, by item."""
+        if self.pilot is None or self.pilot.count:
+            return given
+        left_out = set(self.pilots_among(tuple(given)))
+        return {name: number for name, number in given.items() if name not in left_out}
+
+    @checked
+    def without_pilots(self, items: Sequence[str]) -> tuple[str, ...]:
+        """Return the items that are not pilot items, in the same order."""
+        return tuple(name for name in items if not self._pilot_mask[self.bank.position(name)])
 
     @checked
     def allowed(self, asked: Sequence[str], set_aside: Sequence[str] = ()) -> tuple[str, ...]:
         """Return the items that the rules allow to be asked next, in bank order.
+
+        Pilot items are not among them.
 
         Parameters
         ----------
@@ -105,7 +164,8 @@ class Design:
             The items that exposure control withholds.
         """
         available = self._available(set_aside)
-        mask = allowed_items(self.bank, self.rules, self._positions(asked), available=available)
+        others = without_pilots(self._positions(asked), self._pilot_mask)
+        mask = allowed_items(self.bank, self.rules, others, available=available)
         return self._names(mask[0])
 
     @checked
@@ -115,7 +175,8 @@ class Design:
         """Return the open items, and the reason to stop if the test is over.
 
         The open items are those that `allowed` returns. While the stopper waits for the
-        minima of `ContentBalance`, they are the items that the minima need.
+        minima of `ContentBalance`, they are the items that the minima need. At the question of a
+        pilot item they are the pilot items.
 
         Parameters
         ----------
@@ -124,26 +185,42 @@ class Design:
         asked, set_aside
             As for `allowed`.
         """
+        counted = self.without_pilots(asked)
 
         def reasons_of(stopper: Stopper, allowed: NDArray[np.bool_]) -> Reasons:
-            return np.array([stopper.stop(Progress(belief, tuple(asked), self._names(allowed[0])))])
+            return np.array([stopper.stop(Progress(belief, counted, self._names(allowed[0])))])
 
         outlook = ending(
             self.bank,
             self.rules,
             self.stopper,
-            self._positions(asked),
+            self._positions(counted),
             available=self._available(set_aside),
             reasons_of=reasons_of,
         )
+        if self.pilot is not None:
+            pilots = open_pilots(
+                self.pilot,
+                self.bank,
+                self._positions(asked),
+                available=self._not_withheld(set_aside),
+                allowed=outlook.allowed,
+                ended=outlook.reasons != "",
+                places=drawn_places(self.pilot, self.seed, np.zeros(1, dtype=np.intp)),
+            )
+            if pilots.any():
+                return Outlook(self._names(pilots[0]), "", is_pilot=True)
         return Outlook(self._names(outlook.allowed[0]), str(outlook.reasons[0]))
 
     def _positions(self, asked: Sequence[str]) -> NDArray[np.intp]:
         return np.array([[self.bank.position(name) for name in asked]], dtype=np.intp)
 
-    def _available(self, set_aside: Sequence[str]) -> NDArray[np.bool_]:
+    def _not_withheld(self, set_aside: Sequence[str]) -> NDArray[np.bool_]:
         withheld = set(set_aside)
-        available = np.array([[name not in withheld for name in self.bank.item_names]])
+        return np.array([[name not in withheld for name in self.bank.item_names]])
+
+    def _available(self, set_aside: Sequence[str]) -> NDArray[np.bool_]:
+        available = self._not_withheld(set_aside) & ~self._pilot_mask
         return available if self.eligibility is None else available & self._eligible
 
     @cached_property

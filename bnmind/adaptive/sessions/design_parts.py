@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import count
 from typing import ParamSpec, TypeVar
 
 import numpy as np
 
 from bnmind._messages import listed, shown
+from bnmind._registry import made_by_name
 from bnmind.adaptive.assembly.blueprint import Blueprint
 from bnmind.adaptive.assembly.bounds import Bound, CodeBound, ItemsBound, SkillBound
 from bnmind.adaptive.assembly.content_order import ContentOrder
@@ -18,6 +20,8 @@ from bnmind.adaptive.assembly.stages import Stage, Staged, StageItems, StartItem
 from bnmind.adaptive.beliefs.belief import SkillBelief
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.priors import prior_of
+from bnmind.adaptive.pilot.pilot_items import PilotItems, pilot_faults
+from bnmind.adaptive.pilot.rules import PILOT_RULES
 from bnmind.adaptive.selection.baselines import FixedOrder
 from bnmind.adaptive.selection.item_eligibility import ItemEligibility
 from bnmind.adaptive.selection.progressive import Progressive
@@ -32,6 +36,7 @@ from bnmind.adaptive.sessions.design_records import (
     DesignRecord,
     ExposureRecord,
     OrderRecord,
+    PilotRecord,
     StartRecord,
 )
 from bnmind.adaptive.stopping.registry import stopper_by_names
@@ -95,6 +100,8 @@ def design_of(record: DesignRecord, bank: ItemBank, *, text: str) -> Design:
     """
     faults = _Faults()
     bank = faults.at("prior", prior_of, record.prior, bank) or bank
+    if record.parameters == "averaged":
+        bank = bank.averaged()
     grouped = _grouped(record, bank, faults)
     stopper = faults.at("stop", stopper_by_names, record.stop.any) if record.stop else None
     length = most_items_of(stopper)
@@ -110,6 +117,7 @@ def design_of(record: DesignRecord, bank: ItemBank, *, text: str) -> Design:
     selector = _selector(record, stages, blueprint, length, faults)
     order = _order(record.order, bank, faults)
     eligibility = _eligibility(record.exposure, bank, faults)
+    pilot = None if record.pilot is None else _pilot(record.pilot, bank, faults)
     for skill in record.report.skills or ():
         if skill not in bank.skills:
             faults.found.append(f"report.skills: {UnknownNameError('skill', skill, bank.skills)}")
@@ -130,11 +138,29 @@ def design_of(record: DesignRecord, bank: ItemBank, *, text: str) -> Design:
         rules=tuple(rules),
         seed=record.seed or 0,
         eligibility=eligibility,
+        pilot=pilot,
         report=ReportOptions(
-            skills=tuple(record.report.skills or ()), answers=record.report.answers
+            skills=tuple(record.report.skills or ()),
+            answers=record.report.answers,
+            parameters=record.report.parameters,
         ),
         text=text,
     )
+
+
+def _pilot(record: PilotRecord, bank: ItemBank, faults: _Faults) -> PilotItems | None:
+    """Return the pilot items of a record."""
+    if len(_known("pilot.items", record.items, bank, faults)) < len(record.items):
+        return None
+    name = record.by or "least-calibrated"
+    rule = faults.at("pilot.by", made_by_name, "rule for pilot items", PILOT_RULES, name)
+    if rule is None:
+        return None
+    make = partial(PilotItems, places=tuple(record.places), rule=rule, count=record.count)
+    pilot = faults.at("pilot", make, tuple(record.items), record.number, complete=record.complete)
+    if pilot is not None:
+        faults.found += [f"pilot: {problem}" for problem in pilot_faults(pilot, bank)]
+    return pilot
 
 
 def _testlet_names(record: DesignRecord) -> list[str]:

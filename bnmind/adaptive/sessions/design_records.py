@@ -16,6 +16,7 @@ __all__ = [
     "DesignRecord",
     "ExposureRecord",
     "OrderRecord",
+    "PilotRecord",
     "RangeRecord",
     "StartRecord",
     "TestletRecord",
@@ -129,9 +130,21 @@ class _StopRecord(_Part):
     any: Names
 
 
+class PilotRecord(_Part):
+    """New items that are asked to learn their parameters."""
+
+    items: Names
+    number: Positive = 1
+    places: list[Positive] = Field(default=[])
+    by: str | None = None
+    count: bool = False
+    complete: bool = True
+
+
 class _ReportRecord(_Part):
     skills: Names | None = None
     answers: bool = True
+    parameters: bool = False
 
 
 class DesignRecord(_Part):
@@ -140,6 +153,7 @@ class DesignRecord(_Part):
     title: str = ""
     seed: Annotated[int, Field(ge=0)] | None = None
     prior: Any = BANK_PRIOR
+    parameters: Literal["learned", "averaged"] = "learned"
     start: Annotated[list[StartRecord], BeforeValidator(_as_tables)] = Field(default=[])
     select: Annotated[_SelectRecord, BeforeValidator(_as_select)] = _SelectRecord()
     exposure: Annotated[list[ExposureRecord], BeforeValidator(_as_tables)] = Field(default=[])
@@ -148,6 +162,7 @@ class DesignRecord(_Part):
     testlet: Annotated[list[TestletRecord], BeforeValidator(_as_tables)] = Field(default=[])
     enemies: Annotated[list[_EnemiesRecord], BeforeValidator(_as_tables)] = Field(default=[])
     stop: Annotated[_StopRecord, BeforeValidator(_as_stop)] | None = None
+    pilot: PilotRecord | None = None
     report: _ReportRecord = _ReportRecord()
 
 
@@ -211,6 +226,7 @@ def _keys_at(parts: tuple[int | str, ...]) -> list[str]:
         "testlet": TestletRecord,
         "enemies": _EnemiesRecord,
         "stop": _StopRecord,
+        "pilot": PilotRecord,
         "report": _ReportRecord,
     }
     names = [part for part in parts if isinstance(part, str)]

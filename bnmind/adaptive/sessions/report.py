@@ -8,9 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from bnmind._values import CheckedValue
+from bnmind.adaptive.beliefs.belief import SkillBelief
+from bnmind.adaptive.beliefs.parameter_uncertainty import skill_intervals
 from bnmind.adaptive.beliefs.person_fit import AnswerFit
+from bnmind.adaptive.sessions.design import Design
+from bnmind.adaptive.sessions.events import SessionState
 
-__all__ = ["SessionReport", "SkillReport"]
+__all__ = ["SessionReport", "SkillReport", "report_of"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,6 +31,9 @@ class SkillReport(CheckedValue):
     """The probability of that level."""
     levels: Mapping[str, float]
     """The probability of every level."""
+    interval: tuple[float, float] | None = None
+    """How far the probability of the most probable level is uncertain because the parameters are:
+    an interval of 90 %; see `skill_intervals`. None unless the design asks for it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +68,71 @@ class SessionReport(CheckedValue):
     """The reason why the test is over; empty if it continues."""
     impossible: bool = False
     """Whether no profile of the skills explains all answers; see `Session.impossible`."""
+    pilot: tuple[str, ...] = ()
+    """The items asked whose answers do not count; see `PilotItems`."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain data, for JSON."""
         return dataclasses.asdict(self)
+
+
+def report_of(
+    design: Design,
+    state: SessionState,
+    prior: SkillBelief,
+    belief: SkillBelief,
+    *,
+    answers: tuple[AnswerFit, ...],
+    stop_reason: str,
+) -> SessionReport:
+    """Return the report of a test.
+
+    Parameters
+    ----------
+    design, state
+        The design of the test, and its state.
+    prior, belief
+        The belief before the first answer, and now.
+    answers
+        The person fit of the answers that count.
+    stop_reason
+        The reason why the test is over; empty if it continues.
+    """
+    bank, profile = design.bank, belief.profile()
+    intervals = skill_intervals(belief) if design.report.parameters else None
+    skills = []
+    for name, label in zip(bank.skills, bank.labels, strict=True):
+        marginal = belief.marginal(name).tolist()
+        levels = dict(zip(bank.variable(name).states, marginal, strict=True))
+        level = max(levels, key=lambda state: levels[state])
+        skills.append(
+            SkillReport(
+                skill=name,
+                label=label,
+                level=level,
+                probability=levels[level],
+                levels=levels,
+                interval=None if intervals is None else intervals[name][level],
+            )
+        )
+    asked = [bank.item(name) for name in state.asked]
+    return SessionReport(
+        title=bank.title,
+        asked=state.asked,
+        skipped=state.skipped,
+        answers=answers,
+        skills=tuple(skills),
+        profile={
+            skill: bank.variable(skill).states[level]
+            for skill, level in zip(bank.skills, profile.levels, strict=True)
+        },
+        profile_probability=profile.probability,
+        entropy_before=prior.entropy,
+        entropy=belief.entropy,
+        log_evidence=belief.log_evidence,
+        cost=sum(item.cost for item in asked),
+        time=sum(item.time for item in asked),
+        stop_reason=stop_reason,
+        impossible=belief.error_chance != prior.error_chance,
+        pilot=design.pilots_among(state.asked),
+    )

@@ -17,6 +17,7 @@ from bnmind.adaptive.beliefs.belief import SkillBelief
 from bnmind.adaptive.beliefs.person_fit import AnswerFit, person_fit
 from bnmind.adaptive.beliefs.start import start_belief
 from bnmind.adaptive.items.bank import ItemBank
+from bnmind.adaptive.pilot.pilot_items import selected_pilot
 from bnmind.adaptive.selection.ranking import RankedItem, rank_items
 from bnmind.adaptive.selection.selector import Selection
 from bnmind.adaptive.sessions.design import Design, Outlook
@@ -27,7 +28,7 @@ from bnmind.adaptive.sessions.events import (
     believed,
 )
 from bnmind.adaptive.sessions.history import History, history_of
-from bnmind.adaptive.sessions.report import SessionReport, SkillReport
+from bnmind.adaptive.sessions.report import SessionReport, report_of
 from bnmind.adaptive.sessions.session_files import (
     exists_already,
     read_log,
@@ -174,7 +175,8 @@ class Session(CheckedValue):
         full_design = dataclasses.replace(full_design, seed=saved.seed)
         prior = start_belief(full_design.bank) if belief is None else belief
         state = replayed(place, full_design.bank, saved.events)
-        now = believed(prior, state.responses, error_chance=prior.error_chance)
+        counted = full_design.counted(state.responses)
+        now = believed(prior, counted, error_chance=prior.error_chance)
         history = history_of(saved.events)
         return cls(
             design=full_design,
@@ -212,7 +214,7 @@ class Session(CheckedValue):
     def progress(self) -> Progress:
         """The progress of the test, as input to a stopper."""
         allowed = self.design.allowed(self.state.asked, self.state.set_aside)
-        return Progress(self.belief, self.state.asked, allowed)
+        return Progress(self.belief, self.design.without_pilots(self.state.asked), allowed)
 
     @property
     def stop_reason(self) -> str:
@@ -225,6 +227,8 @@ class Session(CheckedValue):
         if not self.allowed:
             raise NothingToAskError(f"no item may be asked: {self.stop_reason or NOTHING_LEFT}")
         rng = self.design.rng(len(self.state.asked))
+        if self._outlook.is_pilot and self.design.pilot is not None:
+            return selected_pilot(self.design.pilot, self.belief, self.allowed, rng=rng)
         return self.design.selector.select(self.belief, self.allowed, rng=rng)
 
     def next_item(self) -> str:
@@ -383,40 +387,18 @@ class Session(CheckedValue):
 
         ``p_value`` is the probability of an answer at least as surprising.
         """
-        answered = [item for item in self.state.asked if item in self.state.responses]
+        answered = [item for item in self.state.asked if item in self.belief.responses]
         return person_fit(self.belief, answered)
 
     def report(self) -> SessionReport:
         """Return the report of the test."""
-        profile = self.belief.profile()
-        skills = []
-        for name, label in zip(self.bank.skills, self.bank.labels, strict=True):
-            levels = self.posterior[name]
-            level = max(levels, key=lambda state: levels[state])
-            skills.append(
-                SkillReport(
-                    skill=name, label=label, level=level, probability=levels[level], levels=levels
-                )
-            )
-        asked = [self.bank.item(name) for name in self.state.asked]
-        return SessionReport(
-            title=self.bank.title,
-            asked=self.state.asked,
-            skipped=self.state.skipped,
+        return report_of(
+            self.design,
+            self.state,
+            self.prior,
+            self.belief,
             answers=self.person_fit(),
-            skills=tuple(skills),
-            profile={
-                skill: self.bank.variable(skill).states[level]
-                for skill, level in zip(self.bank.skills, profile.levels, strict=True)
-            },
-            profile_probability=profile.probability,
-            entropy_before=self.prior.entropy,
-            entropy=self.belief.entropy,
-            log_evidence=self.belief.log_evidence,
-            cost=sum(item.cost for item in asked),
-            time=sum(item.time for item in asked),
             stop_reason=self.stop_reason,
-            impossible=self.impossible,
         )
 
     def _withheld(self, item: str) -> tuple[str, ...]:
@@ -430,7 +412,7 @@ class Session(CheckedValue):
         """Return the session after an event; ``response`` as for `SessionState.after`."""
         state = self.state.after(self.bank, event, response=response)
         usual = self.prior.error_chance
-        belief = believed(self.belief, state.responses, error_chance=usual)
+        belief = believed(self.belief, self.design.counted(state.responses), error_chance=usual)
         after = dataclasses.replace(
             self, history=self.history.after(event), state=state, belief=belief
         )

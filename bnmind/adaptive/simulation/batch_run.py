@@ -13,6 +13,14 @@ from bnmind.adaptive.beliefs.batch_belief import MISSING, BatchBelief, Responses
 from bnmind.adaptive.beliefs.belief import SkillBelief
 from bnmind.adaptive.beliefs.response_errors import updated_batch_anyway
 from bnmind.adaptive.items.bank import ItemBank
+from bnmind.adaptive.pilot.pilot_items import (
+    PilotItems,
+    chosen_pilots,
+    drawn_places,
+    open_pilots,
+    pilot_mask,
+    without_pilots,
+)
 from bnmind.adaptive.responses.examinees import Levels
 from bnmind.adaptive.selection.luck import generator_of
 from bnmind.adaptive.selection.rules import Rule, asked_mask
@@ -41,6 +49,8 @@ class TestProtocol:
     seed: int
     posteriors: bool = False
     """Whether to keep the probabilities of the skills at each step."""
+    pilot: PilotItems | None = None
+    """New items that are asked to learn their parameters."""
 
     @property
     def bank(self) -> ItemBank:
@@ -124,6 +134,7 @@ def run_batch(
     values: list[Floats] = []
     profiles, probabilities = np.zeros(levels.shape, dtype=np.intp), np.zeros(n)
     posteriors: list[Floats] = []
+    pilots = _Pilots(protocol, numbers)
     while True:
         rows = running
         moment = Moment(
@@ -139,8 +150,10 @@ def run_batch(
             posteriors.append(posteriors[-1].copy() if posteriors else side_by_side(beliefs))
             posteriors[-1][rows] = side_by_side(beliefs)
         available = eligible[rows] & ~aside[rows]
-        outlook = _ending(protocol, moment, asked[rows], available)
-        allowed, ended = outlook.allowed, outlook.reasons
+        outlook = _ending(protocol, moment, pilots.without(asked[rows]), available & pilots.others)
+        candidates = pilots.open(rows, asked[rows], available, outlook)
+        is_pilot = candidates.any(axis=1)
+        allowed, ended = outlook.allowed, np.where(is_pilot, "", outlook.reasons)
         continues = ended == ""
         if not continues.all():
             reasons[rows[~continues]] = ended[~continues]
@@ -151,15 +164,16 @@ def run_batch(
             profiles[ended_rows], probabilities[ended_rows] = best.levels, best.probabilities
             posteriors[-1][ended_rows] = side_by_side(finished)
             running, beliefs, allowed = rows[continues], beliefs.take(continues), allowed[continues]
+            candidates = candidates[continues]
         if not len(running):
             break
         luck = _Luck(protocol.seed, numbers[running], len(values) - 1, len(bank.items))
-        selection = selector.select_batch(beliefs, allowed, luck=luck)
+        items, set_aside = pilots.selected(selector, beliefs, allowed, candidates, luck)
         asked = np.concatenate([asked, np.full((n, 1), MISSING)], axis=1)
-        asked[running, -1] = selection.items
-        aside[running] |= selection.set_aside
-        answers = responses[running, selection.items].astype(np.intp)
-        beliefs = updated_batch_anyway(beliefs, selection.items, answers)
+        asked[running, -1] = items
+        aside[running] |= set_aside
+        answers = responses[running, items].astype(np.intp)
+        beliefs = updated_batch_anyway(beliefs, pilots.counted(items), answers)
         impossible[running] = beliefs.error_chances > 0
     return BatchOfTests(
         asked=asked,
@@ -172,6 +186,74 @@ def run_batch(
         probabilities=probabilities,
         posteriors=np.stack(posteriors, axis=1),
     )
+
+
+class _Pilots:
+    """The pilot items in the tests of some examinees."""
+
+    def __init__(self, protocol: TestProtocol, numbers: NDArray[np.intp]) -> None:
+        self.bank, self.pilot = protocol.bank, protocol.pilot
+        self.mask = np.zeros(len(self.bank.items), dtype=bool)
+        if self.pilot is not None:
+            self.mask = pilot_mask(self.pilot, self.bank)
+            self.places = drawn_places(self.pilot, protocol.seed, numbers)
+        self.others = ~self.mask
+
+    def without(self, asked: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return the items asked that are not pilot items, in order."""
+        return asked if self.pilot is None else without_pilots(asked, self.mask)
+
+    def open(
+        self,
+        rows: NDArray[np.intp],
+        asked: NDArray[np.intp],
+        available: NDArray[np.bool_],
+        outlook: Ending,
+    ) -> NDArray[np.bool_]:
+        """Return the pilot items of which one is asked next, ``(examinees, items)``."""
+        if self.pilot is None:
+            return np.zeros(available.shape, dtype=bool)
+        return open_pilots(
+            self.pilot,
+            self.bank,
+            asked,
+            available=available,
+            allowed=outlook.allowed,
+            ended=outlook.reasons != "",
+            places=self.places[rows],
+        )
+
+    def selected(
+        self,
+        selector: Selector[SkillBelief],
+        beliefs: BatchBelief,
+        allowed: NDArray[np.bool_],
+        candidates: NDArray[np.bool_],
+        luck: _Luck,
+    ) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+        """Return the next item of each examinee, and the items withheld from then on."""
+        is_pilot = candidates.any(axis=1)
+        if self.pilot is None or not is_pilot.any():
+            selection = selector.select_batch(beliefs, allowed, luck=luck)
+            return selection.items, selection.set_aside
+        items, aside = np.empty(len(allowed), dtype=np.intp), np.zeros(allowed.shape, dtype=bool)
+        drawn = np.asarray(luck)
+        some = beliefs.take(is_pilot)
+        masses = some.masses(np.flatnonzero(self.mask))
+        items[is_pilot], _ = chosen_pilots(
+            self.pilot, self.bank, candidates[is_pilot], masses, drawn[is_pilot]
+        )
+        if not is_pilot.all():
+            rest = ~is_pilot
+            selection = selector.select_batch(beliefs.take(rest), allowed[rest], luck=drawn[rest])
+            items[rest], aside[rest] = selection.items, selection.set_aside
+        return items, aside
+
+    def counted(self, items: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return the items whose answers count for the belief; `MISSING` for pilot items."""
+        if self.pilot is None or self.pilot.count:
+            return items
+        return np.where(self.mask[items], MISSING, items)
 
 
 def _measured(
@@ -194,7 +276,9 @@ def _ending(
     """Return the open items of each test, or the reason for its end, as `Design.outlook`."""
 
     def reasons_of(stopper: Stopper, allowed: NDArray[np.bool_]) -> Reasons:
-        return stopper.stop_batch(BatchProgress(moment.beliefs, moment.asked, allowed, asked))
+        plain = protocol.pilot is None
+        was_asked = moment.asked if plain else asked_mask(protocol.bank, asked)
+        return stopper.stop_batch(BatchProgress(moment.beliefs, was_asked, allowed, asked))
 
     return ending(
         protocol.bank,

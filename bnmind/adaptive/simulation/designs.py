@@ -42,7 +42,8 @@ def simulate_designs(
     examinees
         The examinees; see `simulate`.
     options
-        The measures and the number of workers. The rules and the seed are those of the designs.
+        The measures and the number of workers. The rules, the pilot items and
+        the seed are those of the designs.
     progress
         Called from time to time with the number of finished tests and of all tests.
 
@@ -138,4 +139,6 @@ def _eligible(design: Design, examinees: Examinees) -> NDArray[np.bool_] | None:
 
 
 def _of_design(options: SimulationOptions | None, design: Design) -> SimulationOptions:
-    return dataclasses.replace(options or SimulationOptions(), rules=design.rules, seed=design.seed)
+    return dataclasses.replace(
+        options or SimulationOptions(), rules=design.rules, seed=design.seed, pilot=design.pilot
+    )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from bnmind._arguments import check_fields
 from bnmind._messages import listed
 from bnmind._workers import Backend, faults_of_workers
+from bnmind.adaptive.pilot.pilot_items import PilotItems
 from bnmind.adaptive.selection.rules import Enemies, Rule, Testlets
 from bnmind.adaptive.simulation.measures import Measure
 from bnmind.errors import InvalidArgumentError
@@ -42,6 +43,8 @@ class SimulationOptions:
     until
         Asked after each batch of examinees; if it returns true, the simulation ends with the
         first examinees, whose tests are finished. `replay` does not ask it.
+    pilot
+        New items that are asked in each test to learn their parameters.
 
     Raises
     ------
@@ -56,6 +59,7 @@ class SimulationOptions:
     posteriors: bool = False
     workers: int | Backend = 1
     until: Callable[[], bool] | None = None
+    pilot: PilotItems | None = None
 
     def __post_init__(self) -> None:
         check_fields(self)

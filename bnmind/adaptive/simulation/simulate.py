@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import checked
+from bnmind._messages import listed
 from bnmind._workers import Backend, results_of
 from bnmind.adaptive.beliefs.batch_belief import MISSING, BatchBelief, Responses
 from bnmind.adaptive.beliefs.belief import SkillBelief
@@ -18,6 +19,7 @@ from bnmind.adaptive.beliefs.profile_space import n_profiles
 from bnmind.adaptive.beliefs.start import start_beliefs
 from bnmind.adaptive.beliefs.tree_batch import TreeBatch
 from bnmind.adaptive.items.bank import ItemBank
+from bnmind.adaptive.pilot.pilot_items import pilot_faults
 from bnmind.adaptive.responses.examinees import Examinees, Levels
 from bnmind.adaptive.selection.selector import Selector
 from bnmind.adaptive.simulation.batch_run import TestProtocol, run_batch
@@ -168,6 +170,9 @@ def simulate(
                 mask.dtype,
             )
         may = may & mask
+    problems = [] if asked.pilot is None else pilot_faults(asked.pilot, bank)
+    if problems:
+        raise InvalidArgumentError(listed(problems), tuple(problems))
     prior = start_beliefs(bank, 1)
     protocol = TestProtocol(
         prior=prior,
@@ -177,6 +182,7 @@ def simulate(
         predictor=Predictor.of(bank),
         seed=asked.seed,
         posteriors=asked.posteriors,
+        pilot=asked.pilot,
     )
     size = asked.batch_size or _batch_size(bank, prior)
     blocks = _blocks(len(examinees), size, asked.workers)

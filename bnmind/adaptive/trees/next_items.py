@@ -48,7 +48,7 @@ def outlook_of(design: Design, beliefs: BatchBelief, asked: NDArray[np.intp]) ->
         design.rules,
         design.stopper,
         asked,
-        available=np.ones(was_asked.shape, dtype=bool),
+        available=np.broadcast_to(design.operational, was_asked.shape),
         reasons_of=reasons_of,
     )
 

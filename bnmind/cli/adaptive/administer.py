@@ -340,6 +340,8 @@ def _show_report(console: Console, session: Session) -> None:
     if report.impossible:
         console.print(f"\n{_IMPOSSIBLE}", soft_wrap=True)
     items = counted(len(report.asked), "item")
+    if report.pilot:
+        items += f" ({len(report.pilot)} new, which do not count)"
     skipped = f", {len(report.skipped)} skipped" if report.skipped else ""
     console.print(
         f"\n{items} asked{skipped}; {report.entropy_before:.2f} bits unknown before,"
@@ -356,9 +358,14 @@ def _show_report(console: Console, session: Session) -> None:
         table.add_row(report.skills[0].label, f"{mean:.2f} ± {deviation:.2f}")
         show_table(console, table)
         return
-    table = plain_table("skill", "level", "probability")
+    header = ["skill", "level", "probability"]
+    if shown.parameters:
+        header.append("if the parameters were others (90 %)")
+    table = plain_table(*header)
     for skill in report.skills:
         if shown.skills and skill.skill not in shown.skills:
             continue
-        table.add_row(skill.label, skill.level, percent(skill.probability))
+        ends = skill.interval or ()
+        more = [" to ".join(percent(end) for end in ends)] if shown.parameters else []
+        table.add_row(skill.label, skill.level, percent(skill.probability), *more)
     show_table(console, table)
