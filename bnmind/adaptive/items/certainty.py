@@ -38,7 +38,7 @@ from typing import TypeAlias
 import numpy as np
 
 from bnmind._arguments import check_fields, number_array
-from bnmind._values import CheckedValue, freeze
+from bnmind._values import CheckedValue, freeze, sealed
 from bnmind.adaptive.response_models.base import ResponseModel
 from bnmind.adaptive.response_models.base.vector import parameter_vector
 from bnmind.errors import InvalidModelError
@@ -94,8 +94,7 @@ class TableCertainty(CheckedValue):
     @property
     def means(self) -> Floats:
         """``(rows, responses)``: the expected chances."""
-        means: Floats = self.counts / self.counts.sum(axis=1, keepdims=True)
-        return means
+        return sealed(self.counts / self.counts.sum(axis=1, keepdims=True))
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,7 +139,7 @@ class ParameterCertainty(CheckedValue):
     @property
     def errors(self) -> Floats:
         """``(parameters,)``: the standard deviations."""
-        return np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
+        return sealed(np.sqrt(np.maximum(np.diag(self.covariance), 0.0)))
 
 
 Certainty: TypeAlias = TableCertainty | ParameterCertainty

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bnmind._arguments import check_fields, checked
 from bnmind._messages import listed
-from bnmind._values import CheckedValue
+from bnmind._values import CheckedValue, sealed
 from bnmind.adaptive.beliefs.belief import SkillBelief
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.pilot.pilot_items import (
@@ -130,7 +130,7 @@ class Design:
     @property
     def operational(self) -> NDArray[np.bool_]:
         """A mask of the items that are not pilot items, ``(items,)``."""
-        return ~self._pilot_mask
+        return sealed(~self._pilot_mask)
 
     @checked
     def pilots_among(self, items: Sequence[str]) -> tuple[str, ...]:
