@@ -544,7 +544,16 @@ def of_functions() -> Iterator[Call]:
             (function, {**learning_many, **groups, "progress": tests["progress"]})
             for function, groups in (
                 (adaptive.learn_groups, {"groups": [0, 1] * 20}),
-                (adaptive.item_functioning, {"groups": [0, 1] * 20, "items": ["a"]}),
+                (
+                    adaptive.item_functioning,
+                    {
+                        "groups": [0, 1] * 20,
+                        "items": ["a"],
+                        "anchors": ["b"],
+                        "purify": False,
+                        "alpha": 0.1,
+                    },
+                ),
             )
         ),
         (adaptive.irt_options, {"model": irt, "start": irt_start, "options": options}),

@@ -29,6 +29,7 @@ from bnmind.adaptive import (
     learn,
     learn_irt,
     standard_errors,
+    start_belief,
 )
 from bnmind.information import Floats
 from tests.data_sets import data_set
@@ -170,6 +171,21 @@ def test_a_parameter_without_an_error_says_why() -> None:
     rasch = coefficients(learn_irt(SMALL, IRT_MODELS["rasch"]))
     assert rasch.of("item_1")["slope"].note == "fixed"
     assert rasch.of("item_1")["difficulty"].error > 0
+
+
+def test_fewer_patterns_than_parameters_give_errors_item_by_item() -> None:
+    q = Q * 8
+    bank = ItemBank.from_qmatrix(q, 0.2, 0.15)
+    few = learn(Examinees.drawn(bank, 60, seed=1).responses, q, options=ONE)
+    found = coefficients(few)
+    assert found.item_by_item
+    assert sum(np.isfinite(row.error) for row in found.rows) > 60
+    row = found.of("item_1")["guess"]
+    table = start_belief(few.bank).marginal("skill_1")
+    # The profiles are nearly known, so the error is that of a share.
+    expected = np.sqrt(row.value * (1 - row.value) / (60 * table[0]))
+    assert row.error == pytest.approx(expected, rel=0.25)
+    assert not coefficients(learn(SMALL, Q, options=ONE)).item_by_item
 
 
 def test_priors_make_surer() -> None:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 from scipy.stats import chi2
 
 from bnmind.adaptive import (
+    IRT_MODELS,
+    AbilityGrid,
     Bounds,
     Dina,
     Dino,
@@ -23,6 +26,8 @@ from bnmind.adaptive import (
     compare_models,
     compare_structures,
     irt_bank,
+    irt_options,
+    irt_start,
     item_functioning,
     learn,
     learn_groups,
@@ -201,11 +206,95 @@ def test_items_are_tested_between_the_groups_that_answered_them_with_their_bound
         item_functioning(codes, Q, groups, gate=Nida)
 
 
-def test_groups_whose_abilities_are_fixed_are_refused() -> None:
-    bank = irt_bank([Logistic(1.0, b) for b in (-1, 0, 1)])
-    codes = Examinees.drawn(bank, 40, seed=1).responses
+def test_groups_whose_skills_are_fixed_are_refused() -> None:
+    codes, groups = drawn(40, 1, LOW, HIGH)
     with pytest.raises(InvalidArgumentError, match="groups cannot differ"):
-        learn_groups(codes, bank, ["a", "b"] * 20, options=LearningOptions(fixed={"ability"}))
+        learn_groups(codes, LOW, groups, options=LearningOptions(fixed={"skill_1", "skill_2"}))
+
+
+SLOPES = np.array([0.8, 1.2, 1.5, 1.0, 2.0, 1.3])
+DIFFICULTIES = np.array([-1.0, 0.0, 0.5, 1.0, 0.2, -0.4])
+
+
+def able(n: int, seed: int, harder: dict[int, float]) -> tuple[np.ndarray, list[str]]:
+    """Return the responses of two groups, of which the second has a mean of 0.6 and a deviation of
+    1.3, and finds some items harder."""
+    rng = np.random.default_rng(seed)
+    theta = np.concatenate([rng.normal(size=n), 0.6 + 1.3 * rng.normal(size=n)])
+    difficulties = np.tile(DIFFICULTIES, (2 * n, 1))
+    for item, more in harder.items():
+        difficulties[n:, item] += more
+    chances = 1 / (1 + np.exp(-SLOPES * (theta[:, None] - difficulties)))
+    codes = (rng.random(chances.shape) < chances).astype(int)
+    return codes, ["g0"] * n + ["g1"] * n
+
+
+def test_groups_of_one_ability_reach_the_maximum_of_a_general_solver() -> None:
+    codes, groups = able(200, 3, {})
+    model = IRT_MODELS["2PL"]
+    start = irt_start(codes, model)
+    options = irt_options(model, start, LearningOptions(tolerance=1e-9))
+    found = learn_groups(codes, start, groups, options=options)
+    assert found.n_parameters == 12 + 2
+    theta = np.linspace(-6, 6, 61)
+
+    def negative(x: np.ndarray) -> float:
+        p = 1 / (1 + np.exp(-x[:6] * (theta[:, None] - x[6:12])))
+        likely = np.exp(codes @ np.log(p).T + (1 - codes) @ np.log(1 - p).T)
+        total = 0.0
+        for part, (mean, deviation) in enumerate(((0.0, 1.0), (x[12], np.exp(x[13])))):
+            weights = np.exp(-0.5 * ((theta - mean) / deviation) ** 2)
+            own = likely[part * 200 : part * 200 + 200]
+            total += np.log(own @ (weights / weights.sum())).sum()
+        return -float(total)
+
+    best = minimize(negative, np.array([1.0] * 6 + [0.0] * 8), method="BFGS")
+    assert found.log_likelihood == pytest.approx(-best.fun, abs=1e-4)
+    assert found.abilities["g0"] == pytest.approx((0.0, 1.0), abs=1e-6)
+    assert found.abilities["g1"] == pytest.approx((best.x[12], np.exp(best.x[13])), abs=0.005)
+
+
+def test_items_of_one_ability_are_tested_and_anchors_purified() -> None:
+    codes, groups = able(400, 5, {1: 1.5, 2: 1.5})
+    model = IRT_MODELS["2PL"]
+    start = irt_start(codes, model)
+    options = irt_options(model, start, LearningOptions(tolerance=1e-3))
+    found = item_functioning(codes, start, groups, options=options, purify=True)
+    assert [one.item for one in found if one.p_value < 0.05] == ["item_2", "item_3"]
+    assert all(one.degrees == 2 for one in found)
+    assert all(one.differences[0] < -0.05 for one in found[1:3])
+    assert found[0].anchors == ("item_4", "item_5", "item_6")
+    assert found[1].anchors == ("item_1", "item_4", "item_5", "item_6")
+    named = item_functioning(
+        codes, start, groups, items=["item_3"], anchors=["item_5", "item_6"], options=options
+    )
+    assert named[0].p_value < 0.001
+    assert named[0].anchors == ("item_5", "item_6")
+    rasch = IRT_MODELS["rasch"]
+    equal = irt_options(rasch, irt_start(codes, rasch))
+    one = item_functioning(codes, irt_start(codes, rasch), groups, items=["item_2"], options=equal)
+    assert one[0].degrees == 1
+    for wrong, words in (({"anchors": []}, "at least one anchor"), ({"alpha": 0.0}, "alpha")):
+        with pytest.raises(InvalidArgumentError, match=words):
+            item_functioning(codes, start, groups, options=options, **wrong)
+    with pytest.raises(UnknownNameError):
+        item_functioning(codes, start, groups, options=options, anchors=["item_99"])
+
+
+def test_items_of_known_parameters_tell_the_mean_and_deviation_of_other_people() -> None:
+    codes, _ = able(1500, 7, {})
+    curves = [Logistic(a, b) for a, b in zip(SLOPES.tolist(), DIFFICULTIES.tolist(), strict=True)]
+    bank = irt_bank(curves, AbilityGrid.normal(n_points=61, reach=6.0))
+    options = LearningOptions(fixed=set(bank.item_names), moved={"ability"})
+    found = learn(codes[1500:], bank, options=options)
+    assert found.n_parameters == 2
+    values = np.linspace(-6, 6, 61)
+    weights = start_belief(found.bank).marginal("ability")
+    mean = weights @ values
+    assert mean == pytest.approx(0.6, abs=0.1)
+    assert np.sqrt(weights @ (values - mean) ** 2) == pytest.approx(1.3, abs=0.12)
+    with pytest.raises(InvalidArgumentError, match="two of them"):
+        LearningOptions(fixed={"ability"}, moved={"ability"})
 
 
 def test_a_qmatrix_with_levels_is_not_validated() -> None:

@@ -92,6 +92,21 @@ def test_groups_are_compared() -> None:
     assert_one_line_error(run("judge", "r.csv", "--qmatrix", "q.csv", "--groups"), "--group-column")
 
 
+def test_groups_of_one_ability_are_compared() -> None:
+    lines = Path("g.csv").read_text().split("\n")
+    four = [",".join(line.split(",")[:5]) for line in lines]
+    Path("g.csv").write_text("\n".join(four))
+    more = ("--gate", "rasch", "--group-column", "school")
+    found = run_json("judge", "g.csv", *more, "--purify")
+    assert all(one["degrees"] == 1 for one in found["groups"])
+    assert all(one["anchors"] for one in found["groups"])
+    assert found["abilities"]["north"]["mean"] == pytest.approx(0.0, abs=1e-9)
+    assert abs(found["abilities"]["south"]["mean"]) < 0.3
+    said = run("judge", "g.csv", *more, "--anchors", "item_1, item_2").stdout
+    assert "at least 1 anchor" in said
+    assert "mean ability" in said
+
+
 def test_missing_responses_are_told() -> None:
     text = Path("r.csv").read_text().split("\n")
     text[1] = "," + text[1].split(",", 1)[1]

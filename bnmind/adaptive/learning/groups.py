@@ -3,6 +3,9 @@
 The items have the same parameters in all groups; each group has a distribution of the skills of its
 own. The E-step is that of each group; the M-step of the items uses the counts of all.
 
+The scale of one ability is that of the first group, whose ability is as in the options, such as
+normal with mean 0 and deviation 1. The means and deviations of the other groups are learned.
+
 References
 ----------
 R. Bock and M. Zimowski, "Multiple group IRT", in *Handbook of Modern Item Response Theory*, 1997;
@@ -29,11 +32,13 @@ from bnmind.adaptive.items.skill_distributions import ProfileDistribution
 from bnmind.adaptive.learning.em.em import BankAscent, Parameters
 from bnmind.adaptive.learning.em.response_layout import Expectation, Expected
 from bnmind.adaptive.learning.inputs import learning_inputs
+from bnmind.adaptive.learning.irt import has_curves
 from bnmind.adaptive.learning.learn import LearningModel
 from bnmind.adaptive.learning.parameters.options import LearningOptions
 from bnmind.adaptive.learning.parameters.skill_families import SkillFamilies
 from bnmind.adaptive.learning.starts import all_climbs, usual_starts
 from bnmind.adaptive.response_models.base import ResponseModel
+from bnmind.adaptive.response_models.base.abilities import ability_values
 from bnmind.adaptive.response_models.dina import Dina
 from bnmind.adaptive.responses.responses import Responses
 from bnmind.errors import InvalidArgumentError
@@ -75,6 +80,22 @@ class LearnedGroups(CheckedValue):
     def __getitem__(self, group: str) -> ItemBank:
         """Return the bank of a group."""
         return self.banks[self.groups.index(group)]
+
+    @property
+    def abilities(self) -> dict[str, tuple[float, float]]:
+        """The mean and the standard deviation of the ability in each group, for banks of one.
+
+        Empty for banks of skills.
+        """
+        found = {}
+        for group, bank in zip(self.groups, self.banks, strict=True):
+            if has_curves(bank):
+                (ability,) = bank.skills
+                values = ability_values(bank.variable(ability))
+                weights = np.real(bank.network.cpd(ability).to_factor().values)
+                mean = float(weights @ values)
+                found[group] = mean, math.sqrt(float(weights @ (values - mean) ** 2))
+        return found
 
     @property
     def log_likelihood(self) -> float:
@@ -126,7 +147,8 @@ def learn_groups(
     asked = options or LearningOptions()
     bank, data = learning_inputs(responses, model, gate, skills)
     names, positions = group_positions(data.groups if groups is None else groups, len(data))
-    if set(asked.fixed) >= {v.name for v in bank.hidden}:
+    later = options_of_later_groups(bank, asked)
+    if later is None and set(asked.fixed) >= {v.name for v in bank.hidden}:
         raise InvalidArgumentError(
             "all hidden variables are fixed, so that groups cannot differ in them: differences of"
             " the groups would be taken for differences of the items",
@@ -134,9 +156,14 @@ def learn_groups(
         )
     layout = LearningModel.of(bank, asked)
     members = [positions == number for number in range(len(names))]
-    families = GroupFamilies(layout.skills, len(names))
+    other = layout if later is None else LearningModel.of(bank, later)
+    models = [layout, *[other] * (len(names) - 1)]
+    families = GroupFamilies(tuple(one.skills for one in models))
     expectation = GroupExpectation(
-        families, tuple(layout.expectation(data, asked, part) for part in members)
+        families,
+        tuple(
+            one.expectation(data, asked, part) for one, part in zip(models, members, strict=True)
+        ),
     )
     ascent = BankAscent(layout.layout, families, expectation, layout.least)
 
@@ -152,13 +179,29 @@ def learn_groups(
     return LearnedGroups(
         groups=names,
         banks=tuple(
-            layout.bank_of(Parameters(found.items, tables), title=bank.title, source=bank.source)
-            for tables in families.split(found.skills)
+            one.bank_of(Parameters(found.items, tables), title=bank.title, source=bank.source)
+            for one, tables in zip(models, families.split(found.skills), strict=True)
         ),
         sizes=tuple(int(part.sum()) for part in members),
-        n_parameters=of_items + len(names) * layout.skills.n_parameters,
+        n_parameters=of_items + sum(one.skills.n_parameters for one in models),
         record=record,
         parameters=found,
+    )
+
+
+def options_of_later_groups(bank: ItemBank, options: LearningOptions) -> LearningOptions | None:
+    """Return the options for the groups after the first; None if they are the same.
+
+    The mean and the deviation of one ability are learned in them.
+    """
+    if not has_curves(bank):
+        return None
+    abilities = frozenset(bank.skills)
+    return replace(
+        options,
+        fixed=options.fixed - abilities,
+        scaled=options.scaled - abilities,
+        moved=options.moved | abilities,
     )
 
 
@@ -166,28 +209,29 @@ def learn_groups(
 class GroupFamilies:
     """The distributions of the skills of all groups, one after the other."""
 
-    families: SkillFamilies
-    n_groups: int
+    groups: tuple[SkillFamilies, ...]
 
     def split(self, tables: tuple[Floats, ...]) -> list[tuple[Floats, ...]]:
         """Return the tables of each group."""
-        n = len(tables) // self.n_groups
+        n = len(tables) // len(self.groups)
         return [tables[start : start + n] for start in range(0, len(tables), n)]
 
     def log_prior(self, tables: tuple[Floats, ...]) -> float:
         """Return the sum over the groups."""
-        return sum(self.families.log_prior(part) for part in self.split(tables))
+        parts = zip(self.groups, self.split(tables), strict=True)
+        return sum(one.log_prior(part) for one, part in parts)
 
     def maximize(
         self, tables: tuple[Floats, ...], counts: tuple[Floats, ...]
     ) -> tuple[Floats, ...]:
         """Return the tables of each group from its own counts."""
-        parts = zip(self.split(tables), self.split(counts), strict=True)
-        return tuple(t for part, n in parts for t in self.families.maximize(part, n))
+        parts = zip(self.groups, self.split(tables), self.split(counts), strict=True)
+        return tuple(t for one, part, n in parts for t in one.maximize(part, n))
 
     def settled(self, tables: tuple[Floats, ...]) -> tuple[Floats, ...]:
         """Return tables of which those made from fewer numbers have their form."""
-        return tuple(t for part in self.split(tables) for t in self.families.settled(part))
+        parts = zip(self.groups, self.split(tables), strict=True)
+        return tuple(t for one, part in parts for t in one.settled(part))
 
 
 @dataclass(frozen=True, eq=False)

@@ -148,6 +148,7 @@ class LearningModel:
             options.priors,
             together=together,
             scaled=options.scaled,
+            moved=options.moved,
             least=least,
         )
         return cls(bank, layout, skills, least)

@@ -102,7 +102,7 @@ def item_rules(bank: ItemBank, options: LearningOptions) -> tuple[ItemRule, ...]
     for name in sorted(set(options.fixed) - known):
         raise UnknownNameError("item or skill", name, sorted(known))
     hidden = {v.name for v in bank.hidden}
-    for name in sorted(set(options.scaled) - hidden):
+    for name in sorted({*options.scaled, *options.moved} - hidden):
         raise UnknownNameError("ability", name, sorted(hidden))
     if not isinstance(options.bounds, Bounds):
         for name in options.bounds:

@@ -18,6 +18,7 @@ _MOST_PARAMETERS = 3000
 """With more, standard errors take long, and need --coefficients to be asked for."""
 
 _NONE = "–"
+_ALONE = " of each item by itself, as the responses have fewer patterns than there are parameters"
 
 
 def coefficients_or_reason(found: Learned, *, wanted: bool) -> Coefficients | str:
@@ -55,8 +56,8 @@ def item_table(found: Learned, known: Coefficients | str) -> tuple[list[str], li
     if isinstance(known, str):
         below = f"No standard errors: {known}."
     else:
-        below = f"error: standard error; {_NONE} for a parameter that is fixed, at a bound,"
-        below += " held by an order, or not identified."
+        below = f"error: standard error{_ALONE * known.item_by_item}; {_NONE} for a parameter"
+        below += " that is fixed, at a bound, held by an order, or not identified."
     if len(curves) < len(found.items):
         names = ["guess", "slip"]
         values = {item.name: {"guess": item.guess, "slip": item.slip} for item in found.items}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -12,7 +11,10 @@ import typer
 
 from bnmind.cli.adaptive.irt_models import irt_model
 from bnmind.cli.adaptive.judge_models import (
+    Steps,
     cutoff_of,
+    functioning_json,
+    named_items,
     show_functioning,
     show_models,
     show_proposals,
@@ -32,7 +34,7 @@ from bnmind.cli.shared.command import with_options
 from bnmind.cli.shared.errors import INTERRUPTED, naming, say
 from bnmind.cli.shared.options import Json, Seed
 from bnmind.cli.shared.printable import tell_json
-from bnmind.cli.shared.work import Report, working
+from bnmind.cli.shared.work import working
 from bnmind.errors import BnmindError
 
 if TYPE_CHECKING:
@@ -68,8 +70,6 @@ Examples:
 
 _SHOWN = 5
 _ITEMS_SHOWN = 60
-_INTERRUPTED = "interrupted"
-"""The reason why a result is missing after Ctrl-C."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,6 +143,21 @@ class JudgeOptions:
             help="Test which items behave otherwise in some group. --group-column implies it.",
         ),
     ] = False
+    anchors: Annotated[
+        str | None,
+        typer.Option(
+            "--anchors",
+            metavar="A,B,…",
+            help="Items that behave alike in all groups. [default: all but the one that is tested]",
+            show_default=False,
+        ),
+    ] = None
+    purify: Annotated[
+        bool,
+        typer.Option(
+            "--purify", help="Take items that behave otherwise out of the anchors, and test again."
+        ),
+    ] = False
     missing: MissingTexts = None
     id_column: IdColumn = None
     group_column: GroupColumn = None
@@ -164,6 +179,7 @@ class _Judgment:
     models: tuple[ReducedModel, ...] | str
     ratios: tuple[ReducedModel, ...] | str
     functioning: tuple[ItemFunctioning, ...] | str
+    abilities: dict[str, tuple[float, float]]
     interrupted: bool
 
 
@@ -217,30 +233,12 @@ def judge(options: JudgeOptions) -> None:
 _Result = TypeVar("_Result")
 
 
-class _Steps:
-    """The parts of a judgment, one after the other, until Ctrl-C."""
-
-    def __init__(self) -> None:
-        self.interrupted = False
-
-    def result(self, what: str, compute: Callable[[Report], _Result]) -> _Result | str:
-        """Return a result, or why there is none."""
-        if self.interrupted:
-            return _INTERRUPTED
-        try:
-            return working(what, compute)
-        except BnmindError as fault:
-            return str(fault)
-        except KeyboardInterrupt:
-            self.interrupted = True
-            return _INTERRUPTED
-
-
 def _judged(learned: Learned, data: Responses, options: JudgeOptions) -> _Judgment:
     from bnmind.adaptive import (
         Gdina,
         item_fit,
         item_functioning,
+        learn_groups,
         limited_information,
         pair_fit,
         predicted_cutoff,
@@ -248,8 +246,9 @@ def _judged(learned: Learned, data: Responses, options: JudgeOptions) -> _Judgme
         reduced_models_by_ratio,
         validate_qmatrix,
     )
+    from bnmind.adaptive.learning.irt import has_curves
 
-    steps = _Steps()
+    steps = Steps()
     fit = steps.result("testing the fit", lambda _: limited_information(learned))
     pairs = steps.result("comparing pairs of items", lambda _: pair_fit(learned))
     items = steps.result("comparing items", lambda _: item_fit(learned))
@@ -273,13 +272,28 @@ def _judged(learned: Learned, data: Responses, options: JudgeOptions) -> _Judgme
                 ),
             )
     functioning: tuple[ItemFunctioning, ...] | str = ""
+    abilities: dict[str, tuple[float, float]] = {}
     if data.groups and (options.groups or options.group_column):
         functioning = steps.result(
             "testing items",
             lambda report: item_functioning(
-                data, learned.bank, options=learned.options, progress=report
+                data,
+                learned.bank,
+                anchors=named_items(options.anchors),
+                purify=options.purify,
+                alpha=options.alpha,
+                options=learned.options,
+                progress=report,
             ),
         )
+        if has_curves(learned.bank) and not isinstance(functioning, str):
+            together = steps.result(
+                "learning groups",
+                lambda report: learn_groups(
+                    data, learned.bank, options=learned.options, progress=report
+                ),
+            )
+            abilities = {} if isinstance(together, str) else together.abilities
     return _Judgment(
         learned=learned,
         fit=fit,
@@ -289,6 +303,7 @@ def _judged(learned: Learned, data: Responses, options: JudgeOptions) -> _Judgme
         models=models,
         ratios=ratios,
         functioning=functioning,
+        abilities=abilities,
         interrupted=steps.interrupted,
     )
 
@@ -326,7 +341,7 @@ def _show(found: _Judgment) -> None:
         if isinstance(reason, str) and reason:
             console.print(f"No tests of {what}: {reason}.", soft_wrap=True)
     if not isinstance(found.functioning, str):
-        show_functioning(found.functioning, found.learned.responses.groups)
+        show_functioning(found.functioning, found.learned.responses.groups, found.abilities)
 
 
 def _fit_line(fit: LimitedInformation | str) -> str:
@@ -412,16 +427,11 @@ def _as_json(found: _Judgment) -> dict[str, Any]:
         "model_tests": [
             tested_models_json(one) for one in (*_known(found.models), *_known(found.ratios))
         ],
-        "groups": [
-            {
-                "item": one.item,
-                "statistic": one.statistic,
-                "degrees": one.degrees,
-                "p": _finite(one.p_value),
-                "differences": list(one.differences),
-            }
-            for one in _known(found.functioning)
-        ],
+        "groups": [functioning_json(one) for one in _known(found.functioning)],
+        "abilities": {
+            name: {"mean": mean, "deviation": deviation}
+            for name, (mean, deviation) in found.abilities.items()
+        },
     }
 
 

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from bnmind.cli.shared.work import Report, working
 from bnmind.errors import BnmindError
 
 if TYPE_CHECKING:
     from bnmind.adaptive import ItemFunctioning, QValidation, ReducedModel
 
 __all__ = [
+    "Steps",
     "cutoff_of",
+    "functioning_json",
+    "named_items",
     "show_functioning",
     "show_models",
     "show_proposals",
@@ -20,6 +24,11 @@ __all__ = [
 ]
 
 _SHOWN = 60
+
+_INTERRUPTED = "interrupted"
+"""The reason why a result is missing after Ctrl-C."""
+
+_Result = TypeVar("_Result")
 
 
 def cutoff_of(text: str) -> float | None:
@@ -91,10 +100,31 @@ def show_proposals(proposals: QValidation | str) -> None:
     )
 
 
-def show_functioning(found: Sequence[ItemFunctioning], groups: Sequence[str]) -> None:
-    """Show the tests of items in groups, the smallest p first; `groups` are of the examinees."""
-    from bnmind.cli.shared.show import plain_table, show_table, terminal
+def show_functioning(
+    found: Sequence[ItemFunctioning],
+    groups: Sequence[str],
+    abilities: Mapping[str, tuple[float, float]],
+) -> None:
+    """Show the tests of items in groups, the smallest p first, and the groups' abilities.
 
+    Parameters
+    ----------
+    found
+        The tests.
+    groups
+        The group of each examinee.
+    abilities
+        The mean and the deviation of the ability in each group; empty for skills.
+    """
+    from bnmind.cli.shared.show import counted, plain_table, show_table, terminal
+
+    console = terminal()
+    n_anchors = min(len(one.anchors) for one in found)
+    console.print(
+        "Items in the groups, by likelihood-ratio tests with at least"
+        f" {counted(n_anchors, 'anchor')}: p, corrected for the number of items (Holm).",
+        soft_wrap=True,
+    )
     table = plain_table("item", "gain", "degrees", "corrected p", "difference of the score")
     for item in sorted(found, key=lambda one: one.p_value)[:_SHOWN]:
         differences = ", ".join(f"{value:+.3f}" for value in item.differences)
@@ -105,14 +135,37 @@ def show_functioning(found: Sequence[ItemFunctioning], groups: Sequence[str]) ->
             f"{item.p_value:.3g}",
             differences,
         )
-    console = terminal()
     show_table(console, table)
     first, *others = sorted(set(groups))
+    alike = "ability" if abilities else "skills"
     console.print(
         f"Difference: {', '.join(others)} minus {first}, of the expected score of examinees with"
-        " the same skills.",
+        f" the same {alike}.",
         soft_wrap=True,
     )
+    if abilities:
+        table = plain_table("group", "mean ability", "standard deviation")
+        for name, (mean, deviation) in abilities.items():
+            mean += 0.0 if abs(mean) >= 5e-4 else -mean
+            table.add_row(name, f"{mean:.3f}", f"{deviation:.3f}")
+        show_table(console, table)
+
+
+def functioning_json(found: ItemFunctioning) -> dict[str, Any]:
+    """Return the test of an item in groups for JSON."""
+    return {
+        "item": found.item,
+        "statistic": found.statistic,
+        "degrees": found.degrees,
+        "p": _finite(found.p_value),
+        "differences": list(found.differences),
+        "anchors": list(found.anchors),
+    }
+
+
+def named_items(text: str | None) -> list[str] | None:
+    """Return the items of a list such as ``a, b``; None for None."""
+    return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
 
 
 def tested_models_json(found: ReducedModel) -> dict[str, Any]:
@@ -136,3 +189,22 @@ def tested_models_json(found: ReducedModel) -> dict[str, Any]:
 
 def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
+
+
+class Steps:
+    """The parts of a judgment, one after the other, until Ctrl-C."""
+
+    def __init__(self) -> None:
+        self.interrupted = False
+
+    def result(self, what: str, compute: Callable[[Report], _Result]) -> _Result | str:
+        """Return a result, or why there is none."""
+        if self.interrupted:
+            return _INTERRUPTED
+        try:
+            return working(what, compute)
+        except BnmindError as fault:
+            return str(fault)
+        except KeyboardInterrupt:
+            self.interrupted = True
+            return _INTERRUPTED

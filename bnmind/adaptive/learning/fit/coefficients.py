@@ -36,7 +36,8 @@ from bnmind.adaptive.learning.fit.standard_errors import block_covariance, item_
 from bnmind.adaptive.learning.learn import Learned
 from bnmind.adaptive.learning.parameters.block import FixedBlock, ItemBlock, PairBlock
 from bnmind.adaptive.learning.parameters.curves.block import CurveBlock
-from bnmind.adaptive.learning.parameters.main_effects import EffectsBlock
+from bnmind.adaptive.learning.parameters.main_effects import EffectsBlock, SharedBlock
+from bnmind.adaptive.response_models.additive.effects import MainEffects
 from bnmind.adaptive.response_models.additive.link import IDENTITY, LinkFunction
 from bnmind.adaptive.response_models.base import ResponseModel
 from bnmind.adaptive.response_models.gdina import Gdina
@@ -96,6 +97,9 @@ class Coefficients(CheckedValue):
     """The numbers, in the order of the items."""
     chances: tuple[Coefficient, ...]
     """The guess and the slip of each item, whatever its model; see `LearnedItem`."""
+    item_by_item: bool
+    """Whether the standard errors of an item take all other parameters for known; see
+    `StandardErrors`."""
 
     @checked
     def of(self, item: str) -> dict[str, Coefficient]:
@@ -136,7 +140,7 @@ def coefficients(learned: Learned, *, link: LinkFunction = IDENTITY) -> Coeffici
     >>> [(row.name, round(row.value, 1)) for row in found.of("item_2").values()]
     [('intercept', 0.2), ('effect of skill_2', 0.7)]
     """
-    covariance = block_covariance(learned)
+    covariance, alone = block_covariance(learned)
     rows: dict[str, list[Coefficient]] = {}
     chances: dict[str, list[Coefficient]] = {}
     learned_items = {item.name: item for item in learned.items}
@@ -170,6 +174,7 @@ def coefficients(learned: Learned, *, link: LinkFunction = IDENTITY) -> Coeffici
     return Coefficients(
         tuple(row for name in names for row in rows[name]),
         tuple(row for name in names for row in chances[name]),
+        item_by_item=alone,
     )
 
 
@@ -213,6 +218,10 @@ def _numbers_of(
     if isinstance(block, EffectsBlock | CurveBlock):
         single = dataclasses.replace(block, rules=(block.rules[item],))
         return (lambda x: _numbers(single.response_models(x)[0], parents, link)), places
+    if isinstance(block, SharedBlock):
+        shared = block.rules[item].model
+        assert isinstance(shared, MainEffects)
+        return (lambda x: _numbers(shared.with_coefficients(x), parents, link)), block.columns[item]
     everything = np.arange(len(values))
     return (lambda x: _numbers(block.response_models(x)[item], parents, link)), everything
 

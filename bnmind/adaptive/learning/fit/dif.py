@@ -5,20 +5,27 @@ learned once more with parameters of its own in each group, all other items in c
 gain of the log-likelihood is chi-squared with as many degrees of freedom as there are new
 parameters. The p-values are corrected for the number of items (Holm 1979).
 
+The other items are *anchors*: they make the skills of the groups comparable. If some items are
+named as anchors, or if the anchors are purified, items that are no anchors have parameters of
+their own in each group throughout.
+
 References
 ----------
 D. Thissen, L. Steinberg and H. Wainer, "Detection of differential item functioning using the
 parameters of item response models", in *Differential Item Functioning*, 1993 (all other items as
 anchors); L. Hou, J. de la Torre and R. Nandakumar, "Differential item functioning assessment in
-cognitive diagnostic modeling", J. Educ. Meas. 2014.
+cognitive diagnostic modeling", J. Educ. Meas. 2014; R. P. Chalmers, J. Stat. Softw. 2012 (function
+``DIF`` of the R package mirt, for one ability); G. Candell and F. Drasgow, "An iterative procedure
+for linking metrics and assessing item bias in item response theory", Appl. Psychol. Meas. 1988
+(purification).
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -49,6 +56,12 @@ __all__ = ["ItemFunctioning", "item_functioning"]
 
 _MARK = " in "
 
+_ROUNDS = 50
+"""The most rounds of purification."""
+
+_KEPT = 200
+"""The most models that are kept for further rounds."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class ItemFunctioning(CheckedValue):
@@ -63,6 +76,8 @@ class ItemFunctioning(CheckedValue):
     differences: tuple[float, ...]
     """For each group that answered it but the first, the difference of the expected score (0 to 1)
     from the first group, for examinees of the same profile, averaged over the profiles of both."""
+    anchors: tuple[str, ...]
+    """The items with the same parameters in all groups, whether or not the item has its own."""
 
 
 @checked
@@ -72,6 +87,9 @@ def item_functioning(
     groups: Sequence[object] | None = None,
     *,
     items: Sequence[str] | None = None,
+    anchors: Sequence[str] | None = None,
+    purify: bool = False,
+    alpha: float = 0.05,
     gate: Callable[..., ResponseModel] = Dina,
     skills: ProfileDistribution | Network | None = None,
     options: LearningOptions | None = None,
@@ -88,23 +106,31 @@ def item_functioning(
     items
         The items to test; by default all that were answered in two groups, have parameters of
         their own, and are not fixed.
+    anchors
+        The items that are taken to function alike in all groups; by default all but the item that
+        is tested.
+    purify
+        Whether to take the item that functions most differently out of the anchors, and to test
+        all again, until the anchors stay the same. Items that then function alike come back.
+    alpha
+        An item leaves the anchors if its corrected p is smaller.
     progress
-        Called after each item with the number of tested items and of all.
+        Called after each item with the number of tested items and of all, in this round and the
+        ones before.
 
     Raises
     ------
     InvalidArgumentError
-        As for `learn_groups`, and if an item cannot be tested.
+        As for `learn_groups`, if an item cannot be tested, no anchor is left, or ``alpha`` is not
+        between 0 and 1.
     UnknownNameError
         If an item is unknown.
     """
-    from scipy.stats import chi2
-
+    if not 0 < alpha < 1:
+        raise InvalidArgumentError(f"expected an alpha between 0 and 1, got {alpha}", alpha)
     bank, data = learning_inputs(responses, model, gate, skills)
     given = data.groups if groups is None else groups
     names, positions = group_positions(given, len(data))
-    together = learn_groups(data, bank, given, options=options)
-    start = together.banks[0]
     answered = data.codes != MISSING
     asked = options or LearningOptions()
     shared = [
@@ -128,24 +154,105 @@ def item_functioning(
             "no item can be tested: none with parameters of its own was answered in two groups",
             chosen,
         )
-    found = []
-    once = dataclasses.replace(asked, starts=1)
-    for number, name in enumerate(chosen, 1):
-        place = bank.position(name)
-        seen = [names[g] for g in np.unique(positions[answered[:, place]])]
-        apart, split = _apart(start, data, positions, name, names, seen)
-        alone = learn_groups(split, apart, given, options=_for_copies(once, name, seen))
-        degrees = alone.n_parameters - together.n_parameters
-        gain = max(2 * (alone.log_likelihood - together.log_likelihood), 0.0)
-        found.append((name, gain, degrees, _differences(alone, name, seen)))
-        if progress is not None:
-            progress(number, len(chosen))
-    raw = [chi2.sf(gain, d) if d > 0 else np.nan for _, gain, d, _ in found]
+    for name in anchors or ():
+        bank.position(name)
+    if anchors is not None and not anchors:
+        raise InvalidArgumentError("expected at least one anchor, got none", anchors)
+    seen = {
+        name: [names[g] for g in np.unique(positions[answered[:, bank.position(name)]])]
+        for name in shared
+    }
+    tests = _Tests(bank, data, given, (names, positions), asked, seen)
+    free = frozenset(shared).difference(anchors) if anchors is not None else frozenset[str]()
+    done = 0
+    known: list[frozenset[str]] = []
+    while True:
+        found = []
+        for name in chosen:
+            found.append(tests.of(name, free))
+            done += 1
+            if progress is not None:
+                progress(done, len(chosen) * (len(known) + 1))
+        results = _corrected(found, bank.item_names)
+        known.append(free)
+        if not purify:
+            return results
+        marked = [one for one in results if one.p_value < alpha]
+        # Items with few anchors look different if others are, so one leaves them at a time.
+        new = [one for one in marked if one.item not in free]
+        worst = {min(new, key=lambda one: (one.p_value, -one.statistic)).item} if new else set()
+        after = free.difference(chosen) | free.intersection(one.item for one in marked) | worst
+        if after in known or len(known) > _ROUNDS or after >= set(bank.item_names):
+            return results
+        free = after
+
+
+class _Tested(NamedTuple):
+    item: str
+    gain: float
+    degrees: int
+    differences: tuple[float, ...]
+    free: frozenset[str]
+
+
+def _corrected(found: Sequence[_Tested], items: Sequence[str]) -> tuple[ItemFunctioning, ...]:
+    from scipy.stats import chi2
+
+    raw = [chi2.sf(one.gain, one.degrees) if one.degrees > 0 else np.nan for one in found]
     p_values = holm(np.array(raw, dtype=np.float64)).tolist()
     return tuple(
-        ItemFunctioning(item=name, statistic=gain, degrees=d, p_value=p, differences=differences)
-        for (name, gain, d, differences), p in zip(found, p_values, strict=True)
+        ItemFunctioning(
+            item=one.item,
+            statistic=one.gain,
+            degrees=one.degrees,
+            p_value=p,
+            differences=one.differences,
+            anchors=tuple(name for name in items if name not in {*one.free, one.item}),
+        )
+        for one, p in zip(found, p_values, strict=True)
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _Tests:
+    """The models in which some items have parameters of their own in each group."""
+
+    bank: ItemBank
+    data: Responses
+    given: Sequence[object]
+    places: tuple[tuple[str, ...], NDArray[np.intp]]
+    """The names of the groups, and the number of each examinee's group."""
+    options: LearningOptions
+    seen: Mapping[str, Sequence[str]]
+    """The groups that answered each item."""
+    learned: dict[frozenset[str], LearnedGroups] = field(default_factory=dict)
+
+    def of(self, name: str, free: frozenset[str]) -> _Tested:
+        """Return the test of an item while some others have parameters of their own."""
+        smaller, larger = self.model(free - {name}), self.model(free | {name})
+        gain = max(2 * (larger.log_likelihood - smaller.log_likelihood), 0.0)
+        differences = _differences(larger, name, self.seen[name])
+        degrees = larger.n_parameters - smaller.n_parameters
+        return _Tested(name, gain, degrees, differences, free)
+
+    def model(self, free: frozenset[str]) -> LearnedGroups:
+        """Return the model in which some items have parameters of their own in each group."""
+        if free in self.learned:
+            return self.learned[free]
+        if not free:
+            found = learn_groups(self.data, self.bank, self.given, options=self.options)
+        else:
+            options = dataclasses.replace(self.options, starts=1)
+            bank, data = self.model(frozenset()).banks[0], self.data
+            for name in sorted(free, key=self.bank.item_names.index):
+                seen = self.seen[name]
+                bank, data = _apart(bank, data, self.places[1], name, self.places[0], seen)
+                options = _for_copies(options, name, seen)
+            found = learn_groups(data, bank, self.given, options=options)
+        # Models that are needed once are large, and not kept.
+        if len(free) == 0 or len(self.learned) < _KEPT:
+            self.learned[free] = found
+        return found
 
 
 def _copies(name: str, groups: Sequence[str]) -> list[str]:

@@ -11,7 +11,8 @@ I⁻¹                 ``covariance``
 
 Parameters that are fixed, at a bound, or constrained by the order of chances have no standard
 error, nor have probabilities of profiles that are zero. Parameters that the responses do not
-identify have none either: I is singular in their direction. Priors of the items add the curvature
+identify have none either: I is singular in their direction. If there are fewer response patterns
+than parameters, I is that of each item by itself. Priors of the items add the curvature
 of their log-density to I. A saturated distribution of the
 skills is treated as a distribution over the classes of profiles that the items distinguish.
 
@@ -83,6 +84,9 @@ class StandardErrors(CheckedValue):
     """The parameters of all items."""
     covariance: Floats
     """``(parameters, parameters)`` in the order of ``items``; nan where undefined."""
+    item_by_item: bool = False
+    """Whether the responses have fewer patterns than there are parameters. Then the information
+    about all of them is singular, and the errors of an item take all other parameters for known."""
 
     @checked
     def of(self, item: str) -> dict[str, float]:
@@ -99,7 +103,7 @@ def standard_errors(learned: Learned) -> StandardErrors:
     TooLargeError
         If there are too many profiles for a table over all of them.
     """
-    covariance = block_covariance(learned)
+    covariance, alone = block_covariance(learned)
     blocks, parameters = learned.model.layout.blocks, learned.parameters.items
     names = [name for block in blocks for name in block.parameters]
     values = np.concatenate([*parameters, np.zeros(0)]).tolist()
@@ -110,19 +114,36 @@ def standard_errors(learned: Learned) -> StandardErrors:
     items = tuple(ItemParameter(*names[i], values[i], errors[i]) for i in order)
     covariance = covariance[np.ix_(order, order)]
     covariance.setflags(write=False)
-    return StandardErrors(items, covariance)
+    return StandardErrors(items, covariance, alone)
 
 
-def block_covariance(learned: Learned) -> Floats:
-    """Return the covariances of the items' parameters, block after block; nan where undefined."""
+def block_covariance(learned: Learned) -> tuple[Floats, bool]:
+    """Return the covariances of the items' parameters, block after block; nan where undefined.
+
+    And whether they are item by item; see `StandardErrors`.
+    """
     expectation = table_expectation(learned)
     scores, free, n_items = _scores(learned, expectation)
     weights = expectation.patterns.counts
+    own = free[free < n_items]
+    alone = len(free) >= len(weights)
+    if alone:
+        free = own
     information = (scores[:, free] * weights[:, None]).T @ scores[:, free]
     information += _of_priors(learned, scores.shape[1])[np.ix_(free, free)]
     everything = np.full((scores.shape[1], scores.shape[1]), np.nan)
-    everything[np.ix_(free, free)] = inverse_information(information)
-    return everything[:n_items, :n_items]
+    if alone:
+        names = [name for block in learned.model.layout.blocks for name, _ in block.parameters]
+        items = np.array(names, dtype=object)[free]
+        everything[np.ix_(free, free)] = 0.0
+        for name in dict.fromkeys(items):
+            at = np.flatnonzero(items == name)
+            everything[np.ix_(free[at], free[at])] = inverse_information(
+                information[np.ix_(at, at)]
+            )
+    else:
+        everything[np.ix_(free, free)] = inverse_information(information)
+    return everything[:n_items, :n_items], alone
 
 
 def _of_priors(learned: Learned, size: int) -> Floats:
@@ -277,7 +298,7 @@ def skill_scores(
             continue
         masses = counts[family]
         if (spread := skills.scale(family)) is not None:
-            columns.append(masses @ (spread.squares - table @ spread.squares))
+            columns += [masses @ (one - table @ one) for one in spread.statistics]
             continue
         above = of_prior[family].sum(axis=0).reshape(-1)
         flat, chances = masses.reshape(len(masses), len(table), -1), table.reshape(len(table), -1)

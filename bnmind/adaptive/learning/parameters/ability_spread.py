@@ -1,22 +1,25 @@
-r"""The distribution of an ability of which only the standard deviation is learned.
+r"""The distribution of an ability of which the standard deviation, or the mean too, is learned.
 
 ==================  ==============================================================
 symbol              name here
 ==================  ==============================================================
 w_q, θ_q            ``weights``: the initial distribution; ``points``
-μ                   the mean of the initial distribution, which stays the center
-w_q(κ)              proportional to w_q exp(−κ (θ_q − μ)²)
+μ                   the mean of the initial distribution
+w_q(λ, κ)           proportional to w_q exp(λ (θ_q − μ) − κ (θ_q − μ)²)
 n_q                 ``counts``: the expected number of examinees at each point
 ==================  ==============================================================
 
-If w is normal with standard deviation σ, w(κ) is normal with 1/σ² + 2κ in place of 1/σ². The
-most likely κ given the counts makes the second moments equal: the mean of (θ − μ)² over w(κ) is
-that over the counts.
+If w is normal with standard deviation σ, w(λ, κ) is normal with 1/σ² + 2κ in place of 1/σ². The
+most likely λ and κ given the counts make the moments equal: the means of θ − μ and (θ − μ)² over
+w(λ, κ) are those over the counts. If only the deviation is learned, λ is 0, and the mean of a
+symmetric distribution stays.
 
 References
 ----------
-The Rasch and the partial credit model fix the slopes at 1 and learn the variance of the
-ability, as in the R packages mirt and TAM.
+The Rasch and the partial credit model fix the slopes at 1 and learn the variance of the ability,
+as in the R packages mirt and TAM. With several groups the mean and the variance of each but the
+first are learned: R. Bock and M. Zimowski, "Multiple group IRT", in *Handbook of Modern Item
+Response Theory*, 1997.
 """
 
 from __future__ import annotations
@@ -30,13 +33,13 @@ from bnmind.information import Floats
 
 __all__ = ["AbilitySpread"]
 
-_ROUNDS = 60
+_ROUNDS = 100
 _CLOSE = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
 class AbilitySpread(Sealed):
-    """The distributions that differ from the initial one in their spread.
+    """The distributions that differ from the initial one in their spread, or in their mean too.
 
     Parameters
     ----------
@@ -44,40 +47,57 @@ class AbilitySpread(Sealed):
         The abilities, ``(points,)``.
     weights
         The initial distribution, ``(points,)``.
+    moved
+        Whether the mean is learned too.
     """
 
     points: Floats
     weights: Floats
+    moved: bool = False
 
     @property
-    def squares(self) -> Floats:
-        """The squared distances from the mean of the initial distribution."""
-        squares: Floats = (self.points - self.weights @ self.points) ** 2
-        return squares
+    def statistics(self) -> Floats:
+        """The squared distances from the initial mean, after the distances if the mean is learned.
+
+        ``(parameters, points)``.
+        """
+        away = self.points - self.weights @ self.points
+        return np.array([away, away**2] if self.moved else [away**2])
 
     def most_likely(self, counts: Floats) -> Floats:
         """Return the distribution that makes the counts most likely, by Newton's method."""
-        squares = self.squares
-        total = float(counts.sum())
+        statistics, total = self.statistics, float(counts.sum())
         if not total > 0:
             return self.weights
-        target = float(counts @ squares) / total
-        kappa, step = 0.0, np.inf
+        target = statistics @ counts / total
+        natural = np.zeros(len(statistics))
+        table, loss = self._tilted(natural)
         for _ in range(_ROUNDS):
-            table = self._tilted(kappa)
-            mean = float(table @ squares)
-            variance = float(table @ (squares - mean) ** 2)
-            if abs(mean - target) <= _CLOSE * max(target, _CLOSE) or not variance > 0:
+            mean = statistics @ table
+            slope = target - mean
+            scale = np.maximum(np.abs(target), _CLOSE)
+            if np.all(np.abs(slope) <= _CLOSE * np.maximum(scale, 1.0)):
                 break
-            # The mean falls as κ rises; far from the solution steps are kept short.
-            step = (mean - target) / variance
-            bound = 2 * (abs(kappa) + 1 / max(float(squares.max()), _CLOSE) + 0.25)
-            kappa += float(np.clip(step, -bound, bound))
-        return self._tilted(kappa)
+            apart = statistics - mean[:, None]
+            step = np.linalg.lstsq((apart * table) @ apart.T, slope, rcond=1e-14)[0]
+            # The likelihood is concave: halve the step until it grows.
+            for _ in range(_ROUNDS):
+                nearer = natural + step
+                found, new = self._tilted(nearer)
+                if new - nearer @ target <= loss - natural @ target:
+                    break
+                step = step / 2
+            else:
+                break
+            natural, table, loss = nearer, found, new
+        return table
 
-    def _tilted(self, kappa: float) -> Floats:
+    def _tilted(self, natural: Floats) -> tuple[Floats, float]:
+        """Return w(λ, κ) and the logarithm of its normalization, given λ and −κ."""
         with np.errstate(divide="ignore"):
-            logs = np.log(self.weights) - kappa * self.squares
-        table = np.exp(logs - logs.max())
-        result: Floats = table / table.sum()
-        return result
+            logs = np.log(self.weights) + natural @ self.statistics
+        top = float(logs.max())
+        table = np.exp(logs - top)
+        total = float(table.sum())
+        result: Floats = table / total
+        return result, top + float(np.log(total))

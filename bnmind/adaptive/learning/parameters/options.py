@@ -145,6 +145,10 @@ class LearningOptions:
     scaled
         Names of abilities of which only the standard deviation is learned. The mean and the
         shape of the distribution stay. With slopes fixed at 1 this is the Rasch model.
+    moved
+        Names of abilities of which the mean and the standard deviation are learned, and the shape
+        stays: for examinees other than those that the items are known from. Some items must be
+        fixed. `learn_groups` does this for each group of examinees but the first.
     max_iterations
         The largest number of steps from one start. A step is one M-step and the E-step
         that evaluates it. One more E-step evaluates the start.
@@ -181,6 +185,7 @@ class LearningOptions:
     monotone: bool = False
     fixed: Set[str] = frozenset()
     scaled: Set[str] = frozenset()
+    moved: Set[str] = frozenset()
     max_iterations: int = 5000
     tolerance: float = 1e-7
     accelerate: bool = True
@@ -192,6 +197,7 @@ class LearningOptions:
         check_fields(self)
         object.__setattr__(self, "fixed", frozenset(self.fixed))
         object.__setattr__(self, "scaled", frozenset(self.scaled))
+        object.__setattr__(self, "moved", frozenset(self.moved))
         problems = [
             f"expected {name} of at least {least}, got {value}"
             for name, value, least in (
@@ -205,8 +211,10 @@ class LearningOptions:
         ]
         problems += faults_of_workers(self.workers)
         problems += [
-            f"expected {name} to be fixed or scaled, got both"
-            for name in sorted(self.fixed & self.scaled)
+            f"expected {name} to be fixed, scaled or moved, got two of them"
+            for name in sorted(
+                self.fixed & self.scaled | self.fixed & self.moved | self.scaled & self.moved
+            )
         ]
         if not 0 <= self.least_chance < 0.5:
             problems.append(f"expected a least chance in [0, 0.5), got {self.least_chance}")

@@ -45,6 +45,8 @@ class SkillFamilies:
     scaled
         Names of abilities of which only the standard deviation is learned; see
         `ability_spread`.
+    moved
+        Names of abilities of which the mean and the standard deviation are learned.
     least
         The least entry of each learned table, but for those that are zero at the start.
     """
@@ -54,6 +56,7 @@ class SkillFamilies:
     priors: Priors
     together: bool = True
     scaled: Collection[str] = ()
+    moved: Collection[str] = ()
     least: float = 0.0
     scopes: tuple[tuple[str, ...], ...] = field(init=False)
     """The variables of each family, the child before its parents; or all variables."""
@@ -68,7 +71,8 @@ class SkillFamilies:
             chained &= {v.name for v in cpd.parents} == set(names)
             chained &= not isinstance(cpd, AbilityCPD | LogisticCPD)
             names.append(cpd.variable.name)
-        chained &= self.together and not set(names) & {*self.fixed, *self.scaled}
+        chained &= self.together
+        chained &= not set(names) & {*self.fixed, *self.scaled, *self.moved}
         whole = (tuple(v.name for v in self.bank.hidden),)
         object.__setattr__(self, "saturated", chained)
         each = tuple(tuple(v.name for v in cpd.scope) for cpd in cpds)
@@ -266,7 +270,7 @@ class SkillFamilies:
             for number, table in enumerate(self._initial)
             if not (self._stays(number) or self._has_few_parameters(number))
         )
-        of_tables += len(self._spreads)
+        of_tables += sum(len(spread.statistics) for spread in self._spreads.values())
         return of_tables + (0 if self.curves is None else self.curves.n_parameters)
 
     def _has_few_parameters(self, family: int) -> bool:
@@ -274,30 +278,29 @@ class SkillFamilies:
         return self._is_curve(family) or self.scale(family) is not None
 
     def scale(self, family: int) -> AbilitySpread | None:
-        """Return the distributions of a scaled ability; None for other families."""
-        if self.saturated or self.scopes[family][0] not in self.scaled:
-            return None
-        return self._spreads[self.scopes[family][0]]
+        """Return the distributions of a scaled or moved ability; None for other families."""
+        return None if self.saturated else self._spreads.get(self.scopes[family][0])
 
     @cached_property
     def _spreads(self) -> dict[str, AbilitySpread]:
-        """The distributions of each scaled ability.
+        """The distributions of each scaled or moved ability.
 
         Raises
         ------
         InvalidModelError
-            If a scaled variable has parents or its states are not numbers.
+            If such a variable has parents or its states are not numbers.
         """
         found, problems = {}, []
         for cpd in self.initial_cpds:
             name = cpd.variable.name
-            if name not in self.scaled:
+            if name not in (*self.scaled, *self.moved):
                 continue
             if cpd.parents:
                 problems.append(f"expected {name} without parents, as its deviation is learned")
                 continue
             table = np.real(cpd.to_factor().values)
-            found[name] = AbilitySpread(ability_values(cpd.variable), table)
+            moved = name in self.moved
+            found[name] = AbilitySpread(ability_values(cpd.variable), table, moved)
         if problems:
             raise InvalidModelError(problems)
         return found
