@@ -26,7 +26,6 @@ from bnmind.adaptive.selection.luck import generator_of
 from bnmind.adaptive.selection.rules import Rule, asked_mask
 from bnmind.adaptive.selection.selector import Selector
 from bnmind.adaptive.simulation.measures import Measure, Moment, Predictor
-from bnmind.adaptive.simulation.people import side_by_side
 from bnmind.adaptive.stopping.ending import Ending, ending
 from bnmind.adaptive.stopping.stopper import BatchProgress, Reasons, Stopper
 from bnmind.information import Floats
@@ -146,9 +145,11 @@ def run_batch(
             predictor=protocol.predictor,
         )
         values.append(_measured(protocol.measures, moment, rows, values))
-        if protocol.posteriors or not posteriors:
-            posteriors.append(posteriors[-1].copy() if posteriors else side_by_side(beliefs))
-            posteriors[-1][rows] = side_by_side(beliefs)
+        if not posteriors:
+            posteriors.append(moment.marginals.copy())
+        elif protocol.posteriors:
+            posteriors.append(posteriors[-1].copy())
+            posteriors[-1][rows] = moment.marginals
         available = eligible[rows] & ~aside[rows]
         outlook = _ending(protocol, moment, pilots.without(asked[rows]), available & pilots.others)
         candidates = pilots.open(rows, asked[rows], available, outlook)
@@ -159,10 +160,10 @@ def run_batch(
             reasons[rows[~continues]] = ended[~continues]
             ended_rows = rows[~continues]
             classified[ended_rows] = moment.classified[~continues]
-            finished = beliefs.take(~continues)
-            best = finished.profile()
-            profiles[ended_rows], probabilities[ended_rows] = best.levels, best.probabilities
-            posteriors[-1][ended_rows] = side_by_side(finished)
+            best = moment.profile
+            profiles[ended_rows] = best.levels[~continues]
+            probabilities[ended_rows] = best.probabilities[~continues]
+            posteriors[-1][ended_rows] = moment.marginals[~continues]
             running, beliefs, allowed = rows[continues], beliefs.take(continues), allowed[continues]
             candidates = candidates[continues]
         if not len(running):

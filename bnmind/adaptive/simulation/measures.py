@@ -31,11 +31,12 @@ from numpy.typing import NDArray
 from bnmind._arguments import check_fields, check_shape, checked, number_array
 from bnmind._values import CheckedValue, Sealed, sealed
 from bnmind.adaptive.beliefs.ability_estimates import ability_deviation, expected_ability
-from bnmind.adaptive.beliefs.batch_belief import MISSING, BatchBelief, Responses
+from bnmind.adaptive.beliefs.batch_belief import MISSING, BatchBelief, BatchProfiles, Responses
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.response_models.graded_response import GradedResponse
 from bnmind.adaptive.response_models.logistic import Logistic
 from bnmind.adaptive.responses.examinees import Levels
+from bnmind.adaptive.simulation.people import side_by_side
 from bnmind.information import Floats
 
 __all__ = [
@@ -139,9 +140,19 @@ class Moment(CheckedValue):
     @cached_property
     def classified(self) -> Levels:
         """The most probable level of each skill, ``(examinees, skills)``."""
-        skills = self.bank.skills
-        best = [self.beliefs.marginal(skill).argmax(axis=1) for skill in skills]
-        return sealed(np.stack(best, axis=1))
+        widths = [self.bank.variable(skill).n_states for skill in self.bank.skills]
+        parts = np.split(self.marginals, np.cumsum(widths)[:-1], axis=1)
+        return sealed(np.stack([part.argmax(axis=1) for part in parts], axis=1))
+
+    @cached_property
+    def marginals(self) -> Floats:
+        """The probability of each level of each skill, ``(examinees, levels of all skills)``."""
+        return sealed(side_by_side(self.beliefs))
+
+    @cached_property
+    def profile(self) -> BatchProfiles:
+        """The most probable profile of each examinee."""
+        return self.beliefs.profile()
 
     @checked
     def mean_of_answers(
@@ -224,14 +235,14 @@ def _entropy(moment: Moment) -> Floats:
 
 
 def _profile_probability(moment: Moment) -> Floats:
-    return moment.beliefs.profile().probabilities
+    return moment.profile.probabilities
 
 
 def _pattern(moment: Moment) -> Floats:
     known = np.all(moment.levels != MISSING, axis=1)
     if not known.any():
         return np.full(len(known), np.nan)
-    right = np.all(moment.beliefs.profile().levels == moment.levels, axis=1)
+    right = np.all(moment.profile.levels == moment.levels, axis=1)
     return np.where(known, right, np.nan)
 
 
