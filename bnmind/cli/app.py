@@ -50,6 +50,7 @@ Examples:
   bnmind suggest --history "1123 1b1w, 2345 0b2w"
   bnmind network --stage 3
   bnmind compare entropy map --out results
+  bnmind examples --copy .
   bnmind query models/mastermind-3x4.bif --evidence T1=1 --targets P
   bnmind test models/banks/fractions.json
 
