@@ -56,8 +56,8 @@ def item_table(found: Learned, known: Coefficients | str) -> tuple[list[str], li
     if isinstance(known, str):
         below = f"No standard errors: {known}."
     else:
-        below = f"error: standard error{_ALONE * known.item_by_item}; {_NONE} for a parameter"
-        below += " that is fixed, at a bound, held by an order, or not identified."
+        below = f"error is the standard error{_ALONE * known.item_by_item}; {_NONE} stands for a"
+        below += " parameter that is fixed, at a bound, held by an order, or not identified."
     if len(curves) < len(found.items):
         names = ["guess", "slip"]
         values = {item.name: {"guess": item.guess, "slip": item.slip} for item in found.items}
