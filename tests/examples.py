@@ -769,6 +769,35 @@ def _banks() -> Any:
     ]
 
 
+@_add(
+    adaptive.AnsweredTests,
+    adaptive.CalibratedItem,
+    adaptive.Calibration,
+    adaptive.DriftChart,
+    adaptive.ItemDrift,
+    adaptive.OnlineCalibration,
+    adaptive.OnlineStep,
+)
+def _calibrations() -> Any:
+    answers = graded_answers()
+    calibration = adaptive.calibrate_items(bank(), answers, ["a"], max_cycles=2)
+    drift = adaptive.item_drift(bank(), answers, rng=np.random.default_rng(1))
+    online = adaptive.OnlineCalibration(
+        adaptive.with_certainties(
+            bank(),
+            {
+                "c": adaptive.TableCertainty(
+                    np.ones((1, len(bank().responses("c")))), (0,) * len(bank().channel("c"))
+                )
+            },
+        )
+    )
+    step = online.update(adaptive.start_belief(bank()), "c", 1)[1]
+    asked = np.zeros((len(answers), 1), dtype=int)
+    tests = adaptive.AnsweredTests(answers, asked, ("a",))
+    return [tests, *calibration.items, calibration, drift[0].easier, *drift, online, step]
+
+
 @_add(adaptive.PilotItems)
 def _pilots() -> Any:
     return [adaptive.PilotItems(("a", "b"), 2, places=(1, 3), rule=adaptive.RandomPilot())]

@@ -82,7 +82,7 @@ ORDER = (
     ("adaptive.learning",),
     ("adaptive.learning.fit",),
     ("adaptive.sessions",),
-    ("adaptive.simulation", "adaptive.trees"),
+    ("adaptive.simulation", "adaptive.trees", "adaptive.calibration"),
     ("strategies.base",),
     ("strategies.scores", "strategies.kernels"),
     ("strategies.players",),

@@ -21,6 +21,10 @@ from bnmind.adaptive.beliefs.table_batch import TableBatch
 from bnmind.adaptive.beliefs.table_belief import TableBelief
 from bnmind.adaptive.beliefs.tree_batch import TreeBatch
 from bnmind.adaptive.beliefs.tree_belief import TreeBelief
+from bnmind.adaptive.calibration.answers import AnsweredTests, read_answers
+from bnmind.adaptive.calibration.calibrate import CalibratedItem, Calibration, calibrate_items
+from bnmind.adaptive.calibration.drift import DriftChart, ItemDrift, item_drift
+from bnmind.adaptive.calibration.online import OnlineCalibration, OnlineStep
 from bnmind.adaptive.classification.classify import Classification, classify
 from bnmind.adaptive.classification.known_profiles import Agreement, KnownProfiles, read_profiles
 from bnmind.adaptive.classification.reliability import Reliability, SkillReliability
@@ -241,6 +245,7 @@ __all__ = [
     "Agreement",
     "AllOf",
     "AnswerFit",
+    "AnsweredTests",
     "AnyOf",
     "BatchBelief",
     "BatchProfiles",
@@ -249,6 +254,8 @@ __all__ = [
     "Blueprint",
     "Bound",
     "Bounds",
+    "CalibratedItem",
+    "Calibration",
     "ChosenBy",
     "Classification",
     "CodeBound",
@@ -267,6 +274,7 @@ __all__ = [
     "Dina",
     "Dino",
     "DiscriminationIndex",
+    "DriftChart",
     "Enemies",
     "EntropyBelow",
     "Event",
@@ -283,6 +291,7 @@ __all__ = [
     "IrtModel",
     "Item",
     "ItemBank",
+    "ItemDrift",
     "ItemEligibility",
     "ItemFit",
     "ItemFunctioning",
@@ -322,6 +331,8 @@ __all__ = [
     "NoisyAnd",
     "NoisyOr",
     "Nominal",
+    "OnlineCalibration",
+    "OnlineStep",
     "OnlyItems",
     "Outlook",
     "PairFit",
@@ -396,6 +407,7 @@ __all__ = [
     "ability_deviation",
     "allowed_items",
     "beliefs_given",
+    "calibrate_items",
     "calibrated",
     "classify",
     "coefficients",
@@ -414,6 +426,7 @@ __all__ = [
     "irt_options",
     "irt_start",
     "item_cost",
+    "item_drift",
     "item_fit",
     "item_functioning",
     "item_time",
@@ -433,6 +446,7 @@ __all__ = [
     "predicted_cutoff",
     "predictive_check",
     "rank_items",
+    "read_answers",
     "read_bank",
     "read_design",
     "read_prior",

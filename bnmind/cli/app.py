@@ -8,6 +8,7 @@ import typer
 
 from bnmind._front_door import installed_version
 from bnmind.cli.adaptive.administer import TEST_HELP, run_test
+from bnmind.cli.adaptive.calibrate import CALIBRATE_HELP, calibrate
 from bnmind.cli.adaptive.classify import CLASSIFY_HELP, classify
 from bnmind.cli.adaptive.evaluate import EVALUATE_HELP, evaluate
 from bnmind.cli.adaptive.judge import JUDGE_HELP, judge
@@ -133,6 +134,7 @@ for name, command, text, short in (
     ("learn", learn, LEARN_HELP, "Learn an item bank from responses."),
     ("judge", judge, JUDGE_HELP, "Judge a model of responses and its Q-matrix."),
     ("classify", classify, CLASSIFY_HELP, "Classify examinees by their responses."),
+    ("calibrate", calibrate, CALIBRATE_HELP, "Calibrate new items, and notice drift."),
     ("simulate", simulate, SIMULATE_HELP, "Compare selectors on the same examinees."),
     ("evaluate", evaluate, EVALUATE_HELP, "Compute the results of a test exactly."),
     ("tree", tree, TREE_HELP, "Find the best test, and write it on paper."),

@@ -62,6 +62,10 @@ SHORT: Mapping[str, tuple[tuple[str, ...], str]] = {
     "learn": (("learn", "responses.csv", "--qmatrix", "q.csv", "--out", "bank.json"), ""),
     "judge": (("judge", "responses.csv", "--qmatrix", "q.csv"), ""),
     "classify": (("classify", "three.json", "responses.csv", "--out", "people.csv"), ""),
+    "calibrate": (
+        ("calibrate", "three.json", "responses.csv", "--new", "c", "--out", "new.json"),
+        "",
+    ),
     "simulate": (
         *(("simulate", BANK, "--examinees", "3", "--stop", "items:2", "--out", "tests"),),
         "",

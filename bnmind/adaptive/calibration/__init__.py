@@ -1,0 +1,1 @@
+"""Learning while testing: answers of finished tests, new items calibrated, drift noticed."""

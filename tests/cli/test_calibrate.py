@@ -1,0 +1,53 @@
+"""``bnmind calibrate``: new items from finished tests, and drift."""
+
+from __future__ import annotations
+
+import pathlib
+
+import numpy as np
+import pytest
+
+from bnmind.adaptive import Examinees, ItemBank, read_bank, write_bank
+from tests.command_line import assert_one_line_error, run, run_json
+
+Q = [[1, 0], [0, 1], [1, 1]] * 4
+TRUTH = ItemBank.from_qmatrix(Q, guess=0.2, slip=0.1)
+
+
+@pytest.fixture
+def here(tmp_path: pathlib.Path) -> pathlib.Path:
+    guessed = ItemBank.from_qmatrix(Q, guess=[0.2] * 11 + [0.4], slip=0.1)
+    write_bank(guessed, tmp_path / "bank.json")
+    codes = np.array(Examinees.drawn(TRUTH, 600, seed=1).responses)
+    codes[300:, 0] = 1
+    rows = "\n".join(",".join(map(str, row)) for row in codes.tolist())
+    (tmp_path / "r.csv").write_text(",".join(TRUTH.item_names) + "\n" + rows + "\n")
+    return tmp_path
+
+
+def test_calibrate_and_drift(here: pathlib.Path) -> None:
+    bank, answers, out = (str(here / name) for name in ("bank.json", "r.csv", "new.json"))
+    said = run("calibrate", bank, answers, "--new", "item_12", "--out", out)
+    assert "item_12" in said.stdout
+    assert "yes" in said.stdout
+    assert "easier" in said.stdout
+    gate = read_bank(out).item("item_12").gate
+    assert abs(gate.guess - 0.2) < 0.08  # type: ignore[union-attr]
+    told = run_json("calibrate", bank, answers)
+    assert told["items"] == []
+    assert told["tests"] == 600
+    worst = max(told["drift"], key=lambda row: row["z"])
+    assert worst["item"] == "item_1"
+    assert 300 <= int(worst["easier"]["noticed"]) < 420
+
+
+def test_what_is_wrong_is_said(here: pathlib.Path) -> None:
+    bank, answers = str(here / "bank.json"), str(here / "r.csv")
+    for arguments, what in (
+        ((bank, answers, "--new", "item_13"), "did you mean"),
+        ((bank, answers, "--out", str(here / "x.json")), "--new"),
+        ((bank, answers, answers), "one file of responses"),
+        ((bank, bank), "session"),
+        ((bank, answers, "--false-alarm", "2"), "false alarms"),
+    ):
+        assert_one_line_error(run("calibrate", *arguments), what)
