@@ -229,7 +229,7 @@ def copy_examples(directory: Path | str, *, name: str | None = None) -> tuple[Pa
             raise FileWriteError(
                 f"{path} exists already, with other content; choose another directory", str(path)
             )
-    for folder in {path.parent for path in contents}:
+    for folder in sorted({path.parent for path in contents}):
         _make(folder)
     write_files(contents)
     return tuple(contents)
