@@ -32,9 +32,9 @@ from bnmind.junction.certificates.certificate import Certificate as Certificate
 from bnmind.junction.certificates.certificate_files import read_certificate as read_certificate
 from bnmind.junction.certificates.certificate_files import write_certificate as write_certificate
 from bnmind.junction.certificates.prove import prove_bound as prove_bound
+from bnmind.junction.derivatives.compile import compile_derivatives as compile_derivatives
 from bnmind.junction.derivatives.gradient import Gradient as Gradient
 from bnmind.junction.derivatives.plan import DerivativePlan as DerivativePlan
-from bnmind.junction.derivatives.plan import compile_derivatives as compile_derivatives
 from bnmind.junction.engine.competition import COMPETITION_TASKS as COMPETITION_TASKS
 from bnmind.junction.engine.competition import CompetitionTask as CompetitionTask
 from bnmind.junction.engine.engine import DEFAULT_MEMORY as DEFAULT_MEMORY

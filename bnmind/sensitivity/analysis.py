@@ -12,8 +12,8 @@ from bnmind._arguments import checked
 from bnmind._values import ReadOnlyDict, Sealed, sealed
 from bnmind.errors import CancellationError, ImpossibleEvidenceError, InvalidArgumentError
 from bnmind.information import Floats
+from bnmind.junction.derivatives.compile import compile_derivatives
 from bnmind.junction.derivatives.gradient import covarying
-from bnmind.junction.derivatives.plan import compile_derivatives
 from bnmind.junction.graphs.elimination_order import GivenOrder, OrderFinder
 from bnmind.junction.inference.evidence import Evidence, is_state
 from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits

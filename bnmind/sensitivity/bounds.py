@@ -37,7 +37,8 @@ from bnmind._messages import listed
 from bnmind._values import CheckedValue
 from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError
 from bnmind.information import Floats
-from bnmind.junction.derivatives.plan import DerivativePlan, compile_derivatives
+from bnmind.junction.derivatives.compile import compile_derivatives
+from bnmind.junction.derivatives.plan import DerivativePlan
 from bnmind.junction.graphs.elimination_order import GivenOrder
 from bnmind.junction.inference.evidence import Evidence, is_state, real_numbers
 from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from bnmind._values import Sealed, made
+from bnmind._values import Sealed, made, sealed
 from bnmind.information import Floats
 from bnmind.junction.program.program import Operation, Product, Program, Step, Sum, near_one
 
@@ -42,9 +42,15 @@ class Record(Sealed):
         """Return a register."""
         return self.registers[number]
 
-    def adjoints(self, end: int, seed: Floats, wanted: Collection[int]) -> dict[int, Floats]:
-        """Return the derivatives of a number by input registers; see `adjoints`."""
-        return adjoints(self, end, seed, wanted)
+    def adjoints(
+        self, end: int, seed: Floats, wanted: Collection[int]
+    ) -> tuple[dict[int, Floats], list[Floats]]:
+        """Return the derivatives of a number by input registers, and arrays that hold all of them.
+
+        All are read-only. The parameters are those of `adjoints`.
+        """
+        found = {i: sealed(part) for i, part in adjoints(self, end, seed, wanted).items()}
+        return found, list(found.values())
 
     def exponent(self, end: int) -> int:
         """Return the exponent of two by which a register was divided in all."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
 from bnmind._jit import PlainWork
-from bnmind._values import Sealed, made
+from bnmind._values import Sealed, made, sealed
 from bnmind.information import Floats
 from bnmind.junction.derivatives.flat_kernel import AXIS, STEP, Ints, run_backward, run_forward
 from bnmind.junction.program.program import Program, Sum
@@ -51,10 +52,11 @@ class FlatProgram(Sealed):
 
     def run(self, inputs: Sequence[Floats]) -> FlatRecord:
         """Return all registers of a run."""
+        # The kernel fills all other registers.
         values = np.empty(self.starts[-1] + 1)
         values[-1] = 1.0
-        for start, table in zip(self.starts, inputs, strict=False):
-            values[start : start + table.size] = table.ravel()
+        for (start, end), table in zip(pairwise(self.starts), inputs, strict=False):
+            values[start:end] = table.ravel()
         run_forward(self.steps, self.axes, values)
         return made(FlatRecord, program=self, values=values)
 
@@ -70,16 +72,23 @@ class FlatRecord(Sealed):
         """Return a register."""
         return self._part(self.values, number)
 
-    def adjoints(self, end: int, seed: Floats, wanted: Collection[int]) -> dict[int, Floats]:
-        """Return the derivatives of a number by input registers, as for `backward.adjoints`."""
+    def adjoints(
+        self, end: int, seed: Floats, wanted: Collection[int]
+    ) -> tuple[dict[int, Floats], list[Floats]]:
+        """Return the derivatives of a number by input registers, and arrays that hold all of them.
+
+        All are read-only. The parameters are those of `backward.adjoints`.
+        """
         program = self.program
+        starts, shapes = program.starts, program.shapes
         found = np.zeros(len(self.values))
-        found[program.starts[end] : program.starts[end] + seed.size] = seed.ravel()
+        found[starts[end] : starts[end + 1]] = seed.ravel()
         run_backward(program.steps, program.axes, self.values, found)
         # The inputs come first; the rest need not stay in memory.
         most = max(wanted, default=-1) + 1
-        found = found[: program.starts[most]].copy()
-        return {number: self._part(found, number) for number in wanted}
+        found = sealed(found[: starts[most]].copy())
+        parts = {i: found[starts[i] : starts[i + 1]].reshape(shapes[i]) for i in wanted}
+        return parts, [found]
 
     def _part(self, cells: Floats, number: int) -> Floats:
         starts = self.program.starts

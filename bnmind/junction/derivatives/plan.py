@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,17 +11,14 @@ from typing import Any
 import numpy as np
 
 from bnmind._arguments import checked
-from bnmind._messages import bytes_text, listed
 from bnmind._values import Sealed, made, sealed
 from bnmind.errors import (
     CancellationError,
     ImpossibleEvidenceError,
     InvalidArgumentError,
-    TooLargeError,
 )
 from bnmind.information import Floats
 from bnmind.junction.derivatives.backward import Record, recorded, with_all_registers
-from bnmind.junction.derivatives.contractions import program_of
 from bnmind.junction.derivatives.flat import (
     FlatProgram,
     FlatRecord,
@@ -29,21 +26,15 @@ from bnmind.junction.derivatives.flat import (
     should_be_flat,
 )
 from bnmind.junction.derivatives.gradient import Gradient
-from bnmind.junction.derivatives.tables import InputTable, input_tables, is_finite
-from bnmind.junction.graphs.elimination_order import OrderFinder
-from bnmind.junction.graphs.interaction_graph import graph_of_scopes
+from bnmind.junction.derivatives.tables import InputTable, are_finite
 from bnmind.junction.graphs.junction_tree import JunctionTree
 from bnmind.junction.inference.evidence import Evidence, likelihood, read_findings
-from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
 from bnmind.junction.program.program import Program, Step
-from bnmind.junction.reduction.barren_variables import without_barren
-from bnmind.junction.reduction.cpd_forms import choose_forms
-from bnmind.junction.triangulation.portfolio.portfolio import Portfolio
 from bnmind.pgm.factor import Factor
 from bnmind.pgm.network import FactorModel, Network
 from bnmind.pgm.variable import Variable
 
-__all__ = ["DerivativePlan", "compile_derivatives"]
+__all__ = ["DerivativePlan"]
 
 _LEAST, _MOST = 1e-200, 1e200
 """Totals outside of these bounds are computed again with scaled registers."""
@@ -203,6 +194,16 @@ class DerivativePlan(Sealed):
         return with_all_registers(self.program)
 
     @cached_property
+    def _differentiated(self) -> tuple[int, ...]:
+        """The tables whose entries have derivatives."""
+        return tuple([i for i, table in enumerate(self.tables) if table.potential is not None])
+
+    @cached_property
+    def _numbers(self) -> tuple[int, ...]:
+        """The tables without hidden variables."""
+        return tuple([i for i, table in enumerate(self.tables) if not table.hidden])
+
+    @cached_property
     def _flat(self) -> FlatProgram:
         return flat_program(self.program)
 
@@ -214,10 +215,11 @@ class DerivativePlan(Sealed):
         for v in self.soft:
             finding = findings.get(v.name)
             inputs.append(np.ones(v.n_states) if finding is None else likelihood(v, finding))
-        numbers = [float(table) for table in inputs if not table.ndim]
+        numbers = [float(inputs[i]) for i in self._numbers]
         if min(numbers, default=1.0) > 0:
+            log = sum([math.log(number) for number in numbers])
             for scaled in (False, True):
-                run = self._forward(inputs, at, scaled=scaled)
+                run = self._forward(inputs, at, log, scaled=scaled)
                 if run is not None:
                     return run
         shown = ", ".join(f"{name}={finding}" for name, finding in findings.items())
@@ -232,20 +234,25 @@ class DerivativePlan(Sealed):
         )
 
     def _forward(
-        self, inputs: Sequence[Floats], at: Mapping[str, int], *, scaled: bool
+        self, inputs: Sequence[Floats], at: Mapping[str, int], log: float, *, scaled: bool
     ) -> _Run | None:
-        """Return a forward run; None if numbers become too large or too small."""
+        """Return a forward run; None if numbers become too large or too small.
+
+        The tables without hidden variables have a product with the logarithm ``log``.
+        """
         record: Record | FlatRecord
         if not scaled and should_be_flat(self.program):
             record = self._flat.run(inputs)
         else:
             record = recorded(self._steps, inputs, scaled=scaled)
-        shape = (self.target.n_states,) if self.target else ()
-        ending = np.ones(shape) if self.end is None else record.register(self.end)
-        total = float(ending.sum())
+        if self.end is None:
+            ending = np.ones((self.target.n_states,) if self.target else ())
+        else:
+            ending = record.register(self.end)
+        total = float(np.add.reduce(ending, axis=None))
         if not (total > 0 if scaled else _LEAST < total < _MOST) or not math.isfinite(total):
             return None
-        log_evidence = math.log(total) + sum(math.log(float(t)) for t in inputs if not t.ndim)
+        log_evidence = math.log(total) + log
         if isinstance(record, Record) and scaled and self.end is not None:
             log_evidence += math.log(2.0) * record.exponent(self.end)
         # Runs are made often, and only the plan sees them.
@@ -270,25 +277,22 @@ class DerivativePlan(Sealed):
     def _gradient(self, run: _Run, weights: Floats, value: float) -> Gradient:
         """Return the gradient of Σ w(x) P(x, e) / P(e), with P(e) held fixed."""
         found: dict[int, Floats] = {}
-        used = [i for i, table in enumerate(self.tables) if table.potential is not None]
+        cells: list[Floats] = []
+        used = self._differentiated
         if self.end is not None:
-            seed = np.asarray(weights / run.total)
-            found = run.record.adjoints(self.end, seed, used)
-        constant = float(np.sum(weights * run.posterior))
+            found, cells = run.record.adjoints(self.end, np.asarray(weights / run.total), used)
+        # A table without hidden variables is a factor of every term.
+        constant = float(weights.dot(run.posterior))
+        for i in self._numbers:
+            found[i] = sealed(np.asarray(constant / float(run.inputs[i])))
+            cells.append(found[i])
+        if not are_finite(cells):
+            self._check_finite(found)
         partials: list[Floats | None] = [None] * len(self.model.potentials)
         for i in used:
             table = self.tables[i]
-            if not table.hidden:
-                # A factor of every term.
-                found[i] = np.asarray(constant / float(run.inputs[i]))
-            assert table.potential is not None  # as chosen above
-            lifted = table.lifted(found.get(i), run.at)
-            if lifted is not None and not is_finite(lifted):
-                raise CancellationError(
-                    f"the derivatives by the table of {self._child(table.potential)} are too large"
-                    " for floating point: another entry makes the evidence far more probable"
-                )
-            partials[table.potential] = None if lifted is None else sealed(lifted)
+            assert table.potential is not None  # as chosen there
+            partials[table.potential] = table.lifted(found.get(i), run.at)
         return made(
             Gradient,
             model=self.model,
@@ -296,6 +300,16 @@ class DerivativePlan(Sealed):
             log_evidence=run.log_evidence,
             partials=tuple(partials),
         )
+
+    def _check_finite(self, found: Mapping[int, Floats]) -> None:
+        """Raise `CancellationError` if any derivative is not a number."""
+        for i in self._differentiated:
+            number = self.tables[i].potential
+            if number is not None and i in found and not are_finite([found[i]]):
+                raise CancellationError(
+                    f"the derivatives by the table of {self._child(number)} are too large for"
+                    " floating point: another entry makes the evidence far more probable"
+                )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -310,132 +324,3 @@ class _Run(Sealed):
     total: float
     """The sum of the last register, as it is recorded."""
     log_evidence: float
-
-
-@checked
-def compile_derivatives(
-    model: Network | FactorModel,
-    *,
-    target: str | None = None,
-    evidence: Iterable[str] = (),
-    soft: Iterable[str] = (),
-    order: OrderFinder | None = None,
-    limits: Limits = DEFAULT_LIMITS,
-    relevant_only: bool = False,
-) -> DerivativePlan:
-    """Compile a plan for the derivatives of a probability by all entries of a model's tables.
-
-    Parameters
-    ----------
-    model
-        A network, or a product of factors that are not negative.
-    target
-        The variable whose posterior is differentiated; not needed for the derivatives of the
-        probability of the evidence.
-    evidence
-        The evidence variables. Each run takes a state of each of them.
-    soft
-        Variables with uncertain or missing evidence. For each of them, a run takes a state, a
-        likelihood, or nothing.
-    order
-        The search for an elimination order; by default `Portfolio`.
-    limits
-        The limits of the memory and the multiplications of a run with its backward pass.
-    relevant_only
-        Whether to leave out the tables of a network on which neither the target nor the evidence
-        depends as long as their rows sum to one. This is faster. They then have no partial
-        derivatives, and their entries have the effect zero; see `Gradient`.
-
-    Raises
-    ------
-    UnknownNameError
-        If a variable is not in the model.
-    InvalidArgumentError
-        If a variable is named twice, or the target is evidence.
-    InvalidModelError
-        If a factor is negative or complex.
-    TooLargeError
-        If a run would exceed the limits; raised before anything large is allocated.
-
-    Examples
-    --------
-    >>> from bnmind.pgm import TabularCPD
-    >>> rain, wet = Variable("rain", ("no", "yes")), Variable("wet", ("no", "yes"))
-    >>> network = Network((TabularCPD(rain, (), [0.8, 0.2]),
-    ...                    TabularCPD(wet, (rain,), [[0.9, 0.1], [0.1, 0.9]])))
-    >>> plan = compile_derivatives(network, target="rain", evidence=["wet"])
-    >>> plan
-    DerivativePlan(P(rain | evidence) by 6 entries, 2 cells)
-    >>> gradient = plan.posterior("yes", {"wet": "yes"})
-    >>> round(gradient.value, 3), gradient["rain"].round(3).tolist()
-    (0.692, [-0.266, 1.065])
-    """
-    observed, uncertain, wanted = _named(model, evidence, soft, target)
-    potentials = model.potentials
-    names = [v.name for v in observed]
-    if relevant_only:
-        needed = [*names, *[v.name for v in uncertain], *([target] if target else [])]
-        potentials = without_barren(potentials, needed)
-    domains = {v.name: tuple(range(v.n_states)) for v in model.variables}
-    formed = choose_forms(
-        potentials,
-        domains,
-        observed=names,
-        joints=[[target]] if target else [],
-        signed=False,
-        max_cells=min(limits.table_cells, 2**22),
-    )
-    cells = sum(math.prod([v.n_states for v in p.scope]) for p in formed)
-    if cells > limits.table_cells:
-        raise TooLargeError(
-            f"the tables of the model would take {bytes_text(8 * cells)}; allowed are"
-            f" max_bytes={limits.max_bytes:,}",
-            needed=8 * cells,
-            budget=limits.max_bytes,
-        )
-    sizes = {v.name: v.n_states for v in model.variables}
-    sizes |= {v.name: v.n_states for p in formed for v in p.scope}
-    present = {v.name for p in formed for v in p.scope} | {v.name for v in uncertain}
-    present |= {target} if target else set()
-    hidden = {n: s for n, s in sizes.items() if n in present and n not in set(names)}
-    scopes = [[v.name for v in p.scope if v.name in hidden] for p in formed]
-    graph = graph_of_scopes(hidden, [*scopes, *[[v.name] for v in uncertain]])
-    tree = JunctionTree.from_order(graph, (order or Portfolio())(graph))
-    if refusal := limits.refusal_of_trees([tree], hidden):
-        raise refusal
-    scopes += [[v.name] for v in uncertain]
-    program, end = program_of(tree, hidden, scopes, target)
-    tables = input_tables(model.potentials, formed, frozenset(names), limits)
-    plan = DerivativePlan(
-        model=model,
-        evidence=observed,
-        soft=uncertain,
-        target=wanted,
-        relevant_only=relevant_only,
-        tree=tree,
-        tables=tables,
-        program=program,
-        end=end,
-    )
-    largest = max(tree.cliques, key=lambda clique: clique.size, default=None)
-    if refusal := limits.refusal(plan.multiplications, plan.memory, largest):
-        raise refusal
-    return plan
-
-
-def _named(
-    model: Network | FactorModel, evidence: Iterable[str], soft: Iterable[str], target: str | None
-) -> tuple[tuple[Variable, ...], tuple[Variable, ...], Variable | None]:
-    """Return the variables of the evidence, of the soft evidence, and the target."""
-    observed = tuple([model.variable(name) for name in evidence])
-    uncertain = tuple([model.variable(name) for name in soft])
-    wanted = None if target is None else model.variable(target)
-    names = [v.name for v in (*observed, *uncertain)]
-    problems = [
-        f"{name} is named twice" for name in sorted({n for n in names if names.count(n) > 1})
-    ]
-    if wanted is not None and wanted in observed:
-        problems.append(f"the target {wanted.name} must not be evidence")
-    if problems:
-        raise InvalidArgumentError(listed(problems), tuple(problems))
-    return observed, uncertain, wanted

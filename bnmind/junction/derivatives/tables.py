@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from bnmind._values import Sealed
+from bnmind._values import Sealed, sealed
 from bnmind.errors import InvalidModelError
 from bnmind.information import Floats
 from bnmind.junction.inference.limits import Limits
@@ -18,7 +18,7 @@ from bnmind.pgm.factor import Factor
 from bnmind.pgm.network import Potential
 from bnmind.pgm.tabular import TabularCPD
 
-__all__ = ["InputTable", "input_tables", "is_finite"]
+__all__ = ["InputTable", "are_finite", "input_tables"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -45,10 +45,10 @@ class InputTable(Sealed):
         return entries
 
     def lifted(self, derivatives: Floats | None, at: Mapping[str, int]) -> Floats:
-        """Return derivatives over ``hidden`` as an array over the original table.
+        """Return read-only derivatives over ``hidden`` as an array over the original table.
 
-        Entries that contradict the evidence have the derivative zero. None stands for zero
-        everywhere.
+        Those given must be read-only; None stands for zero everywhere. Entries that contradict the
+        evidence have the derivative zero.
         """
         if derivatives is not None and not self.observed:
             return derivatives
@@ -59,7 +59,7 @@ class InputTable(Sealed):
                 places[axis] = at[name]
             # The hidden variables have the same order in both.
             whole[tuple(places)] = derivatives
-        return whole
+        return sealed(whole)
 
 
 def input_tables(
@@ -125,9 +125,12 @@ def _entries(potential: Potential, limits: Limits) -> Floats:
     return np.real(values)
 
 
-def is_finite(values: Floats) -> bool:
-    """Return whether all numbers are finite."""
+def are_finite(arrays: Iterable[Floats]) -> bool:
+    """Return whether all numbers of some arrays are finite."""
     with np.errstate(over="ignore", invalid="ignore"):
-        total = np.add.reduce(values, axis=None)
-    # A sum may be too large where all its terms are finite.
-    return math.isfinite(total) or bool(np.isfinite(values).all())
+        for values in arrays:
+            # A sum may be too large where all its terms are finite.
+            total = np.add.reduce(values, axis=None)
+            if not math.isfinite(total) and not np.isfinite(values).all():
+                return False
+    return True

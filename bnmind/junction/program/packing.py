@@ -1,0 +1,246 @@
+"""Programs whose registers hold only the cells that may be other than zero.
+
+The zeros of the tables of a model are known before any run, and so are the zeros that they cause in
+products and sums. `packed` follows them through a program, as lists of cells: the cells of a
+product are those of its operands that agree on the variables that both have (a join of the two
+lists). Registers with few cells are then packed; see `bnmind.junction.program.packed`.
+
+The lists take longer to make than a run over them, and a run takes some six nanoseconds for each
+term, which is ten times as long as a multiplication of dense matrices. So this is for programs that
+do not fit otherwise, or would take seconds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind._values import sealed
+from bnmind.junction.program.packed import PackedStep, Places
+from bnmind.junction.program.program import Operation, Product, Program, Scope, Step, Sum
+from bnmind.junction.program.program_inputs import Source
+
+__all__ = ["has_many_zeros", "packed"]
+
+_MOST_CELLS = 2**62
+"""The most cells of a register whose cells can be numbered."""
+
+_LARGEST_FULL = 2**22
+"""The most cells of a register without zeros."""
+
+_SHARE = 4
+"""A register is packed if at most one in so many of its cells may be other than zero."""
+
+_FEW = 256
+"""The most cells of a register that is never packed."""
+
+_TIMES = 12
+"""How many multiplications of a product over all cells take as long as a term of a list."""
+
+_MANY_ZEROS = 0.5
+"""The share of zeros of the tables that makes lists worth a try."""
+
+_Cells = NDArray[np.int64]
+
+
+class _Register(NamedTuple):
+    """The cells of a register that may be other than zero."""
+
+    cells: _Cells
+    """Their positions in the whole table, ascending."""
+    is_packed: bool
+
+
+class _Terms(NamedTuple):
+    """The terms of a step, ordered by the cells of its result."""
+
+    first: _Cells
+    """The cell of the left register of each term, as a position in the list of that register."""
+    second: _Cells | None
+    starts: _Cells | None
+    cells: _Cells
+    """The cells of the result."""
+
+
+def has_many_zeros(tables: Collection[NDArray[Any]]) -> bool:
+    """Return whether so many numbers of some tables are zero that lists may be short."""
+    numbers = sum([table.size for table in tables])
+    others = sum([int(np.count_nonzero(table)) for table in tables])
+    return numbers - others >= _MANY_ZEROS * max(1, numbers)
+
+
+def packed(
+    program: Program, sources: Sequence[Source], keep: Collection[int], most_terms: float
+) -> Program | None:
+    """Return a program that neither stores nor multiplies zeros; None if its lists are too long.
+
+    Parameters
+    ----------
+    program
+        The program; its steps are products and sums.
+    sources
+        The first registers.
+    keep
+        Registers that must not be packed, because answers are read from them.
+    most_terms
+        The most terms of all lists together.
+    """
+    if any(not isinstance(step.operation, Product | Sum) for step in program.steps):
+        return None
+    known: list[_Register | None] = [_of_source(source) for source in sources]
+    known += [_full(program.cells(r)) for r in range(len(sources), program.n_inputs)]
+    if None in known:
+        return None
+    steps = []
+    left_terms = most_terms
+    for number, (step, spent) in enumerate(
+        zip(program.steps, program.spent, strict=True), program.n_inputs
+    ):
+        size = program.cells(number)
+        left, right = known[step.left], known[step.right]
+        assert left is not None
+        assert right is not None
+        if size > _MOST_CELLS:
+            return None
+        terms = _terms(program, number, (left.cells, right.cells), left_terms)
+        if terms is None:
+            return None
+        is_packed = size > _FEW and number not in keep and _SHARE * len(terms.cells) <= size
+        operation = _operation(program, number, (left, right), terms, is_packed=is_packed)
+        if isinstance(operation, PackedStep):
+            left_terms -= len(terms.first)
+        steps.append(Step(operation, step.left, step.right))
+        known.append(_Register(terms.cells, is_packed))
+        for register in spent:
+            known[register] = None
+    return replace(program, steps=tuple(steps), held=_held(program, steps))
+
+
+def _held(program: Program, steps: Sequence[Step]) -> tuple[int, ...]:
+    """Return how many numbers each register holds."""
+    held = [program.cells(register) for register in range(program.n_inputs)]
+    for number, (operation, _, _) in enumerate(steps, program.n_inputs):
+        if isinstance(operation, PackedStep) and operation.cells is None:
+            starts = operation.starts
+            held.append(len(operation.first if starts is None else starts))
+        else:
+            held.append(program.cells(number))
+    return tuple(held)
+
+
+def _of_source(source: Source) -> _Register | None:
+    """Return the cells of a table that some evidence may select; None if they are too many."""
+    if source.values is None:
+        return None if source.input is None else _full(source.n_cells)
+    observed = tuple(range(len(source.observed)))
+    return _Register(np.flatnonzero((source.values != 0).any(axis=observed)), is_packed=False)
+
+
+def _full(size: int) -> _Register | None:
+    return _Register(np.arange(size), is_packed=False) if size <= _LARGEST_FULL else None
+
+
+def _terms(
+    program: Program, number: int, operands: tuple[_Cells, _Cells], most: float
+) -> _Terms | None:
+    """Return the terms of a step; None if there are more than ``most``."""
+    operation, left, right = program.steps[number - program.n_inputs]
+    scopes, sizes, scope = program.scopes, program.sizes, program.scopes[number]
+    first, second = operands
+    if len(first) > most:
+        return None
+    if isinstance(operation, Sum):
+        to = _numbered(first, scopes[left], scope, sizes)
+        return _ordered(np.arange(len(first)), None, to)
+    shared = tuple(v for v in scopes[left] if v in scopes[right])
+    keys = _numbered(second, scopes[right], shared, sizes)
+    order = np.argsort(keys, kind="stable")
+    keys = keys[order]
+    wanted = _numbered(first, scopes[left], shared, sizes)
+    begin = np.searchsorted(keys, wanted, side="left")
+    counts = np.searchsorted(keys, wanted, side="right") - begin
+    total = int(counts.sum())
+    if total > most:
+        return None
+    on_left = np.repeat(np.arange(len(first)), counts)
+    ends = np.cumsum(counts)
+    on_right = order[np.arange(total) + np.repeat(begin - (ends - counts), counts)]
+    more = tuple(v if v not in scopes[left] else -1 for v in scope)
+    to = _numbered(first, scopes[left], scope, sizes)[on_left]
+    to += _numbered(second, scopes[right], more, sizes, scope)[on_right]
+    return _ordered(on_left, on_right, to)
+
+
+def _numbered(
+    cells: _Cells, scope: Scope, wanted: Scope, sizes: Sequence[int], radix: Scope | None = None
+) -> _Cells:
+    """Return the position of cells of a table in the table over other variables.
+
+    Variables of ``wanted`` that the table lacks count as zero. The axes of the other table are
+    those of ``radix`` if ``wanted`` names −1 for some.
+    """
+    strides, stride = {}, 1
+    for v in reversed(scope):
+        strides[v] = stride
+        stride *= sizes[v]
+    result = np.zeros(len(cells), dtype=np.int64)
+    step = 1
+    for v, axis in zip(reversed(wanted), reversed(radix or wanted), strict=True):
+        if v in strides:
+            result += cells // strides[v] % sizes[v] * step
+        step *= sizes[axis]
+    return result
+
+
+def _ordered(first: _Cells, second: _Cells | None, to: _Cells) -> _Terms:
+    """Return terms in the order of the cells that they are added to."""
+    if np.any(to[1:] < to[:-1]):
+        order = np.argsort(to, kind="stable")
+        first, to = first[order], to[order]
+        second = None if second is None else second[order]
+    is_first = np.ones(len(to), dtype=np.bool_)
+    is_first[1:] = to[1:] != to[:-1]
+    starts = np.flatnonzero(is_first)
+    cells = to[starts]
+    return _Terms(first, second, None if len(starts) == len(to) else starts, cells)
+
+
+def _operation(
+    program: Program,
+    number: int,
+    operands: tuple[_Register, _Register],
+    terms: _Terms,
+    *,
+    is_packed: bool,
+) -> Operation | PackedStep:
+    """Return the step over the terms, or over all cells if nothing is packed and that is faster."""
+    operation = program.steps[number - program.n_inputs].operation
+    left, right = operands
+    plain = not (is_packed or left.is_packed or right.is_packed)
+    if plain and operation.cost <= _TIMES * len(terms.first):
+        return operation
+    shape = tuple([program.sizes[v] for v in program.scopes[number]])
+    return PackedStep(
+        first=_placed(terms.first, left),
+        second=None if terms.second is None else _placed(terms.second, right),
+        starts=None if terms.starts is None else sealed(terms.starts),
+        cells=None if is_packed else _small(terms.cells),
+        shape=shape,
+        whole_cost=operation.cost,
+    )
+
+
+def _placed(numbers: _Cells, register: _Register) -> Places:
+    """Return where a register holds its listed cells of these numbers."""
+    return _small(numbers if register.is_packed else register.cells[numbers])
+
+
+def _small(places: _Cells) -> Places:
+    """Return positions as unsigned numbers of 32 bits, if they fit."""
+    largest = int(places.max(initial=0))
+    return sealed(places.astype(np.uint32) if largest < math.ldexp(1, 32) else places)
