@@ -21,7 +21,18 @@ from numpy.typing import NDArray
 
 from bnmind._arguments import check_fields
 
-__all__ = ["CheckedValue", "ReadOnlyDict", "Sealed", "Value", "freeze", "frozen", "made", "sealed"]
+__all__ = [
+    "CheckedValue",
+    "ReadOnlyDict",
+    "Sealed",
+    "Value",
+    "freeze",
+    "frozen",
+    "latest",
+    "made",
+    "remembered",
+    "sealed",
+]
 
 _Type = TypeVar("_Type", bound=np.generic)
 _Kind = TypeVar("_Kind")
@@ -107,6 +118,33 @@ def made(kind: type[_Kind], **values: Any) -> _Kind:
     instance = object.__new__(kind)
     instance.__dict__.update(values)
     return instance
+
+
+def remembered(owner: Any, name: str, make: Callable[[], _Kind]) -> _Kind:
+    """Return what a pure function of an immutable object makes, from memory if it has been made.
+
+    It is kept with the object, under a name that is no field.
+    """
+    known: dict[str, Any] = owner.__dict__
+    if name not in known:
+        known[name] = make()
+    value: _Kind = known[name]
+    return value
+
+
+def latest(owner: Any, name: str, key: Any, make: Callable[[], _Kind]) -> _Kind:
+    """Return what a pure function of an immutable object and a key makes; see `remembered`.
+
+    Only the two latest results of each name are kept.
+    """
+    known: dict[Any, _Kind] = remembered(owner, name, dict)
+    found = known.get(key)
+    if found is None:
+        found = make()
+        while len(known) > 1:
+            known.pop(next(iter(known), key), None)
+        known[key] = found
+    return found
 
 
 def freeze(instance: Any, *, own: bool = False) -> None:

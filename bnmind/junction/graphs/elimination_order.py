@@ -42,7 +42,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from bnmind._arguments import checked
-from bnmind._values import CheckedValue, made
+from bnmind._values import CheckedValue, latest, made
 from bnmind.errors import InvalidModelError
 from bnmind.junction.graphs.interaction_graph import InteractionGraph
 
@@ -117,6 +117,11 @@ def elimination(graph: InteractionGraph, order: Sequence[int]) -> Elimination:
     .. [1] J. W. H. Liu, "The role of elimination trees in sparse factorization", SIAM
        Journal on Matrix Analysis and Applications 11 (1990), 134-172, section 4.
     """
+    # The search, the choice of an order and its tree ask for the same ones.
+    return latest(graph, "_eliminations", tuple(order), lambda: _elimination(graph, order))
+
+
+def _elimination(graph: InteractionGraph, order: Sequence[int]) -> Elimination:
     place = [0] * graph.n
     for i, v in enumerate(order):
         place[v] = i

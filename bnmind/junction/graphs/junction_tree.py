@@ -11,10 +11,10 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from bnmind._arguments import checked
-from bnmind._values import CheckedValue, made
+from bnmind._values import CheckedValue, latest, made
 from bnmind.junction.graphs.elimination_order import (
     EliminationOrder,
     elimination,
@@ -140,10 +140,11 @@ class JunctionTree(CheckedValue):
         return "\n".join([*lines, str(self.order)])
 
 
-def joined_cliques(
-    graph: InteractionGraph, order: Sequence[int]
-) -> tuple[list[frozenset[int]], list[int], list[tuple[int, int, frozenset[int]]]]:
-    """Return the junction tree of an order of vertices.
+_Joined: TypeAlias = tuple[list[frozenset[int]], list[int], list[tuple[int, int, frozenset[int]]]]
+
+
+def joined_cliques(graph: InteractionGraph, order: Sequence[int]) -> _Joined:
+    """Return the junction tree of an order of vertices; the lists are shared by all callers.
 
     Returns
     -------
@@ -151,6 +152,10 @@ def joined_cliques(
         The maximal cliques in the order of elimination; their sizes in cells; and for each edge
         the positions of its cliques and their separator.
     """
+    return latest(graph, "_joined", tuple(order), lambda: _joined(graph, order))
+
+
+def _joined(graph: InteractionGraph, order: Sequence[int]) -> _Joined:
     eliminated = elimination(graph, order)
     # The parent of an elimination clique is the clique of its next eliminated member, which
     # contains the rest of it. `home` is the maximal clique that contains an elimination clique. A

@@ -10,6 +10,7 @@ from bnmind._values import ReadOnlyDict, made, sealed
 from bnmind.errors import TooLargeError
 from bnmind.junction.causes.common_size import common_cells
 from bnmind.junction.causes.swept_case import SweptCase, large_causes
+from bnmind.junction.graphs.garbage import paused_collection
 from bnmind.junction.graphs.junction_tree import JunctionTree
 from bnmind.junction.inference.compiled_query import CompiledQuery, Savings
 from bnmind.junction.inference.evidence import label_of
@@ -61,7 +62,11 @@ def build(query: Query, known: Known | None = None) -> CompiledQuery:
     TooLargeError
         If the plan exceeds its limits.
     """
-    known = known or Known()
+    with paused_collection():
+        return _built(query, known or Known())
+
+
+def _built(query: Query, known: Known) -> CompiledQuery:
     if not (known.fixed or known.given):
         query = _with_causes(query)
         cells = 0 if query.causes is None else common_cells(query.causes)

@@ -106,12 +106,14 @@ class ProgramBuilder:
                     overwriting[id(operation)] = other
                 step = Step(other, step.left, step.right)
             steps.append(step)
-        return Program(
+        return made(
+            Program,
             n_inputs=self._n_inputs,
             steps=tuple(steps),
             spent=tuple(map(tuple, spent)),
             scopes=tuple(self.scopes),
             sizes=tuple(self.sizes),
+            held=tuple(self._cells),
         )
 
     def contract(self, operands: Sequence[int], keep: Variables) -> int | None:
@@ -240,7 +242,10 @@ class ProgramBuilder:
         if own == others:
             operation, scope = self._products.broadcast(self.scopes[first], self.scopes[second])
             return self._reduce(self._add(operation, first, second, scope), keep)
-        first, second = self._reduce(first, keep | others), self._reduce(second, keep | own)
+        if not own - others <= keep:
+            first = self._reduce(first, keep | others)
+        if not others - own <= keep:
+            second = self._reduce(second, keep | own)
         if self._cells[first] < self._cells[second]:
             first, second = second, first
         left, right = self.scopes[first], self.scopes[second]
@@ -276,9 +281,9 @@ class ProgramBuilder:
 
     def _add(self, operation: Operation, left: int, right: int, scope: Iterable[int]) -> int:
         """Add a step; return the register that it fills."""
-        scope = tuple(scope)
+        scope, sizes = tuple(scope), self.sizes
         self._steps.append(Step(operation, left, right))
         self.scopes.append(scope)
         self._members.append(frozenset(scope))
-        self._cells.append(math.prod([self.sizes[v] for v in scope]))
+        self._cells.append(math.prod([sizes[v] for v in scope]))
         return len(self.scopes) - 1

@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from bnmind.junction.program.packed import PackedStep
 from bnmind.junction.program.program import Expand, LookUp, Operation, Program, Scatter, Sum
 from bnmind.junction.program.program_inputs import Answer
 from bnmind.pgm.factor import Values
@@ -95,6 +96,8 @@ def _apply(operation: Operation, left: Values, right: Values, add: np.ufunc) -> 
     if isinstance(operation, Expand):
         with np.errstate(divide="ignore"):
             return np.log(operation(left, right))
+    if isinstance(operation, PackedStep):
+        return operation.of_logarithms(left, right, add)
     if operation.left_axes is not None:
         left = left.transpose(operation.left_axes)
     left = left.reshape(operation.left_shape)

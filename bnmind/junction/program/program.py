@@ -17,6 +17,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from bnmind.junction.program.packed import PackedStep
 from bnmind.junction.program.scatter import Expand, LookUp, Scatter
 from bnmind.junction.program.underflow import PLAIN, Arithmetic, Underflow
 from bnmind.pgm.factor import Values
@@ -96,7 +97,7 @@ class Product:
         return left * right
 
 
-Operation: TypeAlias = Sum | Product | LookUp | Scatter | Expand
+Operation: TypeAlias = Sum | Product | LookUp | Scatter | Expand | PackedStep
 
 
 class Step(NamedTuple):
@@ -111,7 +112,8 @@ class Step(NamedTuple):
 class Program:
     """A sequence of steps without branches; registers 0, …, n_inputs − 1 are the inputs.
 
-    A program contains only tuples, and arrays only in `bnmind.junction.program.sparse`.
+    A program contains only tuples, and arrays only in the steps of
+    `bnmind.junction.program.sparse` and `bnmind.junction.program.packed`.
     """
 
     n_inputs: int
@@ -122,6 +124,13 @@ class Program:
     """The variables of each register."""
     sizes: tuple[int, ...]
     """The number of states of every variable."""
+    held: tuple[int, ...] = ()
+    """How many numbers each register holds: its cells, or fewer if it is packed. By default, all
+    registers hold all cells."""
+
+    def __post_init__(self) -> None:
+        if not self.held:
+            object.__setattr__(self, "held", tuple(map(self.cells, range(len(self.scopes)))))
 
     @cached_property
     def multiplications(self) -> int:
@@ -138,7 +147,7 @@ class Program:
 
         It includes the copies that a matrix product makes of operands in another order.
         """
-        cells = [self.cells(register) for register in range(len(self.scopes))]
+        cells = self.held
         live = peak = 0
         steps = zip(self.steps, self.spent, strict=True)
         for number, (step, spent) in enumerate(steps, self.n_inputs):
@@ -150,8 +159,11 @@ class Program:
                 copies += cells[step.right] if step.operation.right_axes is not None else 0
             elif isinstance(step.operation, Scatter):
                 copies += 2 * step.operation.cost
+            elif isinstance(step.operation, PackedStep):
+                copies += step.operation.gathered
             peak = max(peak, live + copies)
-            live -= sum(cells[register] for register in spent)
+            for register in spent:
+                live -= cells[register]
         return peak
 
     def run(

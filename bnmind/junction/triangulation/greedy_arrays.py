@@ -14,6 +14,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from bnmind._values import remembered
 from bnmind.junction.triangulation.scored_graph import Core, logarithm_table
 
 __all__ = [
@@ -106,7 +107,11 @@ def bit_rows(masks: Sequence[int], n_bits: int) -> Words:
 
 
 def core_arrays(core: Core) -> CoreArrays:
-    """Return a core as arrays."""
+    """Return a core as arrays, which are shared by all callers."""
+    return remembered(core, "_arrays", lambda: _core_arrays(core))
+
+
+def _core_arrays(core: Core) -> CoreArrays:
     n = core.n
     n_cliques = n + len(core.covered)
     rows = bit_rows(core.neighbors, n)

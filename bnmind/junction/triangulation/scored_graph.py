@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from functools import cache
 from heapq import heappop, heappush
 
+from bnmind._values import remembered
 from bnmind.junction.graphs.interaction_graph import InteractionGraph
 from bnmind.junction.triangulation.peeling import peeled
 
@@ -84,8 +85,13 @@ class Core:
 def core_of(graph: InteractionGraph) -> tuple[list[int], list[int], Core]:
     """Return an order of the simplicial vertices, the other vertices, and their core.
 
-    If more than `MOST_SEARCHED` vertices remain, light ones are eliminated too.
+    If more than `MOST_SEARCHED` vertices remain, light ones are eliminated too. The lists are
+    shared by all callers.
     """
+    return remembered(graph, "_core", lambda: _core_of(graph))
+
+
+def _core_of(graph: InteractionGraph) -> tuple[list[int], list[int], Core]:
     around = [set(members) for members in graph.adjacent]
     first, covered = _simplicial(around)
     gone = set(first)

@@ -77,37 +77,40 @@ def tree_of(core: Core, order: Sequence[int]) -> Tree:
 
 def _joined(core: Core, order: Sequence[int], leaves: Sequence[int]) -> list[tuple[int, int]]:
     """Return the children of the inner nodes of a tree with the given leaves."""
-    masks = list(leaves)
+    logarithms = core.logarithms
+    members = [set(bits(mask)) for mask in leaves]
+    cells = [sum([logarithms[u] for u in inside]) for inside in members]
     children: list[tuple[int, int]] = []
     holding: list[set[int]] = [set() for _ in range(core.n)]
-    for i, mask in enumerate(leaves):
-        for v in bits(mask):
+    for i, inside in enumerate(members):
+        for v in inside:
             holding[v].add(i)
     roots = set(range(len(leaves)))
 
-    def cells(mask: int) -> int:
-        return sum([core.logarithms[u] for u in bits(mask)])
-
     def join(nodes: Iterable[int]) -> int:
-        queue = [(cells(masks[i]), i) for i in nodes]
+        queue = [(cells[i], i) for i in nodes]
         heapify(queue)
         while len(queue) > 1:
             (_, a), (_, b) = heappop(queue), heappop(queue)
             roots.difference_update((a, b))
-            roots.add(len(masks))
-            heappush(queue, (cells(masks[a] | masks[b]), len(masks)))
+            roots.add(len(members))
+            both = members[a] | members[b]
+            cells.append(sum([logarithms[u] for u in both]))
+            heappush(queue, (cells[-1], len(members)))
             children.append((a, b))
-            masks.append(masks[a] | masks[b])
+            members.append(both)
         return queue[0][1]
 
     for v in order:
         near = list(holding[v])
         new = join(near)
         for i in near:
-            for u in bits(masks[i]):
+            for u in members[i]:
                 holding[u].discard(i)
-        masks[new] &= ~(1 << v)
-        for u in bits(masks[new]):
+        if v in members[new]:
+            members[new].remove(v)
+            cells[new] -= logarithms[v]
+        for u in members[new]:
             holding[u].add(new)
     join(roots)
     return children
@@ -141,14 +144,16 @@ def _measured(
 def order_of(tree: Tree) -> list[int]:
     """Return the order in which a contraction from the leaves to the root closes the vertices."""
     order: list[int] = []
-    masks = [int.from_bytes(row.astype("<u8").tobytes(), "little") for row in tree.open_rows]
+    rows = tree.open_rows.astype("<u8")
+    masks = [int.from_bytes(row.tobytes(), "little") for row in rows]
+    children = tree.children.tolist()
     root = len(masks) - 1
     waiting = [(root, False)]
     while waiting:
         node, is_done = waiting.pop()
         if node < tree.n_leaves:
             continue
-        a, b = (int(child) for child in tree.children[node])
+        a, b = children[node]
         if is_done:
             order += bits((masks[a] | masks[b]) & ~masks[node])
         else:
