@@ -51,9 +51,11 @@ def _query_bytes(compiled: CompiledQuery) -> int:
     parts = len(compiled.targets) + len(compiled.sources) + len(compiled.evidence) + cliques
     steps = len(compiled.program.steps)
     arrays += [a for step in compiled.program.steps for a in lists_of(step.operation)]
+    bytes_of_lists = compiled.program.listed_bytes
     if compiled.summed is not None:
         steps += compiled.summed.steps
     causes = compiled.query.causes
     if causes is not None:
         arrays += [causes.arcs, causes.chances]
-    return _PLAN + sum([int(a.nbytes) for a in arrays]) + _STEP * steps + _TARGET * parts
+    in_arrays = bytes_of_lists + sum([int(a.nbytes) for a in arrays])
+    return _PLAN + in_arrays + _STEP * steps + _TARGET * parts

@@ -175,6 +175,12 @@ class Answering(Value):
             return self.ordinary.run_batch(cases, inputs, max_bytes=max_bytes)
         if self.compiled.by_case is not None:
             return run_each(self.compiled, cases, alone, max_bytes=max_bytes)
+        if self.compiled.program.listed_bytes:
+
+            def packed(findings: Findings) -> Posterior:
+                return self.run(findings, inputs)
+
+            return run_each(self.compiled, cases, packed, max_bytes=max_bytes)
         batch = run_batch(self.compiled, cases, inputs, max_bytes=max_bytes)
         if not (batch.doubt > DOUBTFUL).any():
             return batch

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,16 +11,26 @@ from bnmind.errors import TooLargeError
 from bnmind.junction.causes.common_size import common_cells
 from bnmind.junction.causes.swept_case import SweptCase, large_causes
 from bnmind.junction.graphs.garbage import paused_collection
-from bnmind.junction.graphs.junction_tree import JunctionTree
 from bnmind.junction.inference.compiled_query import CompiledQuery, Savings
 from bnmind.junction.inference.evidence import label_of
-from bnmind.junction.inference.parts import Part, planned, shared_search, smallest
+from bnmind.junction.inference.parts import (
+    Part,
+    may_be_packed,
+    planned,
+    program_of,
+    shared_search,
+    smallest,
+)
 from bnmind.junction.inference.query import Known, Query, Request, opened, unopened
-from bnmind.junction.program.contraction import ProgramBuilder
 from bnmind.junction.program.independent_sum import independent_sum, sum_among
-from bnmind.junction.program.message_passing import Passing, TreeShape
+from bnmind.junction.program.packing import packed
 from bnmind.junction.program.program import Program
-from bnmind.junction.program.program_inputs import answer_of, deterministic, sources_of
+from bnmind.junction.program.program_inputs import (
+    Source,
+    answer_of,
+    deterministic,
+    sources_of,
+)
 from bnmind.junction.program.sparse import with_sparse_steps
 from bnmind.junction.reduction.conjugate_terms import without_conjugates
 from bnmind.junction.reduction.cpd_forms import choose_forms, estimated_cells
@@ -379,21 +389,8 @@ def _assemble(
     """Return the plan: its sources, its messages, and its answers."""
     query = request.query
     number = {name: i for i, name in enumerate(model.sizes)}
-    sizes = tuple(model.sizes.values())
     observed = frozenset(request.observed)
     sources = sources_of(model, number, observed, request.large, request.inputs)
-    functions = deterministic(sources)
-    builder = ProgramBuilder(
-        sizes,
-        [source.scope for source in sources]
-        + [()] * sum(source.positions is not None for source in sources),
-        heads={
-            i: frozenset([number[name]])
-            for i, name in enumerate(heads)
-            if name is not None and name in number and name not in observed
-        },
-        functions=functions,
-    )
     trees = [part.tree for part in parts]
     cells = sum(tree.total_size for tree in trees)
     if query.most_cells is not None and cells > query.most_cells:
@@ -402,45 +399,40 @@ def _assemble(
             needed=cells,
             budget=query.most_cells,
         )
-    registers: dict[int, int | None] = {}
-    by_head = {name: i for i, name in enumerate(heads)}
-    for part in parts:
-        shape = _shape(part.tree, number)
-        group = part.group
-        members: Sequence[int] = range(len(sources))
-        if group is not None:
-            members = sorted([by_head[name] for name in group.names if name in by_head])
-        mine = [i for i in members if sources[i].scope]
-        passing = Passing(shape, builder, mine)
-        for target in range(len(query.targets)) if group is None else group.targets:
-            scope = model.scope([v.name for v in query.targets[target]])
-            hidden = frozenset([number[name] for name in scope if name not in observed])
-            registers[target] = passing.answer(hidden)
-    program = builder.build(r for r in registers.values() if r is not None)
-    if not query.whole:
-        program = with_sparse_steps(program, sources)
-    compiled = _compiled(
-        request,
-        trees=tuple(trees),
-        sources=sources,
-        program=program,
-        numbered=tuple(number),
-        answers=tuple(
-            answer_of(model, target, observed, number, registers[i], program.scopes)
-            for i, target in enumerate(query.targets)
-        ),
-        halved=model.halved,
-    )
-    if compiled.refusal is not None and not query.to_be_restricted:
+
+    def assembled(sources: tuple[Source, ...], *, pack: bool) -> CompiledQuery | None:
+        functions = {} if pack else deterministic(sources)
+        program, registers = program_of(parts, (model, request, number), sources, functions, heads)
+        if pack:
+            kept = [r for r in registers.values() if r is not None]
+            found = packed(program, sources, kept, query.limits.listed_terms)
+            if found is None:
+                return None
+            program = found
+        elif not query.whole:
+            program = with_sparse_steps(program, sources)
+        return _compiled(
+            request,
+            trees=tuple(trees),
+            sources=sources,
+            program=program,
+            numbered=tuple(number),
+            answers=tuple(
+                answer_of(model, target, observed, number, registers[i], program.scopes)
+                for i, target in enumerate(query.targets)
+            ),
+            halved=model.halved,
+        )
+
+    compiled = assembled(sources, pack=False)
+    assert compiled is not None  # only packing fails
+    if compiled.refusal is None:
+        return compiled
+    if may_be_packed(model, query, trees):
+        plain = tuple([replace(source, child=None, positions=None) for source in sources])
+        other = assembled(plain, pack=True)
+        if other is not None and other.refusal is None:
+            return other
+    if not query.to_be_restricted:
         raise compiled.refusal
     return compiled
-
-
-def _shape(tree: JunctionTree, number: Mapping[str, int]) -> TreeShape:
-    def numbered(names: Sequence[str]) -> frozenset[int]:
-        return frozenset([number[name] for name in names])
-
-    return TreeShape(
-        tuple([numbered(clique.variables) for clique in tree.cliques]),
-        tuple([(i, j, numbered(scope)) for i, j, scope in tree.edges]),
-    )

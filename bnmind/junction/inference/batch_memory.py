@@ -59,7 +59,7 @@ def moving_registers(plan: CompiledQuery, varying: frozenset[str]) -> list[bool]
 def batch_size(plan: CompiledQuery, varying: frozenset[str]) -> BatchSize:
     """Return the memory of a batch in which the inputs ``varying`` depend on the case."""
     program = plan.program
-    cells = [program.cells(register) for register in range(len(program.scopes))]
+    cells = list(program.held)
     for register, source in enumerate(plan.sources):
         if source.rows is not None:
             cells[register] = math.prod(program.sizes[v] for v in source.scope if v != source.child)

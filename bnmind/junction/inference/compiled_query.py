@@ -10,6 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from bnmind.junction.graphs.junction_tree import Clique, JunctionTree
 from bnmind.junction.inference.limits import Limits
 from bnmind.junction.inference.query import Known, Query
 from bnmind.junction.program.independent_sum import IndependentSum
+from bnmind.junction.program.packed import PackedStep
 from bnmind.junction.program.program import Program
 from bnmind.junction.program.program_inputs import Answer, Source
 from bnmind.junction.program.sparse import SparseProduct, SparseSum
@@ -129,7 +131,7 @@ class CompiledQuery(Value):
         reading = 4 * sum([math.prod(answer.shape) for answer in self.answers])
         running = self.program.peak_cells if self.summed is None else self.summed.peak_cells
         registers = max(running, reading)
-        return (16 if complex_numbers else 8) * (tables + registers)
+        return (16 if complex_numbers else 8) * (tables + registers) + self.program.listed_bytes
 
     @cached_property
     def refusal(self) -> TooLargeError | None:
@@ -187,14 +189,22 @@ def plan_line(plan: CompiledQuery) -> str:
 def _sparse_lines(plan: CompiledQuery) -> list[str]:
     """Return how many steps visit only cells that may be other than zero, and their costs."""
     steps = [step.operation for step in plan.program.steps]
-    listed = [step for step in steps if isinstance(step, SparseProduct | SparseSum)]
+    listed: list[Any] = [s for s in steps if isinstance(s, SparseProduct | SparseSum | PackedStep)]
     if not listed:
         return []
     cost, whole = sum([s.cost for s in listed]), sum([s.whole_cost for s in listed])
-    return [
+    lines = [
         f"zeros skipped in {len(listed)} of {len(steps):,} steps, which take {cost:,}"
-        f" multiplications instead of {whole:,}"
+        f" multiplications instead of {many(whole)}"
     ]
+    held = plan.program.held[plan.program.n_inputs :]
+    cells = [plan.program.cells(i) for i in range(plan.program.n_inputs, len(plan.program.scopes))]
+    if sum(held) < sum(cells):
+        lines.append(
+            f"zeros are not stored: {sum(held):,} numbers in all registers instead of"
+            f" {many(sum(cells))}"
+        )
+    return lines
 
 
 def plan_text(plan: CompiledQuery) -> str:

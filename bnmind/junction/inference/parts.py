@@ -7,19 +7,25 @@ own ancestors and those of the evidence; see `bnmind.junction.reduction.barren_v
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 from bnmind.junction.graphs.elimination_order import EliminationOrder
 from bnmind.junction.graphs.interaction_graph import InteractionGraph, graph_of_scopes
 from bnmind.junction.graphs.junction_tree import JunctionTree
 from bnmind.junction.inference.query import Query, Request
+from bnmind.junction.program.contraction import Function, ProgramBuilder
+from bnmind.junction.program.message_passing import Passing, TreeShape
+from bnmind.junction.program.program import Program
+from bnmind.junction.program.program_inputs import Source
 from bnmind.junction.reduction.barren_variables import Group, ancestral_groups, closures
 from bnmind.junction.reduction.reduced_model import Reduction, Scope
 from bnmind.junction.triangulation.randomized_greedy import MOST_WORK
 from bnmind.junction.triangulation.shared_search import SharedSearch
 
-__all__ = ["Part", "planned", "shared_search", "smallest"]
+__all__ = ["Part", "may_be_packed", "planned", "program_of", "shared_search", "smallest"]
 
 _WORTH_DIVIDING = 100_000
 """The number of cells below which a query is not divided into groups of ancestors."""
@@ -33,6 +39,10 @@ _VARIABLE_COST = 10_000
 _DIVIDING_WORK = 5 * MOST_WORK
 """The most work for estimating the cost of groups."""
 
+
+_ROUGHLY = 6.0
+"""The binary logarithm of the error of the estimate of cells that are not zero. Zeros of other
+tables, which messages bring, make them fewer."""
 
 _MOST_MEMBERS = 2_000_000
 """The most variables that groups may have together: some hundred megabytes."""
@@ -128,9 +138,100 @@ def planned(
             raise limits.refusal_of_cells(limits.hopeless_cells)
         parts = [Part(JunctionTree.from_order(graph, order))]
     refusal = limits.refusal_of_trees([part.tree for part in parts], model.sizes)
-    if refusal is not None and not query.to_be_restricted:
+    if refusal is not None and not (
+        query.to_be_restricted or may_be_packed(model, query, [part.tree for part in parts])
+    ):
         raise refusal
     return parts
+
+
+def may_be_packed(model: Reduction, query: Query, trees: Iterable[JunctionTree]) -> bool:
+    """Return whether a plan that does not fit may fit if it stores no zeros.
+
+    The cells of a clique that are not zero are estimated from the shares of such cells in the
+    tables that lie in the clique, as if these were independent.
+    """
+    if not query.direct or query.whole or query.most_cells is not None:
+        return False
+    most = math.log2(max(1, query.limits.listed_terms)) + _ROUGHLY
+    shares = [
+        (frozenset(table.scope), math.log2(share) if share else -math.inf)
+        for table in model.tables
+        if (share := np.count_nonzero(table.values) / max(1, table.values.size)) < 1
+    ]
+    if not shares:
+        return False
+    for tree in trees:
+        for clique in tree.cliques:
+            cells = math.log2(clique.size)
+            if cells > most:
+                inside = frozenset(clique.variables)
+                cells += sum([share for scope, share in shares if scope <= inside])
+                if cells > most:
+                    return False
+    return True
+
+
+def program_of(
+    parts: Sequence[Part],
+    asked: tuple[Reduction, Request, Mapping[str, int]],
+    sources: Sequence[Source],
+    functions: Mapping[int, Function],
+    heads: Sequence[str | None],
+) -> tuple[Program, dict[int, int | None]]:
+    """Return the messages of all parts as a program, and the register of each target.
+
+    Parameters
+    ----------
+    parts
+        The parts, with their trees.
+    asked
+        The reduced model, the request, and the number of each variable.
+    sources
+        The first registers.
+    functions
+        Those that are deterministic.
+    heads
+        For each register that is a conditional distribution, its variable.
+    """
+    model, request, number = asked
+    observed = frozenset(request.observed)
+    builder = ProgramBuilder(
+        tuple(model.sizes.values()),
+        [source.scope for source in sources]
+        + [()] * sum(source.positions is not None for source in sources),
+        heads={
+            i: frozenset([number[name]])
+            for i, name in enumerate(heads)
+            if name is not None and name in number and name not in observed
+        },
+        functions=functions,
+    )
+    registers: dict[int, int | None] = {}
+    by_head = {name: i for i, name in enumerate(heads)}
+    for part in parts:
+        group = part.group
+        members: Sequence[int] = range(len(sources))
+        if group is not None:
+            members = sorted([by_head[name] for name in group.names if name in by_head])
+        mine = [i for i in members if sources[i].scope]
+        passing = Passing(_shape(part.tree, number), builder, mine)
+        targets = request.query.targets
+        for target in range(len(targets)) if group is None else group.targets:
+            scope = model.scope([v.name for v in targets[target]])
+            hidden = frozenset([number[name] for name in scope if name not in observed])
+            registers[target] = passing.answer(hidden)
+    return builder.build(r for r in registers.values() if r is not None), registers
+
+
+def _shape(tree: JunctionTree, number: Mapping[str, int]) -> TreeShape:
+    def numbered(names: Sequence[str]) -> frozenset[int]:
+        return frozenset([number[name] for name in names])
+
+    return TreeShape(
+        tuple([numbered(clique.variables) for clique in tree.cliques]),
+        tuple([(i, j, numbered(scope)) for i, j, scope in tree.edges]),
+    )
 
 
 def _divided(
@@ -218,6 +319,6 @@ def smallest(
     tree = JunctionTree.from_order(graphs[chosen], order)
     model, request = alternatives[chosen]
     refusal = limits.refusal_of_trees([tree], model.sizes)
-    if refusal is not None and not query.to_be_restricted:
+    if refusal is not None and not (query.to_be_restricted or may_be_packed(model, query, [tree])):
         raise refusal
     return model, request, Part(tree)

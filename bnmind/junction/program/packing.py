@@ -3,7 +3,8 @@
 The zeros of the tables of a model are known before any run, and so are the zeros that they cause in
 products and sums. `packed` follows them through a program, as lists of cells: the cells of a
 product are those of its operands that agree on the variables that both have (a join of the two
-lists). Registers with few cells are then packed; see `bnmind.junction.program.packed`.
+lists). Cells that later factors of the same product exclude are left out at once (semi-joins).
+Registers with few cells are then packed; see `bnmind.junction.program.packed`.
 
 The lists take longer to make than a run over them, and a run takes some six nanoseconds for each
 term, which is ten times as long as a multiplication of dense matrices. So this is for programs that
@@ -13,9 +14,9 @@ do not fit otherwise, or would take seconds.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +26,7 @@ from bnmind.junction.program.packed import PackedStep, Places
 from bnmind.junction.program.program import Operation, Product, Program, Scope, Step, Sum
 from bnmind.junction.program.program_inputs import Source
 
-__all__ = ["has_many_zeros", "packed"]
+__all__ = ["packed"]
 
 _MOST_CELLS = 2**62
 """The most cells of a register whose cells can be numbered."""
@@ -41,9 +42,6 @@ _FEW = 256
 
 _TIMES = 12
 """How many multiplications of a product over all cells take as long as a term of a list."""
-
-_MANY_ZEROS = 0.5
-"""The share of zeros of the tables that makes lists worth a try."""
 
 _Cells = NDArray[np.int64]
 
@@ -65,13 +63,6 @@ class _Terms(NamedTuple):
     starts: _Cells | None
     cells: _Cells
     """The cells of the result."""
-
-
-def has_many_zeros(tables: Collection[NDArray[Any]]) -> bool:
-    """Return whether so many numbers of some tables are zero that lists may be short."""
-    numbers = sum([table.size for table in tables])
-    others = sum([int(np.count_nonzero(table)) for table in tables])
-    return numbers - others >= _MANY_ZEROS * max(1, numbers)
 
 
 def packed(
@@ -98,6 +89,7 @@ def packed(
         return None
     steps = []
     left_terms = most_terms
+    next_uses = _next_uses(program, keep)
     for number, (step, spent) in enumerate(
         zip(program.steps, program.spent, strict=True), program.n_inputs
     ):
@@ -107,8 +99,16 @@ def packed(
         assert right is not None
         if size > _MOST_CELLS:
             return None
-        terms = _terms(program, number, (left.cells, right.cells), left_terms)
-        if terms is None:
+        later = [
+            (program.scopes[other], shared, factor.cells)
+            for other, shared in _factors(program, number, next_uses)
+            if (factor := known[other]) is not None
+        ]
+        joined = _joined(program, number, (left.cells, right.cells), most_terms)
+        if joined is None:
+            return None
+        terms = _ordered(*_needed(program, number, joined, later))
+        if len(terms.first) > left_terms:
             return None
         is_packed = size > _FEW and number not in keep and _SHARE * len(terms.cells) <= size
         operation = _operation(program, number, (left, right), terms, is_packed=is_packed)
@@ -145,10 +145,61 @@ def _full(size: int) -> _Register | None:
     return _Register(np.arange(size), is_packed=False) if size <= _LARGEST_FULL else None
 
 
-def _terms(
+def _next_uses(program: Program, keep: Collection[int]) -> dict[int, tuple[int, int]]:
+    """Return, for registers with a single use, the other operand and the result of that step."""
+    uses: dict[int, list[tuple[int, int]]] = {}
+    for number, (_, left, right) in enumerate(program.steps, program.n_inputs):
+        uses.setdefault(left, []).append((right, number))
+        if right != left:
+            uses.setdefault(right, []).append((left, number))
+    return {r: some[0] for r, some in uses.items() if len(some) == 1 and r not in keep}
+
+
+def _factors(
+    program: Program, number: int, next_uses: Mapping[int, tuple[int, int]]
+) -> Iterator[tuple[int, Scope]]:
+    """Yield the later factors of a register's only product, with the variables that both have."""
+    register = number
+    own = frozenset(program.scopes[number])
+    while register in next_uses:
+        other, result = next_uses[register]
+        own &= frozenset(program.scopes[register])
+        if other != register and other < number:
+            shared = tuple(v for v in program.scopes[other] if v in own)
+            if shared:
+                yield other, shared
+        register = result
+
+
+def _needed(
+    program: Program,
+    number: int,
+    joined: tuple[_Cells, _Cells | None, _Cells],
+    later: Sequence[tuple[Scope, Scope, _Cells]],
+) -> tuple[_Cells, _Cells | None, _Cells]:
+    """Return the terms whose cells no later factor excludes."""
+    first, second, to = joined
+    sizes = program.sizes
+    for scope, shared, cells in later:
+        n = math.prod([sizes[v] for v in shared])
+        if n > _LARGEST_FULL or len(cells) == math.prod([sizes[v] for v in scope]):
+            continue
+        allowed = np.zeros(n, dtype=np.bool_)
+        allowed[_numbered(cells, scope, shared, sizes)] = True
+        if not allowed.all():
+            kept = allowed[_numbered(to, program.scopes[number], shared, sizes)]
+            first, to = first[kept], to[kept]
+            second = None if second is None else second[kept]
+    return first, second, to
+
+
+def _joined(
     program: Program, number: int, operands: tuple[_Cells, _Cells], most: float
-) -> _Terms | None:
-    """Return the terms of a step; None if there are more than ``most``."""
+) -> tuple[_Cells, _Cells | None, _Cells] | None:
+    """Return the terms of a step, and the cell that each is added to.
+
+    The result is None if there are more than ``most``.
+    """
     operation, left, right = program.steps[number - program.n_inputs]
     scopes, sizes, scope = program.scopes, program.sizes, program.scopes[number]
     first, second = operands
@@ -156,7 +207,7 @@ def _terms(
         return None
     if isinstance(operation, Sum):
         to = _numbered(first, scopes[left], scope, sizes)
-        return _ordered(np.arange(len(first)), None, to)
+        return np.arange(len(first)), None, to
     shared = tuple(v for v in scopes[left] if v in scopes[right])
     keys = _numbered(second, scopes[right], shared, sizes)
     order = np.argsort(keys, kind="stable")
@@ -173,7 +224,7 @@ def _terms(
     more = tuple(v if v not in scopes[left] else -1 for v in scope)
     to = _numbered(first, scopes[left], scope, sizes)[on_left]
     to += _numbered(second, scopes[right], more, sizes, scope)[on_right]
-    return _ordered(on_left, on_right, to)
+    return on_left, on_right, to
 
 
 def _numbered(

@@ -137,6 +137,12 @@ class Program:
         """Multiplications (or additions, where a step only sums) of one run."""
         return sum(step.operation.cost for step in self.steps)
 
+    @cached_property
+    def listed_bytes(self) -> int:
+        """The bytes of the lists of packed steps; see `bnmind.junction.program.packed`."""
+        steps = [step.operation for step in self.steps]
+        return sum([a.nbytes for s in steps if isinstance(s, PackedStep) for a in s.arrays])
+
     def cells(self, register: int) -> int:
         """Return the number of cells of a register."""
         return math.prod([self.sizes[variable] for variable in self.scopes[register]])
@@ -205,12 +211,19 @@ class Program:
                     values = watch.rounded_up(values)
                 if kind.scaled:
                     values, power = _scaled(values, kind, watch)
-                    power += powers[left] + (0 if isinstance(operation, Sum) else powers[right])
+                    power += powers[left] + (0 if _is_sum(operation) else powers[right])
                 registers.append(values)
                 powers.append(power)
                 for register in spent:
                     registers[register] = empty
         return registers, powers, watch.has_lost
+
+
+def _is_sum(operation: Operation) -> bool:
+    """Return whether a step takes one register."""
+    if isinstance(operation, PackedStep):
+        return operation.second is None
+    return isinstance(operation, Sum)
 
 
 def _scaled(values: Values, kind: Arithmetic, watch: Underflow) -> tuple[Values, int]:
