@@ -27,7 +27,7 @@ from bnmind.junction import (
     compile_sampling,
     families,
 )
-from bnmind.junction.inference import assembly
+from bnmind.junction.inference import parts
 from bnmind.junction.triangulation import shared_search
 from bnmind.junction.triangulation.exact import exact_order
 from bnmind.junction.triangulation.exact.search import Found, search, search_small
@@ -138,7 +138,7 @@ def test_hopeless_networks_are_refused_before_a_program_is_put_together(
         raise AssertionError("a program was put together")
 
     monkeypatch.setattr(shared_search.SharedSearch, "__post_init__", watched)
-    monkeypatch.setattr(assembly, "ProgramBuilder", refuse)
+    monkeypatch.setattr(parts, "ProgramBuilder", refuse)
     network = random_network(n)
     names = [v.name for v in network.variables]
     with pytest.raises(TooLargeError, match="max_multiplications=17,179,869,184") as caught:
