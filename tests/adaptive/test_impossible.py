@@ -30,12 +30,13 @@ from bnmind.adaptive import (
     TableBelief,
     TreeBatch,
     TreeBelief,
+    rank_items,
     read_bank,
     simulate,
     start_belief,
     write_bank,
 )
-from bnmind.adaptive.beliefs.response_errors import ERROR_CHANCE
+from bnmind.adaptive.beliefs.response_errors import ERROR_CHANCE, updated_anyway
 from bnmind.adaptive.selection.kullback_leibler import LEAST_CHANCE, floored
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
@@ -293,3 +294,71 @@ def test_the_command_line_says_so_and_goes_on(
     assert shown.exit_code == 0
     words = "order: by the bank, the answers of 1 examinee are impossible together;"
     assert words in " ".join(shown.output.split())
+
+
+def limit(bank: ItemBank, answers: list[tuple[str, int]]) -> Floats:
+    """Return the profiles that the fewest answers contradict, by their probability given others."""
+    joint, _ = enumerated(bank, {})
+    names = [v.name for v in bank.hidden]
+    contradicted = np.zeros(joint.shape, dtype=int)
+    for levels in np.ndindex(joint.shape):
+        for item, response in answers:
+            chance = float(chances(bank, item, names, levels)[response])
+            contradicted[levels] += chance == 0
+            joint[levels] *= chance or 1.0
+    fewest = contradicted[joint > 0].min()
+    joint = np.where(contradicted == fewest, joint, 0.0)
+    normal: Floats = joint / joint.sum()
+    return normal
+
+
+def chances(bank: ItemBank, item: str, names: list[str], levels: tuple[int, ...]) -> Floats:
+    own = [levels[names.index(name)] for name in bank.cause(item)]
+    sizes = [bank.variable(name).n_states for name in bank.cause(item)]
+    row: Floats = bank.channel(item)[np.ravel_multi_index(own, sizes)]
+    return row
+
+
+def entropy_of(masses: Floats) -> float:
+    positive = masses[masses > 0]
+    return float(-(positive * np.log2(positive)).sum())
+
+
+@both
+def test_impossible_answers_are_believed_as_in_the_limit_of_vanishing_errors(
+    kind: type[TableBelief] | type[TreeBelief],
+) -> None:
+    contradictory = 0
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        q = np.concatenate([np.eye(3, dtype=int), rng.integers(0, 2, (6, 3))])
+        q[q.sum(axis=1) == 0, 0] = 1
+        guess, slip = np.where(rng.random((2, 9)) < 0.7, 0.0, rng.uniform(0.05, 0.4, (2, 9)))
+        skills = Independent(rng.uniform(0.1, 0.9, 3).tolist())
+        bank = ItemBank.from_qmatrix(q, guess.tolist(), slip.tolist(), skills=skills)
+        answers = [(name, int(rng.integers(2))) for name in bank.item_names[:7]]
+        belief: SkillBelief = kind.start(bank)
+        for item, response in answers:
+            belief = updated_anyway(belief, item, response)
+        if not belief.error_chance:
+            continue
+        contradictory += 1
+        expected = limit(bank, answers)
+        names = [v.name for v in bank.hidden]
+        for axis, name in enumerate(names):
+            rest = tuple(k for k in range(3) if k != axis)
+            np.testing.assert_allclose(
+                belief.marginal(name), expected.sum(axis=rest), rtol=0, atol=1e-5
+            )
+        assert belief.entropy == pytest.approx(entropy_of(expected), abs=1e-5)
+        ranked = rank_items(belief, bank.item_names[7:])
+        for row in ranked:
+            after = 0.0
+            for response in (0, 1):
+                joint = expected.copy()
+                for levels in np.ndindex(joint.shape):
+                    joint[levels] *= chances(bank, row.item, names, levels)[response]
+                if joint.sum() > 0:
+                    after += joint.sum() * entropy_of(joint / joint.sum())
+            assert row.expected_entropy == pytest.approx(after, abs=1e-5)
+    assert contradictory > 10

@@ -65,7 +65,7 @@ class Classification(CheckedValue):
     `bnmind.adaptive.classification.likelihood_fit`. Below −1.645 it is bad."""
     impossible: NDArray[np.bool_]
     """``(examinees,)``, whether no profile explains all responses. Then each response counts as
-    an error with a chance of 2**-20, as in a live session."""
+    an error with a chance of 2**-40, as in a live session."""
     reliability: Reliability
     """The estimated accuracy and consistency of the classifications."""
 

@@ -348,7 +348,7 @@ class Session(CheckedValue):
     def impossible(self) -> bool:
         """Whether no profile of the bank's skills explains all answers.
 
-        If so, each answer counts as an error with the chance ``belief.error_chance``, 2**-20.
+        If so, each answer counts as an error with the chance ``belief.error_chance``, 2**-40.
         """
         return self.belief.error_chance != self.prior.error_chance
 

@@ -48,7 +48,7 @@ class SelectorRun(CheckedValue):
     impossible: NDArray[np.bool_]
     """``(examinees,)``, whether no profile of the bank's skills explains all answers.
 
-    In these tests each answer counts as an error with a chance of 2**-20."""
+    In these tests each answer counts as an error with a chance of 2**-40."""
     profiles: Levels
     """``(examinees, skills)``, the most probable profile as a whole at the end."""
     probabilities: Floats

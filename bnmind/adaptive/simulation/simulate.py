@@ -105,7 +105,7 @@ def simulate(
     workers nor, except for rounding, on the batch size.
 
     A test continues after an answer that is impossible according to the bank. From then on
-    each answer of this examinee counts as an error with a chance of 2**-20, as in a live
+    each answer of this examinee counts as an error with a chance of 2**-40, as in a live
     session, and `SelectorRun.impossible` is true.
 
     Parameters

@@ -50,7 +50,7 @@ PREPARING = "preparing the test"
 _COMMANDS = {"u": Command.UNDO, "?": Command.HINT, "q": Command.QUIT}
 _IMPOSSIBLE = (
     "No examinee gives all these answers, by the bank; each of them now counts as an error"
-    " with a probability of 1 in 1,048,576."
+    " with a probability of 2^-40."
 )
 _SHOWN = 5
 """Items that a hint ranks."""

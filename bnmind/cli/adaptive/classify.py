@@ -244,7 +244,7 @@ def _show(found: Classification, agreement: Agreement | None, out: Path | None) 
         console.print(
             f"By the bank, the answers of {counted(int(found.impossible.sum()), 'examinee')} are"
             " impossible together; each of these answers counts as an error with a probability of"
-            " 1 in 1,048,576.",
+            " 2^-40.",
             soft_wrap=True,
         )
     if agreement is not None:

@@ -70,7 +70,7 @@ def show_simulation(result: SimulationResult, out: Path, written: Sequence[Path]
             console.print(
                 f"{run.selector}: by the bank, the answers of"
                 f" {counted(int(run.impossible.sum()), 'examinee')} are impossible together; each"
-                " of these answers counts as an error with a probability of 1 in 1,048,576.",
+                " of these answers counts as an error with a probability of 2^-40.",
                 soft_wrap=True,
             )
     for name, what in _BY_STEP.items():
