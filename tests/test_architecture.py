@@ -105,6 +105,8 @@ ORDER = (
     ("lab.reproductions",),
     ("cli.shared",),
     ("cli.mastermind", "cli.adaptive", "cli.networks", "cli.lab"),
+    ("web.base",),
+    ("web.mastermind", "web.networks"),
     ("web",),
     ("cli",),
     ("__main__",),

@@ -10,19 +10,24 @@ from fastapi import FastAPI
 from fastapi.staticfiles import StaticFiles
 
 from bnmind._front_door import installed_version
-from bnmind.web import game_api, pages, play_api
-from bnmind.web.faults import add_faults
-from bnmind.web.game_answers import suggest
-from bnmind.web.games import GameQuestion
-from bnmind.web.page import STATIC
-from bnmind.web.safety import Guard
-from bnmind.web.sessions import Sessions
-from bnmind.web.settings import WebSettings
-from bnmind.web.work import Work
+from bnmind.web import pages
+from bnmind.web.base.faults import add_faults
+from bnmind.web.base.page import STATIC
+from bnmind.web.base.safety import Guard
+from bnmind.web.base.sessions import Sessions
+from bnmind.web.base.settings import WebSettings
+from bnmind.web.base.work import Work
+from bnmind.web.mastermind import game_api, play_api
+from bnmind.web.mastermind.game_answers import suggest
+from bnmind.web.mastermind.games import GameQuestion
+from bnmind.web.networks import network_api
+from bnmind.web.networks.models import Models
 
 __all__ = ["create_app"]
 
-_ABOUT = "Questions about Mastermind with false replies, answered by Bayesian networks."
+_ABOUT = (
+    "Questions about Mastermind with false replies and about Bayesian networks, answered exactly."
+)
 
 
 def create_app(settings: WebSettings | None = None, *, warm: bool = False) -> Guard:
@@ -57,8 +62,9 @@ def create_app(settings: WebSettings | None = None, *, warm: bool = False) -> Gu
     app.state.settings = chosen
     app.state.sessions = Sessions(chosen)
     app.state.work = Work(chosen)
+    app.state.models = Models()
     add_faults(app)
-    for part in (pages, game_api, play_api):
+    for part in (pages, game_api, play_api, network_api):
         app.include_router(part.router)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     return Guard(app, chosen)

@@ -7,9 +7,10 @@ from typing import Any
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
 
-from bnmind.web.games import MOST_COLORS, MOST_PEGS
-from bnmind.web.page import rendered
-from bnmind.web.schema import endpoints
+from bnmind.web.base.page import rendered
+from bnmind.web.base.schema import grouped
+from bnmind.web.mastermind.games import MOST_COLORS, MOST_PEGS
+from bnmind.web.networks.models import SHIPPED, SUFFIXES
 
 __all__ = ["router"]
 
@@ -45,6 +46,13 @@ async def play(request: Request) -> HTMLResponse:
     return rendered("play.html", request, title="Play", **_SIZES)
 
 
+@router.get("/networks")
+async def networks(request: Request) -> HTMLResponse:
+    """Show a network, and what evidence tells about it."""
+    suffixes = ", ".join(SUFFIXES)
+    return rendered("networks.html", request, title="Networks", models=SHIPPED, suffixes=suffixes)
+
+
 @router.get("/api")
 async def api(request: Request) -> HTMLResponse:
     """Describe the JSON API, from its own schema."""
@@ -53,7 +61,7 @@ async def api(request: Request) -> HTMLResponse:
         "api.html",
         request,
         title="API",
-        endpoints=endpoints(schema),
+        groups=grouped(schema),
         address=str(request.base_url).rstrip("/"),
     )
 

@@ -11,7 +11,7 @@ import uvicorn
 
 from bnmind.errors import InvalidArgumentError
 from bnmind.web.app import create_app
-from bnmind.web.settings import LOOPBACK, WebSettings, is_loopback
+from bnmind.web.base.settings import LOOPBACK, WebSettings, is_loopback
 
 __all__ = ["Opened", "opened", "serve"]
 

@@ -7,7 +7,7 @@ from typing import Any
 from starlette.testclient import TestClient
 
 from bnmind.web.app import create_app
-from bnmind.web.settings import WebSettings
+from bnmind.web.base.settings import WebSettings
 
 __all__ = ["SMALL", "asked", "client", "refused"]
 

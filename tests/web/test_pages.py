@@ -12,7 +12,7 @@ import uvicorn
 
 from bnmind.cli.app import app
 from bnmind.errors import InvalidArgumentError
-from bnmind.web.page import AREAS, STATIC
+from bnmind.web.base.page import AREAS, STATIC
 from bnmind.web.server import opened
 from tests.web.clients import client
 
@@ -54,7 +54,7 @@ def test_pages_are_whole(address: str) -> None:
 
 def test_scripts_find_what_they_look_for() -> None:
     """Every ``at("id")`` of a script is on its page, and every import is there."""
-    for name in ("assist", "play"):
+    for name in ("assist", "play", "networks"):
         script = (STATIC / f"{name}.js").read_text(encoding="utf-8")
         page = BROWSER.get(f"/{name}").text
         for identity in re.findall(r"\bat\(\"([a-z-]+)\"\)", script):

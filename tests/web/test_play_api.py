@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import product
 
-from bnmind.web.sessions import SESSION_COOKIE
+from bnmind.web.base.sessions import SESSION_COOKIE
 from tests.web.clients import SMALL, asked, client, refused
 
 TRUE = {**SMALL, "noise": "exact"}

@@ -11,10 +11,10 @@ from typing import Any, cast
 import pytest
 from fastapi import Request
 
-from bnmind.web.safety import POLICY, TOKEN_COOKIE
-from bnmind.web.sessions import Sessions
-from bnmind.web.settings import WebSettings, is_loopback
-from bnmind.web.work import BusyError, GoneError, SlowError, Work
+from bnmind.web.base.safety import POLICY, TOKEN_COOKIE
+from bnmind.web.base.sessions import Sessions
+from bnmind.web.base.settings import WebSettings, is_loopback
+from bnmind.web.base.work import BusyError, GoneError, SlowError, Work
 from tests.web.clients import SMALL, client, refused
 
 BROWSER = client()
@@ -43,7 +43,7 @@ def test_faults_of_the_server_carry_the_policy_too(monkeypatch: pytest.MonkeyPat
     def broken(*_: object) -> None:
         raise RuntimeError("secret detail")
 
-    monkeypatch.setattr("bnmind.web.game_answers.suggest", broken)
+    monkeypatch.setattr("bnmind.web.mastermind.game_answers.suggest", broken)
     answer = BROWSER.post("/api/suggest", json=SMALL)
     assert answer.status_code == 500
     assert "secret" not in answer.text

@@ -29,9 +29,9 @@ export function belief(answer) {
     make("p", {class: "why"}, answer.words.knowledge),
     make("div", {class: "gauge"}, meter(known),
       make("small", {}, `${answer.entropy.toFixed(2)} of ${all.toFixed(2)} bits are still unknown.`)),
-    make("h3", {}, "Most probable codes"),
-    probable(answer.most_probable.slice(0, 8)),
   ];
+  if (!answer.rows.length) return [make("div", {class: "known"}, ...parts)];
+  parts.push(make("h3", {}, "Most probable codes"), probable(answer.most_probable.slice(0, 8)));
   if (answer.positions) parts.push(make("h3", {}, "Color by position"), positions(answer.positions));
   return [make("div", {class: "known"}, ...parts)];
 }
@@ -44,7 +44,7 @@ export function probable(some) {
 
 function positions(shares) {
   const colors = shares[0].map((_, color) => color);
-  const heading = make("tr", {}, make("th", {class: "corner"}, make("span", {"aria-label": "color"})),
+  const heading = make("tr", {}, make("th", {class: "corner", scope: "col"}, make("span", {class: "unseen"}, "color")),
     ...shares.map((_, position) => make("th", {scope: "col"}, String(position + 1))));
   const rows = colors.map((color) => make("tr", {},
     make("th", {scope: "row"}, peg(color + 1, {small: true}), make("span", {class: "unseen"}, letter(color + 1))),

@@ -10,8 +10,8 @@ from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
 
 from bnmind.errors import BnmindError
-from bnmind.web.page import rendered
-from bnmind.web.work import BusyError, GoneError, SlowError
+from bnmind.web.base.page import rendered
+from bnmind.web.base.work import BusyError, GoneError, SlowError
 
 __all__ = ["add_faults"]
 
@@ -72,7 +72,7 @@ def _told(error: Any) -> str:
     if error["type"] == "json_invalid":
         return "expected JSON, got something else"
     place = ".".join(str(part) for part in error["loc"] if part != "body")
-    reason = str(error["msg"])[:200]
+    reason = str(error["msg"]).removeprefix("Value error, ")[:200]
     return f"{place}: {reason[0].lower()}{reason[1:]}" if place else reason
 
 

@@ -14,11 +14,17 @@ from bnmind._front_door import installed_version
 
 __all__ = ["STATIC", "rendered"]
 
-_HERE = Path(__file__).parent
+_HERE = Path(__file__).parents[1]
 STATIC = _HERE / "static"
 """The folder of the style sheet and the scripts."""
 
-AREAS = (("/", "Start"), ("/assist", "Assist"), ("/play", "Play"), ("/api", "API"))
+AREAS = (
+    ("/", "Start"),
+    ("/assist", "Assist"),
+    ("/play", "Play"),
+    ("/networks", "Networks"),
+    ("/api", "API"),
+)
 """The addresses and names in the navigation."""
 
 

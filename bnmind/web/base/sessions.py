@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from fastapi import Request, Response
 
-from bnmind.web.settings import WebSettings
+from bnmind.web.base.settings import WebSettings
 
 __all__ = ["SESSION_COOKIE", "Sessions", "remember", "visitor"]
 

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from fastapi import Request
 
-from bnmind.web.settings import WebSettings
+from bnmind.web.base.settings import WebSettings
 
 __all__ = ["BusyError", "GoneError", "SlowError", "Work", "work_of"]
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from bnmind.errors import InvalidChannelError, InvalidPriorError, TooLargeError
+from bnmind.web.base.form import Form
 
 if TYPE_CHECKING:
     from bnmind.mastermind import Board, Channel, Posterior, Prior, Turn
@@ -31,12 +32,6 @@ _MOST_CODES = 10**12
 
 Code = Annotated[str, Field(max_length=80, examples=["1123"])]
 ReplyText = Annotated[str, Field(max_length=16, examples=["1b1w"])]
-
-
-class Form(BaseModel):
-    """A question; names that it does not know are faults."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class Setting(Form):

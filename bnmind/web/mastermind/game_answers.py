@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from bnmind.web import words
-from bnmind.web.games import (
+from bnmind.web.base import words
+from bnmind.web.mastermind.games import (
     MOST_ROWS,
     UNKNOWN,
     GameQuestion,

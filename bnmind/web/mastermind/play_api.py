@@ -13,11 +13,12 @@ from fastapi import APIRouter, Request, Response
 from pydantic import Field
 
 from bnmind.errors import InvalidHistoryError
-from bnmind.web import words
-from bnmind.web.game_answers import suggest
-from bnmind.web.games import UNKNOWN, Form, GameQuestion, Setting
-from bnmind.web.sessions import Sessions, remember, visitor
-from bnmind.web.work import work_of
+from bnmind.web.base import words
+from bnmind.web.base.form import Form
+from bnmind.web.base.sessions import Sessions, remember, visitor
+from bnmind.web.base.work import work_of
+from bnmind.web.mastermind.game_answers import suggest
+from bnmind.web.mastermind.games import UNKNOWN, GameQuestion, Setting
 
 if TYPE_CHECKING:
     from bnmind.lab.mastermind.hidden_game import HiddenGame

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Endpoint", "Field", "endpoints"]
+__all__ = ["Endpoint", "Field", "endpoints", "grouped"]
 
 _EXAMPLES: Mapping[str, dict[str, Any]] = {
     "/api/suggest": {"turns": [{"guess": "1123", "reply": "1b1w"}], "noise": "false:0.1"},
@@ -18,6 +18,10 @@ _EXAMPLES: Mapping[str, dict[str, Any]] = {
     "/api/guess": {"turns": [{"guess": "1123", "reply": "1b1w"}], "guess": "2345"},
     "/api/play": {"noise": "false:0.2"},
     "/api/play/guess": {"guess": "1123"},
+    "/api/network/query": {"model": {"name": "asia"}, "evidence": {"xray": "yes"}},
+    "/api/network/picture": {"model": {"name": "asia"}, "evidence": {"xray": "yes"}},
+    "/api/network/rank": {"model": {"name": "asia"}, "about": ["lung"], "evidence": {}},
+    "/api/network/explain": {"model": {"name": "asia"}, "evidence": {"dysp": "yes"}},
 }
 """What the page proposes to send."""
 
@@ -72,6 +76,15 @@ def endpoints(schema: Mapping[str, Any]) -> tuple[Endpoint, ...]:
                 )
             )
     return tuple(found)
+
+
+def grouped(schema: Mapping[str, Any]) -> dict[str, tuple[Endpoint, ...]]:
+    """Return the endpoints of an OpenAPI schema by their group, in its order."""
+    found = endpoints(schema)
+    return {
+        group: tuple(one for one in found if one.group == group)
+        for group in dict.fromkeys(one.group for one in found)
+    }
 
 
 def _fields(form: Mapping[str, Any]) -> list[Field]:

@@ -7,9 +7,9 @@ from typing import Any
 
 from fastapi import APIRouter, Request
 
-from bnmind.web import game_answers
-from bnmind.web.games import GameQuestion, GuessQuestion, HistoryText, WhatIfQuestion
-from bnmind.web.work import work_of
+from bnmind.web.base.work import work_of
+from bnmind.web.mastermind import game_answers
+from bnmind.web.mastermind.games import GameQuestion, GuessQuestion, HistoryText, WhatIfQuestion
 
 __all__ = ["router"]
 

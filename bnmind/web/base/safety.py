@@ -20,7 +20,7 @@ from urllib.parse import parse_qsl, urlencode
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from bnmind.web.settings import WebSettings
+from bnmind.web.base.settings import WebSettings
 
 __all__ = ["POLICY", "TOKEN_COOKIE", "Guard"]
 

@@ -1,0 +1,1 @@
+"""Networks on pages: evidence by clicks, posteriors, and what to observe next."""

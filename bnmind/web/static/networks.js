@@ -1,0 +1,234 @@
+// A network: evidence by clicks, and what follows. The evidence and an opened file stay in this page.
+
+import {ask, at, make, meter, percent} from "./ask.js";
+
+let model = {name: at("model").value};
+let evidence = {};
+let known = null;    // the last posterior
+let kept = null;     // the posteriors to compare with, {name: [share, …]}, and their evidence
+let weighed = null;  // the variable whose likelihood is being entered
+let picture = null;  // the last picture, as text
+let asking = null, ranking = null;
+
+const question = () => ({model, evidence});
+
+async function refresh() {
+  asking?.abort();
+  const mine = asking = new AbortController();
+  at("network").classList.add("thinking");
+  try {
+    const got = await ask("/api/network/query", question(), {signal: mine.signal});
+    const other = known?.title !== got.title || known.variables.length !== got.variables.length;
+    known = got;
+    at("fault").replaceChildren();
+    at("network-title").textContent = got.title;
+    at("as-picture").disabled = !got.drawn;
+    if (!got.drawn) view("list");
+    if (other) showTargets();
+    showVariables(); showEvidence(); showRanking(); at("explanation").replaceChildren();
+    if (!at("picture").hidden) await showPicture(mine.signal);
+  } catch (fault) {
+    if (fault.name === "AbortError") return;
+    at("fault").replaceChildren(make("p", {class: "notice bad"}, fault.message,
+      Object.keys(evidence).length ? make("span", {}, " ", make("button", {type: "button", class: "link", onclick: () => observe(latest, undefined)}, "Take the last finding back"), ".") : null));
+    showEvidence();
+  }
+  at("network").classList.remove("thinking");
+}
+
+let latest = null;
+
+/** Make a state, a likelihood or nothing the finding of a variable. */
+function observe(name, finding) {
+  const {[name]: _, ...others} = evidence;
+  evidence = finding === undefined ? others : {...others, [name]: finding};
+  latest = name; weighed = null;
+  refresh();
+}
+
+const press = (name, state) => observe(name, evidence[name] === state ? undefined : state);
+
+function showVariables() {
+  const focused = document.activeElement?.dataset?.key;
+  const wanted = at("search").value.trim().toLowerCase();
+  const shown = known.variables.filter((one) => one.name.toLowerCase().includes(wanted));
+  at("variables").replaceChildren(...shown.map(card));
+  if (focused) [...document.querySelectorAll("[data-key]")].find((one) => one.dataset.key === focused)?.focus();
+}
+
+function card(one) {
+  const finding = evidence[one.name];
+  const before = kept?.shares[one.name];
+  const states = one.states.map((state, i) => {
+    const p = one.posterior[i];
+    const bar = meter(p);
+    if (before) bar.append(make("b", {class: "was", share: before[i]}));
+    const moved = before && Math.abs(before[i] - p) >= 0.0005 ? ` (was ${percent(before[i])})` : "";
+    return make("button", {
+      type: "button", class: "state", "data-key": `${one.name}\n${state}`, "aria-pressed": String(finding === state),
+      onclick: () => press(one.name, state),
+    }, make("span", {class: "state-name"}, state), bar, make("span", {class: "share"}, percent(p), moved ? make("small", {}, moved) : null));
+  });
+  const kind = typeof finding === "string" ? "variable certain" : finding ? "variable likely" : "variable";
+  return make("section", {class: kind, "aria-label": one.name},
+    make("div", {class: "head"}, make("h3", {title: one.parents.length ? `depends on ${one.parents.join(", ")}` : "depends on nothing"}, one.name),
+      make("button", {type: "button", class: "link", "data-key": `${one.name}\n?`, "aria-expanded": String(weighed === one.name), onclick: () => { weighed = weighed === one.name ? null : one.name; showVariables(); }},
+        finding && typeof finding !== "string" ? "uncertain" : "uncertain …")),
+    ...states, weighed === one.name ? likelihood(one, finding) : null);
+}
+
+/** Return the form of uncertain evidence: how probable the observation is in each state. */
+function likelihood(one, finding) {
+  const inputs = one.states.map((state) => make("input", {
+    type: "number", min: "0", step: "any", name: state, "aria-label": `Weight of ${state}`,
+    value: finding && typeof finding !== "string" ? finding[state] : "1",
+  }));
+  return make("form", {class: "likelihood", onsubmit: (event) => {
+    event.preventDefault();
+    observe(one.name, Object.fromEntries(one.states.map((state, i) => [state, Number(inputs[i].value) || 0])));
+  }}, make("p", {class: "hint"}, "How probable is what you saw, if the state is …"),
+  ...one.states.map((state, i) => make("label", {}, make("span", {}, state), inputs[i])),
+  make("div", {class: "buttons"}, make("button", {type: "submit", class: "main"}, "Use"),
+    finding ? make("button", {type: "button", class: "quiet", onclick: () => observe(one.name, undefined)}, "Remove") : null));
+}
+
+function showEvidence() {
+  const findings = Object.entries(evidence);
+  at("clear").disabled = !findings.length;
+  at("keep").setAttribute("aria-pressed", String(Boolean(kept)));
+  at("keep").textContent = kept ? "Stop comparing" : "Compare from here";
+  const chips = findings.map(([name, finding]) => {
+    const what = typeof finding === "string" ? finding : `≈ ${Object.entries(finding).map(([state, w]) => `${state} ${w}`).join(", ")}`;
+    return make("button", {type: "button", "aria-label": `Remove ${name} ${what}`, onclick: () => observe(name, undefined)}, `${name} = ${what} ✕`);
+  });
+  at("evidence").replaceChildren(
+    findings.length ? make("div", {class: "chips"}, ...chips) : make("p", {class: "muted"}, "Nothing is observed yet."),
+    known?.words ? make("p", {class: "why"}, known.words) : "",
+    kept ? make("p", {class: "hint"}, `Bars are compared with ${kept.words}; a mark shows where each was.`) : "");
+}
+
+function showTargets() {
+  const before = at("about").value;
+  at("about").replaceChildren(...known.variables.map((one) => make("option", {value: one.name}, one.name)));
+  // A variable without parents that others depend on is often what one wants to know.
+  const parents = new Set(known.variables.flatMap((one) => one.parents));
+  const causes = known.variables.filter((one) => parents.has(one.name) && one.parents.length);
+  const guess = known.variables.some((one) => one.name === before) ? before : (causes[0] ?? known.variables[0]).name;
+  at("about").value = guess;
+}
+
+async function showRanking() {
+  const target = at("about").value;
+  ranking?.abort();
+  const mine = ranking = new AbortController();
+  if (typeof evidence[target] === "string") {
+    at("ranking").replaceChildren(make("p", {class: "muted"}, `${target} is observed already.`));
+    return;
+  }
+  try {
+    const got = await ask("/api/network/rank", {...question(), about: [target]}, {signal: mine.signal});
+    const rows = got.rows.filter((row) => row.information >= 0.0005).slice(0, 8);
+    const most = Math.max(...rows.map((row) => row.information), 1e-9);
+    at("ranking").replaceChildren(
+      make("p", {class: "hint"}, `${got.entropy.toFixed(3)} bits of ${target} are unknown.`),
+      rows.length ? make("ol", {class: "ranked"}, ...rows.map((row) => make("li", {},
+        make("button", {type: "button", class: "link", onclick: () => find(row.question)}, row.question), meter(row.information / most),
+        make("span", {}, `${row.information.toFixed(3)} bits`)))) : make("p", {class: "muted"}, "No observation would tell anything more."));
+  } catch (fault) {
+    if (fault.name !== "AbortError") at("ranking").replaceChildren(make("p", {class: "notice bad"}, fault.message));
+  }
+}
+
+/** Show a variable in the list. */
+function find(name) {
+  view("list");
+  at("search").value = "";
+  showVariables();
+  const place = [...at("variables").children].find((one) => one.getAttribute("aria-label") === name);
+  place?.scrollIntoView({block: "center"});
+  place?.querySelector(".state")?.focus();
+}
+
+// --- The picture ---------------------------------------------------------------------------------
+
+function view(name) {
+  at("list").hidden = name !== "list";
+  at("picture").hidden = name !== "picture";
+  at("as-list").setAttribute("aria-pressed", String(name === "list"));
+  at("as-picture").setAttribute("aria-pressed", String(name === "picture"));
+}
+
+async function showPicture(signal) {
+  const got = await ask("/api/network/picture", question(), {signal});
+  picture = got.svg;
+  const parsed = new DOMParser().parseFromString(picture, "image/svg+xml");
+  const svg = document.importNode(parsed.documentElement, true);
+  // Boxes come in the order of the variables, and in each box the lines of its states.
+  const boxes = [...svg.querySelectorAll("g > g")].filter((box) => box.querySelector(":scope > title"));
+  boxes.forEach((box, i) => {
+    const one = known.variables[i];
+    box.classList.add("clickable");
+    box.addEventListener("click", (event) => {
+      const lines = [...box.querySelectorAll(":scope > text[x='10']")].slice(1);
+      const place = lines.findIndex((line) => {
+        const area = line.getBoundingClientRect();
+        return event.clientY >= area.top - 3 && event.clientY <= area.bottom + 3;
+      });
+      if (place >= 0) press(one.name, one.states[place]);
+    });
+  });
+  at("canvas").replaceChildren(svg);
+}
+
+at("as-list").addEventListener("click", () => view("list"));
+at("as-picture").addEventListener("click", async () => {
+  view("picture");
+  try { await showPicture(); } catch (fault) { at("fault").replaceChildren(make("p", {class: "notice bad"}, fault.message)); }
+});
+at("download").addEventListener("click", () => {
+  const address = URL.createObjectURL(new Blob([picture], {type: "image/svg+xml"}));
+  make("a", {href: address, download: "network.svg"}).click();
+  setTimeout(() => URL.revokeObjectURL(address), 1000);
+});
+
+// --- The rest ------------------------------------------------------------------------------------
+
+at("explain").addEventListener("click", async () => {
+  at("explanation").replaceChildren(make("p", {class: "muted"}, "Thinking …"));
+  try {
+    const got = await ask("/api/network/explain", question());
+    const states = Object.entries(got.states);
+    at("explanation").replaceChildren(make("p", {class: "hint"}, got.words),
+      make("div", {class: "scrolls tall", tabindex: "0", role: "region", "aria-label": "Most probable explanation"},
+        make("table", {class: "fields-table"}, make("tbody", {}, ...states.map(([name, state]) =>
+          make("tr", {}, make("th", {scope: "row"}, name), make("td", {}, state)))))));
+  } catch (fault) {
+    at("explanation").replaceChildren(make("p", {class: "notice bad"}, fault.message));
+  }
+});
+at("keep").addEventListener("click", () => {
+  const words = Object.entries(evidence).map(([name, finding]) => `${name} = ${typeof finding === "string" ? finding : "uncertain"}`).join(", ");
+  kept = kept ? null : {shares: Object.fromEntries(known.variables.map((one) => [one.name, one.posterior])), words: words || "no evidence"};
+  showVariables(); showEvidence();
+});
+at("clear").addEventListener("click", () => { evidence = {}; refresh(); });
+at("about").addEventListener("change", showRanking);
+at("search").addEventListener("input", showVariables);
+at("choice").addEventListener("submit", (event) => event.preventDefault());
+at("model").addEventListener("change", () => { at("file").value = ""; open({name: at("model").value}); });
+at("file").addEventListener("change", async () => {
+  const file = at("file").files[0];
+  if (!file) return;
+  if (file.size > 900000) {
+    at("fault").replaceChildren(make("p", {class: "notice bad"}, "Open a file of at most 900 kB; bnmind query reads larger ones."));
+    return;
+  }
+  open({file: file.name, text: await file.text()});
+});
+
+function open(next) {
+  model = next; evidence = {}; kept = null; weighed = null; latest = null;
+  refresh();
+}
+
+refresh();
