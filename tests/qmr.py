@@ -16,6 +16,9 @@ _BITS = 1_000
 _MANY = 8
 """The number of positive findings of a disease that is taken state by state."""
 
+_SMALL = 16
+"""The number of positive findings whose table is small, so that no disease is taken so."""
+
 NO_YES = ("no", "yes")
 
 
@@ -139,7 +142,7 @@ def _sum(
     absent, present = prior
     one = 1 << _BITS
     most = max(links, key=lambda name: len(links[name]), default=None)
-    if most is not None and len(links[most]) > _MANY:
+    if most is not None and len(links[most]) > _MANY and len(leaks) > _SMALL:
         rest = {name: mine for name, mine in links.items() if name != most}
         more = leaks | {name: leaks[name] * factor >> _BITS for name, factor in links[most]}
         return _sum(total * absent[most] >> _BITS, leaks, rest, prior) + _sum(
