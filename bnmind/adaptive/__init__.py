@@ -1,5 +1,6 @@
 """Adaptive testing: item banks, response models, beliefs about skills, tests."""
 
+from bnmind.adaptive import calibration, pilot
 from bnmind.adaptive.assembly.blueprint import Blueprint
 from bnmind.adaptive.assembly.bounds import Bound, CodeBound, ItemsBound, SkillBound
 from bnmind.adaptive.assembly.content_order import ContentOrder
@@ -21,10 +22,7 @@ from bnmind.adaptive.beliefs.table_batch import TableBatch
 from bnmind.adaptive.beliefs.table_belief import TableBelief
 from bnmind.adaptive.beliefs.tree_batch import TreeBatch
 from bnmind.adaptive.beliefs.tree_belief import TreeBelief
-from bnmind.adaptive.calibration.answers import AnsweredTests, read_answers
-from bnmind.adaptive.calibration.calibrate import CalibratedItem, Calibration, calibrate_items
-from bnmind.adaptive.calibration.drift import DriftChart, ItemDrift, item_drift
-from bnmind.adaptive.calibration.online import OnlineCalibration, OnlineStep
+from bnmind.adaptive.calibration import *  # noqa: F403
 from bnmind.adaptive.classification.classify import Classification, classify
 from bnmind.adaptive.classification.known_profiles import Agreement, KnownProfiles, read_profiles
 from bnmind.adaptive.classification.reliability import Reliability, SkillReliability
@@ -93,14 +91,7 @@ from bnmind.adaptive.learning.irt import IRT_MODELS, IrtModel, irt_options, irt_
 from bnmind.adaptive.learning.learn import Learned, LearnedItem, LearningRecord, learn
 from bnmind.adaptive.learning.notes import LearningNote
 from bnmind.adaptive.learning.parameters.options import Bounds, LearningOptions, Priors
-from bnmind.adaptive.pilot.pilot_items import PilotItems
-from bnmind.adaptive.pilot.rules import (
-    PILOT_RULES,
-    LeastCalibrated,
-    MostInformativePilot,
-    PilotRule,
-    RandomPilot,
-)
+from bnmind.adaptive.pilot import *  # noqa: F403
 from bnmind.adaptive.response_models.additive.acdm import Acdm
 from bnmind.adaptive.response_models.additive.leaky_or import LeakyOr
 from bnmind.adaptive.response_models.additive.link import IDENTITY, LOG, LOGIT
@@ -231,7 +222,6 @@ __all__ = [
     "LOG_SCORE",
     "MISSING",
     "PATTERN_ACCURACY",
-    "PILOT_RULES",
     "PROFILE_PROBABILITY",
     "RESPONSE_MODELS",
     "SELECTORS",
@@ -245,7 +235,6 @@ __all__ = [
     "Agreement",
     "AllOf",
     "AnswerFit",
-    "AnsweredTests",
     "AnyOf",
     "BatchBelief",
     "BatchProfiles",
@@ -254,8 +243,6 @@ __all__ = [
     "Blueprint",
     "Bound",
     "Bounds",
-    "CalibratedItem",
-    "Calibration",
     "ChosenBy",
     "Classification",
     "CodeBound",
@@ -274,7 +261,6 @@ __all__ = [
     "Dina",
     "Dino",
     "DiscriminationIndex",
-    "DriftChart",
     "Enemies",
     "EntropyBelow",
     "Event",
@@ -291,7 +277,6 @@ __all__ = [
     "IrtModel",
     "Item",
     "ItemBank",
-    "ItemDrift",
     "ItemEligibility",
     "ItemFit",
     "ItemFunctioning",
@@ -307,7 +292,6 @@ __all__ = [
     "LearningNote",
     "LearningOptions",
     "LearningRecord",
-    "LeastCalibrated",
     "LikelihoodRatio",
     "LimitedInformation",
     "Link",
@@ -325,14 +309,11 @@ __all__ = [
     "ModelTest",
     "ModifiedPosteriorWeightedKL",
     "Moment",
-    "MostInformativePilot",
     "Nida",
     "Nido",
     "NoisyAnd",
     "NoisyOr",
     "Nominal",
-    "OnlineCalibration",
-    "OnlineStep",
     "OnlyItems",
     "Outlook",
     "PairFit",
@@ -341,8 +322,6 @@ __all__ = [
     "ParametricModel",
     "PartialCredit",
     "PerCost",
-    "PilotItems",
-    "PilotRule",
     "Plateau",
     "PosteriorWeightedKL",
     "PredictiveCheck",
@@ -356,7 +335,6 @@ __all__ = [
     "QValidation",
     "QuestionBelief",
     "RandomItem",
-    "RandomPilot",
     "Randomesque",
     "RankedItem",
     "ReducedModel",
@@ -407,7 +385,6 @@ __all__ = [
     "ability_deviation",
     "allowed_items",
     "beliefs_given",
-    "calibrate_items",
     "calibrated",
     "classify",
     "coefficients",
@@ -426,7 +403,6 @@ __all__ = [
     "irt_options",
     "irt_start",
     "item_cost",
-    "item_drift",
     "item_fit",
     "item_functioning",
     "item_time",
@@ -446,7 +422,6 @@ __all__ = [
     "predicted_cutoff",
     "predictive_check",
     "rank_items",
-    "read_answers",
     "read_bank",
     "read_design",
     "read_prior",
@@ -471,3 +446,5 @@ __all__ = [
     "with_prior",
     "write_bank",
 ]
+__all__ += calibration.__all__
+__all__ += pilot.__all__

@@ -22,6 +22,7 @@ from bnmind.information import Floats
 
 __all__ = [
     "PilotItems",
+    "check_pilots",
     "chosen_pilots",
     "drawn_places",
     "open_pilots",
@@ -115,6 +116,13 @@ def pilot_faults(pilot: PilotItems, bank: ItemBank) -> list[str]:
     if not problems and len(pilot.items) == len(bank.items):
         problems.append("expected items that are not pilot items, got pilot items only")
     return problems
+
+
+def check_pilots(pilot: PilotItems | None, bank: ItemBank) -> None:
+    """Raise `InvalidArgumentError` if there are pilot items that do not fit a bank."""
+    problems = [] if pilot is None else pilot_faults(pilot, bank)
+    if problems:
+        raise InvalidArgumentError(listed(problems), tuple(problems))
 
 
 def pilot_mask(pilot: PilotItems, bank: ItemBank) -> NDArray[np.bool_]:

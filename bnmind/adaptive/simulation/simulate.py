@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import checked
-from bnmind._messages import listed
 from bnmind._workers import Backend, results_of
 from bnmind.adaptive.beliefs.batch_belief import MISSING, BatchBelief, Responses
 from bnmind.adaptive.beliefs.belief import SkillBelief
@@ -19,7 +18,7 @@ from bnmind.adaptive.beliefs.profile_space import n_profiles
 from bnmind.adaptive.beliefs.start import start_beliefs
 from bnmind.adaptive.beliefs.tree_batch import TreeBatch
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.adaptive.pilot.pilot_items import pilot_faults
+from bnmind.adaptive.pilot.pilot_items import check_pilots
 from bnmind.adaptive.responses.examinees import Examinees, Levels
 from bnmind.adaptive.selection.selector import Selector
 from bnmind.adaptive.simulation.batch_run import TestProtocol, run_batch
@@ -170,9 +169,7 @@ def simulate(
                 mask.dtype,
             )
         may = may & mask
-    problems = [] if asked.pilot is None else pilot_faults(asked.pilot, bank)
-    if problems:
-        raise InvalidArgumentError(listed(problems), tuple(problems))
+    check_pilots(asked.pilot, bank)
     prior = start_beliefs(bank, 1)
     protocol = TestProtocol(
         prior=prior,

@@ -5,10 +5,13 @@ Names are read in any case of letters.
 
 from __future__ import annotations
 
+import runpy
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bnmind._registry import listed_names, made_by_name
+from bnmind.cli.shared.printable import printable
 from bnmind.errors import BnmindError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -62,13 +65,12 @@ def gate_name(name: str) -> str:
 def gate_of(name: str) -> Callable[..., ResponseModel]:
     """Return the maker of a response model by its name."""
     from bnmind.adaptive import Sequential
-    from bnmind.cli.adaptive.own_models import is_own_model, own_model
 
     name = gate_name(name)
     if name.startswith(_SEQUENTIAL):
         return Sequential.of(gate_of(name.removeprefix(_SEQUENTIAL)))
-    if is_own_model(name):
-        return own_model(name)
+    if _is_own_model(name):
+        return _own_model(name)
     known = learnable()
     if name not in known:
         raise UnknownNameError("response model", name, known)
@@ -118,3 +120,44 @@ def _hierarchy(text: str) -> ProfileDistribution:
             )
         needed.setdefault(second, []).append(first)
     return Hierarchy(needed, saturated=True)
+
+
+def _is_own_model(name: str) -> bool:
+    """Return whether a name is that of a class in a Python file."""
+    return ".py:" in name
+
+
+def _own_model(name: str) -> Callable[..., ResponseModel]:
+    """Run a file ``FILE.py:CLASS`` of the user's own, and return a class of response models that it defines.
+
+    Raises
+    ------
+    BnmindError
+        If the file cannot be run, or the name is not that of a `ParametricModel`.
+    """
+    from bnmind.adaptive import ParametricModel
+
+    file, _, wanted = name.rpartition(":")
+    path = Path(file)
+    if not path.is_file():
+        raise BnmindError(
+            f"expected a Python file with response models, found no {printable(file)}"
+        )
+    try:
+        names = runpy.run_path(str(path))
+    except Exception as fault:
+        raise BnmindError(
+            f"{printable(file)} cannot be run: {type(fault).__name__}: {fault}"
+        ) from fault
+    models = {
+        key: value
+        for key, value in names.items()
+        if isinstance(value, type)
+        and issubclass(value, ParametricModel)
+        and value is not ParametricModel
+    }
+    if wanted not in models:
+        if not models:
+            raise BnmindError(f"{printable(file)} defines no subclass of ParametricModel")
+        raise UnknownNameError("response model", wanted, models)
+    return models[wanted]
