@@ -128,7 +128,7 @@ def _is_own_model(name: str) -> bool:
 
 
 def _own_model(name: str) -> Callable[..., ResponseModel]:
-    """Run a file ``FILE.py:CLASS`` of the user's own, and return a class of response models that it defines.
+    """Run a file of the user's own, ``FILE.py:CLASS``, and return its class of response models.
 
     Raises
     ------
