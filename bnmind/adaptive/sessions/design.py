@@ -42,7 +42,7 @@ class Outlook(CheckedValue):
     """The open items, in bank order."""
     stop_reason: str
     """The reason why the test is over; an empty text if it continues."""
-    is_pilot: bool = False
+    is_pilot: bool = field(default=False, kw_only=True)
     """Whether the open items are pilot items; see `PilotItems`."""
 
 

@@ -44,7 +44,7 @@ class CalibrateOptions:
     bank: Annotated[Path, typer.Argument(metavar="BANK", help="The file of the item bank.")]
     tests: Annotated[
         list[Path],
-        typer.Argument(metavar="TESTS...", help="Saved sessions, or a CSV file of responses."),
+        typer.Argument(metavar="TESTS", help="Saved sessions, or a CSV file of responses."),
     ]
     new: Annotated[
         list[str] | None,
