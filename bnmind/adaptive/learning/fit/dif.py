@@ -154,9 +154,9 @@ def item_functioning(
             "no item can be tested: none with parameters of its own was answered in two groups",
             chosen,
         )
-    for name in anchors or ():
+    for name in () if anchors is None else anchors:
         bank.position(name)
-    if anchors is not None and not anchors:
+    if anchors is not None and not len(anchors):
         raise InvalidArgumentError("expected at least one anchor, got none", anchors)
     seen = {
         name: [names[g] for g in np.unique(positions[answered[:, bank.position(name)]])]
