@@ -261,7 +261,7 @@ def test_thirty_skills_in_a_tree(benchmark: Any, report: Report, answered: str) 
 
 
 @pytest.mark.parametrize("engine", ["numpy", "start_belief"])
-@pytest.mark.parametrize("name", ["3x10", "5x20", "8x40"])
+@pytest.mark.parametrize("name", ["3x10", "5x20", "8x40", "10x60"])
 def test_small_banks(benchmark: Any, report: Report, name: str, engine: str) -> None:
     n_skills, n_items = map(int, name.split("x"))
     bank = random_bank(n_skills, n_items)

@@ -205,7 +205,7 @@ def test_minima_hold_under_any_stop_and_live_and_simulated_tests_agree(
     selector = data.draw(st.sampled_from(selectors))
     rules: tuple[Rule, ...] = (Enemies(), blueprint, Testlets())
     try:
-        design = Design(bank, selector, stopper, rules, seed)
+        design = Design(bank, selector, stopper, rules, seed=seed)
     except InfeasibleDesignError:
         return
     rng = np.random.default_rng(seed)

@@ -255,7 +255,7 @@ def _compare(
     widths = [len(bank.responses(name)) for name in bank.item_names]
     answers = rng.integers(0, widths, (3, len(widths)))
     people = Examinees.recorded(bank, answers)
-    designs = [_DesignOfExaminee(bank, selector, stopper, rules, 7, row) for row in range(3)]
+    designs = [_DesignOfExaminee(bank, selector, stopper, rules, row, seed=7) for row in range(3)]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(beliefs_module, "TABLE_PROFILES", data.draw(st.sampled_from([0, 2**16])))
         expected, fault = _fault(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -77,9 +77,9 @@ class ItemBank:
     network: Network
     skills: tuple[str, ...]
     items: tuple[Item, ...]
-    title: str = ""
-    source: str = ""
-    labels: tuple[str, ...] = ()
+    title: str = field(default="", kw_only=True)
+    source: str = field(default="", kw_only=True)
+    labels: tuple[str, ...] = field(default=(), kw_only=True)
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -190,8 +190,8 @@ class ItemBank:
         return cls(*bank_parts(q, response_models, skills, levels))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        parts = (self.network, self.skills, self.items, self.title, self.source, self.labels)
-        return (ItemBank, parts)
+        texts = {"title": self.title, "source": self.source, "labels": self.labels}
+        return (partial(ItemBank, **texts), (self.network, self.skills, self.items))
 
     def __repr__(self) -> str:
         title = f"{self.title}: " if self.title else ""

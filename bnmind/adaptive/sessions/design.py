@@ -97,7 +97,7 @@ class Design:
     selector: Selector[SkillBelief] = field(default_factory=MinimalEntropy)
     stopper: Stopper | None = None
     rules: tuple[Rule, ...] = field(default_factory=lambda: (Enemies(), Testlets()))
-    seed: int = 0
+    seed: int = field(default=0, kw_only=True)
     eligibility: ItemEligibility | None = field(default=None, kw_only=True)
     pilot: PilotItems | None = field(default=None, kw_only=True)
     report: ReportOptions = field(default_factory=ReportOptions, kw_only=True)
