@@ -140,7 +140,7 @@ def test_damaged_banks_are_refused(tmp_path: Path, text: str, words: str) -> Non
 def test_files_that_are_not_there_are_named(tmp_path: Path) -> None:
     with pytest.raises(ModelFileError, match="cannot read"):
         read_bank(tmp_path / "bank.json")
-    with pytest.raises(ModelFileError, match="ending in"):
+    with pytest.raises(ModelFileError, match="ends in"):
         read_bank(tmp_path / "bank.txt")
     (tmp_path / "empty.json").write_text("")
     with pytest.raises(ModelFileError, match="empty"):

@@ -190,8 +190,8 @@ class ItemBank:
         return cls(*bank_parts(q, response_models, skills, levels))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        texts = {"title": self.title, "source": self.source, "labels": self.labels}
-        return (partial(ItemBank, **texts), (self.network, self.skills, self.items))
+        make = partial(ItemBank, title=self.title, source=self.source, labels=self.labels)
+        return (make, (self.network, self.skills, self.items))
 
     def __repr__(self) -> str:
         title = f"{self.title}: " if self.title else ""
