@@ -16,7 +16,7 @@ from bnmind.web.base.page import STATIC
 from bnmind.web.base.safety import Guard
 from bnmind.web.base.sessions import Sessions
 from bnmind.web.base.settings import WebSettings
-from bnmind.web.base.work import Work
+from bnmind.web.base.work import Work, load
 from bnmind.web.mastermind import game_api, play_api
 from bnmind.web.mastermind.game_answers import suggest
 from bnmind.web.mastermind.games import GameQuestion
@@ -71,5 +71,6 @@ def create_app(settings: WebSettings | None = None, *, warm: bool = False) -> Gu
 
 
 def _warm() -> None:
+    load()
     suggest(GameQuestion.model_validate({}))
     suggest(GameQuestion.model_validate({"noise": "false:0.1"}))

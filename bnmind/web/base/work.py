@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
@@ -11,11 +13,26 @@ from fastapi import Request
 
 from bnmind.web.base.settings import WebSettings
 
-__all__ = ["BusyError", "GoneError", "SlowError", "Work", "work_of"]
+__all__ = ["BusyError", "GoneError", "SlowError", "Work", "load", "work_of"]
 
 _T = TypeVar("_T")
+_NEEDED = (
+    *("bnmind.lab.mastermind.advice", "bnmind.lab.mastermind.explanation", "bnmind.strategies"),
+    *("bnmind.lab.mastermind.hidden_game", "bnmind.strategies.players.unknown_noise"),
+    *("bnmind.pgm.files", "bnmind.junction", "bnmind.questions", "bnmind.views"),
+)
 _MOMENT = 0.25
 """Seconds between two looks whether the visitor still waits."""
+
+
+_LOADING = threading.Lock()
+
+
+def load() -> None:
+    """Import what answers need, in one thread only: imports of two threads may meet half-way."""
+    with _LOADING:
+        for name in _NEEDED:
+            importlib.import_module(name)
 
 
 class BusyError(Exception):
@@ -39,7 +56,9 @@ class Work:
 
     def __init__(self, settings: WebSettings) -> None:
         self._settings = settings
-        self._threads = ThreadPoolExecutor(settings.workers, thread_name_prefix="bnmind web")
+        self._threads = ThreadPoolExecutor(
+            settings.workers, thread_name_prefix="bnmind web", initializer=load
+        )
         self._present = 0
 
     async def run(self, request: Request, function: Callable[[], _T]) -> _T:

@@ -1,0 +1,121 @@
+"""The pages in a real browser: Chromium, driven by Playwright; skipped where either is missing."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.command_line import ROOT
+
+CHROMIUM = shutil.which("chromium")
+OPTIONS = (
+    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+)
+WIDTHS = {"desktop": (1280, 860), "phone": (390, 844)}
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium"),
+]
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    server = subprocess.Popen(
+        [sys.executable, "-m", "bnmind", "web"],
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    assert server.stdout is not None
+    found = re.search(r"http\S+(?=/\s)", server.stdout.readline())
+    assert found
+    try:
+        yield found[0]
+    finally:
+        server.terminate()
+        server.wait(20)
+        server.stdout.close()
+
+
+@pytest.fixture(params=WIDTHS)
+def page(request: pytest.FixtureRequest, address: str) -> Iterator[Any]:
+    """A page of an empty browser; nothing may leave, and nothing may be complained about."""
+    playwright = pytest.importorskip("playwright.sync_api")
+    faults: list[str] = []
+    width, height = WIDTHS[request.param]
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=CHROMIUM, args=list(OPTIONS))
+        opened = browser.new_page(viewport={"width": width, "height": height}, base_url=address)
+        opened.set_default_timeout(15_000)
+        opened.on("console", lambda said: faults.append(said.text))
+        opened.on("pageerror", lambda fault: faults.append(str(fault)))
+        opened.on(
+            "request",
+            lambda sent: None if sent.url.startswith(address) else faults.append(sent.url),
+        )
+        yield opened
+        assert opened.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        browser.close()
+    assert faults == []
+
+
+def test_a_noisy_game_is_assisted_and_the_wrong_row_is_doubted(page: Any) -> None:
+    page.goto("/assist")
+    page.wait_for_selector(".proposal .peg")
+    page.click("#setup summary")
+    page.check('input[name="noise"][value="false"]')
+    page.click(".text-history summary")
+    # The code is 1234, and the third reply is false.
+    page.fill("#text", "1256 2b0w, 1135 2b0w, 1243 0b0w, 6634 2b0w, 1536 2b0w")
+    page.click("#use-text")
+    page.wait_for_selector(".row >> nth=4")
+    page.wait_for_selector(".row.much")
+    assert page.locator(".row.much .number").all_inner_texts() == ["3"]
+    page.click('[data-act="what 2"]')
+    page.click(".chips button >> nth=0")
+    page.wait_for_selector(".versus")
+    page.click("text=Ignore this row")
+    page.wait_for_selector(".row.off")
+    page.wait_for_selector('.probable li:first-child [aria-label="A B C D"]')
+    page.reload()  # the game is still there
+    page.wait_for_selector(".row.off")
+
+
+def test_a_game_is_played_with_the_keyboard(page: Any) -> None:
+    page.goto("/play")
+    page.wait_for_selector("#setup[open]")
+    page.check('input[name="noise"][value="exact"]')
+    page.press("#setting button[type=submit]", "Enter")
+    page.wait_for_selector("#entry:not([hidden])")
+    for number in range(1, 12):
+        page.press("#hint", "Enter")
+        page.wait_for_selector(".proposal")
+        guess = page.get_attribute(".proposal [role=img]", "aria-label").replace(" ", "")
+        page.focus(".slot.current")
+        page.keyboard.type(guess)
+        page.keyboard.press("Enter")
+        page.wait_for_selector(f".row >> nth={number - 1}")
+        if page.locator("text=Found!").count():
+            break
+    assert page.locator(".tag.good").inner_text() == "the code"
+
+
+def test_a_network_is_clicked_in_the_list_and_in_the_picture(page: Any) -> None:
+    page.goto("/networks")
+    page.click('.variable[aria-label="xray"] .state >> nth=0')
+    page.wait_for_selector("#evidence >> text=xray = yes")
+    page.click("#as-picture")
+    page.click("#canvas svg text:has-text('no') >> nth=1")
+    page.wait_for_selector("#evidence >> text=smoke = no")
+    page.click("#explain")
+    page.wait_for_selector("#explanation table")
