@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import LinearConstraint, minimize
 
@@ -139,6 +139,7 @@ def slow_maximum(
 
 
 @settings(max_examples=examples(25))
+@example(LOG, 1, False, 0, 1.0)  # the way to the boundary is long, and the curvature flat
 @given(
     st.sampled_from(LINKS),
     st.integers(1, 3),

@@ -63,6 +63,7 @@ READ: Mapping[str, Callable[[Path], object]] = {
     "w.svg": ElementTree.parse,
     "sums.json": _are_sums,
     "bank.json": read_bank,
+    "new.json": read_bank,
     "snyder-table-1.json": read_run,
     "experiment.toml": read_experiment,
     "environment.json": lambda path: read_store(path.parent),
@@ -72,6 +73,7 @@ READ: Mapping[str, Callable[[Path], object]] = {
 
 BY_SUFFIX: Mapping[str, Callable[[Path], object]] = {
     ".csv": _is_table,
+    ".json": read_bank,  # the examples
     ".png": _is_image,
     ".parquet": pq.read_table,
 }

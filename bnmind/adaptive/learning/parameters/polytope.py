@@ -89,4 +89,8 @@ class Polytope(Sealed):
             return None
         z = -residual[:-1] / residual[-1]
         found: Floats = target + root @ z
+        # A target far away costs digits, and a step that ends a hair outside would not be taken.
+        met = weights > 0
+        short = self.least[problem][met] - self.rows[met] @ found
+        found += np.linalg.lstsq(self.rows[met], short)[0]
         return found
