@@ -1190,6 +1190,7 @@ def _learning() -> Any:
 @_add(
     adaptive.ComparedModel,
     adaptive.Comparison,
+    adaptive.FunctioningOptions,
     adaptive.ItemFunctioning,
     adaptive.ItemProposal,
     adaptive.LearnedGroups,
@@ -1219,7 +1220,10 @@ def _judging() -> Any:
         adaptive.likelihood_ratio(small, large),
         adaptive.limited_information(small),
         adaptive.learn_groups(seen, q, groups, options=options),
-        *adaptive.item_functioning(seen, q, groups, items=["item_1"], options=options),
+        adaptive.FunctioningOptions(items=["a"], anchors=["b"]),
+        *adaptive.item_functioning(
+            seen, q, groups, testing=adaptive.FunctioningOptions(items=["item_1"]), options=options
+        ),
         adaptive.pair_fit(small)[0],
         proposals,
         proposals.items[0],

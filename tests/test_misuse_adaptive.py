@@ -537,6 +537,35 @@ def of_functions() -> Iterator[Call]:
             },
         ),
         (adaptive.predicted_cutoff, {"learned": fitted}),
+        (
+            adaptive.calibrate_items,
+            {
+                "bank": BANK,
+                "responses": adaptive.Responses.of([[1, 0, 1], [0, 1, 0]], items=["a", "b", "c"]),
+                "items": ["a"],
+                "max_cycles": 1,
+                "anew": False,
+                "largest_error": 0.1,
+            },
+        ),
+        (adaptive.drawn_bank, {"bank": BANK, "rng": rng()}),
+        (
+            adaptive.item_drift,
+            {
+                "bank": BANK,
+                "responses": adaptive.Responses.of([[1, 0, 1], [0, 1, 0]], items=["a", "b", "c"]),
+                "rng": rng(),
+                "asked": None,
+                "pilot": ["a"],
+                "shift": 0.5,
+                "false_alarm": 0.1,
+            },
+        ),
+        (adaptive.skill_intervals, {"belief": belief, "confidence": 0.9}),
+        (
+            adaptive.with_certainties,
+            {"bank": BANK, "certainties": {"a": adaptive.TableCertainty([[9, 3], [2, 6]], (0, 1))}},
+        ),
         (adaptive.skill_tree, {"learned": fitted, "root": fitted.bank.skills[0]}),
         (adaptive.validate_qmatrix, {"learned": fitted, "cutoff": 0.9}),
         (adaptive.likelihood_ratio, {"smaller": smaller, "larger": fitted}),
@@ -548,10 +577,7 @@ def of_functions() -> Iterator[Call]:
                     adaptive.item_functioning,
                     {
                         "groups": [0, 1] * 20,
-                        "items": ["a"],
-                        "anchors": ["b"],
-                        "purify": False,
-                        "alpha": 0.1,
+                        "testing": adaptive.FunctioningOptions(items=["a"], anchors=["b"]),
                     },
                 ),
             )
@@ -862,7 +888,13 @@ def test_the_call_works(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def test_every_public_function_is_called() -> None:
     made = {call.function for call in CALLS}
     with_files = {"read_bank", "read_design", "read_qmatrix", "resume_session", "write_bank"}
-    with_files |= {"read_item_tree", "read_prior", "read_profiles", "write_item_tree"}
+    with_files |= {
+        "read_answers",
+        "read_item_tree",
+        "read_prior",
+        "read_profiles",
+        "write_item_tree",
+    }
     with_files |= {"save_comparison", "save_simulation", "write_files"}
     with_files |= {"read_experiment", "write_experiment", "read_store", "run_into"}
     missing = {

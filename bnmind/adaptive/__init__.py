@@ -53,7 +53,7 @@ from bnmind.adaptive.learning.fit.comparison import (
     likelihood_ratio,
 )
 from bnmind.adaptive.learning.fit.cross_validation import CrossValidation, cross_validate
-from bnmind.adaptive.learning.fit.dif import ItemFunctioning, item_functioning
+from bnmind.adaptive.learning.fit.dif import FunctioningOptions, ItemFunctioning, item_functioning
 from bnmind.adaptive.learning.fit.item_fit import ItemFit, item_fit
 from bnmind.adaptive.learning.fit.limited_information import (
     LimitedInformation,
@@ -267,6 +267,7 @@ __all__ = [
     "EventKind",
     "Examinees",
     "FixedOrder",
+    "FunctioningOptions",
     "GainBelow",
     "Gdina",
     "Graded",
@@ -446,5 +447,4 @@ __all__ = [
     "with_prior",
     "write_bank",
 ]
-__all__ += calibration.__all__
-__all__ += pilot.__all__
+__all__ += calibration.__all__ + pilot.__all__

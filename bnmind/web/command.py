@@ -61,6 +61,6 @@ def web(options: WebOptions) -> None:
         if options.browser:
             import webbrowser
 
-            webbrowser.open(place.address)
+            webbrowser.open_new_tab(place.address)
 
     serve(place, ready=ready)

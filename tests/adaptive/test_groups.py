@@ -14,6 +14,7 @@ from bnmind.adaptive import (
     Dina,
     Dino,
     Examinees,
+    FunctioningOptions,
     Gdina,
     Independent,
     ItemBank,
@@ -94,13 +95,15 @@ def test_an_item_that_is_harder_in_a_group_is_found() -> None:
     assert found[3].differences[0] < -0.1
     assert all(abs(one.differences[0]) < 0.06 for k, one in enumerate(found) if k != 3)
     with pytest.raises(UnknownNameError, match="item_99"):
-        item_functioning(codes, Q, groups, items=["item_99"])
+        item_functioning(codes, Q, groups, testing=FunctioningOptions(items=["item_99"]))
 
 
 def test_the_gain_of_an_item_of_its_own_is_that_of_two_banks_with_it() -> None:
     codes, groups = drawn(400, 3, LOW, HARDER)
     options = LearningOptions(tolerance=1e-10)
-    found = item_functioning(codes, Q, groups, items=["item_4"], options=options)
+    found = item_functioning(
+        codes, Q, groups, testing=FunctioningOptions(items=["item_4"]), options=options
+    )
     doubled = np.full((800, 9), -1, dtype=codes.dtype)
     doubled[:, :8] = codes
     doubled[400:, 3], doubled[400:, 8] = -1, codes[400:, 3]
@@ -196,12 +199,18 @@ def test_items_are_tested_between_the_groups_that_answered_them_with_their_bound
     codes[600:, 5] = -1
     bounds = {"item_6": Bounds(guess=(0.0, 0.4))}
     found = item_functioning(
-        codes, Q, groups, items=["item_6"], options=LearningOptions(bounds=bounds)
+        codes,
+        Q,
+        groups,
+        testing=FunctioningOptions(items=["item_6"]),
+        options=LearningOptions(bounds=bounds),
     )
     assert (found[0].degrees, len(found[0].differences)) == (2, 1)
     fixed = LearningOptions(fixed={"item_1"})
     with pytest.raises(InvalidArgumentError, match="item_1 cannot be tested"):
-        item_functioning(codes, Q, groups, items=["item_1"], options=fixed)
+        item_functioning(
+            codes, Q, groups, testing=FunctioningOptions(items=["item_1"]), options=fixed
+        )
     with pytest.raises(InvalidArgumentError, match="no item can be tested"):
         item_functioning(codes, Q, groups, gate=Nida)
 
@@ -259,26 +268,40 @@ def test_items_of_one_ability_are_tested_and_anchors_purified() -> None:
     model = IRT_MODELS["2PL"]
     start = irt_start(codes, model)
     options = irt_options(model, start, LearningOptions(tolerance=1e-3))
-    found = item_functioning(codes, start, groups, options=options, purify=True)
+    found = item_functioning(
+        codes, start, groups, options=options, testing=FunctioningOptions(purify=True)
+    )
     assert [one.item for one in found if one.p_value < 0.05] == ["item_2", "item_3"]
     assert all(one.degrees == 2 for one in found)
     assert all(one.differences[0] < -0.05 for one in found[1:3])
     assert found[0].anchors == ("item_4", "item_5", "item_6")
     assert found[1].anchors == ("item_1", "item_4", "item_5", "item_6")
     named = item_functioning(
-        codes, start, groups, items=["item_3"], anchors=["item_5", "item_6"], options=options
+        codes,
+        start,
+        groups,
+        testing=FunctioningOptions(items=["item_3"], anchors=["item_5", "item_6"]),
+        options=options,
     )
     assert named[0].p_value < 0.001
     assert named[0].anchors == ("item_5", "item_6")
     rasch = IRT_MODELS["rasch"]
     equal = irt_options(rasch, irt_start(codes, rasch))
-    one = item_functioning(codes, irt_start(codes, rasch), groups, items=["item_2"], options=equal)
+    one = item_functioning(
+        codes,
+        irt_start(codes, rasch),
+        groups,
+        testing=FunctioningOptions(items=["item_2"]),
+        options=equal,
+    )
     assert one[0].degrees == 1
     for wrong, words in (({"anchors": []}, "at least one anchor"), ({"alpha": 0.0}, "alpha")):
         with pytest.raises(InvalidArgumentError, match=words):
-            item_functioning(codes, start, groups, options=options, **wrong)
+            FunctioningOptions(**wrong)
     with pytest.raises(UnknownNameError):
-        item_functioning(codes, start, groups, options=options, anchors=["item_99"])
+        item_functioning(
+            codes, start, groups, options=options, testing=FunctioningOptions(anchors=["item_99"])
+        )
 
 
 def test_items_of_known_parameters_tell_the_mean_and_deviation_of_other_people() -> None:

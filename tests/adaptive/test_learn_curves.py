@@ -305,7 +305,7 @@ def test_a_prior_of_the_guess_keeps_the_3pl_near_it() -> None:
         (lambda: Priors(logit_guess=(0.0, -1.0)), "positive standard deviation as logit_guess"),
         (
             lambda: LearningOptions(fixed=frozenset({"x"}), scaled=frozenset({"x"})),
-            "expected x to be fixed or scaled, got both",
+            "expected x to be fixed, scaled or moved, got two of them",
         ),
     ],
 )

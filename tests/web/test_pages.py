@@ -149,7 +149,7 @@ def test_the_command_says_where_it_is(
     visited: list[str] = []
     monkeypatch.setattr(uvicorn.Server, "startup", answers)
     monkeypatch.setattr(uvicorn.Server, "run", run)
-    monkeypatch.setattr("webbrowser.open", visited.append)
+    monkeypatch.setattr("webbrowser.open_new_tab", visited.append)
     with pytest.raises(SystemExit):
         app(["web", "--open"], prog_name="bnmind")
     said = capsys.readouterr().out

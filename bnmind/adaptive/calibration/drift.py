@@ -115,7 +115,7 @@ def item_drift(
     pilot
         Items that predict nothing and have no chart.
     shift
-        The change to look for, on the scale of the logit; positive.
+        In (0, 10]: the change to look for, on the scale of the logit.
     false_alarm
         In (0, 1): the probability that a chart, for one item and one direction, notices drift where
         there is none.
@@ -139,9 +139,9 @@ def item_drift(
     >>> 300 <= found[2].easier.noticed < 400
     True
     """
-    if not shift > 0 or not 0 < false_alarm < 1:
+    if not 0 < shift <= 10 or not 0 < false_alarm < 1:
         raise InvalidArgumentError(
-            "expected a positive shift and a probability of false alarms in (0, 1), got"
+            "expected a shift in (0, 10] and a probability of false alarms in (0, 1), got"
             f" {shift} and {false_alarm}",
             (shift, false_alarm),
         )

@@ -16,8 +16,9 @@ multidimensional skill distributions in the general diagnostic model", ETS RR-08
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -82,7 +83,7 @@ class LearnedGroups(CheckedValue):
         return self.banks[self.groups.index(group)]
 
     @property
-    def abilities(self) -> dict[str, tuple[float, float]]:
+    def abilities(self) -> Mapping[str, tuple[float, float]]:
         """The mean and the standard deviation of the ability in each group, for banks of one.
 
         Empty for banks of skills.
@@ -95,7 +96,7 @@ class LearnedGroups(CheckedValue):
                 weights = np.real(bank.network.cpd(ability).to_factor().values)
                 mean = float(weights @ values)
                 found[group] = mean, math.sqrt(float(weights @ (values - mean) ** 2))
-        return found
+        return MappingProxyType(found)
 
     @property
     def log_likelihood(self) -> float:

@@ -152,7 +152,7 @@ def run_batch(
             posteriors[-1][rows] = moment.marginals
         available = eligible[rows] & ~aside[rows]
         outlook = _ending(protocol, moment, pilots.without(asked[rows]), available & pilots.others)
-        candidates = pilots.open(rows, asked[rows], available, outlook)
+        candidates = pilots.offered(rows, asked[rows], available, outlook)
         is_pilot = candidates.any(axis=1)
         allowed, ended = outlook.allowed, np.where(is_pilot, "", outlook.reasons)
         continues = ended == ""
@@ -204,7 +204,7 @@ class _Pilots:
         """Return the items asked that are not pilot items, in order."""
         return asked if self.pilot is None else without_pilots(asked, self.mask)
 
-    def open(
+    def offered(
         self,
         rows: NDArray[np.intp],
         asked: NDArray[np.intp],

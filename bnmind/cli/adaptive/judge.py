@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -179,7 +180,7 @@ class _Judgment:
     models: tuple[ReducedModel, ...] | str
     ratios: tuple[ReducedModel, ...] | str
     functioning: tuple[ItemFunctioning, ...] | str
-    abilities: dict[str, tuple[float, float]]
+    abilities: Mapping[str, tuple[float, float]]
     interrupted: bool
 
 
@@ -235,6 +236,7 @@ _Result = TypeVar("_Result")
 
 def _judged(learned: Learned, data: Responses, options: JudgeOptions) -> _Judgment:
     from bnmind.adaptive import (
+        FunctioningOptions,
         Gdina,
         item_fit,
         item_functioning,
@@ -272,16 +274,18 @@ def _judged(learned: Learned, data: Responses, options: JudgeOptions) -> _Judgme
                 ),
             )
     functioning: tuple[ItemFunctioning, ...] | str = ""
-    abilities: dict[str, tuple[float, float]] = {}
+    abilities: Mapping[str, tuple[float, float]] = {}
     if data.groups and (options.groups or options.group_column):
         functioning = steps.result(
             "testing items",
             lambda report: item_functioning(
                 data,
                 learned.bank,
-                anchors=named_items(options.anchors),
-                purify=options.purify,
-                alpha=options.alpha,
+                testing=FunctioningOptions(
+                    anchors=named_items(options.anchors),
+                    purify=options.purify,
+                    alpha=options.alpha,
+                ),
                 options=learned.options,
                 progress=report,
             ),

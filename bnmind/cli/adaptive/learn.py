@@ -47,7 +47,14 @@ from bnmind.cli.shared.work import until_interrupted
 from bnmind.errors import BnmindError
 
 if TYPE_CHECKING:
-    from bnmind.adaptive import Coefficients, ItemBank, Learned, LearningOptions, QMatrix
+    from bnmind.adaptive import (
+        Coefficients,
+        ItemBank,
+        Learned,
+        LearningOptions,
+        QMatrix,
+        Responses,
+    )
 
 __all__ = ["LEARN_HELP", "LearnCommand", "gate_of", "learn", "model_of", "skills_of"]
 
@@ -203,15 +210,48 @@ class LearnOptions:
 @with_options(LearnOptions)
 def learn(options: LearnOptions) -> None:
     """Learn, write the bank, and say how well it fits."""
-    from bnmind.adaptive import (
-        Bounds,
-        LearningOptions,
-        describe_bank,
-        irt_options,
-        irt_start,
-        write_bank,
-    )
     from bnmind.adaptive import learn as learned_from
+    from bnmind.adaptive import write_bank
+
+    start, data, settings = _inputs(options)
+    say_notes(data)
+    named = _named(start, settings, options)
+    learned_in = printable(options.responses.name)
+    if options.out is not None:
+        _check_place(start, options.out, options.title or "")
+    if options.coefficients is not None:
+        check_place(options.coefficients, (".csv",), "coefficients")
+    learned, interrupted = until_interrupted(
+        "learning",
+        lambda report, ended: learned_from(
+            data,
+            start,
+            options=replace(settings, until=ended),
+            title=options.title,
+            source=f"learned from {len(data)} examinees in {learned_in}",
+            progress=report,
+        ),
+    )
+    if options.out is not None:
+        write_bank(learned.bank, options.out)
+        _tell_names(learned.bank, options.out)
+    if interrupted:
+        kept = "follow" if options.out is None else f"are in {options.out}"
+        say(f"interrupted before the end; the best parameters so far {kept}")
+    known = coefficients_or_reason(learned, wanted=options.coefficients is not None)
+    if options.coefficients is not None and not isinstance(known, str):
+        write_coefficients(known, options.coefficients)
+    if options.json_output:
+        tell_json(_as_json(learned, named, known, options))
+    else:
+        _show(learned, named, known, options)
+    if interrupted:
+        raise typer.Exit(INTERRUPTED)
+
+
+def _inputs(options: LearnOptions) -> tuple[ItemBank, Responses, LearningOptions]:
+    """Return the bank to start from, the responses, and how to learn."""
+    from bnmind.adaptive import Bounds, LearningOptions, describe_bank, irt_options, irt_start
     from bnmind.adaptive.learning.inputs import learning_inputs
     from bnmind.adaptive.learning.irt import has_curves
 
@@ -258,39 +298,7 @@ def learn(options: LearnOptions) -> None:
     if options.skill_labels is not None:
         with naming(options.skill_labels):
             start = describe_bank(start, skills=options.skill_labels)
-    say_notes(data)
-    named = _named(start, settings, options)
-    learned_in = printable(options.responses.name)
-    if options.out is not None:
-        _check_place(start, options.out, options.title or "")
-    if options.coefficients is not None:
-        check_place(options.coefficients, (".csv",), "coefficients")
-    learned, interrupted = until_interrupted(
-        "learning",
-        lambda report, ended: learned_from(
-            data,
-            start,
-            options=replace(settings, until=ended),
-            title=options.title,
-            source=f"learned from {len(data)} examinees in {learned_in}",
-            progress=report,
-        ),
-    )
-    if options.out is not None:
-        write_bank(learned.bank, options.out)
-        _tell_names(learned.bank, options.out)
-    if interrupted:
-        kept = "follow" if options.out is None else f"are in {options.out}"
-        say(f"interrupted before the end; the best parameters so far {kept}")
-    known = coefficients_or_reason(learned, wanted=options.coefficients is not None)
-    if options.coefficients is not None and not isinstance(known, str):
-        write_coefficients(known, options.coefficients)
-    if options.json_output:
-        tell_json(_as_json(learned, named, known, options))
-    else:
-        _show(learned, named, known, options)
-    if interrupted:
-        raise typer.Exit(INTERRUPTED)
+    return start, data, settings
 
 
 def model_of(

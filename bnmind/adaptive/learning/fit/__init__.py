@@ -9,7 +9,7 @@ from bnmind.adaptive.learning.fit.comparison import (
     likelihood_ratio,
 )
 from bnmind.adaptive.learning.fit.cross_validation import CrossValidation, cross_validate
-from bnmind.adaptive.learning.fit.dif import ItemFunctioning, item_functioning
+from bnmind.adaptive.learning.fit.dif import FunctioningOptions, ItemFunctioning, item_functioning
 from bnmind.adaptive.learning.fit.item_fit import ItemFit, item_fit
 from bnmind.adaptive.learning.fit.limited_information import (
     LimitedInformation,
@@ -49,6 +49,7 @@ __all__ = [
     "ComparedModel",
     "Comparison",
     "CrossValidation",
+    "FunctioningOptions",
     "ItemFit",
     "ItemFunctioning",
     "ItemParameter",

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations, product
 from typing import TYPE_CHECKING
 
@@ -97,7 +97,7 @@ class Coefficients(CheckedValue):
     """The numbers, in the order of the items."""
     chances: tuple[Coefficient, ...]
     """The guess and the slip of each item, whatever its model; see `LearnedItem`."""
-    item_by_item: bool
+    item_by_item: bool = field(kw_only=True)
     """Whether the standard errors of an item take all other parameters for known; see
     `StandardErrors`."""
 
@@ -287,13 +287,13 @@ def _numbers(
     if isinstance(model, Gdina):
         return _of_table(model.probabilities, parents, link)
     found: _Numbers = []
-    for field in dataclasses.fields(model):  # type: ignore[arg-type]
-        value = getattr(model, field.name)
+    for one in dataclasses.fields(model):  # type: ignore[arg-type]
+        value = getattr(model, one.name)
         if isinstance(value, float):
-            found.append((field.name, value))
+            found.append((one.name, value))
         elif isinstance(value, tuple) and all(isinstance(x, float) for x in value):
-            label = _SINGULAR.get(field.name, field.name)
-            by_response = isinstance(model, _OF_RESPONSES) or field.name == "thresholds"
+            label = _SINGULAR.get(one.name, one.name)
+            by_response = isinstance(model, _OF_RESPONSES) or one.name == "thresholds"
             if len(value) == len(parents) and not by_response:
                 found += [(f"{label} of {v.name}", x) for v, x in zip(parents, value, strict=True)]
             else:

@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnmind._arguments import checked
+from bnmind._arguments import check_fields, checked
 from bnmind._values import CheckedValue
 from bnmind.adaptive.beliefs.batch_belief import MISSING
 from bnmind.adaptive.beliefs.profile_space import ProfileSpace
@@ -52,7 +52,7 @@ from bnmind.pgm import Network, TabularCPD, Variable
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["ItemFunctioning", "item_functioning"]
+__all__ = ["FunctioningOptions", "ItemFunctioning", "item_functioning"]
 
 _MARK = " in "
 
@@ -80,16 +80,50 @@ class ItemFunctioning(CheckedValue):
     """The items with the same parameters in all groups, whether or not the item has its own."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class FunctioningOptions:
+    """Which items are tested, and against which others.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If ``anchors`` is empty, or ``alpha`` is not between 0 and 1.
+    """
+
+    items: Sequence[str] | None = None
+    """The items to test; by default all that were answered in two groups, have parameters of
+    their own, and are not fixed."""
+    anchors: Sequence[str] | None = None
+    """The items that are taken to function alike in all groups; by default all but the item that
+    is tested."""
+    purify: bool = False
+    """Whether to take the item that functions most differently out of the anchors, and to test
+    all again, until the anchors stay the same. Items that then function alike come back."""
+    alpha: float = 0.05
+    """An item leaves the anchors if its corrected p is smaller."""
+
+    def __post_init__(self) -> None:
+        """Check the options, and keep the names as tuples."""
+        check_fields(self)
+        for name in ("items", "anchors"):
+            names = getattr(self, name)
+            if names is not None:
+                object.__setattr__(self, name, tuple(names))
+        if not 0 < self.alpha < 1:
+            raise InvalidArgumentError(
+                f"expected an alpha between 0 and 1, got {self.alpha}", self.alpha
+            )
+        if self.anchors is not None and not self.anchors:
+            raise InvalidArgumentError("expected at least one anchor, got none", self.anchors)
+
+
 @checked
 def item_functioning(
     responses: Responses | pandas.DataFrame | ArrayLike,
     model: ItemBank | QMatrix | pandas.DataFrame | ArrayLike,
     groups: Sequence[object] | None = None,
     *,
-    items: Sequence[str] | None = None,
-    anchors: Sequence[str] | None = None,
-    purify: bool = False,
-    alpha: float = 0.05,
+    testing: FunctioningOptions | None = None,
     gate: Callable[..., ResponseModel] = Dina,
     skills: ProfileDistribution | Network | None = None,
     options: LearningOptions | None = None,
@@ -103,17 +137,8 @@ def item_functioning(
         As for `bnmind.adaptive.learn`.
     groups
         The group of each examinee; by default those of the responses.
-    items
-        The items to test; by default all that were answered in two groups, have parameters of
-        their own, and are not fixed.
-    anchors
-        The items that are taken to function alike in all groups; by default all but the item that
-        is tested.
-    purify
-        Whether to take the item that functions most differently out of the anchors, and to test
-        all again, until the anchors stay the same. Items that then function alike come back.
-    alpha
-        An item leaves the anchors if its corrected p is smaller.
+    testing
+        Which items are tested, and against which anchors.
     progress
         Called after each item with the number of tested items and of all, in this round and the
         ones before.
@@ -121,70 +146,96 @@ def item_functioning(
     Raises
     ------
     InvalidArgumentError
-        As for `learn_groups`, if an item cannot be tested, no anchor is left, or ``alpha`` is not
-        between 0 and 1.
+        As for `learn_groups`, or if an item cannot be tested.
     UnknownNameError
         If an item is unknown.
     """
-    if not 0 < alpha < 1:
-        raise InvalidArgumentError(f"expected an alpha between 0 and 1, got {alpha}", alpha)
+    test = testing or FunctioningOptions()
     bank, data = learning_inputs(responses, model, gate, skills)
     given = data.groups if groups is None else groups
     names, positions = group_positions(given, len(data))
     answered = data.codes != MISSING
     asked = options or LearningOptions()
-    shared = [
+    shared = _shared(bank, asked, positions, answered)
+    chosen = _chosen(bank, shared, test)
+    seen = {
+        name: tuple(names[g] for g in np.unique(positions[answered[:, bank.position(name)]]))
+        for name in shared
+    }
+    models = _Models(
+        bank=bank,
+        data=data,
+        given=given,
+        places=(names, positions),
+        options=asked,
+        seen=seen,
+    )
+    free = frozenset[str]() if test.anchors is None else frozenset(shared).difference(test.anchors)
+    done = 0
+    known: list[frozenset[str]] = []
+    while True:
+        found = []
+        for name in chosen:
+            found.append(models.tested(name, free))
+            done += 1
+            if progress is not None:
+                progress(done, len(chosen) * (len(known) + 1))
+        results = _corrected(found, bank.item_names)
+        known.append(free)
+        if not test.purify:
+            return results
+        after = _purified(results, free, test)
+        if after in known or len(known) > _ROUNDS or after >= set(bank.item_names):
+            return results
+        free = after
+
+
+def _shared(
+    bank: ItemBank,
+    options: LearningOptions,
+    positions: NDArray[np.intp],
+    answered: NDArray[np.bool_],
+) -> list[str]:
+    """Return the items that can be tested."""
+    return [
         item.name
         for place, item in enumerate(bank.items)
         if len(np.unique(positions[answered[:, place]])) > 1
-        and item.name not in asked.fixed
+        and item.name not in options.fixed
         and not isinstance(item.gate, SkillEffects)
     ]
-    chosen = shared if items is None else list(items)
-    for name in chosen:
+
+
+def _chosen(bank: ItemBank, shared: Sequence[str], test: FunctioningOptions) -> Sequence[str]:
+    """Return the items to test."""
+    for name in (*(test.items or ()), *(test.anchors or ())):
         bank.position(name)
+    for name in test.items or ():
         if name not in shared:
             raise InvalidArgumentError(
                 f"{name} cannot be tested: its parameters are fixed, belong to other items too, or"
                 " it was answered in one group only",
                 name,
             )
+    chosen = shared if test.items is None else test.items
     if not chosen:
         raise InvalidArgumentError(
             "no item can be tested: none with parameters of its own was answered in two groups",
             chosen,
         )
-    for name in () if anchors is None else anchors:
-        bank.position(name)
-    if anchors is not None and not len(anchors):
-        raise InvalidArgumentError("expected at least one anchor, got none", anchors)
-    seen = {
-        name: [names[g] for g in np.unique(positions[answered[:, bank.position(name)]])]
-        for name in shared
-    }
-    tests = _Tests(bank, data, given, (names, positions), asked, seen)
-    free = frozenset(shared).difference(anchors) if anchors is not None else frozenset[str]()
-    done = 0
-    known: list[frozenset[str]] = []
-    while True:
-        found = []
-        for name in chosen:
-            found.append(tests.of(name, free))
-            done += 1
-            if progress is not None:
-                progress(done, len(chosen) * (len(known) + 1))
-        results = _corrected(found, bank.item_names)
-        known.append(free)
-        if not purify:
-            return results
-        marked = [one for one in results if one.p_value < alpha]
-        # Items with few anchors look different if others are, so one leaves them at a time.
-        new = [one for one in marked if one.item not in free]
-        worst = {min(new, key=lambda one: (one.p_value, -one.statistic)).item} if new else set()
-        after = free.difference(chosen) | free.intersection(one.item for one in marked) | worst
-        if after in known or len(known) > _ROUNDS or after >= set(bank.item_names):
-            return results
-        free = after
+    return chosen
+
+
+def _purified(
+    results: Sequence[ItemFunctioning], free: frozenset[str], test: FunctioningOptions
+) -> frozenset[str]:
+    """Return the items that are no anchors in the next round."""
+    marked = [one for one in results if one.p_value < test.alpha]
+    # Items with few anchors look different if others are, so one leaves them at a time.
+    new = [one for one in marked if one.item not in free]
+    worst = {min(new, key=lambda one: (one.p_value, -one.statistic)).item} if new else set()
+    untested = free.difference(one.item for one in results)
+    return untested | free.intersection(one.item for one in marked) | worst
 
 
 class _Tested(NamedTuple):
@@ -213,8 +264,8 @@ def _corrected(found: Sequence[_Tested], items: Sequence[str]) -> tuple[ItemFunc
     )
 
 
-@dataclass(frozen=True, eq=False)
-class _Tests:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Models:
     """The models in which some items have parameters of their own in each group."""
 
     bank: ItemBank
@@ -227,7 +278,7 @@ class _Tests:
     """The groups that answered each item."""
     learned: dict[frozenset[str], LearnedGroups] = field(default_factory=dict)
 
-    def of(self, name: str, free: frozenset[str]) -> _Tested:
+    def tested(self, name: str, free: frozenset[str]) -> _Tested:
         """Return the test of an item while some others have parameters of their own."""
         smaller, larger = self.model(free - {name}), self.model(free | {name})
         gain = max(2 * (larger.log_likelihood - smaller.log_likelihood), 0.0)

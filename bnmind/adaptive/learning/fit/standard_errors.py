@@ -26,7 +26,7 @@ parameters of the skills).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations_with_replacement, product
 
 import numpy as np
@@ -84,7 +84,7 @@ class StandardErrors(CheckedValue):
     """The parameters of all items."""
     covariance: Floats
     """``(parameters, parameters)`` in the order of ``items``; nan where undefined."""
-    item_by_item: bool = False
+    item_by_item: bool = field(default=False, kw_only=True)
     """Whether the responses have fewer patterns than there are parameters. Then the information
     about all of them is singular, and the errors of an item take all other parameters for known."""
 
@@ -114,7 +114,7 @@ def standard_errors(learned: Learned) -> StandardErrors:
     items = tuple(ItemParameter(*names[i], values[i], errors[i]) for i in order)
     covariance = covariance[np.ix_(order, order)]
     covariance.setflags(write=False)
-    return StandardErrors(items, covariance, alone)
+    return StandardErrors(items, covariance, item_by_item=alone)
 
 
 def block_covariance(learned: Learned) -> tuple[Floats, bool]:
