@@ -564,7 +564,12 @@ def of_functions() -> Iterator[Call]:
         (adaptive.skill_intervals, {"belief": belief, "confidence": 0.9}),
         (
             adaptive.with_certainties,
-            {"bank": BANK, "certainties": {"a": adaptive.TableCertainty([[9, 3], [2, 6]], (0, 1))}},
+            {
+                "bank": BANK,
+                "certainties": {
+                    "a": adaptive.TableCertainty(np.array([[9.0, 3.0], [2.0, 6.0]]), (0, 1))
+                },
+            },
         ),
         (adaptive.skill_tree, {"learned": fitted, "root": fitted.bank.skills[0]}),
         (adaptive.validate_qmatrix, {"learned": fitted, "cutoff": 0.9}),

@@ -21,7 +21,7 @@ from bnmind.cli.adaptive.judge_models import (
     show_proposals,
     tested_models_json,
 )
-from bnmind.cli.adaptive.learn import gate_of, model_of, skills_of
+from bnmind.cli.adaptive.model_names import gate_of, model_of, skills_of
 from bnmind.cli.adaptive.response_files import (
     FixedWidth,
     GroupColumn,

@@ -22,6 +22,7 @@ from bnmind.cli.adaptive.model_names import (
     gate_name,
     gate_of,
     learnable,
+    model_of,
     skills_name,
     skills_of,
     usual_skills,
@@ -52,11 +53,10 @@ if TYPE_CHECKING:
         ItemBank,
         Learned,
         LearningOptions,
-        QMatrix,
         Responses,
     )
 
-__all__ = ["LEARN_HELP", "LearnCommand", "gate_of", "learn", "model_of", "skills_of"]
+__all__ = ["LEARN_HELP", "LearnCommand", "learn"]
 
 LEARN_HELP = """Learn an item bank from the responses of examinees, by maximum likelihood (EM).
 
@@ -299,27 +299,6 @@ def _inputs(options: LearnOptions) -> tuple[ItemBank, Responses, LearningOptions
         with naming(options.skill_labels):
             start = describe_bank(start, skills=options.skill_labels)
     return start, data, settings
-
-
-def model_of(
-    qmatrix: Path | None, bank: Path | None, gate: str | None, skills: str | None
-) -> ItemBank | QMatrix:
-    """Return the bank or the Q-matrix that a command names."""
-    from bnmind.adaptive import read_bank
-    from bnmind.adaptive.items.qmatrix_csv import read_qmatrix
-
-    if (qmatrix is None) == (bank is None):
-        raise BnmindError(
-            f"expected --qmatrix or --bank, got {'neither' if qmatrix is None else 'both'}"
-        )
-    if bank is not None:
-        if gate is not None or skills is not None:
-            option = "--gate" if gate is not None else "--skills"
-            raise BnmindError(f"expected {option} with --qmatrix, got it with --bank")
-        return read_bank(bank)
-    assert qmatrix is not None
-    with naming(qmatrix):
-        return read_qmatrix(qmatrix)
 
 
 def _named(start: ItemBank, settings: LearningOptions, options: LearnOptions) -> LearnedModel:

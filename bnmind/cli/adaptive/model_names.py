@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bnmind._registry import listed_names, made_by_name
+from bnmind.cli.shared.errors import naming
 from bnmind.cli.shared.printable import printable
 from bnmind.errors import BnmindError, UnknownNameError
 
 if TYPE_CHECKING:
     from bnmind._registry import Registered
-    from bnmind.adaptive import ProfileDistribution, ResponseModel
+    from bnmind.adaptive import ItemBank, ProfileDistribution, QMatrix, ResponseModel
     from bnmind.adaptive.response_models.registry import RegisteredModel
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "gate_name",
     "gate_of",
     "learnable",
+    "model_of",
     "skills_name",
     "skills_of",
     "usual_skills",
@@ -161,3 +163,24 @@ def _own_model(name: str) -> Callable[..., ResponseModel]:
             raise BnmindError(f"{printable(file)} defines no subclass of ParametricModel")
         raise UnknownNameError("response model", wanted, models)
     return models[wanted]
+
+
+def model_of(
+    qmatrix: Path | None, bank: Path | None, gate: str | None, skills: str | None
+) -> ItemBank | QMatrix:
+    """Return the bank or the Q-matrix that a command names."""
+    from bnmind.adaptive import read_bank
+    from bnmind.adaptive.items.qmatrix_csv import read_qmatrix
+
+    if (qmatrix is None) == (bank is None):
+        raise BnmindError(
+            f"expected --qmatrix or --bank, got {'neither' if qmatrix is None else 'both'}"
+        )
+    if bank is not None:
+        if gate is not None or skills is not None:
+            option = "--gate" if gate is not None else "--skills"
+            raise BnmindError(f"expected {option} with --qmatrix, got it with --bank")
+        return read_bank(bank)
+    assert qmatrix is not None
+    with naming(qmatrix):
+        return read_qmatrix(qmatrix)
