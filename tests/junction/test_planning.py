@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import tracemalloc
 from collections.abc import Callable, Sequence
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -23,17 +24,28 @@ from bnmind.junction import (
     RandomizedGreedy,
     compile_explanation,
     compile_marginal_map,
+    compile_model,
     compile_plan,
     compile_sampling,
     families,
 )
-from bnmind.junction.inference import parts
+from bnmind.junction.inference import assembly, parts
 from bnmind.junction.triangulation import shared_search
 from bnmind.junction.triangulation.exact import exact_order
 from bnmind.junction.triangulation.exact.search import Found, search, search_small
 from bnmind.junction.triangulation.randomized_greedy import MOST_WORK
 from bnmind.junction.triangulation.shared_search import SharedSearch
-from bnmind.pgm import CPD, Addition, Function, FunctionalCPD, Network, TabularCPD, Variable
+from bnmind.pgm import (
+    CPD,
+    Addition,
+    Factor,
+    FactorModel,
+    Function,
+    FunctionalCPD,
+    Network,
+    TabularCPD,
+    Variable,
+)
 from bnmind.pgm.functions import Positions
 from tests.graphs import graphs, large_graph
 from tests.large_networks import linkage_network, random_network
@@ -254,6 +266,31 @@ def test_a_plan_to_be_restricted_is_refused_only_where_it_is_run() -> None:
         plan.run_batch({name: [0] for name in seen})
     found = plan.restrict(seen).run().marginals["X0_0"]
     np.testing.assert_allclose(found, whole.run(seen).marginals["X0_0"], rtol=0, atol=1e-12)
+
+
+def test_no_program_is_made_for_a_plan_that_no_evidence_can_shrink(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # Each pair of variables has a third one, as in models of friendships. A program would multiply
+    # all tables of the clique for each of them.
+    ends = [Variable.of_integers(f"x{i}", range(2)) for i in range(14)]
+    factors = [
+        Factor(
+            (x, y, Variable.of_integers(f"{x.name} {y.name}", range(2))),
+            np.eye(8)[0].reshape(2, 2, 2) + i,
+        )
+        for i, (x, y) in enumerate(combinations(ends, 2), 1)
+    ]
+
+    def refused(*_: object) -> None:
+        raise AssertionError("the plan is surely too large")
+
+    monkeypatch.setattr(assembly, "program_of", refused)
+    engine = compile_model(FactorModel(tuple(factors)), limits=Limits(max_multiplications=1000))
+    with pytest.raises(
+        TooLargeError, match=r"is \{(x\d+, ){11}x\d+ and 2 more\} with 16,384 cells"
+    ):
+        engine.posterior()
 
 
 class Weighted:

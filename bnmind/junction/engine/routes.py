@@ -22,6 +22,7 @@ All costs are predicted from numbers of operations. No clock is read.
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -218,8 +219,9 @@ class Routes:
         propagation = self._propagation()
         if propagation is None:
             if not self._is_worth_its_price:
-                plan = self.planner.plan(scopes, seen)
-                self._spent += planning + self._run_cost(plan)
+                self._spent += planning
+                with suppress(TooLargeError):  # slices may fit
+                    self._spent += self._run_cost(self.planner.plan(scopes, seen))
             return None
         most = self.planner.limits.max_multiplications
         if propagation.total_size > most and (

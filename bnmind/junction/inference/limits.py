@@ -42,6 +42,9 @@ HOPELESS = 2**64
 """The number of cells of a quick order, for each cell allowed, above which there is no search. On
 pedigrees, a search finds an order four million times smaller than a quick one."""
 
+_MOST_NAMES = 12
+"""The most variables of a clique that an error names."""
+
 _MOST_TERMS = 2**24
 """The most terms of the lists of a plan that stores no zeros: up to five seconds of planning."""
 
@@ -125,9 +128,13 @@ class Limits:
         times, size = many(multiplications), bytes_text(memory)
         if roughly:
             times, size = (f"about {text.removeprefix('about ')}" for text in (times, size))
+        # A rough estimate counts messages only, so a small one says nothing.
+        room = "" if roughly and memory <= self.max_bytes else f" and {size}"
         clique = ""
         if largest is not None:
-            names = ", ".join(largest.variables)
+            names = ", ".join(largest.variables[:_MOST_NAMES])
+            if len(largest.variables) > _MOST_NAMES:
+                names += f" and {len(largest.variables) - _MOST_NAMES} more"
             clique = f" The largest clique is {{{names}}} with {many(largest.size)} cells."
         # The reason is the cost that exceeds its limit by the larger factor.
         by_bytes = memory * self.max_multiplications > multiplications * self.max_bytes
@@ -135,7 +142,7 @@ class Limits:
             (memory, self.max_bytes) if by_bytes else (multiplications, self.max_multiplications)
         )
         return TooLargeError(
-            f"a run of this plan would take {times} multiplications and {size}; allowed are"
+            f"a run of this plan would take {times} multiplications{room}; allowed are"
             f" max_multiplications="
             f"{self.max_multiplications:,} and max_bytes={self.max_bytes:,}.{clique} {_WAY_OUT}",
             needed=needed,

@@ -93,7 +93,7 @@ class _GroupGraphs:
 
 def shared_search(query: Query) -> SharedSearch:
     """Return the search for all orders of a plan."""
-    most = math.inf if query.to_be_restricted else query.limits.hopeless_cells
+    most = math.inf if query.may_shrink else query.limits.hopeless_cells
     return SharedSearch(query.order, most)
 
 
@@ -119,7 +119,7 @@ def planned(
     Raises
     ------
     TooLargeError
-        If the plan is surely too large, unless it is to be restricted.
+        If the plan is surely too large, and no restriction of it may fit.
     """
     query = request.query
     limits = query.limits
@@ -139,7 +139,7 @@ def planned(
         parts = [Part(JunctionTree.from_order(graph, order))]
     refusal = limits.refusal_of_trees([part.tree for part in parts], model.sizes)
     if refusal is not None and not (
-        query.to_be_restricted or may_be_packed(model, query, [part.tree for part in parts])
+        query.may_shrink or may_be_packed(model, query, [part.tree for part in parts])
     ):
         raise refusal
     return parts
@@ -307,7 +307,7 @@ def smallest(
     Raises
     ------
     TooLargeError
-        If the plan is surely too large, unless it is to be restricted.
+        If the plan is surely too large, and no restriction of it may fit.
     """
     query = alternatives[0][1].query
     limits = query.limits
@@ -319,6 +319,6 @@ def smallest(
     tree = JunctionTree.from_order(graphs[chosen], order)
     model, request = alternatives[chosen]
     refusal = limits.refusal_of_trees([tree], model.sizes)
-    if refusal is not None and not (query.to_be_restricted or may_be_packed(model, query, [tree])):
+    if refusal is not None and not (query.may_shrink or may_be_packed(model, query, [tree])):
         raise refusal
     return model, request, Part(tree)

@@ -56,6 +56,11 @@ class Query(Sealed):
     to_be_restricted: bool = False
     """Whether the plan may exceed its limits, because only restrictions of it will run."""
 
+    @property
+    def may_shrink(self) -> bool:
+        """Whether a restriction of the plan may fit although the plan is surely too large."""
+        return self.to_be_restricted and bool(self.evidence or self.soft or self.inputs)
+
     def with_originals(self) -> Query:
         """Return the query with the original distributions in place of their factors.
 

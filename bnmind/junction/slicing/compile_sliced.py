@@ -208,8 +208,9 @@ def _refusal(whole: Plan, predicted: tuple[int, int, int], limits: Limits) -> To
     by_work = work > limits.max_multiplications
     in_slices = "no choice of variables to slice reduces its memory"
     if slices > 1:
+        times = f"about {many(work).removeprefix('about ')}"
         in_slices = (
-            f"in {many(slices)} slices it would take about {many(work)} multiplications and"
+            f"in {many(slices)} slices it would take {times} multiplications and"
             f" {bytes_text(memory)}"
         )
     return TooLargeError(
