@@ -14,6 +14,10 @@ from bnmind.pgm.network import FactorModel, Network
 
 __all__ = ["sliced_instead"]
 
+_HOPELESS = 2**40
+"""How many times larger than allowed the memory of a plan is that no slices make fit. Each of them
+would be a run."""
+
 
 def sliced_instead(
     refusal: TooLargeError,
@@ -37,10 +41,12 @@ def sliced_instead(
     Raises
     ------
     TooLargeError
-        The refusal, if memory is not its reason or the model cannot be sliced. If slices do not fit
-        either, the error predicts the costs of the whole and of the slices.
+        The refusal, if memory is not its reason, if it is a trillion times too large, or if the
+        model cannot be sliced. If slices do not fit either, the error predicts the costs of the
+        whole and of the slices.
     """
-    if refusal.budget != limits.max_bytes:
+    is_hopeless = (refusal.needed or 0) > _HOPELESS * limits.max_bytes
+    if refusal.budget != limits.max_bytes or is_hopeless:
         raise refusal
     try:
         return compile_sliced(

@@ -31,6 +31,7 @@ from bnmind.junction import (
     posterior,
 )
 from bnmind.junction.slicing import sums_file
+from bnmind.junction.slicing.beyond_memory import sliced_instead
 from bnmind.junction.slicing.slice_costs import SliceCosts, chosen_variables
 from bnmind.junction.slicing.slice_states import possible_slices
 from bnmind.pgm import (
@@ -332,6 +333,15 @@ def test_a_refusal_predicts_both_costs() -> None:
     limits = Limits(max_bytes=plan.memory // 2, max_multiplications=plan.multiplications // 2)
     with pytest.raises(TooLargeError, match=r"slices it would take about .* multiplications"):
         compile_sliced(model, limits=limits)
+
+
+def test_no_slices_are_sought_for_a_trillion_times_too_much_memory() -> None:
+    x = Variable("x", ("0", "1"))
+    model, limits = FactorModel((Factor((x,), [0.5, 0.5]),)), Limits()
+    too_large = TooLargeError("no", needed=2**41 * limits.max_bytes, budget=limits.max_bytes)
+    with pytest.raises(TooLargeError) as refused:
+        sliced_instead(too_large, model, known={}, targets=[["x"]], order=None, limits=limits)
+    assert refused.value is too_large
 
 
 def test_negative_factors_are_refused() -> None:
