@@ -337,7 +337,7 @@ def test_a_refusal_predicts_both_costs() -> None:
 
 def test_no_slices_are_sought_for_a_trillion_times_too_much_memory() -> None:
     x = Variable("x", ("0", "1"))
-    model, limits = FactorModel((Factor((x,), [0.5, 0.5]),)), Limits()
+    model, limits = FactorModel((Factor((x,), np.full(2, 0.5)),)), Limits()
     too_large = TooLargeError("no", needed=2**41 * limits.max_bytes, budget=limits.max_bytes)
     with pytest.raises(TooLargeError) as refused:
         sliced_instead(too_large, model, known={}, targets=[["x"]], order=None, limits=limits)
