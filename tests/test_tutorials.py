@@ -93,6 +93,7 @@ def test_the_notebook_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     (tmp_path / "bnmind").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("PYTHONPATH", str(DOCS.parent))
+    monkeypatch.delenv("MPLBACKEND", raising=False)  # a notebook shows pictures
     notebook = nbformat.read(DOCS.parent / "examples" / "class-report.ipynb", as_version=4)
     shown = {cell["id"]: texts(cell) for cell in notebook.cells if cell.cell_type == "code"}
     client = nbclient.NotebookClient(

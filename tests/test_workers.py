@@ -237,7 +237,7 @@ def test_an_interrupt_of_workers_prints_nothing_else(
     program.send_signal(signal.SIGINT)
     _, errors = program.communicate(timeout=60)
     assert program.returncode == 130
-    assert errors.splitlines()[-1] == "interrupted"
+    assert errors.splitlines()[-1].startswith("interrupted")
     assert errors.count("\n") <= 2, errors  # the first one may say what takes so long
     end = time.monotonic() + 60
     while any(map(is_running, started)):
