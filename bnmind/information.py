@@ -37,6 +37,7 @@ __all__ = [
     "entropy",
     "information",
     "tied_best",
+    "unchecked_information",
 ]
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -71,8 +72,11 @@ def entropy(probabilities: ArrayLike, *, axis: int = -1) -> Floats:
         raise InvalidArgumentError(
             f"expected an axis of an array of shape {p.shape} to sum over, got {axis}", axis
         )
-    if axis != -1:
-        p = np.moveaxis(p, axis, -1)
+    return _entropy(p if axis == -1 else np.moveaxis(p, axis, -1))
+
+
+def _entropy(p: Floats) -> Floats:
+    """Return the entropy along the last axis."""
     # A tiny number replaces 0; its logarithm is multiplied by 0.
     logs = np.maximum(p, _TINY)
     np.log2(logs, out=logs)
@@ -128,15 +132,23 @@ def information(masses: ArrayLike, channel: ArrayLike, *, noise: ArrayLike | Non
         raise InvalidArgumentError(
             f"expected a channel for each of the questions {m.shape[:-1]}, got {n.shape[:-2]}"
         )
+    return unchecked_information(m, n, lost)
+
+
+def unchecked_information(m: Floats, n: Floats, lost: Floats) -> Floats:
+    """Return `information` of masses, channel and noise that are arrays of the right shapes.
+
+    For inner loops of the library, whose arrays are valid by construction.
+    """
     if n.ndim > 2:
         outcomes = np.matmul(m[..., None, :], n)[..., 0, :]
-        gained = entropy(outcomes) - _dot(m, lost)
+        gained = _entropy(outcomes) - _dot(m, lost)
     else:
         rows = m.reshape(math.prod(m.shape[:-1]), m.shape[-1])
         gained = np.empty(len(rows))
         for start in range(0, len(rows), _BLOCK):
             part = rows[start : start + _BLOCK]
-            gained[start : start + _BLOCK] = entropy(part @ n) - part @ lost
+            gained[start : start + _BLOCK] = _entropy(part @ n) - part @ lost
         gained = gained.reshape(m.shape[:-1])
     result: Floats = np.maximum(gained, 0.0)
     return result
@@ -170,7 +182,7 @@ def tied_best(scores: ArrayLike, *, tolerance: float) -> NDArray[np.intp]:
         raise InvalidArgumentError(f"tolerance must be at least 0, got {tolerance}", tolerance)
     if not s.size:
         raise InvalidArgumentError("expected at least one score, got none", scores)
-    tied: NDArray[np.intp] = (s >= s.max() - tolerance).ravel().nonzero()[0]
+    tied: NDArray[np.intp] = (s >= np.maximum.reduce(s, axis=None) - tolerance).ravel().nonzero()[0]
     return tied
 
 

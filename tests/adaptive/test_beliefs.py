@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import pickle
+from collections.abc import Sequence
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,6 +19,7 @@ from bnmind.adaptive import (
     Independent,
     Item,
     ItemBank,
+    ScoringSelector,
     SkillBelief,
     TableBatch,
     TableBelief,
@@ -34,7 +37,7 @@ from bnmind.errors import (
     TooLargeError,
     UnknownNameError,
 )
-from bnmind.information import entropy
+from bnmind.information import Floats, entropy
 from bnmind.pgm import Network, TabularCPD, Variable
 from tests.banks import answer_sets, banks, enumerated
 from tests.modes import examples
@@ -338,3 +341,28 @@ def test_marginals_of_many_sets_are_sums() -> None:
                 gone = tuple(a + 1 for a in range(n) if a not in axes)
                 expected = front.sum(axis=gone).reshape(len(front), -1)
                 np.testing.assert_allclose(row[:, start : start + size], expected, rtol=1e-12)
+
+
+def test_arrays_of_beliefs_and_selections_belong_to_them() -> None:
+    """Neither is copied by a constructor, so nobody else may hold an array that can be changed."""
+
+    class Own(ScoringSelector[SkillBelief]):
+        tolerance = 1e-9
+        kept = np.array([0.1, 0.3, 0.2])
+
+        def scores(self, belief: SkillBelief, items: Sequence[str]) -> Floats:
+            return self.kept
+
+        def batch_scores(self, beliefs: BatchBelief) -> Floats:
+            raise NotImplementedError
+
+    belief = TableBelief.start(BANK).update(np.str_("item_1"), 1)
+    selection = Own().select(belief, list(BANK.item_names))
+    Own.kept[:] = 0.0
+    assert selection.scores.tolist() == [0.1, 0.3, 0.2]
+    assert [type(item) for item, _ in belief.answers] == [str]
+    for array in (belief.table, selection.scores):
+        base: Any = array
+        while isinstance(base, np.ndarray):
+            assert not base.flags.writeable
+            base = base.base

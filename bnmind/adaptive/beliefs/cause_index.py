@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bnmind._values import Sealed
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.information import Floats, entropy, information
+from bnmind.information import Floats, entropy, unchecked_information
 
 __all__ = ["CauseIndex"]
 
@@ -73,7 +73,7 @@ class CauseIndex(Sealed):
         """Return the information of every item, in bits, ``(…, items)``."""
         # The channel is zero beyond the end of a cause, so any mass will do there.
         parts = [
-            information(row.take(group.places, axis=-1), group.channels, noise=group.noise)
+            unchecked_information(row.take(group.places, axis=-1), group.channels, group.noise)
             for group in self.groups
         ]
         if len(parts) == 1:

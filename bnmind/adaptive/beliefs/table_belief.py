@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from bnmind._arguments import checked, checked_if_it_fails
-from bnmind._values import CheckedValue, ReadOnlyDict
+from bnmind._values import CheckedValue, ReadOnlyDict, made, sealed
 from bnmind.adaptive.beliefs.belief import (
     Profile,
     answers_without,
@@ -91,20 +91,22 @@ class TableBelief(ItemMasses, CheckedValue):
     @checked_if_it_fails
     def update(self, item: str, response: int | str) -> TableBelief:
         """Return the belief after one more response; see `SkillBelief.update`."""
-        number = checked_response(self.bank, self.responses, item, response)
-        table = self.space.likely(self.table, self.bank.position(item), number, self.error_chance)
-        answers = (*self.answers, (item, number))
-        total = float(table.sum())
+        bank = self.space.bank
+        number = checked_response(bank, dict(self.answers), item, response)
+        place = bank.position(item)
+        table = self.space.likely(self.table, place, number, self.error_chance)
+        # The bank's own name, so that the answers are valid without another check.
+        answers = (*self.answers, (bank.item_names[place], number))
+        total = float(np.add.reduce(table))
         if not total > 0:
-            raise impossible_responses(self.bank, dict(answers))
+            raise impossible_responses(bank, dict(answers))
         table /= total
-        table.setflags(write=False)
-        log_evidence = self.log_evidence + math.log(total)
-        return TableBelief(
+        return made(
+            TableBelief,
             space=self.space,
             answers=answers,
-            table=table,
-            log_evidence=log_evidence,
+            table=sealed(table),
+            log_evidence=self.log_evidence + math.log(total),
             error_chance=self.error_chance,
         )
 

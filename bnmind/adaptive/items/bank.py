@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bnmind._argument_kinds import told
 from bnmind._arguments import check_fields, checked, checked_if_it_fails
 from bnmind._messages import shown
 from bnmind.adaptive.items.averaging import averaged_items
@@ -26,7 +27,12 @@ from bnmind.adaptive.items.qmatrix import QMatrix, bank_parts, skill_levels
 from bnmind.adaptive.items.skill_distributions import ProfileDistribution
 from bnmind.adaptive.response_models.base import ResponseModel
 from bnmind.adaptive.response_models.dina import Dina
-from bnmind.errors import InvalidModelError, InvalidResponseError, UnknownNameError
+from bnmind.errors import (
+    InvalidArgumentError,
+    InvalidModelError,
+    InvalidResponseError,
+    UnknownNameError,
+)
 from bnmind.information import Floats
 from bnmind.pgm import Network, Variable
 from bnmind.pgm.variable import label_text
@@ -241,13 +247,17 @@ class ItemBank:
     def _states(self) -> tuple[tuple[str, ...], ...]:
         return tuple(self.network.variable(name).states for name in self.item_names)
 
-    @checked_if_it_fails
     def position(self, item: str) -> int:
         """Return the position of an item in ``items``; raises `UnknownNameError`."""
         try:
             return self._place[item]
-        except KeyError:
-            raise UnknownNameError("item", item, self.item_names) from None
+        except (KeyError, TypeError):
+            # Selection calls this for every item, so the types are checked only here.
+            if isinstance(item, str):
+                raise UnknownNameError("item", item, self.item_names) from None
+            raise InvalidArgumentError(
+                f"ItemBank.position: expected item to be text, got {told(item)}", item
+            ) from None
 
     @checked_if_it_fails
     def item(self, name: str) -> Item:
@@ -273,7 +283,7 @@ class ItemBank:
         InvalidResponseError
             If the item has no such response.
         """
-        states = self.responses(item)
+        states = self._states[self.position(item)]
         if isinstance(response, str) and response in states:
             return states.index(response)
         is_position = isinstance(response, int | np.integer) and not isinstance(response, bool)

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import check_fields, check_shape, checked
 from bnmind._messages import shown
-from bnmind._values import CheckedValue
+from bnmind._values import CheckedValue, frozen, made
 from bnmind.adaptive.beliefs.batch_belief import MISSING, BatchBelief
 from bnmind.errors import InvalidArgumentError, NothingToAskError
 from bnmind.information import Floats, tied_best
@@ -190,11 +190,17 @@ class ScoringSelector(ABC, Generic[_Belief_contra]):
         ordered = in_bank_order(belief, items)
         scores = self.scores(belief, ordered)
         tied = tied_best(scores, tolerance=self.tolerance).tolist()
-        return Selection(
-            item=ordered[tied[0]],
+        chosen, equal = ordered[tied[0]], tuple([ordered[i] for i in tied])
+        if type(scores) is not np.ndarray or scores.dtype != np.float64:
+            return Selection(item=chosen, items=ordered, scores=scores, tied=equal)
+        # All other fields are valid by now.
+        return made(
+            Selection,
+            item=chosen,
             items=ordered,
-            scores=scores,
-            tied=tuple(ordered[i] for i in tied),
+            scores=frozen(scores),
+            tied=equal,
+            set_aside=(),
         )
 
     @checked
