@@ -160,13 +160,15 @@ class ShadowTest:
         structure = structure_of(bank, self.blueprint.bounds, self.blueprint.enemies)
         assert self.blueprint.length is not None  # as the constructor checks
         left = max(self.blueprint.length - int(answered.sum()), 1)
-        parts = _parts(structure, pool, scores, left)
-        part_of, n_parts = parts
+        low, high = scores[pool].min(), scores[pool].max()
+        # Scores that differ by rounding alone are equal, so that noise chooses no item.
+        span = high - low if high - low > self.scored.tolerance else 1.0
+        levels = np.round((scores - low) / span, _DIGITS)
+        part_of, n_parts = _parts(structure, pool, levels, left)
         members = np.flatnonzero(part_of != MISSING)
         own = part_of[members]
-        low, high = scores[pool].min(), scores[pool].max()
         # Every item is worth something, so that the shadow test is as long as the test.
-        worth = np.round((scores[members] - low) / (high - low or 1.0), _DIGITS) + _FILL
+        worth = levels[members] + _FILL
         vectors = np.zeros((n_parts, len(structure.members)), dtype=np.intp)
         np.add.at(vectors, own, structure.members[:, members].T.astype(np.intp))
         counts = structure.members[:, answered].sum(axis=1)
