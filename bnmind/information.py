@@ -37,7 +37,6 @@ __all__ = [
     "entropy",
     "information",
     "tied_best",
-    "unchecked_information",
 ]
 
 Floats: TypeAlias = NDArray[np.float64]
