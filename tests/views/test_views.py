@@ -34,6 +34,7 @@ ATTRIBUTES = {
     *("width", "height", "viewBox", "role", "aria-label", "x", "y", "rx", "d", "transform"),
     *("font-family", "font-size", "font-weight", "text-anchor", "style", "opacity"),
     *("fill", "stroke", "stroke-width", "stroke-dasharray", "data-share"),
+    *("data-variable", "data-state"),
 }
 RAIN, WET = Variable("rain", ("no", "yes")), Variable("wet", ("no", "yes"))
 

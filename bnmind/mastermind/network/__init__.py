@@ -1,6 +1,7 @@
 """Bayesian networks of the game: Vomlel's network with its stages, and the relational network."""
 
 from bnmind.mastermind.network.figures import stage_figure, tree_figure
+from bnmind.mastermind.network.node_beliefs import node_beliefs
 from bnmind.mastermind.network.relational import (
     RelationalSize,
     relational_network,
@@ -33,6 +34,7 @@ __all__ = [
     "code_targets",
     "code_variables",
     "evidence_of_guess",
+    "node_beliefs",
     "random_turns",
     "reduced_to_guess",
     "relational_contents",

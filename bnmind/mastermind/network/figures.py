@@ -8,11 +8,14 @@ junction tree.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Mapping
 from itertools import combinations
 
 from bnmind._arguments import checked
+from bnmind.information import Floats
 from bnmind.mastermind.network.vomlel import REPORTS, Stage
 from bnmind.pgm import Network
+from bnmind.views.drawing.cards import percent
 from bnmind.views.drawing.figure import Node, draw_rows
 from bnmind.views.tree_view import draw_tree
 
@@ -33,17 +36,38 @@ _LETTER = re.compile(r"([A-Z])([0-9]+)")
 
 
 @checked
-def stage_figure(stage: Stage) -> str:
+def stage_figure(
+    stage: Stage,
+    *,
+    beliefs: Mapping[str, Floats] | None = None,
+    observed: Collection[str] = (),
+) -> str:
     """Return figure 1, 2 or 3 as SVG, for stage 1, 2 or 3 of a network.
 
     Stage 3 has undirected edges: two variables are joined if a table holds both.
+
+    Parameters
+    ----------
+    stage
+        The stage.
+    beliefs
+        The probability of each state of some variables, such as `node_beliefs`; their boxes show
+        them as bars.
+    observed
+        The variables whose boxes stand out, as the auxiliary variable does.
     """
+    known = {} if beliefs is None else beliefs
     rows: list[list[Node]] = [[] for _ in _ROWS]
     place = {kind: (k, i) for k, kinds in enumerate(_ROWS) for i, kind in enumerate(kinds)}
     variables = sorted(stage.model.variables, key=lambda v: (place[_kind(v.name)], _index(v.name)))
     for v in variables:
-        note = f"{_label(v.name)}: {v.n_states} states\n{', '.join(v.states)}"
-        rows[place[_kind(v.name)][0]].append(Node(v.name, _label(v.name), note, v.name == "B"))
+        shares = known.get(v.name)
+        bars = () if shares is None else tuple(zip(v.states, map(float, shares), strict=True))
+        states = [f"{state}: {percent(share)}" for state, share in bars] if bars else list(v.states)
+        note = f"{_label(v.name)}: {v.n_states} states\n{', '.join(states)}"
+        marked = v.name == "B" or v.name in observed
+        node = Node(name=v.name, label=_label(v.name), note=note, is_marked=marked, bars=bars)
+        rows[place[_kind(v.name)][0]].append(node)
     arcs: list[tuple[str, str]] = []
     edges: set[tuple[str, str]] = set()
     if isinstance(stage.model, Network):

@@ -1,7 +1,8 @@
 """Figures of graphs whose nodes stand in rows that are given, such as those of a paper.
 
-A node is a box with its name. Arcs and undirected edges are straight lines between rows, and bows
-above a row between its nodes. Boxes cover the lines.
+A node is a box with its name, and below it a bar for each of its states if their probabilities are
+given. Arcs and undirected edges are straight lines between rows, and bows above a row between its
+nodes. Boxes cover the lines.
 """
 
 from __future__ import annotations
@@ -22,6 +23,14 @@ _BETWEEN = 26.0
 _ROWS = 78.0
 _SIZE = 14.0
 _HEAD = 8.0
+_NAMED = 25.0
+"""The height of the name above bars."""
+_BAR = 12.0
+_FOOT = 7.0
+_STATE = 10.0
+"""The size of the names of states."""
+_BAR_ROOM = 34.0
+_PADDING = 9.0
 _BOW = 0.16
 """The height of a bow for each unit of its length."""
 
@@ -37,6 +46,26 @@ class Node:
     """The text of the tooltip."""
     is_marked: bool = False
     """Whether the box stands out."""
+    bars: tuple[tuple[str, float], ...] = ()
+    """The name and the probability of each state; empty if the box shows the name only."""
+
+    @property
+    def height(self) -> float:
+        """The height of the box."""
+        return _NAMED + _BAR * len(self.bars) + _FOOT if self.bars else _HEIGHT
+
+    @property
+    def width(self) -> float:
+        """The width of the box."""
+        named = text_width(self.label, _SIZE, bold=True)
+        if not self.bars:
+            return max(38.0, named + 20.0)
+        return max(named, self.state_room + 4.0 + _BAR_ROOM) + 2 * _PADDING
+
+    @property
+    def state_room(self) -> float:
+        """The width of the names of states."""
+        return max((text_width(state, _STATE) for state, _ in self.bars), default=0.0)
 
 
 def draw_rows(
@@ -69,7 +98,8 @@ def draw_rows(
         raise InvalidArgumentError(
             f"a figure needs distinct nodes, and lines between them; unknown: {unknown[:8]}"
         )
-    widths = {n.name: max(38.0, text_width(n.label, _SIZE, bold=True) + 20.0) for n in nodes}
+    widths = {n.name: n.width for n in nodes}
+    halves = {n.name: n.height / 2 for n in nodes}
     spans = [sum(widths[n.name] + _BETWEEN for n in row) - _BETWEEN for row in rows]
     width = max(spans)
     at: dict[str, tuple[float, float]] = {}
@@ -78,21 +108,22 @@ def draw_rows(
     y = 0.0
     for k, (row, span) in enumerate(zip(rows, spans, strict=True)):
         y += lift[k]
+        highest = max((node.height for node in row), default=_HEIGHT)
         # Rows of equal length stand below each other, and shorter ones spread half of the room.
         extra = (width - span) / (2 * len(row)) if row else 0.0
         x = (width - span - extra * (len(row) - 1)) / 2
         for node in row:
-            at[node.name] = (x + widths[node.name] / 2, y + _HEIGHT / 2)
+            at[node.name] = (x + widths[node.name] / 2, y + highest / 2)
             row_of[node.name] = k
             x += widths[node.name] + _BETWEEN + extra
-        y += _HEIGHT + _ROWS
+        y += highest + _ROWS
     colors = Palette()
     lines, heads = [], []
     for tail, head in arcs:
-        path, tip = _line(at, row_of, tail, head, arrow=True)
+        path, tip = _line(at, row_of, halves, (tail, head), arrow=True)
         lines.append(path)
         heads.append(tip)
-    lines += [_line(at, row_of, one, other, arrow=False)[0] for one, other in edges]
+    lines += [_line(at, row_of, halves, pair, arrow=False)[0] for pair in edges]
     body = [
         f'<g fill="none" stroke="{colors.arc}" stroke-width="1.2">{"".join(lines)}</g>',
         f'<g fill="{colors.arc}">{"".join(heads)}</g>',
@@ -136,22 +167,23 @@ def _lift(
 def _line(
     at: Mapping[str, tuple[float, float]],
     row_of: Mapping[str, int],
-    tail: str,
-    head: str,
+    halves: Mapping[str, float],
+    pair: tuple[str, str],
     *,
     arrow: bool,
 ) -> tuple[str, str]:
     """Return the path of a line, and of its arrowhead."""
+    tail, head = pair
     (x, y), (to_x, to_y) = at[tail], at[head]
-    half = _HEIGHT / 2
+    half, to_half = halves[tail], halves[head]
     if row_of[tail] == row_of[head]:
         top = y - half
         control = (x + to_x) / 2, top - min(2 * _BOW * abs(to_x - x), 170.0)
-        start, end = (x, top), (to_x, to_y - half)
+        start, end = (x, top), (to_x, to_y - to_half)
         bend = f"Q{number(control[0])} {number(control[1])} "
     else:
         down = 1.0 if to_y > y else -1.0
-        start, end = (x, y + down * half), (to_x, to_y - down * half)
+        start, end = (x, y + down * half), (to_x, to_y - down * to_half)
         control, bend = start, "L"
     length = math.hypot(end[0] - control[0], end[1] - control[1]) or 1.0
     along = ((end[0] - control[0]) / length, (end[1] - control[1]) / length)
@@ -171,14 +203,43 @@ def _line(
 
 
 def _box(node: Node, center: tuple[float, float], width: float, colors: Palette) -> str:
-    left, top = center[0] - width / 2, center[1] - _HEIGHT / 2
+    height = node.height
+    left, top = center[0] - width / 2, center[1] - height / 2
     ground = colors.evidence_ground if node.is_marked else colors.box
     border = colors.evidence_border if node.is_marked else colors.border
+    corner, base = (9.0, 17.5) if node.bars else (_HEIGHT / 2, _HEIGHT / 2 + 5)
     return (
-        f'<g transform="translate({number(left)} {number(top)})">'
+        f"<g data-variable={attribute(node.name)}"
+        f' transform="translate({number(left)} {number(top)})">'
         f"<title>{escaped(node.note or node.name)}</title>"
-        f'<rect width="{number(width)}" height="{number(_HEIGHT)}" rx="{number(_HEIGHT / 2)}"'
+        f'<rect width="{number(width)}" height="{number(height)}" rx="{number(corner)}"'
         f' fill="{ground}" stroke="{border}" stroke-width="1.2"/>'
-        f'<text x="{number(width / 2)}" y="{number(_HEIGHT / 2 + 5)}" text-anchor="middle"'
-        f' font-weight="600">{escaped(node.label)}</text></g>'
+        f'<text x="{number(width / 2)}" y="{number(base)}" text-anchor="middle"'
+        f' font-weight="600">{escaped(node.label)}</text>{_bars(node, width, colors)}</g>'
+    )
+
+
+def _bars(node: Node, width: float, colors: Palette) -> str:
+    """Return the states of a box, each with its bar."""
+    if not node.bars:
+        return ""
+    label = _PADDING + node.state_room
+    left = label + 4.0
+    room = width - _PADDING - left
+    fill = colors.evidence_bars[0] if node.is_marked else colors.bars[0]
+    names, tracks, shares = [], [], []
+    for i, (state, share) in enumerate(node.bars):
+        top = _NAMED + _BAR * i
+        names.append(
+            f'<text x="{number(label)}" y="{number(top + 8.5)}" text-anchor="end">'
+            f"{escaped(state)}</text>"
+        )
+        place = f'x="{number(left)}" y="{number(top + 1.5)}" height="{number(_BAR - 4)}" rx="1.5"'
+        tracks.append(f'<rect {place} width="{number(room)}"/>')
+        if share > 0:
+            drawn = number(room * share, 2)
+            shares.append(f'<rect data-share="{share:.6g}" {place} width="{drawn}"/>')
+    return (
+        f'<g font-size="{number(_STATE)}" fill="{colors.muted}">{"".join(names)}</g>'
+        f'<g fill="{colors.track}">{"".join(tracks)}</g><g fill="{fill}">{"".join(shares)}</g>'
     )

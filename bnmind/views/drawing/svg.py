@@ -1,7 +1,8 @@
 """Pictures of networks as SVG: boxes with bars, and arcs between them.
 
 Pictures have no identifiers and no style sheets, because in a notebook both would affect other
-pictures. They have their own background, so that dark pages do not matter.
+pictures. They have their own background, so that dark pages do not matter. The attributes
+``data-variable`` and ``data-state`` tell a page which variable and which state was clicked.
 """
 
 from __future__ import annotations
@@ -197,7 +198,8 @@ def _box(frame: _Frame, card: Card, at: tuple[float, float]) -> str:
             pen = 'stroke-width="2" stroke-dasharray="5 3"'
     ground = colors.evidence_ground if evidence or card.is_uncertain else colors.box
     parts = [
-        f'<g transform="translate({_n(at[0])} {_n(at[1])})"{opacity}>',
+        f"<g data-variable={_attribute(card.variable.name)}"
+        f' transform="translate({_n(at[0])} {_n(at[1])})"{opacity}>',
         f"<title>{_text(card.description(frame.titles))}</title>",
         f'<rect width="{_n(width)}" height="{_n(height)}" rx="6" fill="{ground}"'
         f' stroke="{border}" {pen}/>',
@@ -246,9 +248,10 @@ def _line(frame: _Frame, row: Row, top: float, *, evidence: bool) -> str:
     room = frame.label if row.shares else frame.width - 2 * PADDING
     weight = ' font-weight="700"' if any(row.observed) else ""
     color = colors.muted if row.is_rest or not row.shares else colors.text
+    state = "" if row.is_rest else f" data-state={_attribute(row.label)}"
     shown = shorten(_label(row), max(room, 10.0), LABEL_SIZE, bold=bool(weight))
     parts = [
-        f'<text x="{_n(PADDING)}" y="{_n(middle + 3.8)}" fill="{color}"{weight}>'
+        f'<text{state} x="{_n(PADDING)}" y="{_n(middle + 3.8)}" fill="{color}"{weight}>'
         f"{_text(shown)}</text>"
     ]
     bar_left = PADDING + frame.label + 8.0
