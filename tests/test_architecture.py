@@ -12,6 +12,7 @@ import importlib
 import re
 from collections.abc import Iterator, Mapping
 from graphlib import TopologicalSorter
+from itertools import takewhile
 from pathlib import Path
 
 import pytest
@@ -444,6 +445,19 @@ def large_classes(tree: ast.AST) -> set[str]:
     return {node.name for node in classes if len(fields_of(node)) > 4}
 
 
+def large_by_position(tree: ast.AST) -> set[str]:
+    """Return the names of the dataclasses that take more than four fields by position."""
+    found = set()
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.ClassDef):
+            continue
+        before = takewhile(lambda one: "KW_ONLY" not in ast.unparse(one), node.body)
+        node.body = [one for one in before if "kw_only=True" not in ast.unparse(one)]
+        if not any("kw_only=True" in ast.unparse(one) for one in node.decorator_list):
+            found |= large_classes(ast.Module([node], []))
+    return found
+
+
 def called_by_position(tree: ast.AST, large: set[str]) -> list[int]:
     """Return the lines that give many arguments to such a class by position."""
     return [
@@ -472,3 +486,16 @@ def test_constructors_of_many_fields_are_called_by_keyword() -> None:
             found[name] = lines
     assert not found
     assert called_by_position(ast.parse("A(1, 2, 3, 4, 5)"), {"A"}) == [1]
+
+
+def test_adaptive_constructors_take_few_arguments_by_position() -> None:
+    found = {
+        name: large
+        for name, path in MODULES.items()
+        if name.startswith("bnmind.adaptive.")
+        and (large := large_by_position(ast.parse(path.read_text("utf-8"))))
+    }
+    assert not found
+    text = "@dataclass\nclass A:\n" + "".join(f"    {name}: int\n" for name in "abcde")
+    assert large_by_position(ast.parse(text)) == {"A"}
+    assert not large_by_position(ast.parse(text.replace("    c:", "    _: KW_ONLY\n    c:")))

@@ -71,6 +71,11 @@ def test_usage_errors_take_one_line(arguments: list[str], word: str) -> None:
     assert_one_line_error(run(*arguments), word, "--help")
 
 
+@pytest.mark.parametrize("arguments", [["learn", "--missing"], ["play", "--seed"], ["query", "-x"]])
+def test_usage_errors_name_the_help_of_the_command(arguments: list[str]) -> None:
+    assert_one_line_error(run(*arguments), arguments[1], f"see bnmind {arguments[0]} --help")
+
+
 @pytest.mark.parametrize(
     ("arguments", "word"),
     [

@@ -56,13 +56,15 @@ def test_items_are_those_of_a_session_and_the_end_is_reported() -> None:
         assert f"{len(session.state.asked) + 1}. {item}: {session.bank.item(item).text}" in shown
         session = session.answer(item, response)
     assert "The test is over: 3 items were asked." in shown
+    assert "The answers are not saved; --session FILE would save each" in shown
     assert f"{session.belief.entropy:.2f} now" in shown
     for label in session.bank.labels:
         assert label in shown
 
 
 def test_every_answer_is_saved_and_the_same_command_resumes() -> None:
-    _test("1", "s", "0", options="--session ann.json --stop items:5")  # then the input ends
+    first = _test("1", "s", "0", options="--session ann.json --stop items:5")  # the input ends
+    assert "Each answer is saved in ann.json; the same command with --session" in first.stdout
     kinds = [kind for kind, _, _ in _events()]
     assert kinds == ["answer", "skip", "answer"]
     assert [path.name for path in Path().iterdir()] == ["ann.json"]

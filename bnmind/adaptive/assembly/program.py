@@ -24,7 +24,7 @@ W. van der Linden, *Linear Models for Optimal Test Design*, Springer 2005, chapt
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +44,7 @@ _MISSES = 4
 class Program(Value):
     """The constraints on the rest of a test; see the head of this module."""
 
+    _: KW_ONLY
     available: Counts
     """``(classes,)``"""
     sizes: Counts

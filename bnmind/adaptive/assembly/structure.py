@@ -7,7 +7,7 @@ they are one class. So the program of a large bank is small.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -26,6 +26,7 @@ __all__ = ["Structure", "structure_of"]
 class Structure(Value):
     """The groups, classes, testlets and enemies of a bank."""
 
+    _: KW_ONLY
     members: NDArray[np.bool_]
     """``(groups, items)``"""
     least: Counts

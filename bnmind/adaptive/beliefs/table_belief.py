@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from typing import Any
 
@@ -52,6 +52,7 @@ class TableBelief(ItemMasses, CheckedValue):
     """The probability of every profile, ``(profiles,)``, read-only."""
     log_evidence: float
     """Natural logarithm of the probability of all the responses."""
+    _: KW_ONLY
     error_chance: float = 0.0
     """The chance that each response was an error; see `with_errors`."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -38,6 +38,7 @@ class TreeBatch(AnsweredBatch, CheckedValue):
     tree: SkillTree
     plan: Plan
     """The plan from the responses, as soft evidence, to the joint of each clique."""
+    _: KW_ONLY
     joints: tuple[Floats, ...]
     """The joint of each clique, ``(examinees, *states)``."""
     log_evidence: Floats
@@ -175,7 +176,9 @@ def _run(answers: BatchAnswers, tree: SkillTree, plan: Plan) -> TreeBatch:
         rows = np.flatnonzero(answers.error_chances == 0).tolist()
         wrong = [i for i in rows if not _is_possible(plan, bank, responses[i])]
         raise impossible_rows(bank, responses, wrong) from None
-    return TreeBatch(answers, tree, plan, posterior.joints, posterior.log_evidence)
+    return TreeBatch(
+        answers, tree, plan, joints=posterior.joints, log_evidence=posterior.log_evidence
+    )
 
 
 def _evidence(answers: BatchAnswers, item: int) -> Responses | Floats:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from typing import Any
 
@@ -49,6 +49,7 @@ class TreeBelief(ItemMasses, CheckedValue):
     tree: SkillTree
     answers: tuple[tuple[str, int], ...]
     """The items answered and the positions of the responses, in the order of the answers."""
+    _: KW_ONLY
     likelihoods: tuple[Floats, ...]
     """For each clique the likelihood of the responses, divided by a power of two."""
     powers: tuple[int, ...]

@@ -12,11 +12,11 @@ Zimowski, E. Muraki, R. Mislevy and R. D. Bock, *BILOG-MG*, 1996, for five alter
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import KW_ONLY, dataclass, field, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -54,18 +54,20 @@ IRT_GRID = AbilityGrid.normal(n_points=61, reach=6.0)
 """The default abilities: 61 from −6 to 6, as in mirt."""
 
 
-class IrtModel(NamedTuple):
+@dataclass(frozen=True)
+class IrtModel:
     """A model of item response theory with one ability."""
 
     about: str
     """A short description."""
     start: Callable[[Floats], ResponseModel]
     """Returns the first response model of an item from the shares of its responses."""
+    _: KW_ONLY
     most_responses: int | None = None
     """The largest number of responses to an item; None for any number."""
     has_equal_slopes: bool = False
     """Whether all slopes are 1, and the deviation of the ability is learned."""
-    priors: Priors = Priors()
+    priors: Priors = field(default_factory=Priors)
     """The priors of asymptotes and slopes."""
 
 
@@ -94,21 +96,34 @@ def _nominal(shares: Floats) -> Nominal:
 
 _GUESS = Priors(guess=(5.0, 17.0), slope=(0.0, 0.5))
 _BOTH = Priors(guess=(5.0, 17.0), slip=(5.0, 17.0), slope=(0.0, 0.5))
-_RASCH = IrtModel("equal slopes; the deviation of the ability is learned", _logistic, 2, True)
+_RASCH = IrtModel(
+    "equal slopes; the deviation of the ability is learned",
+    _logistic,
+    most_responses=2,
+    has_equal_slopes=True,
+)
 
 IRT_MODELS: Mapping[str, IrtModel] = MappingProxyType(
     {
         "rasch": _RASCH,
-        "1PL": _RASCH._replace(about="the same model"),
-        "2PL": IrtModel("slope and difficulty", _logistic, 2),
+        "1PL": replace(_RASCH, about="the same model"),
+        "2PL": IrtModel("slope and difficulty", _logistic, most_responses=2),
         "3PL": IrtModel(
-            "a lower asymptote too; priors", lambda shares: _logistic(shares, 0.2), 2, priors=_GUESS
+            "a lower asymptote too; priors",
+            lambda shares: _logistic(shares, 0.2),
+            most_responses=2,
+            priors=_GUESS,
         ),
         "4PL": IrtModel(
-            "both asymptotes; priors", lambda shares: _logistic(shares, 0.2, 0.95), 2, priors=_BOTH
+            "both asymptotes; priors",
+            lambda shares: _logistic(shares, 0.2, 0.95),
+            most_responses=2,
+            priors=_BOTH,
         ),
         "graded": IrtModel("graded responses (GRM, Samejima)", _graded),
-        "pcm": IrtModel("partial credit with equal slopes (Masters)", _partial_credit, None, True),
+        "pcm": IrtModel(
+            "partial credit with equal slopes (Masters)", _partial_credit, has_equal_slopes=True
+        ),
         "gpcm": IrtModel("generalized partial credit (Muraki)", _partial_credit),
         "nominal": IrtModel("responses without an order (Bock)", _nominal),
     }
@@ -193,13 +208,10 @@ def irt_options(
     priors = model.priors if asked.priors == Priors() else asked.priors
     abilities = frozenset(start.skills)
     if not model.has_equal_slopes:
-        return dataclasses.replace(asked, priors=priors, fixed=abilities.union(asked.fixed))
-    bounds = {
-        name: dataclasses.replace(asked.bounds_of(name), slope=(1.0, 1.0))
-        for name in start.item_names
-    }
+        return replace(asked, priors=priors, fixed=abilities.union(asked.fixed))
+    bounds = {name: replace(asked.bounds_of(name), slope=(1.0, 1.0)) for name in start.item_names}
     scaled = abilities.union(asked.scaled)
-    return dataclasses.replace(asked, priors=priors, bounds=bounds, scaled=scaled)
+    return replace(asked, priors=priors, bounds=bounds, scaled=scaled)
 
 
 def _model_of(bank: ItemBank) -> IrtModel:
@@ -214,7 +226,7 @@ def _model_of(bank: ItemBank) -> IrtModel:
     elif any(gate.lower > 0 for gate in curves):
         name = "3PL"
     equal = all(getattr(gate, "slope", None) == 1 for gate in gates)
-    return IRT_MODELS[name]._replace(has_equal_slopes=equal)
+    return replace(IRT_MODELS[name], has_equal_slopes=equal)
 
 
 def has_curves(bank: ItemBank) -> bool:

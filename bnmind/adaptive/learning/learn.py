@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -67,6 +67,7 @@ class Learned(CheckedValue):
     """The bank with the learned parameters."""
     responses: Responses
     """The responses, with columns in the order of the bank's items."""
+    _: KW_ONLY
     record: LearningRecord
     options: LearningOptions
     model: LearningModel

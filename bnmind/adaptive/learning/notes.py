@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Protocol
 
 import numpy as np
@@ -245,6 +245,7 @@ class _Groups:
     """Those that the responses make likely; for groups without examinees, those learned."""
     learned: Floats
     """Those of the learned bank."""
+    _: KW_ONLY
     sizes: Floats
     """The expected numbers of examinees."""
     lowest: int

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -61,6 +61,7 @@ class ColumnRoles:
     """The name of each item."""
     items: tuple[int, ...]
     """The column of each item."""
+    _: KW_ONLY
     examinee: int | None
     group: int | None
     notes: tuple[str, ...]

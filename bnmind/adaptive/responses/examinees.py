@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -72,6 +72,7 @@ class Examinees:
     responses: ResponseCodes
     skills: tuple[Variable, ...]
     levels: Levels
+    _: KW_ONLY
     numbers: NDArray[np.intp]
 
     def __post_init__(self) -> None:
@@ -244,8 +245,13 @@ class Examinees:
     def take(self, examinees: ArrayLike) -> Examinees:
         """Return some of the examinees, by position or by a mask."""
         rows = positions(examinees, len(self), "examinees")
-        parts = (self.responses[rows], self.skills, self.levels[rows], self.numbers[rows])
-        return Examinees(self.items, *parts)
+        return Examinees(
+            self.items,
+            self.responses[rows],
+            self.skills,
+            self.levels[rows],
+            numbers=self.numbers[rows],
+        )
 
     @checked
     def responses_to(self, bank: ItemBank) -> ResponseCodes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ class ReadResponses:
 
     codes: NDArray[np.int64]
     items: tuple[str, ...]
+    _: KW_ONLY
     examinees: tuple[str, ...]
     groups: tuple[str, ...]
     notes: tuple[str, ...]

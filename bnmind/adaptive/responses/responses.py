@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Self
@@ -75,6 +75,7 @@ class Responses(CheckedValue):
     codes: NDArray[np.signedinteger[Any]]
     items: tuple[str, ...]
     examinees: tuple[str, ...] = ()
+    _: KW_ONLY
     groups: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from enum import Enum
 
 from bnmind._values import CheckedValue, Value
@@ -35,6 +35,7 @@ class Event(CheckedValue):
     """The item answered, skipped or changed; empty for an undo."""
     response: str = ""
     """The name of the response; empty for a skip or an undo."""
+    _: KW_ONLY
     at: str = ""
     """The time of the event, in any form; empty if unknown."""
     set_aside: tuple[str, ...] = ()

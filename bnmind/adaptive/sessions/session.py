@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
 from pathlib import Path
 
@@ -70,6 +70,7 @@ class Session(CheckedValue):
     """The belief before the first answer."""
     history: History[Event]
     """All events, undone ones and undos too."""
+    _: KW_ONLY
     state: SessionState
     """The state after these events."""
     belief: SkillBelief

@@ -19,7 +19,7 @@ certified intervals (`cut_bounds`): each cut adds P(e) times the width of its ow
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,6 +74,7 @@ class _Sums:
 
     n_items: int
     n_skills: int
+    _: KW_ONLY
     skills: Floats = field(init=False)
     curves: Floats = field(init=False)
     ended: Floats = field(init=False)

@@ -128,7 +128,18 @@ def run_test(
         soft_wrap=True,
     )
     console.print("Type each answer; s skips, u undoes, ? says why this item, q quits.")
+    console.print(_place(run), soft_wrap=True)
     _converse(console, run)
+
+
+def _place(session: Session) -> str:
+    """Return where the answers are kept, and how to go on with the test."""
+    if session.path is None:
+        return "The answers are not saved; --session FILE would save each, to resume the test."
+    return (
+        f"Each answer is saved in {session.path}; the same command with --session {session.path}"
+        " resumes the test."
+    )
 
 
 def _whole(
@@ -220,7 +231,9 @@ def _converse(console: Console, session: Session) -> None:
             interrupted, going = True, None
     _show_report(console, session)
     if session.path is not None and not session.stop_reason:
-        console.print(f"Saved in {session.path}; --session {session.path} resumes the test.")
+        console.print(
+            f"Saved in {session.path}; --session {session.path} resumes the test.", soft_wrap=True
+        )
     if interrupted:
         raise typer.Exit(INTERRUPTED)
 

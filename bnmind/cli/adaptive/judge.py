@@ -24,7 +24,6 @@ from bnmind.cli.adaptive.judge_models import (
 from bnmind.cli.adaptive.model_names import gate_of, model_of, skills_of
 from bnmind.cli.adaptive.response_files import (
     FixedWidth,
-    GroupColumn,
     IdColumn,
     IgnoredColumns,
     MissingTexts,
@@ -141,7 +140,7 @@ class JudgeOptions:
         bool,
         typer.Option(
             "--groups",
-            help="Test which items behave otherwise in some group. --group-column implies it.",
+            help="Test which items behave otherwise in some group, by the column named group.",
         ),
     ] = False
     anchors: Annotated[
@@ -161,7 +160,12 @@ class JudgeOptions:
     ] = False
     missing: MissingTexts = None
     id_column: IdColumn = None
-    group_column: GroupColumn = None
+    group_column: Annotated[
+        str | None,
+        typer.Option(
+            "--group-column", metavar="NAME", help="The same as --groups, by the column NAME."
+        ),
+    ] = None
     ignore: IgnoredColumns = None
     fixed_width: FixedWidth = None
     seed: Seed = None

@@ -40,7 +40,10 @@ IdColumn: TypeAlias = Annotated[
 GroupColumn: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        "--group-column", metavar="NAME", help="The column with the groups of the examinees."
+        "--group-column",
+        metavar="NAME",
+        help="The column with the groups of the examinees, which is no item. A column named group"
+        " is found without this option.",
     ),
 ]
 IgnoredColumns: TypeAlias = Annotated[

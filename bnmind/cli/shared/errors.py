@@ -99,6 +99,12 @@ class OneLineErrors(TyperGroup):
         except KeyboardInterrupt:
             say_interrupted("interrupted")
             raise typer.Exit(INTERRUPTED) from None
+        except Exception as error:
+            # An option that lacks its value is reported without the command that it belongs to.
+            command = self.commands.get(ctx.invoked_subcommand or "")
+            if command is not None and getattr(error, "ctx", error) is None:
+                error.ctx = typer.Context(command, parent=ctx, info_name=ctx.invoked_subcommand)  # type: ignore[attr-defined]
+            raise
 
     def main(
         self,

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from itertools import combinations, product
 from typing import TYPE_CHECKING
 
@@ -82,6 +82,7 @@ class Coefficient(CheckedValue):
     """The name of the response model, as in `RESPONSE_MODELS`; ``table`` for a table."""
     name: str
     """The field of the response model, such as guess, or effect of a skill."""
+    _: KW_ONLY
     value: float
     error: float
     """The standard error; nan if there is none."""

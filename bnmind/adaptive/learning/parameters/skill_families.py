@@ -8,7 +8,7 @@ parameters, so a hierarchy stays a hierarchy.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -54,6 +54,7 @@ class SkillFamilies:
     bank: ItemBank
     fixed: Collection[str]
     priors: Priors
+    _: KW_ONLY
     together: bool = True
     scaled: Collection[str] = ()
     moved: Collection[str] = ()
