@@ -11,7 +11,9 @@ from itertools import islice
 __all__ = [
     "MOST_FAULTS",
     "bytes_text",
+    "close_names",
     "counted",
+    "did_you_mean",
     "first_faults",
     "listed",
     "many",
@@ -132,3 +134,26 @@ def visible(text: str) -> str:
         else letter
         for letter in text
     )
+
+
+def close_names(name: object, known: Iterable[str]) -> tuple[str, ...]:
+    """Return the known names with a spelling similar to an unknown one, ignoring case."""
+    names = tuple(known)
+    if not isinstance(name, str) or not 0 < len(name) <= 60 or name in names:
+        return ()
+    from difflib import get_close_matches
+
+    # Comparing takes about ten microseconds a name.
+    spelled: dict[str, str] = {}
+    for text in names[:2000]:
+        if isinstance(text, str) and len(text) <= 60:
+            spelled.setdefault(text.casefold(), text)
+    return tuple([spelled[match] for match in get_close_matches(name.casefold(), spelled)])
+
+
+def did_you_mean(close: tuple[str, ...]) -> str:
+    """Return the question whether a close name is meant; empty if there is none."""
+    if not close:
+        return ""
+    *others, last = (one_line(name, longest=60) for name in close)
+    return f"did you mean {', '.join(others)}{' or ' if others else ''}{last}?"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from bnmind._messages import listed, one_line, shown
+from bnmind._messages import close_names, did_you_mean, listed, one_line, shown
 
 __all__ = [
     "BnmindError",
@@ -103,9 +103,9 @@ class EvidenceNamesError(InvalidArgumentError):
         if self.missing:
             faults.append(f"missing: {_some_names(self.missing)}")
         if self.unknown:
-            close = [(name, _close(name, self.known)) for name in self.unknown]
+            close = [(name, close_names(name, self.known)) for name in self.unknown]
             names = [
-                f"{shown(name)}{f' ({_question(similar)})' if similar else ''}"
+                f"{shown(name)}{f' ({did_you_mean(similar)})' if similar else ''}"
                 for name, similar in close
             ]
             faults.append(f"unknown: {_some_names(names)}")
@@ -118,8 +118,8 @@ class EvidenceNamesError(InvalidArgumentError):
 
     def _asked(self, name: object) -> str:
         """Return an unknown name with the question whether a close one is meant."""
-        close = _close(name, self.known)
-        return f"{shown(name)} ({_question(close)})" if close else shown(name)
+        close = close_names(name, self.known)
+        return f"{shown(name)} ({did_you_mean(close)})" if close else shown(name)
 
 
 class InvalidBoardError(_OffendingValueError):
@@ -303,37 +303,15 @@ class UnknownNameError(BnmindError, LookupError):
         """The unknown name."""
         self.known = tuple(known)
         """The known names."""
-        self.close = _close(name, self.known)
+        self.close = close_names(name, self.known)
         """At most three known names with a similar spelling, the closest first."""
         among = _some_names(self.known)
         article = "an" if kind[:1] in "aeiou" else "a"
-        question = f"; {_question(self.close)}" if self.close else ""
+        question = f"; {did_you_mean(self.close)}" if self.close else ""
         super().__init__(f"expected {article} {kind} among {among}; got {shown(name)}{question}")
-
-
-def _close(name: object, known: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the known names with a spelling similar to an unknown one, ignoring case."""
-    if not isinstance(name, str) or not 0 < len(name) <= 60 or name in known:
-        return ()
-    from difflib import get_close_matches
-
-    # Comparing takes about ten microseconds a name.
-    spelled: dict[str, str] = {}
-    for text in known[:2000]:
-        if isinstance(text, str) and len(text) <= 60:
-            spelled.setdefault(text.casefold(), text)
-    return tuple([spelled[match] for match in get_close_matches(name.casefold(), spelled)])
 
 
 def _some_names(names: tuple[str, ...] | list[str]) -> str:
     """Return the first twelve of some names, separated by commas."""
     some = [one_line(name, longest=100) for name in names[:12]]
     return ", ".join(some) + (", …" if len(names) > 12 else "")
-
-
-def _question(close: tuple[str, ...]) -> str:
-    """Return the question whether a close name is meant; empty if there is none."""
-    if not close:
-        return ""
-    *others, last = (one_line(name, longest=60) for name in close)
-    return f"did you mean {', '.join(others)}{' or ' if others else ''}{last}?"

@@ -25,6 +25,8 @@ from bnmind.adaptive import (
     read_qmatrix,
     write_bank,
 )
+from bnmind.pgm import Network, TabularCPD, Variable
+from bnmind.pgm.files import write_model
 from tests.command_line import assert_one_line_error, run, run_json
 
 Q = "item,add,carry\na,1,0\nb,0,1\nc,1,1\nd,1,0\ne,0,1\n"
@@ -124,6 +126,32 @@ def test_skills_may_depend_on_an_ability_or_on_each_other() -> None:
     for text, part in (("add", "pairs of skills"), ("add>x", "is not one of the skills")):
         assert_one_line_error(run(*FILES, "--skills", f"hierarchy:{text}"), part)
     assert_one_line_error(run(*FILES, "--skills", "higher-order:3PL"), "1PL or 2PL")
+
+
+def test_skills_may_depend_on_each_other_as_in_a_network() -> None:
+    add, carry, item = (Variable(name, ("0", "1")) for name in ("add", "carry", "z"))
+    depends = np.array([[0.9, 0.4], [0.1, 0.6]])
+    network = Network(
+        (
+            TabularCPD(add, (), np.array([0.3, 0.7])),
+            TabularCPD(carry, (add,), depends),
+            TabularCPD(item, (carry,), depends),
+        )
+    )
+    write_model(network, "skills.bif")
+    write_model(network, "skills.xdsl")
+    said = run_json(*FILES, "--skills", "skills.bif", "--out", "bank.json")
+    skills = Network(network.cpds[:2])
+    found = learn(Responses.from_csv("r.csv"), read_qmatrix("q.csv"), skills=skills)
+    assert said["log_likelihood"] == pytest.approx(found.log_likelihood)
+    assert said["parameters"] == 13
+    assert said["skill_distribution"] == "as in the network skills.bif"
+    assert [v.name for v in read_bank("bank.json").hidden] == ["add", "carry"]
+    again = run_json(*FILES, "--skills", "skills.xdsl")
+    assert again["log_likelihood"] == pytest.approx(found.log_likelihood)
+    Path("wrong.bif").write_text(Path("skills.bif").read_text().replace("carry", "cary"))
+    assert_one_line_error(run(*FILES, "--skills", "wrong.bif"), "carry; did you mean cary?")
+    assert_one_line_error(run(*FILES, "--skills", "none.bif"), "none.bif")
 
 
 def test_items_with_more_responses_are_learned_by_steps() -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from bnmind._messages import close_names, did_you_mean
 from bnmind.adaptive.items.certainty import certainty_faults
 from bnmind.adaptive.items.item import Item
 from bnmind.errors import InvalidModelError
@@ -47,7 +48,7 @@ def _name_faults(
         f"{name} cannot be both a skill and an item" for name in sorted(are_skills & are_items)
     ]
     problems += [
-        f"the network has no variable for {kind} {name}"
+        f"the network has no variable for {kind} {name}{_meant(name, known)}"
         for kind, names in (("skill", skills), ("item", items))
         for name in names
         if name not in known
@@ -65,6 +66,12 @@ def _name_faults(
         if other not in are_items
     ]
     return problems
+
+
+def _meant(name: str, known: Iterable[str]) -> str:
+    """Return the question whether a similar variable is meant; empty if there is none."""
+    question = did_you_mean(close_names(name, known))
+    return f"; {question}" if question else ""
 
 
 def _structure_faults(network: Network, skills: Sequence[str], items: Sequence[str]) -> list[str]:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import checked
-from bnmind._messages import MOST_FAULTS, first_faults, shown
+from bnmind._messages import MOST_FAULTS, close_names, did_you_mean, first_faults, shown
 from bnmind._values import CheckedValue
 from bnmind.adaptive.items.item import Item
 from bnmind.adaptive.items.qmatrix_table import qmatrix_parts
@@ -333,14 +333,19 @@ def _skill_cpds(
     """Return the distributions of the skills and of other hidden variables."""
     if isinstance(skills, Network):
         known = {v.name for v in skills.variables}
-        problems = [
-            f"the network of the skills has no variable for skill {name}"
-            for name in q.skills
-            if name not in known
-        ]
-        if problems:
-            raise InvalidModelError(problems)
-        return list(skills.cpds)
+        if unknown := [name for name in q.skills if name not in known]:
+            close = {name: did_you_mean(close_names(name, known)) for name in unknown}
+            raise InvalidModelError(
+                f"the network of the skills has no variable for skill {name}"
+                + (f"; {question}" if question else "")
+                for name, question in close.items()
+            )
+        # Variables on which no skill depends, such as items, tell nothing about the skills.
+        needed = set(q.skills)
+        for cpd in reversed(skills.cpds):  # children before parents
+            if cpd.variable.name in needed:
+                needed.update(v.name for v in cpd.parents)
+        return [cpd for cpd in skills.cpds if cpd.variable.name in needed]
     each = np.asarray(levels)
     fits = each.ndim == 0 or each.shape == (len(q.skills),)
     if not fits or each.dtype.kind not in "iu" or np.any((each < 2) | (each > MAX_LEVEL + 1)):

@@ -211,7 +211,7 @@ def judge(options: JudgeOptions) -> None:
         fixed_width=options.fixed_width,
     )
     if model is not None:
-        with naming(options.responses):
+        with naming(options.responses, model=False):
             start, data = learning_inputs(data, model, gate_of(gate or "dina"), skills_of(skills))
     else:
         assert irt is not None

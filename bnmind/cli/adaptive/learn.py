@@ -155,8 +155,10 @@ class LearnOptions:
         typer.Option(
             "--skills",
             metavar="NAME",
-            help="The distribution of the skills, from the list below, or hierarchy:A>B,A>C: nobody"
-            " has B or C without A. [default: saturated up to 12 skills, else independent]",
+            help="The distribution of the skills, from the list below; or hierarchy:A>B,A>C: nobody"
+            " has B or C without A; or the file of a network (.bif, .xdsl, .net, …) with the arcs"
+            " between the skills, whose tables are learned. [default: saturated up to 12 skills,"
+            " else independent]",
             show_default=False,
         ),
     ] = None
@@ -284,7 +286,7 @@ def _inputs(options: LearnOptions) -> tuple[ItemBank, Responses, LearningOptions
         fixed_width=options.fixed_width,
     )
     if model is not None:
-        with naming(options.responses):
+        with naming(options.responses, model=False):
             start, data = learning_inputs(data, model, gate_of(gate or "dina"), skills_of(skills))
         if options.bank is not None and has_curves(start):
             settings = irt_options(None, start, settings)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from bnmind._registry import Registered
     from bnmind.adaptive import ItemBank, ProfileDistribution, QMatrix, ResponseModel
     from bnmind.adaptive.response_models.registry import RegisteredModel
+    from bnmind.pgm import Network
 
 __all__ = [
     "distributions",
@@ -85,6 +86,8 @@ def skills_name(name: str) -> str:
     >>> skills_name("Higher-Order:1pl"), skills_name("HIERARCHY:A>B")
     ('higher-order:1PL', 'hierarchy:A>B')
     """
+    if _is_network(name):
+        return f"as in the network {printable(name)}"
     first, colon, argument = name.partition(":")
     lower = first.lower()
     if lower + colon == _HIERARCHY:
@@ -99,14 +102,25 @@ def usual_skills(n_skills: int) -> str:
     return "saturated" if n_skills <= SATURATED_SKILLS else "independent"
 
 
-def skills_of(name: str | None) -> ProfileDistribution | None:
-    """Return a distribution of the skills by its name."""
+def skills_of(name: str | None) -> ProfileDistribution | Network | None:
+    """Return a distribution of the skills by its name, or the network in a file of this name."""
     if name is None:
         return None
+    if _is_network(name):
+        from bnmind.pgm.files import read_network
+
+        return read_network(name)
     name = skills_name(name)
     if name.startswith(_HIERARCHY):
         return _hierarchy(name.removeprefix(_HIERARCHY))
     return made_by_name("distribution of the skills", distributions(), name)
+
+
+def _is_network(name: str) -> bool:
+    """Return whether a name is that of a file of a network."""
+    from bnmind.pgm.files import NETWORK_SUFFIXES
+
+    return name.lower().endswith(NETWORK_SUFFIXES)
 
 
 def _hierarchy(text: str) -> ProfileDistribution:

@@ -54,11 +54,21 @@ def one_line(error: Exception) -> str:
 
 
 @contextlib.contextmanager
-def naming(path: Path) -> Iterator[None]:
-    """Name a file in the errors about its content."""
+def naming(path: Path, *, model: bool = True) -> Iterator[None]:
+    """Name a file in the errors about its content.
+
+    Parameters
+    ----------
+    path
+        The file.
+    model
+        Whether faults of a model are faults of the file, too.
+    """
     try:
         yield
     except (ResponseTableError, InvalidModelError) as fault:
+        if isinstance(fault, InvalidModelError) and not model:
+            raise
         first, *others = fault.problems
         raise type(fault)([f"{path}: {first}", *others]) from fault
     except UnknownNameError as fault:
