@@ -132,7 +132,7 @@ class Fit(CheckedValue):
         multinomial distributions. Those of a noisy node are of its table, by way of its links and
         leak. They are nan for fixed tables and functions, for probabilities at 0 or 1, in
         configurations of the parents without cases, and where the cases do not identify the
-        parameters.
+        parameters, or so badly that the error would exceed 1/2, more than any probability can have.
 
         Raises
         ------

@@ -47,6 +47,9 @@ _FLAT = 1e-9
 _EDGE = 1e-6
 """Probabilities this close to 0 or 1 have no standard error: they are at the bound."""
 
+_LARGEST = 0.5
+"""No probability is more uncertain than this; a larger error means that the cases tell nothing."""
+
 _RARE = 1e-3
 """Distributions with fewer expected cases have no standard errors."""
 
@@ -95,6 +98,7 @@ def standard_errors_of(em: EM, parameters: Floats) -> dict[str, Floats]:
     known = inner & moving.any(axis=1) & ~moving[:, lost].any(axis=1)
     errors = np.full(layout.n_cells, np.nan)
     errors[:n][known] = np.sqrt(np.maximum(variances[known], 0.0))
+    errors[errors > _LARGEST] = np.nan
     return {
         cpd.variable.name: (
             layout.table(errors, family).copy()

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -128,7 +129,11 @@ def model_contents(
 
 @checked
 def read(
-    path: str | os.PathLike[str], *, max_cells: int = DEFAULT_CELLS, normalize: bool = False
+    path: str | os.PathLike[str],
+    *,
+    max_cells: int = DEFAULT_CELLS,
+    normalize: bool = False,
+    on_normalized: Callable[[NormalizedTable], None] | None = None,
 ) -> Network | FactorModel:
     """Return the model in a file of any format: a network, or a product of factors.
 
@@ -145,6 +150,8 @@ def read(
     normalize
         Whether rows of probabilities that miss one by no more than rounding are normalized; see
         `read_with_report`. Rows within 1e-6 of one always are.
+    on_normalized
+        Called with each table that has rows that were normalized.
 
     Raises
     ------
@@ -155,7 +162,7 @@ def read(
         If it has more cells; nothing is allocated for them.
     """
     form = _format(path, NETWORK_SUFFIXES, "a model", packed=True)
-    reading = Reading(normalize=normalize)
+    reading = _reading(normalize, on_normalized)
     return read_from(
         path, lambda data: form.read(ModelSource(Path(path), data, max_cells, reading))
     )
@@ -163,7 +170,11 @@ def read(
 
 @checked
 def read_network(
-    path: str | os.PathLike[str], *, max_cells: int = DEFAULT_CELLS, normalize: bool = False
+    path: str | os.PathLike[str],
+    *,
+    max_cells: int = DEFAULT_CELLS,
+    normalize: bool = False,
+    on_normalized: Callable[[NormalizedTable], None] | None = None,
 ) -> Network:
     """Return the Bayesian network in a file.
 
@@ -176,6 +187,8 @@ def read_network(
     normalize
         Whether rows of probabilities that miss one by no more than rounding are normalized; see
         `read_with_report`. Rows within 1e-6 of one always are.
+    on_normalized
+        Called with each table that has rows that were normalized.
 
     Raises
     ------
@@ -186,7 +199,7 @@ def read_network(
         If it has more cells; nothing is allocated for them.
     """
     form = _format(path, NETWORK_SUFFIXES, "a network", packed=True)
-    reading = Reading(normalize=normalize)
+    reading = _reading(normalize, on_normalized)
     return read_from(
         path, lambda data: form.read_network(ModelSource(Path(path), data, max_cells, reading))
     )
@@ -194,7 +207,11 @@ def read_network(
 
 @checked
 def read_model(
-    path: str | os.PathLike[str], *, max_cells: int = DEFAULT_CELLS, normalize: bool = False
+    path: str | os.PathLike[str],
+    *,
+    max_cells: int = DEFAULT_CELLS,
+    normalize: bool = False,
+    on_normalized: Callable[[NormalizedTable], None] | None = None,
 ) -> FactorModel:
     """Return the model in a file of any format; that of a network is the product of its tables.
 
@@ -202,7 +219,7 @@ def read_model(
     `read_network`.
     """
     form = _format(path, NETWORK_SUFFIXES, "a model", packed=True)
-    reading = Reading(normalize=normalize)
+    reading = _reading(normalize, on_normalized)
     return read_from(
         path, lambda data: form.read_model(ModelSource(Path(path), data, max_cells, reading))
     )
@@ -276,6 +293,12 @@ def read_with_report(
         path, lambda data: form.read(ModelSource(Path(path), data, max_cells, reading))
     )
     return ReadReport(model, tuple(tables), tuple(notes))
+
+
+def _reading(normalize: bool, on_normalized: Callable[[NormalizedTable], None] | None) -> Reading:
+    if on_normalized is None:
+        return Reading(normalize=normalize)
+    return Reading(normalize=normalize, on_table=on_normalized)
 
 
 def _format(

@@ -171,7 +171,8 @@ class Variable:
         ----------
         state
             The state as text. A number or a truth value matches the text of an equal value: 1
-            matches ``1``, ``1.0`` or ``True``, in this order.
+            matches ``1``, ``1.0`` or ``True``, in this order. A truth value also matches a text
+            of another case, such as ``TRUE``, which `pandas.read_csv` reads as a truth value.
 
         Raises
         ------
@@ -184,10 +185,16 @@ class Variable:
         1
         >>> Variable("age", ("1", "2")).index(2)
         1
+        >>> Variable("history", ("TRUE", "FALSE")).index(False)
+        1
         """
         for text in (state,) if isinstance(state, str) else _equal_texts(state):
             if text in self.states:
                 return self.states.index(text)
+        if isinstance(state, bool | np.bool_):
+            folded = [text.casefold() for text in self.states]
+            if folded.count(str(state).casefold()) == 1:
+                return folded.index(str(state).casefold())
         raise UnknownNameError(f"state of {self.name}", state, self.states)
 
     @checked

@@ -119,9 +119,9 @@ def test_a_dialogue_is_saved_and_resumed() -> None:
     assert "2. smoke" in shown
     before = FILE.read_bytes()
     result = run("ask", ASIA, "--about", "tub", "--session", "ann.json")
-    assert_one_line_error(result, "expected --about lung as in the dialogue", "got tub")
+    assert_one_line_error(result, "began with --about lung, not with --about tub")
     result = run("ask", ASIA, "--stop", "questions:3", "--session", "ann.json")
-    assert_one_line_error(result, "expected --stop not given")
+    assert_one_line_error(result, "began without --stop, not with --stop questions:3")
     assert FILE.read_bytes() == before
 
 

@@ -170,4 +170,6 @@ def test_rounded_probabilities_are_normalized_if_asked(command: tuple[str, ...])
     error = run(*command)
     assert_one_line_error(error, "sum of 0.99 given x0=0, x1=0 (--normalize corrects rounding)")
     assert "normalize=True" not in error.stderr
-    assert run(*command, "--normalize").exit_code == 0
+    corrected = run(*command, "--normalize")
+    assert corrected.exit_code == 0
+    assert "note: normalized" in corrected.stderr

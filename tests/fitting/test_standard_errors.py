@@ -230,3 +230,14 @@ def test_errors_are_refused_where_a_junction_tree_completes_cases() -> None:
     by_tree = EM(layout, Expectation.of(layout, cases, small=1, together=0))
     with pytest.raises(TooLargeError, match="depend on each other"):
         replace(fitted, em=by_tree).standard_errors()
+
+
+def test_no_error_exceeds_what_a_probability_can_have() -> None:
+    a, b = Variable("a", ("x", "y")), Variable("b", ("x", "y"))
+    half = np.full(2, 0.5)
+    network = Network((TabularCPD(a, (), half), TabularCPD(b, (a,), np.full((2, 2), 0.5))))
+    rows = [("x", "x")] * 60 + [("x", "y")] * 40 + [("y", None)] * 20 + [(None, "y")] * 30
+    frame = pd.DataFrame([*rows, ("y", "x"), ("y", "y")], columns=["a", "b"])
+    fitted = fit(network, frame)
+    for table in fitted.standard_errors().values():
+        assert not np.any(table > 0.5)

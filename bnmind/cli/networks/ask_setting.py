@@ -123,9 +123,9 @@ def setting_of(options: AskOptions, saved: Mapping[str, str] | None) -> Setting:
         for name in texts:
             if _list(saved, name) != _list(texts, name):
                 raise BnmindError(
-                    f"expected {name} {_readable(saved, name)} as in the dialogue saved in"
-                    f" {options.session}, got {_readable(texts, name)}; --session may name another"
-                    " file"
+                    f"the dialogue saved in {options.session} began {_readable(saved, name)}, not"
+                    f" {_readable(texts, name)}; repeat its options, or name another file with"
+                    " --session"
                 )
         texts = dict(saved)
     score = made_by_name("score", QUESTION_SCORES, _first(texts, "--score", DEFAULT_SCORE))
@@ -189,7 +189,8 @@ def _first(texts: Mapping[str, str], name: str, default: str) -> str:
 
 
 def _readable(texts: Mapping[str, str], name: str) -> str:
-    return " ".join(_list(texts, name)) or "not given"
+    values = _list(texts, name)
+    return f"with {name} {' '.join(values)}" if values else f"without {name}"
 
 
 def _marks(path: Path) -> DiagnosisMarks | None:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from bnmind._messages import one_line, shown
 from bnmind.errors import CaseTableError, InvalidArgumentError, UnknownNameError
+from bnmind.junction.cases.lost_states import warn_of_lost_states
 from bnmind.junction.inference.evidence import is_missing
 from bnmind.pgm.variable import Variable, label_text, name_text
 
@@ -34,6 +35,10 @@ _FAULTS_SHOWN = 10
 
 _MISSING_TEXTS = frozenset(["", "?", "na", "n/a", "nan", "null", "none", "<na>", "nat"])
 """Texts of a file, in lower case, that mark a missing cell unless they are states."""
+
+
+_TRUTH_TEXTS = {"true": True, "false": False}
+"""Texts of a file, in lower case, that pandas writes for truth values."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,7 +136,8 @@ def read_table(
         The cases.
     as_text
         Whether all cells are the text of a file. Texts such as ``NA`` then mark missing cells
-        unless they are states, and the text of a number matches the state of an equal number.
+        unless they are states, and the text of a number or a truth value matches the state of
+        an equal one.
     first_row
         The number of the first row in error messages; by default, rows have the labels of the
         index.
@@ -165,6 +171,8 @@ def read_table(
         for name, number in labels.items()
     }
     _raise_unknown(frame, columns, first_row)
+    if not as_text:
+        warn_of_lost_states((c.variable, c.positions, c.places) for c in columns.values())
     return CaseTable(
         variables=tuple(variables),
         frame=frame,
@@ -269,7 +277,8 @@ def _place(variable: Variable, value: Any, *, as_text: bool) -> int:
     if text.casefold() in _MISSING_TEXTS:
         return MISSING
     try:
-        return variable.index(float(text))
+        truth = _TRUTH_TEXTS.get(text.casefold())
+        return variable.index(float(text) if truth is None else truth)
     except (ValueError, UnknownNameError):
         return _UNKNOWN
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import StringIO
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from bnmind.junction import (
     predict,
     predict_proba,
 )
+from bnmind.junction.cases import CaseTableWarning
 from bnmind.junction.cases.requisite import Links, requisite
 from bnmind.pgm import FactorModel, Network, TabularCPD, Variable
 from tests.modes import examples
@@ -383,3 +385,33 @@ def test_limits_hold_for_cases_that_observe_many_sets_of_variables() -> None:
         predict(network, cases, "root", limits=limits)
     with pytest.raises(TooLargeError):
         complete(network, cases, limits=limits)
+
+
+@pytest.mark.parametrize("text", ["TRUE,low", "True,low", "true,low", "FALSE,high"])
+def test_truth_values_of_a_file_match_states_in_any_case(text: str) -> None:
+    smoke = Variable("smoke", ("TRUE", "FALSE"))
+    risk = Variable("risk", ("low", "high"))
+    network = Network(
+        (
+            TabularCPD(smoke, (), np.array([0.3, 0.7])),
+            TabularCPD(risk, (smoke,), np.array([[0.1, 0.8], [0.9, 0.2]])),
+        )
+    )
+    frame = pd.read_csv(StringIO(f"smoke,risk\n{text}\n{text}\n"))
+    states = {"smoke": text.split(",")[0].upper(), "risk": text.split(",")[1]}
+    expected = bnmind.compile_model(network).log_probability(states)
+    assert log_likelihood(network, frame).frame.iloc[0, 0] == pytest.approx(expected)
+
+
+def test_states_that_pandas_reads_as_missing_are_suspected() -> None:
+    damage = Variable("damage", ("None", "Severe"))
+    network = Network((TabularCPD(damage, (), np.array([0.8, 0.2])),))
+    table = "damage\nNone\nSevere\nNone\n"
+    with pytest.warns(CaseTableWarning, match=r"missing: damage \(None\); if the cells held"):
+        impute(network, pd.read_csv(StringIO(table)))
+    whole = pd.read_csv(StringIO(table), keep_default_na=False)
+    assert log_likelihood(network, whole).to_series().tolist() == pytest.approx(
+        [math.log(0.8), math.log(0.2), math.log(0.8)]
+    )
+    known = pd.DataFrame({"damage": pd.Categorical([None, "Severe"], categories=damage.states)})
+    assert impute(network, known).frame["damage"].tolist() == ["None", "Severe"]
