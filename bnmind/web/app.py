@@ -45,7 +45,7 @@ def create_app(settings: WebSettings | None = None, *, warm: bool = False) -> Gu
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         if warm:
-            threading.Thread(target=_warm, name="bnmind web warm", daemon=True).start()
+            threading.Thread(target=_warm, args=(app.state.work,), daemon=True).start()
         yield
         app.state.work.close()
 
@@ -70,7 +70,9 @@ def create_app(settings: WebSettings | None = None, *, warm: bool = False) -> Gu
     return Guard(app, chosen)
 
 
-def _warm() -> None:
+def _warm(work: Work) -> None:
+    """Load what the first visitor would wait for."""
     load()
-    suggest(GameQuestion.model_validate({}))
-    suggest(GameQuestion.model_validate({"noise": "false:0.1"}))
+    for noise in ("exact", "false:0.1", "unknown"):
+        suggest(GameQuestion.model_validate({"noise": noise}), once=False)
+    work.is_warm = True

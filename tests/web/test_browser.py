@@ -119,3 +119,15 @@ def test_a_network_is_clicked_in_the_list_and_in_the_picture(page: Any) -> None:
     page.wait_for_selector("#evidence >> text=smoke = no")
     page.click("#explain")
     page.wait_for_selector("#explanation table")
+
+
+def test_a_request_that_takes_long_says_so_and_is_canceled(page: Any) -> None:
+    page.route("**/api/suggest", lambda _: None)  # as if the answer took long
+    page.goto("/assist")
+    page.wait_for_selector("#waiting:not([hidden])")
+    assert "After 20 s the server gives up" in page.inner_text("#waiting-words")
+    page.focus("#cancel-all")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("text=You canceled this computation")
+    assert page.is_hidden("#waiting")
+    page.unroute("**/api/suggest")

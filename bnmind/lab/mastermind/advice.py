@@ -160,6 +160,7 @@ def advise(
     strategy: Strategy | None = None,
     situation: Situation | None = None,
     prior: Prior | None = None,
+    once: bool = True,
 ) -> Advice:
     """Return the next guess of a strategy, and the reasons for it.
 
@@ -177,12 +178,15 @@ def advise(
         The memory of the strategy and the number of guesses left, if known.
     prior
         The distribution from which the code was drawn; uniform if None.
+    once
+        Whether the process advises only a few times, so that loading compiled code would take
+        longer than the default strategy takes without it.
     """
     from bnmind.strategies import FIRST_TURN, describe_guess
 
     board, situation = belief.board, situation or FIRST_TURN
     if strategy is None:
-        guess, info = _by_entropy(belief, rng, situation)
+        guess, info = _by_entropy(belief, rng, situation, once=once)
         told = info
     else:
         own = belief_after(strategy.start(belief.channel, prior), belief.history)
@@ -204,7 +208,7 @@ def advise(
 
 
 def _by_entropy(
-    belief: Posterior, rng: np.random.Generator, situation: Situation
+    belief: Posterior, rng: np.random.Generator, situation: Situation, *, once: bool
 ) -> tuple[int, GuessInfo]:
     """Return the guess of minimal expected entropy, and the reasons for it."""
     from bnmind.mastermind import SampledBelief
@@ -213,7 +217,7 @@ def _by_entropy(
     if isinstance(belief, SampledBelief):
         return SampledEntropy().choose(belief, rng, situation)
     try:
-        return Entropy(once=True).choose(belief, rng, situation)
+        return Entropy(once=once).choose(belief, rng, situation)
     except TooLargeError:
         guess, info = SampledEntropy().choose(belief, rng, situation)
         note = f"The board {belief.board} is too large to evaluate all guesses; this one is the"

@@ -40,8 +40,8 @@ def add_faults(app: FastAPI) -> None:
         return _said(
             503,
             "TooSlow",
-            f"This took longer than {seconds:g} seconds and was given up. A smaller board takes"
-            " less time.",
+            f"This took longer than {seconds:g} seconds and was stopped. A smaller board or network"
+            " takes less time.",
         )
 
     @app.exception_handler(GoneError)

@@ -49,6 +49,7 @@ def rendered(name: str, request: Request, *, title: str, **values: Any) -> HTMLR
             areas=AREAS,
             here=request.url.path,
             version=installed_version(),
+            seconds=f"{request.app.state.settings.seconds:g}",
             **values,
         )
     )

@@ -7,11 +7,13 @@ import importlib
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from functools import partial
+from typing import Any, TypeVar
 
 from fastapi import Request
 
 from bnmind.web.base.settings import WebSettings
+from bnmind.web.base.stopping import Stoppable
 
 __all__ = ["BusyError", "GoneError", "SlowError", "Work", "load", "work_of"]
 
@@ -24,6 +26,8 @@ _NEEDED = (
 _MOMENT = 0.25
 """Seconds between two looks whether the visitor still waits."""
 
+_SOON = 0.02
+"""Seconds between two attempts to stop work."""
 
 _LOADING = threading.Lock()
 
@@ -50,8 +54,7 @@ class GoneError(Exception):
 class Work:
     """A few threads that compute the answers.
 
-    A request that waits too long, or whose visitor has left, is given up: if it has not begun, it
-    never does. One that has begun runs to its end, and keeps its thread until then.
+    A request that takes too long, or whose visitor has left, is given up, and its work is stopped.
     """
 
     def __init__(self, settings: WebSettings) -> None:
@@ -59,7 +62,9 @@ class Work:
         self._threads = ThreadPoolExecutor(
             settings.workers, thread_name_prefix="bnmind web", initializer=load
         )
-        self._present = 0
+        self._present: set[Stoppable[Any]] = set()
+        self.is_warm = False
+        """Whether compiled code is loaded, so that answers may use it at no cost."""
 
     async def run(self, request: Request, function: Callable[[], _T]) -> _T:
         """Return the result of a function.
@@ -73,13 +78,14 @@ class Work:
         GoneError
             If the visitor has left.
         """
-        if self._present >= self._settings.workers + self._settings.most_waiting:
+        if len(self._present) >= self._settings.workers + self._settings.most_waiting:
             raise BusyError
-        future = self._threads.submit(function)
-        self._present += 1
+        work = Stoppable(function)
+        future = self._threads.submit(work)
+        self._present.add(work)
         loop = asyncio.get_running_loop()
         # What counts is the end of the work, not the patience of the visitor.
-        future.add_done_callback(lambda _: _soon(loop, self._leave))
+        future.add_done_callback(lambda _: _soon(loop, partial(self._present.discard, work)))
         until = loop.time() + self._settings.seconds
         waiting = asyncio.wrap_future(future)
         waiting.add_done_callback(_noted)
@@ -94,14 +100,19 @@ class Work:
                 if await request.is_disconnected():
                     raise GoneError
         finally:
-            future.cancel()
+            if not future.cancel():
+                self._stop(work, loop)
 
     def close(self) -> None:
-        """Let go of the threads; work that waits is not begun."""
+        """Let go of the threads; all work is stopped."""
         self._threads.shutdown(wait=False, cancel_futures=True)
+        for work in tuple(self._present):
+            work.stop()
 
-    def _leave(self) -> None:
-        self._present -= 1
+    def _stop(self, work: Stoppable[Any], loop: asyncio.AbstractEventLoop) -> None:
+        """Stop work that nobody waits for, as soon as that is possible."""
+        if work in self._present and not work.stop():
+            loop.call_later(_SOON, self._stop, work, loop)
 
 
 def _noted(future: asyncio.Future[_T]) -> None:

@@ -25,8 +25,11 @@ __all__ = ["describe", "doubts", "read_history", "suggest", "what_if"]
 _LIKELY = 4  # how many true replies of a row are listed
 
 
-def suggest(question: GameQuestion) -> dict[str, Any]:
-    """Return the next guess and why, the doubts about every row, and the belief."""
+def suggest(question: GameQuestion, *, once: bool = True) -> dict[str, Any]:
+    """Return the next guess and why, the doubts about every row, and the belief.
+
+    With ``once``, compiled code is not loaded for a board that is quick without it.
+    """
     import numpy as np
 
     from bnmind.lab.mastermind.advice import advise, ending, found
@@ -39,7 +42,7 @@ def suggest(question: GameQuestion) -> dict[str, Any]:
         return _answer(question, found(belief, last), 1.0, None)
     belief = _belief(question, turns)
     # Of equal questions the answers are equal: chance enters only by this generator.
-    advice = advise(belief, np.random.default_rng(0), prior=question.drawn_from())
+    advice = advise(belief, np.random.default_rng(0), prior=question.drawn_from(), once=once)
     guess = belief.board.parse(advice.guess)
     answer = _answer(question, advice, winning_probability(belief, guess), belief)
     return answer | {"positions": color_probabilities(belief)}
@@ -65,7 +68,7 @@ def doubts(question: GameQuestion) -> dict[str, Any]:
     }
 
 
-def what_if(question: WhatIfQuestion) -> dict[str, Any]:
+def what_if(question: WhatIfQuestion, *, once: bool = True) -> dict[str, Any]:
     """Return `suggest` for a game in which one row is left out or had another reply."""
     from bnmind.lab.mastermind.explanation import changed
     from bnmind.mastermind import Reply
@@ -77,7 +80,7 @@ def what_if(question: WhatIfQuestion) -> dict[str, Any]:
     board = question.board()
     rows = [{"guess": board.format(turn.guess), "reply": str(turn.reply)} for turn in other]
     fields = {name: getattr(question, name) for name in GameQuestion.model_fields}
-    return suggest(GameQuestion.model_validate(fields | {"turns": rows}))
+    return suggest(GameQuestion.model_validate(fields | {"turns": rows}), once=once)
 
 
 def describe(question: GuessQuestion) -> dict[str, Any]:

@@ -23,7 +23,9 @@ async def suggest(question: GameQuestion, request: Request) -> dict[str, Any]:
     `rows` holds, for each row of the history, the probability that its reply is wrong, and the most
     probable true replies. `positions` holds the probability of each color at each position.
     """
-    return await work_of(request).run(request, partial(game_answers.suggest, question))
+    work = work_of(request)
+    answer = partial(game_answers.suggest, question, once=not work.is_warm)
+    return await work.run(request, answer)
 
 
 @router.post("/doubts", summary="Which replies are probably wrong")
@@ -35,7 +37,9 @@ async def doubts(question: GameQuestion, request: Request) -> dict[str, Any]:
 @router.post("/what-if", summary="The same game with one row different")
 async def what_if(question: WhatIfQuestion, request: Request) -> dict[str, Any]:
     """Return what `suggest` would say if a row were left out, or had another reply."""
-    return await work_of(request).run(request, partial(game_answers.what_if, question))
+    work = work_of(request)
+    answer = partial(game_answers.what_if, question, once=not work.is_warm)
+    return await work.run(request, answer)
 
 
 @router.post("/guess", summary="What a guess of your own should tell")

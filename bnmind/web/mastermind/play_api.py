@@ -100,7 +100,8 @@ async def hint(request: Request, response: Response) -> dict[str, Any]:
     ]
     setting = {name: getattr(played.setting, name) for name in Setting.model_fields}
     question = GameQuestion.model_validate({**setting, "turns": rows, "goes_on": True})
-    answer = await work_of(request).run(request, partial(suggest, question))
+    work = work_of(request)
+    answer = await work.run(request, partial(suggest, question, once=not work.is_warm))
     now = _played(request)  # the visitor may have gone on meanwhile
     remember(request, response, _NAME, _Played(now.setting, now.game.with_hint()))
     return answer

@@ -2,8 +2,22 @@
 
 export class Fault extends Error {}
 
-/** Return the answer of the API; a fault has the sentence that the server says. */
+/** Return the answer of the API; a fault has the sentence that the server says.
+
+A request that takes long is shown at the bottom of the page, where it can be canceled. */
 export async function ask(path, question, {signal, method = "POST"} = {}) {
+  const long = waiting(signal);
+  try {
+    return await answered(path, question, method, long.signal);
+  } catch (fault) {
+    if (long.canceled()) throw new Fault("You canceled this computation; the server has stopped it. Change something, or ask again.");
+    throw fault;
+  } finally {
+    long.end();
+  }
+}
+
+async function answered(path, question, method, signal) {
   const options = {method, signal, headers: {}};
   if (method === "POST") {
     options.headers["Content-Type"] = "application/json";
@@ -25,6 +39,36 @@ export async function ask(path, question, {signal, method = "POST"} = {}) {
   if (!answer.ok) throw new Fault(content.error?.message ?? "The server has refused the question.");
   return content;
 }
+
+const requests = new Set(); // that the page waits for now: when each began, and how to cancel it
+let ticking = null;
+
+/** Register a request that begins; a signal of the page's own ends it, too. */
+function waiting(signal) {
+  const controller = new AbortController();
+  const one = {begun: performance.now(), canceled: false, cancel() { one.canceled = true; controller.abort(); }};
+  const leave = () => controller.abort();
+  if (signal?.aborted) leave();
+  signal?.addEventListener("abort", leave);
+  requests.add(one);
+  ticking ??= setInterval(showWaiting, 250);
+  return {
+    signal: controller.signal,
+    canceled: () => one.canceled,
+    end() { signal?.removeEventListener("abort", leave); requests.delete(one); showWaiting(); },
+  };
+}
+
+/** Say since when the oldest request is computed, if it takes long. */
+function showWaiting() {
+  const bar = at("waiting");
+  const seconds = Math.floor((performance.now() - Math.min(...[...requests].map((one) => one.begun))) / 1000);
+  if (!requests.size) { clearInterval(ticking); ticking = null; }
+  bar.hidden = !requests.size || seconds < 1;
+  if (!bar.hidden) at("waiting-words").textContent = `Computing for ${seconds} s. After ${bar.dataset.limit} s the server gives up.`;
+}
+
+document.getElementById("cancel-all")?.addEventListener("click", () => { for (const one of [...requests]) one.cancel(); });
 
 /** Return an element with attributes and children; strings become text. */
 export function make(tag, attributes = {}, ...children) {

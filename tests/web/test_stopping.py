@@ -1,0 +1,142 @@
+"""Work of visitors is stopped when nobody waits for it, and nothing else is harmed."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import random
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from functools import partial
+
+import pytest
+from fastapi import Request
+
+from bnmind.web.base.settings import WebSettings
+from bnmind.web.base.stopping import Stoppable, StoppedError
+from bnmind.web.base.work import GoneError, SlowError, Work
+from bnmind.web.networks.models import Model, Models
+from bnmind.web.networks.network_answers import NetworkQuestion, explain, posterior
+from tests.web.test_safety import _request, _Visitor
+
+
+def endless(begun: threading.Event) -> None:
+    begun.set()
+    for _ in itertools.count():
+        pass
+
+
+def test_endless_work_is_stopped_and_its_locks_are_given_back() -> None:
+    lock, begun = threading.Lock(), threading.Event()
+
+    def holding() -> None:
+        with lock:
+            endless(begun)
+
+    with ThreadPoolExecutor(1) as threads:
+        work = Stoppable(holding)
+        future = threads.submit(work)
+        begun.wait(10)
+        assert work.stop()
+        assert work.stop()  # once more does no harm
+        with pytest.raises(StoppedError):
+            future.result(10)
+        assert not lock.locked()
+        assert threads.submit(Stoppable(lambda: 3)).result(10) == 3
+
+
+def test_work_that_was_stopped_before_never_begins() -> None:
+    begun = threading.Event()
+    work = Stoppable(begun.set)
+    assert work.stop()
+    with pytest.raises(StoppedError):
+        work()
+    assert not begun.is_set()
+
+
+def test_stopping_at_the_end_harms_nothing_that_follows() -> None:
+    rng = random.Random(0)
+    with ThreadPoolExecutor(1) as threads:
+        for _ in range(200):
+            work = Stoppable(lambda: sum(range(20_000)))
+            future = threads.submit(work)
+            until = time.perf_counter() + rng.random() * 1e-3
+            while time.perf_counter() < until:
+                pass
+            work.stop()
+            with suppress(StoppedError):
+                assert future.result(10) == sum(range(20_000))
+            assert threads.submit(sum, [1, 2]).result(10) == 3
+
+
+def test_compiling_is_not_interrupted() -> None:
+    begun, release = threading.Event(), threading.Event()
+    source = "def compile():\n    begun.set()\n    release.wait(10)\n    return 3"
+    module = {"__name__": "numba.core.compiler", "begun": begun, "release": release}
+    exec(source, module)
+    compiling = module["compile"]
+    assert callable(compiling)
+    with ThreadPoolExecutor(1) as threads:
+        work: Stoppable[object] = Stoppable(lambda: compiling())
+        future = threads.submit(work)
+        begun.wait(10)
+        assert not work.stop()
+        release.set()
+        assert future.result(10) == 3
+
+
+@pytest.mark.parametrize(
+    ("visitor", "seconds", "fault"),
+    [(_Visitor(left=True), 20.0, GoneError), (_Visitor(), 0.05, SlowError)],
+)
+def test_a_worker_is_free_again_when_its_visitor_has_left_or_the_time_is_up(
+    visitor: _Visitor, seconds: float, fault: type[Exception]
+) -> None:
+    async def scene() -> None:
+        work, begun = Work(WebSettings(workers=1, seconds=seconds)), threading.Event()
+        visiting: Request = _request(visitor)
+        with pytest.raises(fault):
+            await work.run(visiting, lambda: endless(begun))
+        assert await asyncio.wait_for(work.run(_request(_Visitor()), lambda: 3), 10) == 3
+        work.close()
+
+    asyncio.run(scene())
+
+
+def test_a_server_that_stops_does_not_wait_for_its_work() -> None:
+    async def scene() -> None:
+        work, begun = Work(WebSettings(workers=1)), threading.Event()
+        waiting = asyncio.ensure_future(work.run(_request(_Visitor()), lambda: endless(begun)))
+        await asyncio.to_thread(begun.wait, 10)
+        work.close()
+        with pytest.raises(StoppedError):
+            await asyncio.wait_for(waiting, 10)
+
+    asyncio.run(scene())
+
+
+def test_a_network_answers_as_before_after_questions_that_were_stopped() -> None:
+    rng, models = random.Random(1), Models()
+    model = Model.model_validate({"name": "asia"})
+    findings = ({"xray": "yes"}, {"dysp": "no"}, {"smoke": "yes"})
+    questions = [NetworkQuestion(model=model, evidence=dict(one)) for one in findings]
+    fresh = Models()
+    expected = [_shares(fresh, question) for question in questions]
+    with ThreadPoolExecutor(1) as threads:
+        for number in range(30):
+            work = Stoppable(partial(_shares, models, questions[number % 3]))
+            future = threads.submit(work)
+            time.sleep(rng.random() * 0.01)
+            while not work.stop():
+                time.sleep(0.001)
+            future.exception(10)
+    for question, shares in zip(questions, expected, strict=True):
+        assert _shares(models, question) == pytest.approx(shares, abs=1e-12)
+
+
+def _shares(models: Models, question: NetworkQuestion) -> list[float]:
+    answer = posterior(models, question)
+    shares = [share for one in answer["variables"] for share in one["posterior"]]
+    return [*shares, explain(models, question)["log_probability"]]
