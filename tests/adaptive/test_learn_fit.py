@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -230,12 +231,19 @@ def test_items_of_the_model_fit_and_others_do_not() -> None:
     assert misfit[0].rmsd > max(fit.rmsd for fit in right)
 
 
-def test_s_x2_is_left_out_where_responses_are_missing() -> None:
+def test_s_x2_is_of_those_who_answered_all_items() -> None:
     codes = np.array(drawn(300, 3).codes)
     codes[::7, 2] = -1
-    fits = item_fit(learn(codes, Q))
-    assert all(np.isnan(fit.s_x2) for fit in fits)
-    assert all(np.isfinite(fit.rmsd) for fit in fits)
+    learned = learn(codes, Q)
+    fits = item_fit(learned)
+    complete = replace(learned, responses=learned.responses.take((codes != -1).all(axis=1)))
+    assert [fit.s_x2 for fit in fits] == [fit.s_x2 for fit in item_fit(complete)]
+    assert {fit.n_complete for fit in fits} == {300 - 43}
+    assert all(np.isfinite([fit.rmsd, fit.s_x2]).all() for fit in fits)
+    codes[np.arange(300), np.arange(300) % codes.shape[1]] = -1
+    none = item_fit(learn(codes, Q))
+    assert all(np.isnan(fit.s_x2) and fit.n_complete == 0 for fit in none)
+    assert all(np.isfinite(fit.rmsd) for fit in none)
 
 
 def test_pairs_of_items_look_like_the_model_if_it_is_right() -> None:

@@ -27,7 +27,7 @@ from bnmind.adaptive import (
     validate_qmatrix,
 )
 from bnmind.adaptive.learning.em.em import Parameters
-from bnmind.adaptive.learning.fit.limited_information import MOST_ITEMS
+from bnmind.adaptive.learning.fit.limited_information import MOST_ITEMS, _shared
 from bnmind.errors import InvalidArgumentError, InvalidResponseError, TooLargeError
 from bnmind.information import Floats
 from bnmind.pgm import Network
@@ -139,12 +139,46 @@ def test_m2_finds_a_wrong_model() -> None:
     assert "RMSEA2" in repr(wrong)
 
 
+def lost(seen: Responses, share: float, seed: int) -> Responses:
+    """Return responses of which chance loses a share."""
+    gone = np.random.default_rng(seed).random(seen.codes.shape) < share
+    return Responses.of(np.where(gone, -1, seen.codes), items=seen.items)
+
+
+def test_the_moments_of_missing_responses_have_the_covariance_of_those_who_share_them() -> None:
+    pairs = np.array(np.triu_indices(4, 1))
+    given = np.random.default_rng(2).random((60, 4)) < 0.6
+    given[:5] = True
+    sets = [{i} for i in range(4)] + [{int(a), int(b)} for a, b in pairs.T]
+    numbers = [[sum(all(row[list(r | s)]) for row in given) for s in sets] for r in sets]
+    np.testing.assert_array_equal(_shared(given, pairs), numbers)
+
+
+def test_m2_of_missing_responses_has_its_distribution_and_finds_a_wrong_model() -> None:
+    once = LearningOptions(starts=1)
+    fits = [
+        limited_information(learn(lost(drawn(400, seed), 0.2, seed), Q, options=once))
+        for seed in range(15)
+    ]
+    assert {fit.degrees for fit in fits} == {11}
+    assert abs(float(np.mean([fit.m2 for fit in fits])) - 11) < 4 * np.sqrt(2 * 11 / 15)
+    seen, alone = drawn(2000, 3), Independent()
+    part, whole = (
+        limited_information(learn(data, Q, skills=alone, options=once))
+        for data in (lost(seen, 0.2, 3), seen)
+    )
+    assert part.p_value < 1e-6
+    assert part.rmsea2 == pytest.approx(whole.rmsea2, rel=0.2)
+    assert part.srmsr == pytest.approx(whole.srmsr, rel=0.2)
+    assert (part.n_examinees, whole.n_incomplete) == (2000, 0)
+    assert part.n_incomplete > 1000
+
+
 def test_m2_says_what_it_needs() -> None:
     few = learn(drawn(200, 1), Q)
-    codes = few.responses.codes.copy()
-    codes[:3, 0] = -1
-    with pytest.raises(InvalidResponseError, match="3 of 200 examinees have missing"):
-        limited_information(learn(Responses.of(codes, items=TRUTH.item_names), Q))
+    alone = np.where(np.arange(200)[:, None] % 7 == np.arange(7), few.responses.codes, -1)
+    with pytest.raises(InvalidResponseError, match="items that the same examinees answered"):
+        limited_information(replace(few, responses=Responses(alone, TRUTH.item_names)))
     many = ItemBank.from_qmatrix([[1]] * (MOST_ITEMS + 1), 0.2, 0.2)
     options = LearningOptions(max_iterations=1)
     with pytest.raises(TooLargeError, match="at most 100 items"):

@@ -112,7 +112,8 @@ def test_missing_responses_are_told() -> None:
     text[1] = "," + text[1].split(",", 1)[1]
     Path("r.csv").write_text("\n".join(text))
     said = run("judge", "r.csv", "--qmatrix", "q.csv").stdout
-    assert "No M2" in said
+    assert "1 of 800 examinees have missing responses" in said
+    assert "S-X2 is from the 799 of 800 examinees who answered all items." in said
     assert "1 of 800 examinees" in said
 
 

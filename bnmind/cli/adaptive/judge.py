@@ -14,6 +14,7 @@ from bnmind.cli.adaptive.irt_models import irt_model
 from bnmind.cli.adaptive.judge_models import (
     Steps,
     cutoff_of,
+    fit_line,
     functioning_json,
     named_items,
     show_functioning,
@@ -328,7 +329,7 @@ def _show(found: _Judgment) -> None:
         f" {learned.bic:.2f}.",
         soft_wrap=True,
     )
-    console.print(_fit_line(found.fit), soft_wrap=True)
+    console.print(fit_line(found.fit), soft_wrap=True)
     if not isinstance(found.pairs, str):
         table = plain_table("worst pairs", "correlation", "expected", "z", "corrected p")
         for pair in found.pairs[:_SHOWN]:
@@ -352,20 +353,6 @@ def _show(found: _Judgment) -> None:
         show_functioning(found.functioning, found.learned.responses.groups, found.abilities)
 
 
-def _fit_line(fit: LimitedInformation | str) -> str:
-    if isinstance(fit, str):
-        return f"No M2: {fit}."
-    if not fit.degrees:
-        srmsr = "" if math.isnan(fit.srmsr) else f" SRMSR {fit.srmsr:.3f}."
-        return f"No M2: the parameters determine all means and products of the items.{srmsr}"
-    low, high = fit.rmsea2_interval
-    return (
-        f"M2 {fit.m2:.2f} with {fit.degrees} degrees of freedom (means and products of the items"
-        f" less those that the parameters determine), p {fit.p_value:.3g}; RMSEA2 {fit.rmsea2:.3f}"
-        f" (90 %: {low:.3f} to {high:.3f}), SRMSR {fit.srmsr:.3f}."
-    )
-
-
 def _show_items(found: _Judgment) -> None:
     from bnmind.cli.shared.show import plain_table, show_table, terminal
 
@@ -378,6 +365,9 @@ def _show_items(found: _Judgment) -> None:
     show_table(console, table)
     if len(found.items) > _ITEMS_SHOWN:
         console.print(f"  and {len(found.items) - _ITEMS_SHOWN} more")
+    n, complete = len(found.learned.responses), found.items[0].n_complete if found.items else 0
+    if any(item.degrees for item in found.items) and complete < n:
+        console.print(f"S-X2 is from the {complete:,} of {n:,} examinees who answered all items.")
 
 
 def _as_json(found: _Judgment) -> dict[str, Any]:
@@ -392,6 +382,7 @@ def _as_json(found: _Judgment) -> dict[str, Any]:
             "rmsea2": _finite(fit.rmsea2),
             "rmsea2_interval": [_finite(bound) for bound in fit.rmsea2_interval],
             "srmsr": _finite(fit.srmsr),
+            "incomplete": fit.n_incomplete,
         }
     )
     changes = () if isinstance(found.proposals, str) else found.proposals.changes
@@ -419,6 +410,7 @@ def _as_json(found: _Judgment) -> dict[str, Any]:
                 "rmsd": _finite(item.rmsd),
                 "s_x2": _finite(item.s_x2),
                 "p": _finite(item.p_value),
+                "complete": item.n_complete,
             }
             for item in found.items
         ],

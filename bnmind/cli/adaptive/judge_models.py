@@ -1,4 +1,4 @@
-"""Proposals of skills, simpler models and groups, as ``bnmind judge`` shows them."""
+"""Overall fit, proposals of skills, simpler models and groups, as ``bnmind judge`` shows them."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from bnmind.cli.shared.work import Report, working
 from bnmind.errors import BnmindError
 
 if TYPE_CHECKING:
-    from bnmind.adaptive import ItemFunctioning, QValidation, ReducedModel
+    from bnmind.adaptive import ItemFunctioning, LimitedInformation, QValidation, ReducedModel
 
 __all__ = [
     "Steps",
     "cutoff_of",
+    "fit_line",
     "functioning_json",
     "named_items",
     "show_functioning",
@@ -208,3 +209,29 @@ class Steps:
         except KeyboardInterrupt:
             self.interrupted = True
             return _INTERRUPTED
+
+
+def fit_line(fit: LimitedInformation | str) -> str:
+    """Return M2, RMSEA2 and SRMSR in words, or why there is no M2."""
+    if isinstance(fit, str):
+        return f"No M2: {fit}."
+    if not fit.degrees:
+        srmsr = "" if math.isnan(fit.srmsr) else f" SRMSR {fit.srmsr:.3f}."
+        return f"No M2: the parameters determine all means and products of the items.{srmsr}"
+    low, high = fit.rmsea2_interval
+    return (
+        f"M2 {fit.m2:.2f} with {fit.degrees} degrees of freedom (means and products of the items"
+        f" less those that the parameters determine), p {fit.p_value:.3g}; RMSEA2 {fit.rmsea2:.3f}"
+        f" (90 %: {low:.3f} to {high:.3f}), SRMSR {fit.srmsr:.3f}.{_incomplete(fit)}"
+    )
+
+
+def _incomplete(fit: LimitedInformation) -> str:
+    """Return how M2 counts examinees with missing responses; empty if there are none."""
+    if not fit.n_incomplete:
+        return ""
+    return (
+        f" {fit.n_incomplete:,} of {fit.n_examinees:,} examinees have missing responses; each mean"
+        " and product is of those who answered its items, and M2 is valid if chance decides who"
+        " did."
+    )

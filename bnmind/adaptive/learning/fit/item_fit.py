@@ -12,7 +12,8 @@ S-X²                Σ_k N_k (O_k − E_k)² / (E_k (1 − E_k)), neighbors poo
 RMSD                √Σ_c π_c (n_{c1} / n_c − P_c)², with posterior means π_c, n_c, n_{c1}
 ==================  ======================================================================
 
-S-X² requires items with two responses, and no missing responses. RMSD requires neither.
+S-X² requires items with two responses, and counts the examinees who answered all items. RMSD
+requires neither.
 
 References
 ----------
@@ -25,13 +26,16 @@ multidimensional diagnostic skills profiling", Stud. Educ. Eval. 2009 (RMSD, the
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bnmind._arguments import checked
 from bnmind._values import CheckedValue
 from bnmind.adaptive.beliefs.batch_belief import MISSING
-from bnmind.adaptive.learning.em.e_step_table import TableExpectation, placed_sums
+from bnmind.adaptive.learning.em.e_step_table import placed_sums
+from bnmind.adaptive.learning.em.response_layout import ResponseLayout
 from bnmind.adaptive.learning.fit.standard_errors import table_expectation
 from bnmind.adaptive.learning.learn import Learned
 from bnmind.information import Floats
@@ -60,6 +64,8 @@ class ItemFit(CheckedValue):
     """The degrees of freedom of S-X²."""
     p_value: float
     """The probability of at least this S-X² if the model is true."""
+    n_complete: int = 0
+    """The number of examinees who answered all items, from whom S-X² is."""
 
 
 @checked
@@ -90,7 +96,9 @@ def item_fit(learned: Learned) -> tuple[ItemFit, ...]:
         )
         for name in names
     ]
-    scores = _score_shares(learned, expectation, response_parameters, of_class)
+    codes = learned.responses.codes[:, list(layout.columns)]
+    codes = codes[(codes != MISSING).all(axis=1)]
+    scores = _score_shares(codes, layout, response_parameters[places], of_class)
     rows = np.cumsum([0, *(n for _, n in layout.shapes)])
     fits = {}
     weights = expectation.patterns.counts
@@ -113,19 +121,24 @@ def item_fit(learned: Learned) -> tuple[ItemFit, ...]:
             s_x2=float(s_x2) if valid else float("nan"),
             degrees=max(degrees, 0),
             p_value=float(chi2.sf(s_x2, degrees)) if valid else float("nan"),
+            n_complete=len(codes),
         )
     return tuple(fits[name] for name in learned.bank.item_names)
 
 
 def _score_shares(
-    learned: Learned, expectation: TableExpectation, response_parameters: Floats, of_class: Floats
+    codes: NDArray[np.signedinteger[Any]],
+    layout: ResponseLayout,
+    chances: Floats,
+    of_class: Floats,
 ) -> list[tuple[float, int]] | None:
-    """Return S-X² and the number of groups for each item; None if undefined."""
-    layout = learned.model.layout
-    codes = learned.responses.codes[:, list(layout.columns)]
-    if any(n != 2 for _, n in layout.shapes) or np.any(codes == MISSING) or codes.shape[1] < 3:
+    """Return S-X² and the number of groups for each item; None if undefined.
+
+    ``chances`` has a row for each response to each item, ``(rows, classes)``.
+    """
+    if any(n != 2 for _, n in layout.shapes) or not len(codes) or codes.shape[1] < 3:
         return None
-    right = response_parameters[expectation.places[1::2]]  # (items, classes)
+    right = chances[1::2]  # (items, classes)
     n_items = len(right)
     totals = codes.sum(axis=1)
     n_scores = np.bincount(totals, minlength=n_items + 1).astype(np.float64)

@@ -4,13 +4,15 @@ r"""Absolute fit by first and second moments of the responses: M₂, RMSEA₂ an
 symbol              name here
 ==================  ======================================================================
 κ, p                ``expected``, ``observed``: E X_i and E X_i X_j, all i < j
+n_r, n_rs           ``shared``: examinees who answered the items of moment r, of r and s
 μ_ic, v_ic          ``means``, ``variances``: of the response to item i in class c
 π_c                 ``of_class``: the probability of a class of profiles
-Ξ                   ``covariance``: of √N p
+Ξ                   ``covariance``: of √N p, if nothing is missing
 Δ                   ``slopes``: ∂κ/∂θ, of the parameters of the items and of the skills
-M₂                  N eᵀ C e with e = p − κ, C = Ξ⁻¹ − Ξ⁻¹ Δ (Δᵀ Ξ⁻¹ Δ)⁻¹ Δᵀ Ξ⁻¹
+M₂                  eᵀ C e with e = p − κ, C = Σ⁻¹ − Σ⁻¹ Δ (Δᵀ Σ⁻¹ Δ)⁻¹ Δᵀ Σ⁻¹ and
+                    Σ_rs = Ξ_rs n_rs / (n_r n_s), which is Ξ / N if nothing is missing
 d                   ``degrees``: moments − rank Δ
-RMSEA₂              √max((M₂ − d) / (N d), 0)
+RMSEA₂              √max((M₂ − d) / (N d), 0) with the mean n_r as N
 ==================  ======================================================================
 
 Responses count by their number (0, 1, …), so that for items with more than two responses M₂ is that
@@ -18,7 +20,9 @@ of ordinal data. Given the class, responses are independent; hence
 
 .. math:: Ξ = \mathrm{Cov}_c(μ) + \sum_i E[v_i g_i g_i^⊤] + \mathrm{diag}(E[v_i v_j])
 
-where g_i is the derivative of the moments by μ_i.
+where g_i is the derivative of the moments by μ_i. If responses are missing, each moment is that of
+the examinees who answered its items. This is valid if chance alone decides which responses are
+missing, as with booklets dealt at random; in an adaptive test the answers decide, too.
 
 References
 ----------
@@ -33,7 +37,7 @@ Behav. Res. 2014 (RMSEA₂ and its interval).
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,6 +78,8 @@ class LimitedInformation(CheckedValue):
     srmsr: float
     """The root mean square of the differences of correlations of items; below 0.05 is good."""
     n_examinees: int
+    n_incomplete: int = 0
+    """The number of examinees with missing responses, who count in the moments of the others."""
 
     def __repr__(self) -> str:
         low, high = self.rmsea2_interval
@@ -91,7 +97,7 @@ def limited_information(learned: Learned) -> LimitedInformation:
     Raises
     ------
     InvalidResponseError
-        If responses are missing.
+        If no two items were answered by the same two examinees.
     TooLargeError
         If there are more than 100 items, or too many profiles for a table over all of them.
     """
@@ -104,43 +110,61 @@ def limited_information(learned: Learned) -> LimitedInformation:
             budget=MOST_ITEMS,
         )
     codes = learned.responses.codes[:, list(learned.model.layout.columns)]
-    incomplete = int((codes == MISSING).any(axis=1).sum())
-    if incomplete:
+    given = codes != MISSING
+    pairs = np.array(np.triu_indices(n_items, 1))
+    shared = _shared(given, pairs)
+    n_of = np.diag(shared)
+    if n_of[n_items:].max(initial=0) < 2 <= n_items:
         raise InvalidResponseError(
-            f"M2 needs a response of every examinee to every item, but {incomplete:,} of"
-            f" {len(codes):,} examinees have missing responses; item_fit and predictive_check allow"
-            " them",
-            incomplete,
+            "M2 needs items that the same examinees answered; item_fit does not", len(codes)
         )
     expectation = table_expectation(learned)
     prior = learned.model.skills.prior(learned.parameters.skills)
     of_class = placed_sums(expectation.classes, prior, expectation.places.shape[1])
     means, variances = _moments_of_items(learned, expectation.places)
-    pairs = np.array(np.triu_indices(n_items, 1))
     moments = _with_products(means, pairs)
     expected = moments @ of_class
-    x = codes.astype(np.float64)
-    second = x.T @ x / len(x)
-    observed = np.concatenate([x.mean(axis=0), second[pairs[0], pairs[1]]])
+    x = np.where(given, codes, 0).astype(np.float64)
+    sums = np.concatenate([x.sum(axis=0), (x.T @ x)[pairs[0], pairs[1]]])
+    seen = n_of > 0
+    observed = np.divide(sums, n_of, out=expected.copy(), where=seen)
     covariance = _covariance(moments, means, variances, of_class, pairs)
     slopes = _slopes(learned, expectation.places, of_class, means, pairs)
     slopes = np.concatenate([slopes, moments @ class_slopes(learned, expectation)], axis=1)
-    m2, degrees = _statistic(observed - expected, covariance, slopes, len(x))
-    squares = ((means**2 + variances) @ of_class, (x**2).mean(axis=0))
-    correlations = [
-        _correlations(firsts, square, products, pairs)
-        for firsts, square, products in (
-            (expected[:n_items], squares[0], expected[n_items:]),
-            (observed[:n_items], squares[1], observed[n_items:]),
-        )
-    ]
-    differences = correlations[1] - correlations[0]
+    weights = shared / np.outer(n_of, n_of).clip(min=1.0)
+    m2, degrees = _statistic(
+        (observed - expected)[seen], (covariance * weights)[np.ix_(seen, seen)], slopes[seen]
+    )
+    first, square = expected[:n_items], (means**2 + variances) @ of_class
+    a, b = pairs
+    modeled = _correlations(first[a], first[b], square[a], square[b], expected[n_items:])
+    # Those who answered both items: Σ x_a and Σ x_a² of the first, of the second, and Σ x_a x_b.
+    of_both = n_of[n_items:].clip(min=1.0)
+    of_one, of_square = x.T @ given, (x**2).T @ given
+    found = _correlations(
+        of_one[a, b] / of_both,
+        of_one[b, a] / of_both,
+        of_square[a, b] / of_both,
+        of_square[b, a] / of_both,
+        sums[n_items:] / of_both,
+    )
+    differences = found - modeled
     known = differences[~np.isnan(differences)]
     srmsr = float(np.sqrt(np.mean(known**2))) if known.size else math.nan
-    return _fit(m2, degrees, len(x), srmsr)
+    incomplete = int((~given).any(axis=1).sum())
+    fit = _fit(m2, degrees, float(n_of[seen].mean()), srmsr)
+    return replace(fit, n_examinees=len(x), n_incomplete=incomplete)
 
 
-def _fit(m2: float, degrees: int, n: int, srmsr: float) -> LimitedInformation:
+def _shared(given: NDArray[np.bool_], pairs: NDArray[np.intp]) -> Floats:
+    """Return how many examinees answered the items of both of two moments."""
+    who, counts = np.unique(given, axis=0, return_counts=True)
+    both = np.concatenate([who, who[:, pairs[0]] & who[:, pairs[1]]], axis=1).astype(np.float64)
+    shared: Floats = (both * counts[:, None]).T @ both
+    return shared
+
+
+def _fit(m2: float, degrees: int, n: float, srmsr: float) -> LimitedInformation:
     from scipy.optimize import brentq
     from scipy.stats import chi2, ncx2
 
@@ -153,7 +177,7 @@ def _fit(m2: float, degrees: int, n: int, srmsr: float) -> LimitedInformation:
             rmsea2=nan,
             rmsea2_interval=(nan, nan),
             srmsr=srmsr,
-            n_examinees=n,
+            n_examinees=0,
         )
 
     def bound(share: float) -> float:
@@ -173,7 +197,7 @@ def _fit(m2: float, degrees: int, n: int, srmsr: float) -> LimitedInformation:
         rmsea2=math.sqrt(max((m2 - degrees) / (n * degrees), 0.0)),
         rmsea2_interval=(bound(0.95), bound(0.05)),
         srmsr=srmsr,
-        n_examinees=n,
+        n_examinees=0,
     )
 
 
@@ -256,7 +280,7 @@ def _slopes(
     return np.concatenate(columns, axis=1)
 
 
-def _statistic(errors: Floats, covariance: Floats, slopes: Floats, n: int) -> tuple[float, int]:
+def _statistic(errors: Floats, covariance: Floats, slopes: Floats) -> tuple[float, int]:
     """Return M₂ and its degrees of freedom."""
     values, vectors = np.linalg.eigh(covariance)
     kept = values > _SINGULAR * values[-1]
@@ -265,13 +289,13 @@ def _statistic(errors: Floats, covariance: Floats, slopes: Floats, n: int) -> tu
     left, sizes, _ = np.linalg.svd(whitened, full_matrices=False)
     basis = left[:, sizes > 1e-7 * sizes.max(initial=0.0)]
     rest = error - basis @ (basis.T @ error)
-    return float(n * rest @ rest), int(kept.sum()) - basis.shape[1]
+    return float(rest @ rest), int(kept.sum()) - basis.shape[1]
 
 
 def _correlations(
-    firsts: Floats, squares: Floats, products: Floats, pairs: NDArray[np.intp]
+    first: Floats, second: Floats, first_square: Floats, second_square: Floats, products: Floats
 ) -> Floats:
-    spread = np.sqrt(np.maximum(squares - firsts**2, 0.0))
+    """Return the correlation of each pair from its first and second moments; nan if undefined."""
+    spreads = (first_square - first**2).clip(min=0.0) * (second_square - second**2).clip(min=0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        between = products - firsts[pairs[0]] * firsts[pairs[1]]
-        return np.asarray(between / (spread[pairs[0]] * spread[pairs[1]]))
+        return np.asarray((products - first * second) / np.sqrt(spreads))
