@@ -35,6 +35,12 @@ def test_the_record_holds_weights_parameters_and_intervals() -> None:
     assert [one["high"] for one in record["intervals"]] == pytest.approx(kept["high"].tolist())
 
 
+def test_the_target_may_name_the_state() -> None:
+    asked = ("explain", ASIA, "--evidence", "xray=yes", "--json", "--target")
+    assert run(*asked, "lung=no").stdout == run(*asked, "lung", "--state", "no").stdout
+    assert_one_line_error(run(*asked, "lung=n"), "expected a state of lung among no, yes; got 'n'")
+
+
 def test_the_text_says_what_supports_and_what_matters() -> None:
     result = run(*ASKED)
     assert result.exit_code == 0

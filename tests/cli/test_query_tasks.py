@@ -160,6 +160,7 @@ COMMANDS = (
     ("predict", "off.uai", "cases.csv", "--targets", "x0"),
     ("fit", "off.uai", "cases.csv"),
     ("ask", "off.uai", "--about", "x0", "--rank"),
+    ("explain", "off.uai", "--target", "x0"),
 )
 
 

@@ -13,8 +13,9 @@ import typer
 from bnmind._text_files import check_writable, write_files
 from bnmind.cli.shared.command import with_options
 from bnmind.cli.shared.members import Described, command_with_members
+from bnmind.cli.shared.models import model_from
 from bnmind.cli.shared.named_states import evidence_of
-from bnmind.cli.shared.options import Json
+from bnmind.cli.shared.options import Json, Normalize
 from bnmind.cli.shared.printable import printable, tell, tell_json
 from bnmind.cli.shared.work import working
 from bnmind.errors import InvalidArgumentError
@@ -59,9 +60,14 @@ ExplainCommand = command_with_members(Formats_of_networks=_model_formats)
 class ExplainOptions:
     """The options of the command."""
 
-    model: Annotated[Path, typer.Argument(help="The file that holds the network.")]
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="The file that holds the network.")]
     target: Annotated[
-        str, typer.Option("--target", metavar="X", help="The variable of the conclusion.")
+        str,
+        typer.Option(
+            "--target",
+            metavar="X",
+            help="The variable of the conclusion; X=STATE names its state, too.",
+        ),
     ]
     evidence: Annotated[
         list[str] | None,
@@ -93,6 +99,7 @@ class ExplainOptions:
     png: Annotated[
         Path | None, typer.Option("--png", metavar="FILE", help="Draw both to this file.")
     ] = None
+    normalize: Normalize = False
     as_json: Json = False
 
 
@@ -110,15 +117,14 @@ def explain(options: ExplainOptions) -> None:
             f"--svg and --png name the same file, {printable(str(options.svg))}; name two files"
         )
     spread = Relative(options.vary / 100)
-    network = working(
-        f"reading {printable(options.model.name)}", lambda _: read_network(options.model)
-    )
+    network = model_from(options.model, read_network, normalize=options.normalize)
+    name, state = conclusion_of(options, {v.name: v.states for v in network.variables})
     known = evidence_of(options.evidence or [], {v.name: v.states for v in network.variables})
     weights = working(
         "weighing",
-        lambda _: weight_of_evidence(network, options.target, known, state=options.state),
+        lambda _: weight_of_evidence(network, name, known, state=state),
     )
-    analysis = working("differentiating", lambda _: analyze(network, options.target, known))
+    analysis = working("differentiating", lambda _: analyze(network, name, known))
     tornado = analysis.tornado(weights.state, spread=spread, n=options.parameters)
     kept = (
         analysis.deviations(n=options.parameters) if weights.state == analysis.conclusion else None
@@ -132,6 +138,16 @@ def explain(options: ExplainOptions) -> None:
     for place in (options.svg, options.png):
         if place is not None:
             tell(f"\nWritten: {place}")
+
+
+def conclusion_of(
+    options: ExplainOptions, states: Mapping[str, tuple[str, ...]]
+) -> tuple[str, str | None]:
+    """Return the variable and the state of the conclusion; ``--target X=state`` names both."""
+    if options.state is not None or options.target in states or "=" not in options.target:
+        return options.target, options.state
+    [(name, state)] = evidence_of([options.target], states).items()
+    return name, state
 
 
 def _draw(

@@ -23,7 +23,7 @@ __all__ = ["ORDER_FINDERS"]
 
 ORDER_FINDERS: Mapping[str, Registered[OrderFinder]] = MappingProxyType(
     {
-        "portfolio": Registered("the default: brief passes, then annealing", Portfolio),
+        "portfolio": Registered("brief passes, then annealing while it pays", Portfolio),
         "randomized": Registered("the best of many randomized greedy orders", RandomizedGreedy),
         "best": Registered("randomized, then local and exact search", BestOrder),
         "exact": Registered("branch and bound, proven smallest if it ends", ExactOrder),
