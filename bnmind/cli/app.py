@@ -41,33 +41,34 @@ from bnmind.web.command import WEB_HELP, web
 
 __all__ = ["app"]
 
-_HELP = """Adaptive testing with Bayesian networks, from Mastermind with false replies to
-tests of skills.
+_HELP = """Adaptive testing with Bayesian networks: test people, query a network, or play
+Mastermind with false replies.
 
 \b
 Examples:
-  bnmind play
-  bnmind assist --noise false:0.2
-  bnmind suggest --history "1123 1b1w, 2345 0b2w"
-  bnmind network --stage 3
-  bnmind compare entropy map --out results
   bnmind examples --copy .
-  bnmind query models/mastermind-3x4.bif --evidence T1=1 --targets P
+  bnmind learn models/fractions-class/responses.csv --qmatrix models/fractions-class/q-matrix.csv
   bnmind test models/banks/fractions.json
+  bnmind query models/diagnosis/asia.xdsl --evidence smoke=yes --targets lung
+  bnmind ask models/diagnosis/asia.xdsl --about lung
+  bnmind suggest --history "1123 1b1w, 2345 0b2w" --noise false:0.2
+  bnmind web --open
+"""
 
-Codes are digits (1123), letters (AABC) or, with more than nine colors, separated numbers
-(1 1 12 3). The reply 1b2w has one black peg (right color, right position) and two white
+_MASTERMIND = """Codes are digits (1123), letters (AABC) or, with more than nine colors, separated
+numbers (1 1 12 3). The reply 1b2w has one black peg (right color, right position) and two white
 ones (right color, wrong position).
 
-Noise describes how replies are falsified. exact: every reply is true. false:P: with
-probability P, a random reply replaces the true one; a win is always reported, and never
-reported falsely. independent:P: each of the two numbers is wrong with probability P.
-file:PATH: a CSV file with the columns true, reported, and count or probability.
+Noise describes how replies are falsified. exact: every reply is true. false:P: with probability P,
+a random reply replaces the true one; a win is always reported, and never reported falsely.
+independent:P: each of the two numbers is wrong with probability P. file:PATH: a CSV file with the
+columns true, reported, and count or probability.
 """
 
 app = typer.Typer(
     cls=OneLineErrors,
     help=_HELP,
+    epilog=_MASTERMIND,
     add_completion=False,
     # Plain help is short, reads the same without color, and starts in half the time.
     rich_markup_mode=None,
@@ -112,33 +113,51 @@ KINDS = {
 }
 """The commands whose help lists the members of registries."""
 
-for name, command, text, short in (
-    ("play", play, PLAY_HELP, "Guess a code that the computer hides."),
-    ("assist", assist, ASSIST_HELP, "Get help, turn by turn, against your code-maker."),
-    ("suggest", suggest, SUGGEST_HELP, "Recommend a guess, and show the doubtful replies."),
-    ("network", network, NETWORK_HELP, "Show Vomlel's Bayesian network of a board."),
-    ("compare", compare, COMPARE_HELP, "Compare strategies on the same games."),
-    ("strategy", strategy, STRATEGY_HELP, "Count the guesses of a strategy, exactly."),
-    ("regret", regret, REGRET_HELP, "Show the loss of each guess of a game."),
-    ("fit-weights", fit_weights, FIT_WEIGHTS_HELP, "Fit the weights of weighted-entropy."),
-    ("fit-value", fit_value, FIT_VALUE_HELP, "Fit the value of a belief for look-ahead."),
-    ("run", run, RUN_HELP, "Run an experiment that a file describes."),
-    ("reproduce", reproduce, REPRODUCE_HELP, "Compute published figures again."),
-    ("query", query, QUERY_HELP, "Query a Bayesian network in a file."),
-    ("explain", explain, EXPLAIN_HELP, "Explain a conclusion of a network in a file."),
-    ("fit", fit, FIT_HELP, "Learn the tables of a network from cases."),
-    ("predict", predict, PREDICT_HELP, "Predict all cases of a file by a Bayesian network."),
-    ("track", track, TRACK_HELP, "Track a network over time through a file of slices."),
-    ("ask", ask_about, ASK_HELP, "Ask for the observations that tell most."),
-    ("examples", examples, EXAMPLES_HELP, "List and copy the files that come with bnmind."),
-    ("learn", learn, LEARN_HELP, "Learn an item bank from responses."),
-    ("judge", judge, JUDGE_HELP, "Judge a model of responses and its Q-matrix."),
-    ("classify", classify, CLASSIFY_HELP, "Classify examinees by their responses."),
-    ("calibrate", calibrate, CALIBRATE_HELP, "Calibrate new items, and notice drift."),
-    ("simulate", simulate, SIMULATE_HELP, "Compare selectors on the same examinees."),
-    ("evaluate", evaluate, EVALUATE_HELP, "Compute the results of a test exactly."),
-    ("tree", tree, TREE_HELP, "Find the best test, and write it on paper."),
-    ("test", run_test, TEST_HELP, "Run an adaptive test of one examinee."),
-    ("web", web, WEB_HELP, "Serve pages to play and to get help, and a JSON API."),
-):
-    app.command(name, cls=KINDS.get(name), help=text, short_help=short)(command)
+GROUPS = (
+    (
+        "Test people",
+        ("learn", learn, LEARN_HELP, "Learn an item bank from responses."),
+        ("judge", judge, JUDGE_HELP, "Judge a model of responses and its Q-matrix."),
+        ("classify", classify, CLASSIFY_HELP, "Classify examinees by their responses."),
+        ("simulate", simulate, SIMULATE_HELP, "Compare selectors on the same examinees."),
+        ("evaluate", evaluate, EVALUATE_HELP, "Compute the results of a test exactly."),
+        ("tree", tree, TREE_HELP, "Find the best test, and write it on paper."),
+        ("test", run_test, TEST_HELP, "Run an adaptive test of one examinee."),
+        ("calibrate", calibrate, CALIBRATE_HELP, "Calibrate new items, and notice drift."),
+    ),
+    (
+        "Query a network",
+        ("query", query, QUERY_HELP, "Query a Bayesian network in a file."),
+        ("ask", ask_about, ASK_HELP, "Ask for the observations that tell most."),
+        ("explain", explain, EXPLAIN_HELP, "Explain a conclusion of a network in a file."),
+        ("predict", predict, PREDICT_HELP, "Predict all cases of a file by a Bayesian network."),
+        ("fit", fit, FIT_HELP, "Learn the tables of a network from cases."),
+        ("track", track, TRACK_HELP, "Track a network over time through a file of slices."),
+    ),
+    (
+        "Play and study Mastermind",
+        ("play", play, PLAY_HELP, "Guess a code that the computer hides."),
+        ("assist", assist, ASSIST_HELP, "Get help, turn by turn, against your code-maker."),
+        ("suggest", suggest, SUGGEST_HELP, "Recommend a guess, and show the doubtful replies."),
+        ("regret", regret, REGRET_HELP, "Show the loss of each guess of a game."),
+        ("compare", compare, COMPARE_HELP, "Compare strategies on the same games."),
+        ("strategy", strategy, STRATEGY_HELP, "Count the guesses of a strategy, exactly."),
+        ("network", network, NETWORK_HELP, "Show Vomlel's Bayesian network of a board."),
+        ("fit-weights", fit_weights, FIT_WEIGHTS_HELP, "Fit the weights of weighted-entropy."),
+        ("fit-value", fit_value, FIT_VALUE_HELP, "Fit the value of a belief for look-ahead."),
+    ),
+    (
+        "For everybody",
+        ("web", web, WEB_HELP, "Serve pages to play and to get help, and a JSON API."),
+        ("examples", examples, EXAMPLES_HELP, "List and copy the files that come with bnmind."),
+        ("run", run, RUN_HELP, "Run an experiment that a file describes."),
+        ("reproduce", reproduce, REPRODUCE_HELP, "Compute published figures again."),
+    ),
+)
+"""The commands by whom they are for, each with its help."""
+
+for group, *commands in GROUPS:
+    for name, command, text, short in commands:
+        app.command(name, cls=KINDS.get(name), help=text, short_help=short, rich_help_panel=group)(
+            command
+        )

@@ -42,6 +42,18 @@ def test_help_names_every_command() -> None:
     assert run().stdout == shown
 
 
+def test_help_groups_the_commands_by_their_users() -> None:
+    shown = run("--help").stdout
+    places = [
+        shown.index(part)
+        for part in (
+            *("Test people:", "\n  learn ", "Query a network:", "\n  query "),
+            *("Play and study Mastermind:", "\n  play ", "For everybody:", "\n  web "),
+        )
+    ]
+    assert places == sorted(places)
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_help_teaches_by_examples(command: str) -> None:
     result = run(command, "--help")

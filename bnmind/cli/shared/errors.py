@@ -116,6 +116,18 @@ class OneLineErrors(TyperGroup):
                 error.ctx = typer.Context(command, parent=ctx, info_name=ctx.invoked_subcommand)  # type: ignore[attr-defined]
             raise
 
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the commands in groups, in the order in which they were added."""
+        groups: dict[str, list[tuple[str, str]]] = {}
+        for name, command in self.commands.items():
+            title = getattr(command, "rich_help_panel", None)
+            group = groups.setdefault(title if isinstance(title, str) else "Commands", [])
+            group.append((name, command.get_short_help_str(formatter.width)))
+        widest = max(map(len, self.commands), default=0)
+        for title, rows in groups.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(widest), about) for name, about in rows])
+
     def main(
         self,
         args: Sequence[str] | None = None,
