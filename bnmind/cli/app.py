@@ -47,7 +47,7 @@ Mastermind with false replies.
 \b
 Examples:
   bnmind examples --copy .
-  bnmind learn models/fractions-class/responses.csv --qmatrix models/fractions-class/q-matrix.csv
+  bnmind learn models/fractions-class/responses.csv --qmatrix models/fractions-class/qmatrix.csv
   bnmind test models/banks/fractions.json
   bnmind query models/diagnosis/asia.xdsl --evidence smoke=yes --targets lung
   bnmind ask models/diagnosis/asia.xdsl --about lung

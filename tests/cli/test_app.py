@@ -52,6 +52,9 @@ def test_help_groups_the_commands_by_their_users() -> None:
         )
     ]
     assert places == sorted(places)
+    files = [word for word in shown.split() if word.startswith("models/")]
+    assert files
+    assert all((ROOT / file).exists() for file in files)
 
 
 @pytest.mark.parametrize("command", COMMANDS)
