@@ -42,6 +42,30 @@ FRACTIONS = {
     "same_denominator": ("1/2 and 2/3 over one denominator", "forms", ["denominator"]),
 }
 
+# name: the choices, the right one first; the others are common mistakes
+CHOICES = {
+    "add_same": ("3/7", "3/14", "2/7", "2/49"),
+    "add_halves": ("5/6", "2/5", "2/6", "1/5"),
+    "add_cancel": ("1/2", "3/6", "2/9", "1/3"),
+    "add_fifths": ("13/20", "3/9", "3/20", "13/9"),
+    "add_ninths": ("2/3", "6/9", "6/18", "1/3"),
+    "multiply_half": ("3/10", "4/7", "5/6", "3/7"),
+    "multiply_third": ("2/21", "3/10", "14/3", "2/10"),
+    "multiply_cancel": ("1/6", "6/36", "5/13", "3/18"),
+    "multiply_sum": ("1/3", "1/6", "2/3", "1/12"),
+    "cancel_eighths": ("3/4", "6/8", "2/4", "4/3"),
+    "cancel_fifteenths": ("2/3", "5/10", "10/15", "2/5"),
+    "same_denominator": ("3/6 and 4/6", "1/6 and 2/6", "1/5 and 2/5", "2/6 and 3/6"),
+}
+
+
+def choices(name: str) -> tuple[tuple[str, str], ...]:
+    """Return the choices of an item in an order that does not show the right one."""
+    right, *wrong = CHOICES[name]
+    place = sorted(CHOICES).index(name) * 3 % 4
+    texts = [*wrong[:place], right, *wrong[place:]]
+    return tuple((text, str(int(text == right))) for text in texts)
+
 
 def fractions() -> ItemBank:
     """Return a small bank of sums and products of fractions; its parameters are made up."""
@@ -52,7 +76,7 @@ def fractions() -> ItemBank:
         for _, _, needed in FRACTIONS.values()
     ]
     items = [
-        Item(name, content=content, text=text, time=30.0 * len(needed))
+        Item(name, content=content, text=text, choices=choices(name), time=30.0 * len(needed))
         for name, (text, content, needed) in FRACTIONS.items()
     ]
     return ItemBank.from_response_models(

@@ -107,7 +107,7 @@ ORDER = (
     ("cli.shared",),
     ("cli.mastermind", "cli.adaptive", "cli.networks", "cli.lab"),
     ("web.base",),
-    ("web.mastermind", "web.networks"),
+    ("web.mastermind", "web.networks", "web.testing"),
     ("web",),
     ("cli",),
     ("__main__",),

@@ -22,6 +22,8 @@ from bnmind.web.mastermind.game_answers import suggest
 from bnmind.web.mastermind.games import GameQuestion
 from bnmind.web.networks import network_api
 from bnmind.web.networks.models import Models
+from bnmind.web.testing import taking_api
+from bnmind.web.testing.offered import OfferedTest, offered_demonstration
 
 __all__ = ["create_app"]
 
@@ -30,7 +32,9 @@ _ABOUT = (
 )
 
 
-def create_app(settings: WebSettings | None = None, *, warm: bool = False) -> Guard:
+def create_app(
+    settings: WebSettings | None = None, *, warm: bool = False, tests: OfferedTest | None = None
+) -> Guard:
     """Return the application, for any server that speaks ASGI.
 
     Parameters
@@ -39,6 +43,8 @@ def create_app(settings: WebSettings | None = None, *, warm: bool = False) -> Gu
         The settings; those of a server for this machine only by default.
     warm
         Load in the background what the first visitor would wait for.
+    tests
+        The test that people take; default a demonstration.
     """
     chosen = settings or WebSettings()
 
@@ -48,6 +54,7 @@ def create_app(settings: WebSettings | None = None, *, warm: bool = False) -> Gu
             threading.Thread(target=_warm, args=(app.state.work,), daemon=True).start()
         yield
         app.state.work.close()
+        app.state.tests.close()
 
     app = FastAPI(
         title="bnmind",
@@ -63,8 +70,9 @@ def create_app(settings: WebSettings | None = None, *, warm: bool = False) -> Gu
     app.state.sessions = Sessions(chosen)
     app.state.work = Work(chosen)
     app.state.models = Models()
+    app.state.tests = tests or offered_demonstration()
     add_faults(app)
-    for part in (pages, game_api, play_api, network_api):
+    for part in (pages, game_api, play_api, network_api, taking_api):
         app.include_router(part.router)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     return Guard(app, chosen)

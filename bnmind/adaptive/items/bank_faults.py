@@ -30,6 +30,7 @@ def bank_faults(
     return (
         _name_faults(network, skills, items, labels)
         or _structure_faults(network, skills, [item.name for item in items])
+        or _choice_faults(network, items)
         or [fault for item in items for fault in _model_faults(network, item)]
         or [fault for item in items for fault in _certainty_faults(network, item)]
     )
@@ -72,6 +73,21 @@ def _meant(name: str, known: Iterable[str]) -> str:
     """Return the question whether a similar variable is meant; empty if there is none."""
     question = did_you_mean(close_names(name, known))
     return f"; {question}" if question else ""
+
+
+def _choice_faults(network: Network, items: Sequence[Item]) -> list[str]:
+    """Return a fault for each item with a choice that counts as no response of it."""
+    problems = []
+    for item in items:
+        if item.choices:
+            states = network.variable(item.name).states
+            unknown = [text for text, response in item.choices if response not in states]
+            problems += [
+                f"the choice {text} of item {item.name} must count as one of its responses,"
+                f" {', '.join(states)}"
+                for text in unknown[:1]
+            ]
+    return problems
 
 
 def _structure_faults(network: Network, skills: Sequence[str], items: Sequence[str]) -> list[str]:

@@ -67,6 +67,8 @@ class _ItemRecord(Strict):
     name: str
     content: str = ""
     text: str = ""
+    picture: str = ""
+    choices: Annotated[tuple[tuple[str, str], ...], Field(fail_fast=True)] = ()
     cost: _Positive = 1.0
     time: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 1.0
     enemies: Annotated[tuple[str, ...], Field(fail_fast=True)] = ()
@@ -357,7 +359,7 @@ def _model(entry: _ItemRecord, problems: list[str]) -> ResponseModel | None:
 def _item(entry: _ItemRecord, model: ResponseModel | None, problems: list[str]) -> Item:
     fields = {
         name: getattr(entry, name)
-        for name in ("name", "content", "text", "cost", "time", "testlet")
+        for name in ("name", "content", "text", "picture", "choices", "cost", "time", "testlet")
     }
     try:
         certainty = _certainty(entry, problems)

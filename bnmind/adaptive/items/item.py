@@ -29,6 +29,12 @@ class Item:
         A code for the content area, used to balance tests; empty if none.
     text
         The wording.
+    picture
+        The name of a picture's file beside that of the bank, or a ``data:image/`` address; empty
+        if there is none.
+    choices
+        The answers that an examinee may choose, each with the response that it counts as, such
+        as ``(("4/5", "1"), ("2 1/5", "0"))``; empty if the responses themselves are chosen.
     cost
         The cost of asking it, positive, in any unit.
     time
@@ -58,6 +64,8 @@ class Item:
     _: KW_ONLY
     content: str = ""
     text: str = ""
+    picture: str = ""
+    choices: tuple[tuple[str, str], ...] = ()
     cost: float = 1.0
     time: float = 1.0
     enemies: tuple[str, ...] = ()
@@ -73,8 +81,15 @@ class Item:
             problems.append(f"the cost of item {self.name} must be positive, got {self.cost}")
         if not (math.isfinite(self.time) and self.time >= 0):
             problems.append(f"the time of item {self.name} must be at least 0, got {self.time}")
+        texts = [choice[0] for choice in self.choices if len(choice) == 2]
+        if len(texts) < len(self.choices) or len(set(texts)) < len(texts):
+            problems.append(
+                f"the choices of item {self.name} must be pairs of a text and a response, each"
+                " text once"
+            )
         if self.name in self.enemies:
             problems.append(f"item {self.name} cannot be its own enemy")
         if problems:
             raise InvalidModelError(problems)
         object.__setattr__(self, "enemies", tuple(self.enemies))
+        object.__setattr__(self, "choices", tuple(map(tuple, self.choices)))

@@ -56,6 +56,11 @@ class ReportOptions(CheckedValue):
     """Whether to report how surprising each answer is."""
     parameters: bool = False
     """Whether to report how far the probabilities are uncertain because the parameters are."""
+    during: bool = False
+    """Whether the pages of ``bnmind web`` show the examinee the skills, and the reason for each
+    item, while the test goes on."""
+    examinee: bool = True
+    """Whether these pages show the examinee the report at the end."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -143,6 +143,8 @@ def design_of(record: DesignRecord, bank: ItemBank, *, text: str) -> Design:
             skills=tuple(record.report.skills or ()),
             answers=record.report.answers,
             parameters=record.report.parameters,
+            during=record.report.during,
+            examinee=record.report.examinee,
         ),
         text=text,
     )

@@ -145,6 +145,8 @@ class _ReportRecord(_Part):
     skills: Names | None = None
     answers: bool = True
     parameters: bool = False
+    during: bool = False
+    examinee: bool = True
 
 
 class DesignRecord(_Part):

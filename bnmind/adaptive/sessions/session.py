@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -24,6 +24,7 @@ from bnmind.adaptive.sessions.design import Design, Outlook
 from bnmind.adaptive.sessions.events import (
     Event,
     EventKind,
+    Replay,
     SessionState,
     believed,
 )
@@ -176,18 +177,36 @@ class Session(CheckedValue):
         full_design = dataclasses.replace(full_design, seed=saved.seed)
         prior = start_belief(full_design.bank) if belief is None else belief
         state = replayed(place, full_design.bank, saved.events)
-        counted = full_design.counted(state.responses)
+        session = cls._after_all(full_design, prior, saved.events, state)
+        return dataclasses.replace(session, path=None if salvage else place, about=saved.about)
+
+    @classmethod
+    @checked
+    def after_events(
+        cls, design: Design, events: Sequence[Event], *, belief: SkillBelief | None = None
+    ) -> Session:
+        """Return the session after events that were kept elsewhere, such as in a database.
+
+        The design and the belief are those of the start, as for `start`.
+
+        Raises
+        ------
+        UnknownNameError, InvalidResponseError
+            If an event is not valid.
+        """
+        prior = start_belief(design.bank) if belief is None else belief
+        replay = Replay(design.bank)
+        for event in events:
+            replay.add(event)
+        return cls._after_all(design, prior, events, replay.state())
+
+    @classmethod
+    def _after_all(
+        cls, design: Design, prior: SkillBelief, events: Sequence[Event], state: SessionState
+    ) -> Session:
+        counted = design.counted(state.responses)
         now = believed(prior, counted, error_chance=prior.error_chance)
-        history = history_of(saved.events)
-        return cls(
-            design=full_design,
-            prior=prior,
-            history=history,
-            state=state,
-            belief=now,
-            path=None if salvage else place,
-            about=saved.about,
-        )
+        return cls(design, prior, history_of(events), state=state, belief=now)
 
     def __repr__(self) -> str:
         return f"Session({len(self.state.asked)} of {len(self.bank.items)} items asked)"

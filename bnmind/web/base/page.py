@@ -23,6 +23,7 @@ AREAS = (
     ("/assist", "Assist"),
     ("/play", "Play"),
     ("/networks", "Networks"),
+    ("/tests", "Test"),
     ("/api", "API"),
 )
 """The addresses and names in the navigation."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +19,8 @@ _EXAMPLES: Mapping[str, dict[str, Any]] = {
     "/api/guess": {"turns": [{"guess": "1123", "reply": "1b1w"}], "guess": "2345"},
     "/api/play": {"noise": "false:0.2"},
     "/api/play/guess": {"guess": "1123"},
+    "/api/tests": {"name": "Ann"},
+    "/api/tests/{session}/answer": {"number": 0, "item": "multiply_half", "choice": 0},
     "/api/network/query": {"model": {"name": "asia"}, "evidence": {"xray": "yes"}},
     "/api/network/picture": {"model": {"name": "asia"}, "evidence": {"xray": "yes"}},
     "/api/network/rank": {"model": {"name": "asia"}, "about": ["lung"], "evidence": {}},
@@ -47,6 +50,11 @@ class Endpoint:
     about: str
     fields: tuple[Field, ...]
     example: str
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """The names of the parts of the path that differ, such as ``session``."""
+        return tuple(re.findall(r"{(\w+)}", self.path))
 
 
 def endpoints(schema: Mapping[str, Any]) -> tuple[Endpoint, ...]:

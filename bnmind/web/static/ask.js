@@ -36,7 +36,11 @@ async function answered(path, question, method, signal) {
   } catch {
     throw new Fault("The answer of the server could not be read.");
   }
-  if (!answer.ok) throw new Fault(content.error?.message ?? "The server has refused the question.");
+  if (!answer.ok) {
+    const fault = new Fault(content.error?.message ?? "The server has refused the question.");
+    fault.status = answer.status;
+    throw fault;
+  }
   return content;
 }
 

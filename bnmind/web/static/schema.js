@@ -4,7 +4,9 @@ for (const form of document.querySelectorAll(".try")) {
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     const answer = form.querySelector(".answer");
-    const {method, path} = form.dataset;
+    const {method} = form.dataset;
+    let {path} = form.dataset;
+    for (const input of form.querySelectorAll(".place")) path = path.replace(`{${input.dataset.name}}`, encodeURIComponent(input.value));
     const options = {method, headers: {}};
     if (method === "POST") {
       options.headers["Content-Type"] = "application/json";

@@ -1,0 +1,28 @@
+// What a test knows about the skills of a person, as bars and words.
+
+import {make, meter, percent} from "./ask.js";
+
+/** Return what a profile shows. */
+export function profileOf(profile) {
+  const parts = [make("div", {class: "gauge"}, meter(profile.known), make("small", {}, profile.words))];
+  if (profile.ability) parts.push(make("p", {class: "why"}, make("strong", {}, "Ability: "), profile.ability.words));
+  if (profile.skills.length) parts.push(make("ul", {class: "skills"}, ...profile.skills.map(skill)));
+  return parts;
+}
+
+function skill(one) {
+  const several = one.mastery === null;
+  const bars = several
+    ? Object.entries(one.levels).map(([level, p]) => bar(`level ${level}`, p))
+    : [bar(null, one.mastery)];
+  return make("li", {}, make("div", {class: "skill-head"}, make("strong", {}, one.label), make("span", {class: "muted"}, one.words)), ...bars);
+}
+
+const bar = (label, p) => make("div", {class: "skill-bar"},
+  label ? make("span", {class: "muted"}, label) : null, meter(p), make("span", {class: "share"}, percent(p)));
+
+/** Return a time of the server as this place writes it. */
+export function when(stamp) {
+  const time = new Date(`${stamp}Z`);
+  return Number.isNaN(time.getTime()) ? stamp : time.toLocaleString([], {dateStyle: "medium", timeStyle: "short"});
+}

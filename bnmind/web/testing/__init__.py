@@ -1,0 +1,1 @@
+"""Tests on pages: people take them, and a teacher watches and exports them."""

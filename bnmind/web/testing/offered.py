@@ -1,0 +1,143 @@
+"""The test that the server offers, opened when it is first needed."""
+
+from __future__ import annotations
+
+import secrets
+import tempfile
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from fastapi import HTTPException, Request
+
+from bnmind.web.testing.codes import Attempts
+
+if TYPE_CHECKING:
+    from bnmind.web.testing.live import LiveTests
+    from bnmind.web.testing.plan import GivenTest
+
+_T = TypeVar("_T")
+
+__all__ = ["OfferedTest", "kept", "offered", "offered_demonstration", "offered_test", "same_token"]
+
+
+class OfferedTest:
+    """A test, the database of its sessions, and the token of its teacher.
+
+    Parameters
+    ----------
+    opened
+        Opens the test; called once.
+    needs_code
+        Whether an access code is needed to begin.
+    is_demonstration
+        Whether it is the one that needs no files; its sessions last as long as the server.
+    closed
+        Called at the end.
+    """
+
+    def __init__(
+        self,
+        opened: Callable[[], LiveTests],
+        *,
+        needs_code: bool,
+        is_demonstration: bool,
+        closed: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.needs_code = needs_code
+        self.is_demonstration = is_demonstration
+        self.attempts = Attempts()
+        self.token = secrets.token_urlsafe(24)
+        """The secret of the teacher."""
+        self._opened = opened
+        self._closed = closed
+        self._lock = threading.Lock()
+        self._live: LiveTests | None = None
+
+    def live(self) -> LiveTests:
+        """Return the test with its database; the first call takes a moment."""
+        with self._lock:
+            if self._live is None:
+                try:
+                    self._live = self._opened()
+                except ModuleNotFoundError as missing:
+                    raise HTTPException(
+                        503, f"Tests need {missing.name}: pip install 'bnmind[web]'"
+                    ) from missing
+            return self._live
+
+    def close(self) -> None:
+        """Close the database."""
+        with self._lock:
+            if self._live is not None:
+                self._live.store.close()
+                self._live = None
+        self._closed()
+
+
+def offered_test(given: GivenTest, url: str, *, needs_code: bool) -> OfferedTest:
+    """Return a test whose sessions are in a database, which is opened now.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the database cannot be opened.
+    MissingLibraryError
+        If its driver is not installed.
+    """
+    from bnmind.web.testing.live import LiveTests
+    from bnmind.web.testing.store import Store
+
+    live = LiveTests(given, Store(url), needs_code=needs_code)
+    offer = OfferedTest(lambda: live, needs_code=needs_code, is_demonstration=False)
+    offer.live()
+    return offer
+
+
+def offered_demonstration() -> OfferedTest:
+    """Return a test that needs no files; its database is gone when the server stops."""
+    folders: list[tempfile.TemporaryDirectory[str]] = []
+
+    def opened() -> LiveTests:
+        from bnmind.web.testing.live import LiveTests
+        from bnmind.web.testing.plan import demonstration_plan
+        from bnmind.web.testing.store import Store
+
+        folders.append(tempfile.TemporaryDirectory(prefix="bnmind-", ignore_cleanup_errors=True))
+        store = Store(f"sqlite:///{Path(folders[0].name, 'demonstration.sqlite')}")
+        return LiveTests(demonstration_plan(), store, needs_code=False)
+
+    def closed() -> None:
+        for folder in folders:
+            folder.cleanup()
+
+    return OfferedTest(opened, needs_code=False, is_demonstration=True, closed=closed)
+
+
+def offered(request: Request) -> OfferedTest:
+    """Return the test of the server."""
+    offer: OfferedTest = request.app.state.tests
+    return offer
+
+
+def kept(work: Callable[[], _T]) -> Callable[[], _T]:
+    """Return work that says so if the database does not answer."""
+
+    def run() -> _T:
+        from bnmind.web.testing.store import LostError
+
+        try:
+            return work()
+        except LostError as fault:
+            raise HTTPException(
+                503,
+                f"The database does not answer, and the answer is not saved: {fault}. Try again.",
+            ) from fault
+
+    return run
+
+
+def same_token(given: str, token: str) -> bool:
+    """Compare in a time that does not tell how much is right."""
+    return secrets.compare_digest(given.encode(), token.encode())

@@ -1,0 +1,327 @@
+"""The database of tests: sessions, and their events one by one.
+
+An event is stored under the number of events before it. Of two events with the same number the
+second one is refused, whoever sends it, so no answer is lost and none counts twice.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import sqlalchemy as sql
+from sqlalchemy.exc import ArgumentError, IntegrityError, NoSuchModuleError, SQLAlchemyError
+
+from bnmind.adaptive import Event, EventKind
+from bnmind.errors import InvalidArgumentError, MissingLibraryError
+
+__all__ = ["LostError", "Sitting", "Standing", "Store", "TakenError"]
+
+_VERSION = 1
+
+_METADATA = sql.MetaData()
+_VERSIONS = sql.Table(
+    "bnmind_version", _METADATA, sql.Column("version", sql.Integer, primary_key=True)
+)
+_SESSIONS = sql.Table(
+    "bnmind_sessions",
+    _METADATA,
+    sql.Column("id", sql.Integer, primary_key=True),
+    sql.Column("test", sql.String(64), nullable=False, index=True),
+    sql.Column("key", sql.String(64), nullable=False, unique=True),
+    sql.Column("code", sql.String(16), unique=True),
+    sql.Column("name", sql.String(200), nullable=False),
+    sql.Column("seed", sql.BigInteger, nullable=False),
+    sql.Column("created", sql.String(32), nullable=False),
+    sql.Column("last", sql.String(32), nullable=False),
+    sql.Column("n_events", sql.Integer, nullable=False),
+    sql.Column("n_asked", sql.Integer, nullable=False),
+    sql.Column("n_answered", sql.Integer, nullable=False),
+    sql.Column("stop_reason", sql.Text, nullable=False),
+    sql.Column("entropy", sql.Float),
+    sql.Column("posterior", sql.Text),
+)
+_EVENTS = sql.Table(
+    "bnmind_events",
+    _METADATA,
+    sql.Column("session", sql.ForeignKey("bnmind_sessions.id"), primary_key=True),
+    sql.Column("number", sql.Integer, primary_key=True, autoincrement=False),
+    sql.Column("kind", sql.String(10), nullable=False),
+    sql.Column("item", sql.Text, nullable=False),
+    sql.Column("response", sql.Text, nullable=False),
+    sql.Column("choice", sql.Text, nullable=False),
+    sql.Column("at", sql.String(32), nullable=False),
+    sql.Column("set_aside", sql.Text, nullable=False),
+)
+
+
+class TakenError(Exception):
+    """An event with this number is stored already."""
+
+
+class LostError(Exception):
+    """The database does not answer; nothing of the request is stored."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Standing:
+    """What the table of sessions shows; it follows from the events."""
+
+    n_asked: int = 0
+    n_answered: int = 0
+    stop_reason: str = ""
+    entropy: float | None = None
+    """The entropy of all skills, in bits; None before the first answer."""
+    posterior: Mapping[str, Mapping[str, float]] | None = None
+    """The probability of each level of each skill; None before the first answer."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sitting:
+    """A session as the database holds it, without its events."""
+
+    id: int
+    key: str
+    """The secret with which the examinee's browser or program continues."""
+    code: str | None
+    """The access code; None if the session was begun without one."""
+    name: str
+    seed: int
+    created: str
+    """Coordinated universal time, as all times here, such as ``2026-03-01T10:15:02.120``."""
+    last: str
+    """The time of the last event; that of the creation before there is one."""
+    n_events: int
+    standing: Standing
+
+
+class Store:
+    """A database of sessions.
+
+    Parameters
+    ----------
+    url
+        The address of the database, as SQLAlchemy writes it.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the database cannot be opened.
+    MissingLibraryError
+        If its driver is not installed.
+    """
+
+    def __init__(self, url: str) -> None:
+        try:
+            address = sql.make_url(url)
+            if address.drivername in ("postgresql", "postgres"):
+                address = address.set(drivername="postgresql+psycopg")
+            self._shown = address.render_as_string(hide_password=True)
+            self._engine = sql.create_engine(address, pool_pre_ping=True)
+        except ModuleNotFoundError as fault:
+            raise MissingLibraryError(
+                f"this database needs {fault.name}; install it with: pip install {fault.name}",
+                fault.name or "",
+            ) from fault
+        except (ArgumentError, NoSuchModuleError) as fault:
+            raise InvalidArgumentError(
+                "expected a file or the address of a database, such as postgresql://user@host/name",
+                url,
+            ) from fault
+        if address.get_backend_name() == "sqlite":
+            sql.event.listen(self._engine, "connect", _set_up_sqlite)
+        try:
+            _METADATA.create_all(self._engine)
+            self._check_version()
+        except SQLAlchemyError as fault:
+            raise InvalidArgumentError(
+                f"cannot open the database {self._shown}: {_reason(fault)}", self._shown
+            ) from fault
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._engine.dispose()
+
+    def _check_version(self) -> None:
+        with self._engine.begin() as connection:
+            version = connection.scalar(sql.select(sql.func.max(_VERSIONS.c.version)))
+            if version is None:
+                connection.execute(sql.insert(_VERSIONS), {"version": _VERSION})
+        if (version or 0) > _VERSION:
+            raise InvalidArgumentError(
+                f"the database {self._shown} was written by a newer bnmind; install that one",
+                self._shown,
+            )
+
+    @contextmanager
+    def _connected(self) -> Iterator[sql.Connection]:
+        try:
+            with self._engine.begin() as connection:
+                yield connection
+        except IntegrityError as fault:
+            raise TakenError from fault
+        except SQLAlchemyError as fault:
+            raise LostError(_reason(fault)) from fault
+
+    def add(self, test: str, new: Sequence[Mapping[str, Any]], *, at: str) -> None:
+        """Add sessions, all or none.
+
+        Parameters
+        ----------
+        test
+            The test that they belong to.
+        new
+            The key, the code, the name and the seed of each.
+        at
+            The time.
+
+        Raises
+        ------
+        TakenError
+            If a key or a code is there already.
+        LostError
+            If the database does not answer.
+        """
+        empty = {"n_events": 0, "n_asked": 0, "n_answered": 0, "stop_reason": ""}
+        rows = [{**one, **empty, "test": test, "created": at, "last": at} for one in new]
+        with self._connected() as connection:
+            connection.execute(sql.insert(_SESSIONS), rows)
+
+    def sitting(
+        self, test: str, *, key: str = "", code: str = "", number: int = 0
+    ) -> Sitting | None:
+        """Return the session with a key, a code or a number; None if there is none."""
+        columns = _SESSIONS.c
+        which = (
+            columns.key == key if key else columns.code == code if code else columns.id == number
+        )
+        with self._connected() as connection:
+            row = connection.execute(
+                sql.select(_SESSIONS).where(columns.test == test, which)
+            ).one_or_none()
+        return None if row is None else _sitting(row)
+
+    def sittings(self, test: str) -> tuple[Sitting, ...]:
+        """Return all sessions of a test in the order of their creation."""
+        with self._connected() as connection:
+            rows = connection.execute(
+                sql.select(_SESSIONS).where(_SESSIONS.c.test == test).order_by(_SESSIONS.c.id)
+            ).all()
+        return tuple(map(_sitting, rows))
+
+    def events(self, session: int) -> tuple[tuple[Event, str], ...]:
+        """Return the events of a session in order, each with the choice that was made."""
+        query = sql.select(_EVENTS).where(_EVENTS.c.session == session)
+        with self._connected() as connection:
+            rows = connection.execute(query.order_by(_EVENTS.c.number)).all()
+        return tuple((_event(row), row.choice) for row in rows)
+
+    def add_event(
+        self, session: int, number: int, event: Event, *, choice: str, standing: Standing
+    ) -> None:
+        """Store an event and the standing after it, both or neither.
+
+        Parameters
+        ----------
+        session
+            The number of the session.
+        number
+            The number of events before this one.
+        event
+            The event.
+        choice
+            The text that the examinee chose.
+        standing
+            The standing after the event.
+
+        Raises
+        ------
+        TakenError
+            If an event with this number is there already, or the session is not.
+        LostError
+            If the database does not answer.
+        """
+        row = {
+            "session": session,
+            "number": number,
+            "kind": event.kind.value,
+            "item": event.item,
+            "response": event.response,
+            "choice": choice,
+            "at": event.at,
+            "set_aside": json.dumps(event.set_aside),
+        }
+        posterior = standing.posterior
+        after = {
+            "n_events": number + 1,
+            "last": event.at,
+            "n_asked": standing.n_asked,
+            "n_answered": standing.n_answered,
+            "stop_reason": standing.stop_reason,
+            "entropy": standing.entropy,
+            "posterior": None if posterior is None else _json(posterior),
+        }
+        before = (_SESSIONS.c.id == session) & (_SESSIONS.c.n_events == number)
+        with self._connected() as connection:
+            # The event comes first: as the first statement it takes SQLite's lock for writing.
+            connection.execute(sql.insert(_EVENTS), row)
+            changed = connection.execute(sql.update(_SESSIONS).where(before).values(after))
+            if changed.rowcount != 1:
+                raise TakenError
+
+    def delete(self, session: int) -> None:
+        """Delete a session and its events."""
+        with self._connected() as connection:
+            connection.execute(sql.delete(_EVENTS).where(_EVENTS.c.session == session))
+            connection.execute(sql.delete(_SESSIONS).where(_SESSIONS.c.id == session))
+
+
+def _set_up_sqlite(connection: Any, _: object) -> None:
+    """Let readers and the writer not wait for each other, and survive a loss of power."""
+    cursor = connection.cursor()
+    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "busy_timeout=10000"):
+        cursor.execute(f"PRAGMA {pragma}")
+    cursor.close()
+
+
+def _json(posterior: Mapping[str, Mapping[str, float]]) -> str:
+    return json.dumps({skill: dict(levels) for skill, levels in posterior.items()})
+
+
+def _sitting(row: Any) -> Sitting:
+    return Sitting(
+        id=row.id,
+        key=row.key,
+        code=row.code,
+        name=row.name,
+        seed=row.seed,
+        created=row.created,
+        last=row.last,
+        n_events=row.n_events,
+        standing=Standing(
+            n_asked=row.n_asked,
+            n_answered=row.n_answered,
+            stop_reason=row.stop_reason,
+            entropy=row.entropy,
+            posterior=None if row.posterior is None else json.loads(row.posterior),
+        ),
+    )
+
+
+def _event(row: Any) -> Event:
+    return Event(
+        kind=EventKind(row.kind),
+        item=row.item,
+        response=row.response,
+        at=row.at,
+        set_aside=tuple(json.loads(row.set_aside)),
+    )
+
+
+def _reason(fault: SQLAlchemyError) -> str:
+    """Return the first line of what the database says."""
+    said = str(getattr(fault, "orig", None) or fault).strip()
+    return said.splitlines()[0] if said else type(fault).__name__

@@ -1,0 +1,152 @@
+"""The JSON API for people, and programs, that take a test."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, HTTPException, Path, Request
+from fastapi.responses import Response
+from pydantic import Field, StringConstraints
+
+from bnmind.web.base.form import Form
+from bnmind.web.base.work import work_of
+from bnmind.web.testing.codes import tidy_code
+from bnmind.web.testing.offered import kept, offered
+
+__all__ = ["Name", "router"]
+
+router = APIRouter(prefix="/api/tests", tags=["A test"])
+
+Name = Annotated[
+    str, StringConstraints(strip_whitespace=True, max_length=80, pattern=r"^[^\x00-\x1f\x7f]*$")
+]
+_Key = Annotated[str, Path(max_length=64, description="The secret of the session.")]
+
+
+class Entry(Form):
+    """Who begins a test."""
+
+    code: str = Field("", max_length=40, description="The access code, if there is one.")
+    name: Name = Field("", description="A name for the teacher's table; a code has its own.")
+
+
+class Answer(Form):
+    """An answer to the question of now."""
+
+    number: int = Field(ge=0, le=100_000, description="The `number` of the state.")
+    item: str = Field(max_length=500, description="The name of the item.")
+    choice: int = Field(ge=0, le=10_000, description="The place of the choice, from 0.")
+
+
+@router.get("", summary="About the test")
+async def about(request: Request) -> dict[str, Any]:
+    """Return the title of the test, and whether an access code is needed."""
+    offer = offered(request)
+
+    def work() -> dict[str, Any]:
+        given = offer.live().given
+        bank, options = given.bank, given.design.report
+        return {
+            "title": bank.title,
+            "n_items": len(bank.items),
+            "skills": list(bank.labels),
+            "needs_code": offer.needs_code,
+            "is_demonstration": offer.is_demonstration,
+            "shows": {"during": options.during, "report": options.examinee},
+        }
+
+    return await work_of(request).run(request, work)
+
+
+@router.post("", summary="Begin a test, or resume it with its access code")
+async def begin(entry: Entry, request: Request) -> dict[str, Any]:
+    """Return a new `session`, which is a secret, and its state.
+
+    The other addresses have the secret in their path. With an access code, the session is that of
+    the code, and is resumed where it stands.
+    """
+    offer = offered(request)
+    address = request.client.host if request.client else ""
+    if not offer.attempts.may_try(address):
+        raise HTTPException(429, "There were many wrong access codes. Try again in a minute.")
+
+    def work() -> dict[str, Any]:
+        return offer.live().begin(tidy_code(entry.code), entry.name)
+
+    try:
+        return await work_of(request).run(request, kept(work))
+    except HTTPException as refusal:
+        if refusal.status_code == 404:
+            offer.attempts.note_wrong(address)
+        raise
+
+
+@router.get("/pictures/{number}", include_in_schema=False)
+async def picture(number: int, request: Request) -> Response:
+    """Return the picture of an item."""
+    offer = offered(request)
+
+    def work() -> Response:
+        given = offer.live().given
+        names = given.bank.item_names
+        found = given.pictures.get(names[number]) if 0 <= number < len(names) else None
+        if found is None:
+            raise HTTPException(404, "There is no such picture.")
+        return Response(found.content, media_type=found.kind)
+
+    return await work_of(request).run(request, work)
+
+
+@router.get("/{session}", summary="The state of a session, with the next item")
+async def state(session: _Key, request: Request) -> dict[str, Any]:
+    """Return the `question` to answer, or that the test is over.
+
+    `number` counts the questions before this one and goes back with the answer. `profile` is null
+    where the design does not show it.
+    """
+    return await _run(request, "state", session)
+
+
+@router.post("/{session}/answer", summary="Answer the question of now")
+async def answer(session: _Key, given: Answer, request: Request) -> dict[str, Any]:
+    """Store an answer, and return the state after it.
+
+    When this returns, the answer is in the database. The same answer may be sent again if no
+    reply has come: it counts once. Another answer to a question that is answered gets 409.
+    """
+    return await _run(request, "answer", session, given.number, given.item, given.choice)
+
+
+@router.get("/{session}/why", summary="Why this item is asked now")
+async def why(session: _Key, request: Request) -> dict[str, Any]:
+    """Return the bits that the answer should give, about all skills and about each."""
+    return await _run(request, "why", session)
+
+
+@router.get("/{session}/rank", summary="The open items, ranked")
+async def rank(session: _Key, request: Request) -> dict[str, Any]:
+    """Return the items without an answer by the bits that they should give."""
+    return await _run(request, "rank", session)
+
+
+@router.get("/{session}/posterior", summary="The probability of each skill")
+async def posterior(session: _Key, request: Request) -> dict[str, Any]:
+    """Return the probability of each level of each skill, if the design shows it."""
+    return await _run(request, "posterior", session)
+
+
+@router.get("/{session}/report", summary="The report at the end")
+async def report(session: _Key, request: Request) -> dict[str, Any]:
+    """Return the examinee's report on a test that is over."""
+    return await _run(request, "report", session)
+
+
+async def _run(request: Request, name: str, *arguments: Any) -> dict[str, Any]:
+    """Return the answer of the test, computed by a worker."""
+    offer = offered(request)
+
+    def work() -> dict[str, Any]:
+        found: dict[str, Any] = getattr(offer.live(), name)(*arguments)
+        return found
+
+    return await work_of(request).run(request, kept(work))
