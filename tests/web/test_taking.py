@@ -261,7 +261,7 @@ def test_codes_are_long_and_can_be_typed_carelessly() -> None:
 def test_an_event_with_a_number_is_stored_once(tmp_path: Path) -> None:
     tests = live_tests(tmp_path)
     store, sitting = tests.store, tests.new(1, [], with_code=False)[0]
-    event = Event(EventKind.ANSWER, "sum", "1", "2026-03-01T10:15:02.120", ("form",))
+    event = Event(EventKind.ANSWER, "sum", "1", at="2026-03-01T10:15:02.120", set_aside=("form",))
     store.add_event(sitting.id, 0, event, choice="3/7", standing=Standing(n_asked=1))
     for number, session in ((0, sitting.id), (2, sitting.id), (0, sitting.id + 7)):
         with pytest.raises(TakenError):

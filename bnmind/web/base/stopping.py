@@ -17,7 +17,15 @@ __all__ = ["Stoppable", "StoppedError"]
 
 _T = TypeVar("_T")
 
-_HOLDING = ("_frozen_importlib", "importlib", "numba", "llvmlite", "threading", "concurrent")
+_HOLDING = (
+    "_frozen_importlib",
+    "importlib",
+    "numba",
+    "llvmlite",
+    "threading",
+    "concurrent",
+    "sqlalchemy",
+)
 """Packages whose Python code holds locks, which an exception at any place might leave locked."""
 
 
