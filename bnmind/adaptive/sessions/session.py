@@ -6,7 +6,7 @@ import dataclasses
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 from bnmind._arguments import checked, checked_if_it_fails
@@ -82,8 +82,9 @@ class Session(CheckedValue):
     """Other texts saved in the file."""
 
     def __reduce__(self) -> tuple[object, ...]:
-        parts = (self.design, self.prior, self.history, self.state, self.belief, self.path)
-        return (Session, (*parts, dict(self.about)))
+        now = {"state": self.state, "belief": self.belief}
+        saved = {"path": self.path, "about": dict(self.about)}
+        return (partial(Session, **now, **saved), (self.design, self.prior, self.history))
 
     @classmethod
     @checked
