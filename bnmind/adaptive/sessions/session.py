@@ -82,9 +82,10 @@ class Session(CheckedValue):
     """Other texts saved in the file."""
 
     def __reduce__(self) -> tuple[object, ...]:
-        now = {"state": self.state, "belief": self.belief}
-        saved = {"path": self.path, "about": dict(self.about)}
-        return (partial(Session, **now, **saved), (self.design, self.prior, self.history))
+        parts = (self.design, self.prior, self.history)
+        about = dict(self.about)
+        make = partial(Session, state=self.state, belief=self.belief, path=self.path, about=about)
+        return (make, parts)
 
     @classmethod
     @checked
