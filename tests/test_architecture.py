@@ -11,6 +11,7 @@ import ast
 import importlib
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
 from graphlib import TopologicalSorter
 from itertools import takewhile
 from pathlib import Path
@@ -157,6 +158,19 @@ MODULES = {module_of(path): path for path in FILES}
 PACKAGES = {name for name, path in MODULES.items() if path.name == "__init__.py"}
 
 
+@cache
+def tree_of(module: str) -> ast.Module:
+    """Return a module of ours, parsed; once for all checks, until the last of them is done."""
+    return ast.parse(MODULES[module].read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _trees_are_forgotten_at_the_end() -> Iterator[None]:
+    yield
+    tree_of.cache_clear()
+    edges.cache_clear()
+
+
 def imports(tree: ast.AST, modules: Mapping[str, object] = MODULES) -> Iterator[str]:
     """Yield the dotted names of the modules that a module imports, wherever it does."""
     for node in ast.walk(tree):
@@ -204,12 +218,15 @@ def fault(module: str, imported: str) -> str | None:
     return None
 
 
-def edges() -> Iterator[tuple[str, str]]:
-    """Yield who imports whom among our modules, the doors left out."""
-    for module, path in MODULES.items():
-        for imported in imports(ast.parse(path.read_text(encoding="utf-8"))):
-            if imported in MODULES and imported != module and (module, imported) not in DOORS:
-                yield module, imported
+@cache
+def edges() -> tuple[tuple[str, str], ...]:
+    """Return who imports whom among our modules, the doors left out."""
+    return tuple(
+        (module, imported)
+        for module in MODULES
+        for imported in imports(tree_of(module))
+        if imported in MODULES and imported != module and (module, imported) not in DOORS
+    )
 
 
 def test_every_file_is_in_a_room() -> None:
@@ -237,9 +254,7 @@ def test_the_front_door_opens_on_the_fronts_of_rooms() -> None:
     fronts |= {f"bnmind.{name}" for name in ORDER[0] if not name.startswith("_")}
     assert set(imports(stub)) <= fronts
     # At run time it imports nothing by itself, and nobody comes in through it.
-    assert set(imports(ast.parse((ROOT / "__init__.py").read_text("utf-8")))) == {
-        "bnmind._front_door"
-    }
+    assert set(imports(tree_of("bnmind"))) == {"bnmind._front_door"}
     assert [edge for edge in edges() if edge[1] == "bnmind"] == []
 
 
@@ -273,27 +288,50 @@ def test_rooms_are_not_crowded() -> None:
 
 def test_every_room_says_in_one_line_what_it_is_for() -> None:
     for name in PACKAGES:
-        text = ast.get_docstring(ast.parse(MODULES[name].read_text(encoding="utf-8")))
+        text = ast.get_docstring(tree_of(name))
         assert text, name
         assert text.splitlines()[0].endswith("."), name
 
 
-@pytest.mark.parametrize("path", FILES, ids=list(MODULES))
-def test_a_file(path: Path) -> None:
-    """Short, silent, and with one door to pgmpy."""
-    text = path.read_text(encoding="utf-8")
-    assert len(text.splitlines()) <= MOST_LINES
-    tree = ast.parse(text)
-    calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
-    assert not any(isinstance(call, ast.Name) and call.id == "print" for call in calls)
-    if path.name != "pgmpy_bridge.py":
-        assert not [name for name in imports(tree) if name.split(".")[0] == "pgmpy"]
+def test_files_are_short() -> None:
+    lengths = {name: len(path.read_bytes().splitlines()) for name, path in MODULES.items()}
+    assert {name: length for name, length in lengths.items() if length > MOST_LINES} == {}
 
 
-@pytest.mark.parametrize("path", FILES, ids=list(MODULES))
-def test_public_names_exist(path: Path) -> None:
+def test_the_library_prints_nothing() -> None:
+    printing = [
+        f"{name}:{node.lineno}"
+        for name in MODULES
+        for node in ast.walk(tree_of(name))
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id == "print"
+    ]
+    assert printing == []
+
+
+def test_there_is_one_door_to_pgmpy() -> None:
+    users = {
+        path.name
+        for name, path in MODULES.items()
+        if any(imported.split(".")[0] == "pgmpy" for imported in imports(tree_of(name)))
+    }
+    assert users <= {"pgmpy_bridge.py"}
+
+
+def test_public_names_exist() -> None:
     """``__all__`` of a module names what the module defines or imports, each once."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    faults = {}
+    for module in MODULES:
+        defined, listed = names_of(tree_of(module))
+        if wrong := {name for name in listed if name not in defined or listed.count(name) > 1}:
+            faults[module] = wrong
+    assert faults == {}
+    assert names_of(ast.parse("__all__ = ['a', 'b']\na = 1")) == ({"__all__", "a"}, ["a", "b"])
+
+
+def names_of(tree: ast.Module) -> tuple[set[str], list[str]]:
+    """Return the names that a module defines or imports, and those of its ``__all__``."""
     defined = set()
     listed: list[str] = []
     for node in tree.body:
@@ -308,8 +346,7 @@ def test_public_names_exist(path: Path) -> None:
             defined |= names
             if "__all__" in names:
                 listed = ast.literal_eval(node.value)
-    assert len(set(listed)) == len(listed)
-    assert set(listed) <= defined
+    return defined, listed
 
 
 READ_BY_USERS = sorted(
@@ -322,33 +359,42 @@ READ_BY_USERS = sorted(
 DEEP_PATH = re.compile(r"\bbnmind(?:\.[a-z_]+){3,}")
 
 
-@pytest.mark.parametrize("path", READ_BY_USERS, ids=lambda path: path.name)
-def test_users_read_no_path_of_three_levels(path: Path) -> None:
-    assert DEEP_PATH.findall(path.read_text(encoding="utf-8")) == []
+def test_users_read_no_path_of_three_levels() -> None:
+    found = {path.name: DEEP_PATH.findall(path.read_text("utf-8")) for path in READ_BY_USERS}
+    assert {name: paths for name, paths in found.items() if paths} == {}
+    assert DEEP_PATH.search("bnmind.pgm.formats.bif")
 
 
-@pytest.mark.parametrize(
-    "path",
-    sorted((HERE / "tests").rglob("*.py")),
-    ids=lambda path: f"{path.parent.name}/{path.name}",
-)
-def test_tests_import_public_names_from_their_room(path: Path) -> None:
+DEEP_IMPORT = re.compile(r"^ *from bnmind(?:\.\w+){3,} import (?:\([^)]*\)|[^(\n]*$)", re.MULTILINE)
+
+
+def imported_from_too_deep(statement: str) -> list[str]:
+    """Return the names that one statement imports from a module, and a front of it exports."""
+    (node,) = ast.parse(statement.strip()).body
+    assert isinstance(node, ast.ImportFrom)
+    assert node.module
+    parts = node.module.split(".")
+    return [
+        f"{node.module}.{alias.name}: import it from {front}"
+        for front in (".".join(parts[:2]), ".".join(parts[:3]))
+        for alias in node.names
+        if alias.name in getattr(importlib.import_module(front), "__all__", ())
+    ]
+
+
+def test_tests_import_public_names_from_their_room() -> None:
     """White-box tests import private names from deep modules; public names have a short path."""
-    found = []
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if not isinstance(node, ast.ImportFrom) or not node.module:
-            continue
-        parts = node.module.split(".")
-        if parts[0] != "bnmind" or len(parts) < 4:
-            continue
-        for front in (".".join(parts[:2]), ".".join(parts[:3])):
-            exported = getattr(importlib.import_module(front), "__all__", ())
-            found += [
-                f"{node.module}.{alias.name}: import it from {front}"
-                for alias in node.names
-                if alias.name in exported
-            ]
-    assert found == []
+    texts = {path.name: path.read_text("utf-8") for path in sorted((HERE / "tests").rglob("*.py"))}
+    found = {
+        name: faults
+        for name, text in texts.items()
+        for statement in DEEP_IMPORT.findall(text)
+        if (faults := imported_from_too_deep(statement))
+    }
+    assert found == {}
+    (sample,) = DEEP_IMPORT.findall("a\n    from bnmind.pgm.formats.bif import (\n  write_bif,\n)")
+    assert not imported_from_too_deep(sample)
+    assert imported_from_too_deep("from bnmind.mastermind.board.x import Board")
 
 
 MOST_LINES_OF_A_FUNCTION = 80
@@ -388,8 +434,8 @@ def parameters_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
 def test_functions_are_short() -> None:
     long = {
         f"{name}.{function.name}": lines_of_code(function)
-        for name, path in MODULES.items()
-        for function in functions(ast.parse(path.read_text("utf-8")))
+        for name in MODULES
+        for function in functions(tree_of(name))
         if lines_of_code(function) > MOST_LINES_OF_A_FUNCTION
     }
     assert not long
@@ -398,8 +444,8 @@ def test_functions_are_short() -> None:
 def test_functions_take_few_parameters() -> None:
     many = {
         (name, function.name)
-        for name, path in MODULES.items()
-        for function in functions(ast.parse(path.read_text("utf-8")))
+        for name in MODULES
+        for function in functions(tree_of(name))
         if parameters_of(function) > MOST_PARAMETERS
     }
     assert many == MANY_PARAMETERS
@@ -471,10 +517,9 @@ def called_by_position(tree: ast.AST, large: set[str]) -> list[int]:
 
 
 def test_constructors_of_many_fields_are_called_by_keyword() -> None:
-    trees = {name: ast.parse(path.read_text("utf-8")) for name, path in MODULES.items()}
-    defined = {name: large_classes(tree) for name, tree in trees.items()}
+    defined = {name: large_classes(tree_of(name)) for name in MODULES}
     found = {}
-    for name, tree in trees.items():
+    for name, tree in ((name, tree_of(name)) for name in MODULES):
         imported = {
             alias.name
             for node in ast.walk(tree)

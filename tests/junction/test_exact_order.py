@@ -180,8 +180,7 @@ def test_single_states_cost_nothing_and_break_nothing(graph: InteractionGraph) -
 def test_small_graphs_compile_nothing() -> None:
     program = """
 import sys
-from bnmind.junction.triangulation.portfolio.best_order import BestOrder
-from bnmind.junction.graphs.interaction_graph import InteractionGraph
+from bnmind.junction import BestOrder, InteractionGraph
 ring = [(f"v{i}", f"v{(i + 1) % 9}") for i in range(9)]
 tree = [(f"v{i}", f"w{i}") for i in range(9)]
 sizes = {f"{letter}{i}": 2 for letter in "vw" for i in range(9)}
