@@ -16,10 +16,10 @@ from tests.fuzz.runner import FINDINGS, cases, read_one
 EVERY_DAY = 15
 """Broken files of each reader that are read in every test run, always the same."""
 
-SECONDS = 3
+SECONDS = 1.5
 """How long the slow test looks for more, for each format; the runner itself takes any time."""
 
-SECONDS_OF_OTHERS = 2
+SECONDS_OF_OTHERS = 0.8
 """The same for small files beside others, and for texts of a few words that people type."""
 
 OTHERS = {
@@ -64,19 +64,29 @@ def test_broken_files_are_the_same_for_a_seed() -> None:
         assert sum(data in valid for data, _ in first) < 10
 
 
+SHORT = [
+    name for name in READERS if name in OTHERS or (name.endswith("_text") and name != "tree_text")
+]
+LONG = [name for name in READERS if name not in SHORT]
+PARTS = [
+    (names[half::2], seconds)
+    for names, seconds in ((LONG, SECONDS), (SHORT, SECONDS_OF_OTHERS))
+    for half in range(2)
+]
+"""Readers that share a process, whose imports take as long as a search, and their seconds."""
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("name", READERS)
-def test_many_broken_files(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("names", "seconds"), PARTS, ids=[" ".join(part[0]) for part in PARTS])
+def test_many_broken_files(names: list[str], seconds: float, tmp_path: Path) -> None:
     """Another seed each time the readers change; what is found belongs into ``findings``."""
-    is_typed = name.endswith("_text") and name != "tree_text"
-    seconds = SECONDS_OF_OTHERS if is_typed or name in OTHERS else SECONDS
-    command = ("-m", "tests.fuzz.runner", name, "--seconds", str(seconds), "--seed", "1")
+    command = ("-m", "tests.fuzz.runner", *names, "--seconds", str(seconds), "--seed", "1")
     done = subprocess.run(
         [sys.executable, *command, "--keep", str(tmp_path)],
         capture_output=True,
         text=True,
         cwd=ROOT,
-        timeout=10 * SECONDS,
+        timeout=60 + 5 * seconds * len(names),
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
