@@ -24,7 +24,8 @@ from functools import cache
 from heapq import heappop, heappush
 
 from bnmind._values import remembered
-from bnmind.junction.graphs.interaction_graph import InteractionGraph
+from bnmind.junction.graphs.interaction_graph import InteractionGraph, bits
+from bnmind.junction.triangulation.added_edges import added_edges
 from bnmind.junction.triangulation.peeling import peeled
 
 __all__ = ["MANTISSA", "Core", "core_of", "logarithm_table", "placed", "scored", "whole_graph"]
@@ -180,29 +181,11 @@ def scored(neighbors: Sequence[int], sizes: Sequence[int], covered: Sequence[int
     logarithms = [_logarithm(size, fraction) for size in sizes]
     largest = math.isqrt(2**_ROOM // max(pairs, 1))
     values = [min(size, largest) for size in sizes]
-    fill, weight, weighted_fill = [], [], []
-    for v, around in enumerate(neighbors):
-        count = weighted = 0
-        log = logarithms[v]
-        mask = around
-        while mask:
-            low = mask & -mask
-            mask ^= low
-            u = low.bit_length() - 1
-            log += logarithms[u]
-            # Each pair once: the later end is among those left.
-            missing = mask & ~neighbors[u]
-            if missing:
-                count += missing.bit_count()
-                total = 0
-                while missing:
-                    low = missing & -missing
-                    total += values[low.bit_length() - 1]
-                    missing ^= low
-                weighted += values[u] * total
-        fill.append(count)
-        weight.append(log)
-        weighted_fill.append(weighted)
+    fill, weighted_fill = added_edges(neighbors, values)
+    weight = [
+        logarithms[v] + sum([logarithms[u] for u in bits(around)])
+        for v, around in enumerate(neighbors)
+    ]
     return Core(
         neighbors=tuple(neighbors),
         sizes=tuple(float(size) if size < _LARGEST_FLOAT else _LARGEST_FLOAT for size in sizes),
