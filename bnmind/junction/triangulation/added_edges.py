@@ -1,8 +1,8 @@
 """The number and the weight of the edges that the elimination of each vertex would add.
 
-The elimination of v adds an edge for each pair of its neighbors that are not adjacent. Sparse graphs
-are visited pair by pair. In a dense graph, these pairs outnumber the operations of a matrix product
-by far; with the adjacency matrix A and x_u the value of u, for u and w among the neighbors of v:
+The elimination of v adds an edge for each pair of its neighbors that are not adjacent. Sparse
+graphs are visited pair by pair. In a dense graph, matrix products are faster: with the adjacency
+matrix A, the values x on the diagonal of X, and u and w among the neighbors of v,
 
     Σ_u<w x_u x_w [u and w not adjacent] = ((Σ_u x_u)² − Σ_u x_u² − (A X A X A)_vv) / 2
 
