@@ -24,6 +24,7 @@ from bnmind.adaptive import (
     replay,
     simulate,
 )
+from bnmind.adaptive.simulation.options import SimulationOptions
 from bnmind.errors import InvalidArgumentError, ResponseTableError, UnknownNameError
 
 Q = [[1, 0], [0, 1], [1, 1], [1, 0], [0, 1]]
@@ -168,6 +169,28 @@ def test_replay_learns_from_the_others_alone() -> None:
             assert np.array_equal(result.run_of(name).asked[rows], alone.run_of(name).asked)
             values = result.values(name, "log_score")[rows]
             assert np.allclose(values, alone.values(name, "log_score"), atol=1e-12)
+
+
+def test_a_replay_that_is_ended_has_the_folds_done() -> None:
+    answers = Responses(PEOPLE.responses.astype(np.int8), BANK.item_names)
+    selectors: Selectors = {"entropy": MinimalEntropy()}
+    folds = []
+
+    def ended() -> bool:
+        folds.append(1)
+        return len(folds) == 2
+
+    whole = replay(lambda others: BANK, answers, selectors, MaximalItems(3), folds=4)
+    options = SimulationOptions(until=ended)
+    part = replay(
+        lambda others: BANK, answers, selectors, MaximalItems(3), folds=4, options=options
+    )
+    rows = np.flatnonzero(fold_numbers(80, folds=4) < 2)
+    assert part.examinees == tuple(str(row + 1) for row in rows)
+    for frame in ("people", "steps", "lengths", "posteriors"):
+        expected = getattr(whole, frame)
+        expected = expected[expected["examinee"].isin(part.examinees)].reset_index(drop=True)
+        pd.testing.assert_frame_equal(getattr(part, frame), expected)
 
 
 def test_replay_tells_bad_input() -> None:

@@ -111,6 +111,27 @@ def test_simulate_writes_the_results_of_the_first_examinees(
         assert len(lengths) == 1 + 2 * found["examinees"]
 
 
+def test_simulate_writes_the_results_of_the_folds_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = importlib.import_module("bnmind.adaptive.learning.learn")
+    learn, folds = module.learn, []
+
+    def slow(*parts: Any, **more: Any) -> Any:
+        folds.append(1)
+        if len(folds) == 2:
+            interrupt()
+        return learn(*parts, **more)
+
+    monkeypatch.setattr(module, "learn", slow)
+    monkeypatch.setattr("bnmind.lab.save_simulation", tables_alone)
+    words = ("--folds", "4", "--stop", "items:3", "--json")
+    heard = run("simulate", "bank.json", "--responses", "r.csv", *words)
+    assert heard.exit_code == 130
+    n = json.loads(heard.stdout)["examinees"]
+    assert f"the results are those of the {n} of" in heard.stderr
+    assert "examinees in the folds done" in heard.stderr
+    assert len(folds) == 2
+
+
 def test_evaluate_gives_intervals_and_judge_what_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
     from bnmind.adaptive.trees.cut_bounds import values_now
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -229,10 +230,8 @@ class Examinees:
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (
-            Examinees,
-            (self.items, self.responses, self.skills, self.levels, self.numbers),
-        )
+        make = partial(Examinees, numbers=self.numbers)
+        return (make, (self.items, self.responses, self.skills, self.levels))
 
     def __repr__(self) -> str:
         known = f", {len(self.skills)} skills known" if self.skills else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Self
 
@@ -237,8 +237,8 @@ class Responses(CheckedValue):
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        parts = (self.codes, self.items, self.examinees, self.groups, self.notes)
-        return (Responses, parts)
+        make = partial(Responses, groups=self.groups, notes=self.notes)
+        return (make, (self.codes, self.items, self.examinees))
 
     def __repr__(self) -> str:
         n, m = self.codes.shape

@@ -42,7 +42,7 @@ class SimulationOptions:
         `bnmind.lab.Cluster`.
     until
         Asked after each batch of examinees; if it returns true, the simulation ends with the
-        first examinees, whose tests are finished. `replay` does not ask it.
+        first examinees, whose tests are finished. `replay` asks it after each fold.
     pilot
         New items that are asked in each test to learn their parameters.
 

@@ -14,7 +14,7 @@ from bnmind.information import Floats
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["people_frame", "posteriors_frame", "side_by_side"]
+__all__ = ["examinee_names", "people_frame", "posteriors_frame", "side_by_side"]
 
 
 class _Run(Protocol):
@@ -45,12 +45,20 @@ class _Result(Protocol):
     def states(self) -> Sequence[Sequence[str]]: ...
     @property
     def levels(self) -> NDArray[Any]: ...
+    @property
+    def examinees(self) -> Sequence[str]: ...
     def __len__(self) -> int: ...
 
 
 def side_by_side(beliefs: BatchBelief) -> Floats:
     """Return the probability of each level of each skill, ``(examinees, levels of all skills)``."""
     return np.concatenate([beliefs.marginal(skill) for skill in beliefs.bank.skills], axis=1)
+
+
+def examinee_names(result: _Result) -> NDArray[Any]:
+    """Return the names of the examinees, or their numbers from 0, for data frames."""
+    names = result.examinees
+    return np.array(names, dtype=object) if names else np.arange(len(result))
 
 
 def people_frame(result: _Result) -> pd.DataFrame:
@@ -62,7 +70,7 @@ def people_frame(result: _Result) -> pd.DataFrame:
     for run in result.runs:
         columns: dict[str, Any] = {
             "selector": run.selector,
-            "examinee": np.arange(len(result)),
+            "examinee": examinee_names(result),
             "length": run.lengths,
         }
         for k, skill in enumerate(result.skills):
@@ -92,7 +100,7 @@ def posteriors_frame(result: _Result) -> pd.DataFrame:
         n = len(levels)
         columns: dict[str, Any] = {
             "selector": run.selector,
-            "examinee": np.repeat(rows, n),
+            "examinee": np.repeat(examinee_names(result)[rows], n),
             "step": np.repeat(steps, n),
             "skill": np.tile(np.array(skills, dtype=object), len(rows)),
             "level": np.tile(np.array(levels, dtype=object), len(rows)),

@@ -74,7 +74,8 @@ def replay(
     responses
         The responses of all examinees.
     selectors, stopper, options
-        As for `simulate`; the workers of the options get a fold each.
+        As for `simulate`; the workers of the options get a fold each. After a fold, ``until`` may
+        end the replay with the examinees of the folds done.
     folds, fold_seed
         As for `fold_numbers`.
     progress
@@ -117,7 +118,10 @@ def replay(
         done += len(rows)
         if progress is not None:
             progress(done * len(selectors), len(table) * len(selectors))
-    order = np.argsort(np.concatenate(members))
+        if asked.until is not None and asked.until():
+            break
+    tested = np.concatenate(members[: len(results)])
+    order = np.argsort(tested)
     runs = tuple(
         joined_runs(parts, order) for parts in zip(*(r.runs for r in results), strict=True)
     )
@@ -129,4 +133,5 @@ def replay(
         levels=np.concatenate([result.levels for result in results])[order],
         runs=runs,
         states=results[0].states,
+        examinees=tuple(table.examinees[row] for row in tested[order].tolist()),
     )

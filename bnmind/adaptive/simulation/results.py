@@ -15,7 +15,7 @@ from bnmind._values import CheckedValue, sealed
 from bnmind.adaptive.beliefs.batch_belief import MISSING, Responses
 from bnmind.adaptive.responses.examinees import Levels
 from bnmind.adaptive.simulation.measures import Measure
-from bnmind.adaptive.simulation.people import people_frame, posteriors_frame
+from bnmind.adaptive.simulation.people import examinee_names, people_frame, posteriors_frame
 from bnmind.adaptive.stopping.stopper import Reasons
 from bnmind.errors import InvalidArgumentError, UnknownNameError
 from bnmind.information import Floats
@@ -133,6 +133,8 @@ class SimulationResult(CheckedValue):
     """The results of each selector, in order."""
     states: tuple[tuple[str, ...], ...]
     """The names of the levels of each skill."""
+    examinees: tuple[str, ...] = ()
+    """The names of the examinees; empty if they are numbered from 0."""
 
     def __repr__(self) -> str:
         return f"SimulationResult({len(self)} examinees, {', '.join(self.selectors)})"
@@ -213,7 +215,7 @@ class SimulationResult(CheckedValue):
             answers = np.where(places == MISSING, MISSING, self.responses[rows, places])
             columns: dict[str, Any] = {
                 "selector": run.selector,
-                "examinee": rows,
+                "examinee": examinee_names(self)[rows],
                 "step": steps,
                 "item": np.array([*self.items, ""], dtype=object)[places],
                 "response": pd.array(np.where(answers == MISSING, 0, answers), dtype="Int64"),
@@ -288,7 +290,7 @@ class SimulationResult(CheckedValue):
         for run in self.runs:
             columns: dict[str, Any] = {
                 "selector": run.selector,
-                "examinee": np.arange(len(self)),
+                "examinee": examinee_names(self),
                 "length": run.lengths,
                 "reason": run.reasons.astype(object),
                 "impossible": run.impossible,

@@ -73,7 +73,7 @@ other folds, so that no examinee is tested with a bank that knows the answers. W
 
 The command writes tables (summary, curves, steps, exposure, lengths, people, attributes) and
 plots to the directory of --out. people.csv has the final profile of each examinee. After
-Ctrl-C, it writes the results of the first examinees, whose tests are finished.
+Ctrl-C, it writes the results of the examinees (or folds) whose tests are finished.
 
 \b
 Examples:
@@ -221,7 +221,7 @@ def simulate(options: SimulateOptions) -> None:
     tests.posteriors = options.posteriors
     if options.responses is None:
         result = tests.drawn(model, options.examinees or DEFAULT_EXAMINEES)
-    elif options.qmatrix is None and options.folds is None:
+    elif not _learns(options):
         answers = _answers(model, options.responses, options)
         result = tests.recorded(model, answers, options.profiles)
     else:
@@ -236,11 +236,15 @@ def simulate(options: SimulateOptions) -> None:
     else:
         show_simulation(result, options.out, written)
     if tests.interrupted:
-        say(
-            f"interrupted; the results are those of the first {len(result):,} of"
-            f" {tests.n_examinees:,} examinees"
-        )
+        who = f"{len(result):,} of {tests.n_examinees:,} examinees"
+        which = f"the {who} in the folds done" if _learns(options) else f"the first {who}"
+        say(f"interrupted; the results are those of {which}")
         raise typer.Exit(INTERRUPTED)
+
+
+def _learns(options: SimulateOptions) -> bool:
+    """Return whether the tests of each fold use parameters learned from the others."""
+    return options.qmatrix is not None or options.folds is not None
 
 
 def _check(options: SimulateOptions) -> None:
@@ -251,7 +255,7 @@ def _check(options: SimulateOptions) -> None:
     if (options.bank is None) == (options.qmatrix is None):
         got = "neither" if options.bank is None else "both"
         raise BnmindError(f"expected either a bank or --qmatrix, got {got}")
-    learns = options.qmatrix is not None or options.folds is not None
+    learns = _learns(options)
     if options.responses is None and learns:
         raise BnmindError("expected --responses to learn from with --qmatrix or --folds")
     if not learns and (options.max_guess, options.max_slip, options.starts) != (None,) * 3:
@@ -309,7 +313,8 @@ class _Tests:
         people = Examinees.recorded(bank, answers)
         if profiles is not None:
             people = with_profiles(people, bank, profiles, answers.examinees)
-        return self._simulated(bank, people)
+        found = self._simulated(bank, people)
+        return replace(found, examinees=answers.examinees[: len(found)])
 
     def _simulated(self, bank: ItemBank, people: Examinees) -> SimulationResult:
         from bnmind.adaptive import simulate as simulate_tests
@@ -360,18 +365,20 @@ class _Tests:
 
         if any(design.eligibility is not None for design in self.designs.values()):
             raise BnmindError("expected a design without r_max for --qmatrix or --folds")
-        return working(
+        self.n_examinees = len(answers)
+        result, self.interrupted = until_interrupted(
             "learning and testing",
-            lambda report: replay(
+            lambda report, until: replay(
                 lambda others: prior_of(self.prior, learn(others, model, options=options).bank),
                 answers,
                 self.selectors,
                 self.stopper,
                 folds=folds,
-                options=self._options(),
+                options=replace(self._options(), until=until),
                 progress=report,
             ),
         )
+        return result
 
 
 def _answers(bank: ItemBank, path: Path, options: SimulateOptions) -> Responses:
