@@ -22,6 +22,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequen
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import httpx2
@@ -130,13 +131,19 @@ async def crowd(address: str, options: argparse.Namespace) -> list[Request]:
 
 
 @contextmanager
-def server() -> Iterator[tuple[str, int, float]]:
-    """Start a server on two processors; give its address, its process, and how long it took."""
+def server(folder: str) -> Iterator[tuple[str, int, float]]:
+    """Start a server on two processors; give its address, its process, and how long it took.
+
+    In the folder the server remembers its port and its key.
+    """
     mine = os.sched_getaffinity(0)
     os.sched_setaffinity(0, sorted(mine)[:2])  # the server inherits it
     begun = time.perf_counter()
     process = subprocess.Popen(
-        [sys.executable, "-m", "bnmind", "web"], stdout=subprocess.PIPE, text=True
+        [sys.executable, "-m", "bnmind", "web"],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "XDG_CONFIG_HOME": folder},
     )
     os.sched_setaffinity(0, mine)
     assert process.stdout is not None
@@ -184,7 +191,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     if unknown := set(options.visits) - set(VISITS):
         parser.error(f"expected some of {', '.join(VISITS)}, got {', '.join(unknown)}")
-    with server() as (address, process, start):
+    with TemporaryDirectory() as folder, server(folder) as (address, process, start):
         load, begun = os.getloadavg()[0], time.perf_counter()
         used, own = processor_seconds(process), time.process_time()
         requests = asyncio.run(crowd(address, options))

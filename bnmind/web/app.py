@@ -14,7 +14,6 @@ from bnmind.web import pages
 from bnmind.web.base.faults import add_faults
 from bnmind.web.base.page import STATIC
 from bnmind.web.base.safety import Guard
-from bnmind.web.base.sessions import Sessions
 from bnmind.web.base.settings import WebSettings
 from bnmind.web.base.work import Work, load
 from bnmind.web.mastermind import game_api, play_api
@@ -67,7 +66,6 @@ def create_app(
         redirect_slashes=False,
     )
     app.state.settings = chosen
-    app.state.sessions = Sessions(chosen)
     app.state.work = Work(chosen)
     app.state.models = Models()
     app.state.tests = tests or offered_demonstration()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -18,6 +19,8 @@ WEB_HELP = """Serve pages on which to play Mastermind and to get help in a game,
 The command prints the address to open in a browser, and serves until Ctrl-C. Pages load nothing
 from the internet. By default only this machine can reach them. With another --host, other machines
 can, and the printed address has a token that every visitor needs; the connection is not encrypted.
+
+The server remembers its port and a key, so that games go on after a restart, at the same address.
 
 \b
 Examples:
@@ -35,7 +38,10 @@ class WebOptions:
         str, typer.Option("--host", metavar="ADDRESS", help="The address to listen at.")
     ] = "127.0.0.1"
     port: Annotated[
-        int, typer.Option("--port", min=0, max=65535, help="The port; 0 takes a free one.")
+        int,
+        typer.Option(
+            "--port", min=0, max=65535, help="The port; 0 takes the last one, or a free one."
+        ),
     ] = 0
     browser: Annotated[
         bool, typer.Option("--open", help="Open the address in the browser of this machine.")
@@ -53,7 +59,8 @@ def web(options: WebOptions) -> None:
             missing.name or "",
         ) from missing
 
-    place = opened(options.host, options.port)
+    folder = Path(typer.get_app_dir("bnmind"), "web")
+    place = opened(options.host, options.port, folder=folder)
 
     def ready() -> None:
         tell(f"bnmind is at {place.address}")

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import base64
+import hmac
 import secrets
 import socket
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import uvicorn
 
 from bnmind.errors import InvalidArgumentError
 from bnmind.web.app import create_app
+from bnmind.web.base.remembered import key_of, port_of, remember_port
 from bnmind.web.base.settings import LOOPBACK, WebSettings, is_loopback
 
 __all__ = ["Opened", "opened", "serve"]
@@ -27,7 +31,7 @@ class Opened:
     settings: WebSettings
 
 
-def opened(host: str, port: int) -> Opened:
+def opened(host: str, port: int, *, folder: Path | None = None) -> Opened:
     """Open an address.
 
     Parameters
@@ -35,13 +39,41 @@ def opened(host: str, port: int) -> Opened:
     host
         The address to listen at. If other machines can reach it, visitors need a token.
     port
-        The port; 0 for any that is free.
+        The port; 0 for that of the last time if it is free, otherwise for any that is.
+    folder
+        Where the server remembers its key and its port; None if it is to remember nothing.
 
     Raises
     ------
     InvalidArgumentError
         If the address cannot be opened.
     """
+    last = port_of(folder) if folder is not None and port == 0 else 0
+    try:
+        listener = _listener(host, last or port)
+    except InvalidArgumentError:
+        if not last:
+            raise
+        listener = _listener(host, port)
+    key = secrets.token_bytes(32)
+    if folder is not None:
+        key = key_of(folder)
+        remember_port(folder, listener.getsockname()[1])
+    if is_loopback(host):
+        token = None
+        hosts: tuple[str, ...] | None = LOOPBACK
+    else:
+        token, hosts = (
+            base64.urlsafe_b64encode(hmac.digest(key, b"token", "sha256")[:24]).decode(),
+            None,
+        )
+    name = f"[{host}]" if ":" in host else host
+    query = "" if token is None else f"?token={token}"
+    address = f"http://{name}:{listener.getsockname()[1]}/{query}"
+    return Opened(listener, address, WebSettings(token=token, hosts=hosts, key=key))
+
+
+def _listener(host: str, port: int) -> socket.socket:
     try:
         family, kind, _, _, place = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
@@ -60,15 +92,7 @@ def opened(host: str, port: int) -> Opened:
             f"cannot listen at {host}, port {port}: {reason}; choose another --host or --port",
             (host, port),
         ) from fault
-    if is_loopback(host):
-        token = None
-        hosts: tuple[str, ...] | None = LOOPBACK
-    else:
-        token, hosts = secrets.token_urlsafe(24), None
-    name = f"[{host}]" if ":" in host else host
-    query = "" if token is None else f"?token={token}"
-    address = f"http://{name}:{listener.getsockname()[1]}/{query}"
-    return Opened(listener, address, WebSettings(token=token, hosts=hosts))
+    return listener
 
 
 def serve(place: Opened, *, ready: Callable[[], None] = lambda: None) -> None:

@@ -28,13 +28,14 @@ pytestmark = [
 
 
 @pytest.fixture(scope="module")
-def address() -> Iterator[str]:
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    memory = str(tmp_path_factory.mktemp("memory"))
     server = subprocess.Popen(
         [sys.executable, "-m", "bnmind", "web"],
         stdout=subprocess.PIPE,
         text=True,
         cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env={**os.environ, "PYTHONPATH": str(ROOT), "XDG_CONFIG_HOME": memory},
     )
     assert server.stdout is not None
     found = re.search(r"http\S+(?=/\s)", server.stdout.readline())

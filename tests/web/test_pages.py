@@ -6,6 +6,7 @@ import json
 import re
 import socket
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 import uvicorn
@@ -13,6 +14,7 @@ import uvicorn
 from bnmind.cli.app import app
 from bnmind.errors import InvalidArgumentError
 from bnmind.web.base.page import AREAS, STATIC
+from bnmind.web.base.remembered import key_of, port_of, remember_port
 from bnmind.web.server import opened
 from tests.web.clients import client
 
@@ -119,6 +121,34 @@ def test_other_machines_need_a_token() -> None:
         assert token not in repr(place.listener)
 
 
+def test_the_server_is_at_the_same_address_with_the_same_token_next_time(tmp_path: Path) -> None:
+    folder = tmp_path / "bnmind" / "web"
+    first = opened("0.0.0.0", 0, folder=folder)
+    with first.listener:
+        meanwhile = opened("0.0.0.0", 0, folder=folder)  # another port: the first is in use
+        meanwhile.listener.close()
+        assert meanwhile.address != first.address
+    second = opened("0.0.0.0", 0, folder=folder)
+    second.listener.close()
+    assert second.address == meanwhile.address
+    assert second.settings == first.settings
+    assert folder.stat().st_mode & 0o077 == 0  # nobody else may read the key
+    other = opened("0.0.0.0", 0)
+    other.listener.close()
+    assert other.settings.token != first.settings.token
+
+
+@pytest.mark.parametrize("content", ["", "70000", "-1", "x", "²"])
+def test_a_broken_memory_is_not_used(tmp_path: Path, content: str) -> None:
+    (tmp_path / "port").write_text(content, encoding="utf-8")
+    (tmp_path / "key").write_text(content, encoding="utf-8")
+    assert port_of(tmp_path) == 0
+    assert len(key_of(tmp_path)) == 32
+    no_folder = tmp_path / "key" / "below-a-file"
+    assert key_of(no_folder) != key_of(no_folder)
+    remember_port(no_folder, 8080)
+
+
 def test_an_address_in_use_is_refused() -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
@@ -134,7 +164,7 @@ def test_an_impossible_address_is_refused(host: str) -> None:
 
 
 def test_the_command_says_where_it_is(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     async def answers(self: uvicorn.Server, sockets: object = None) -> None:
         self.should_exit = True
@@ -149,9 +179,11 @@ def test_the_command_says_where_it_is(
     visited: list[str] = []
     monkeypatch.setattr(uvicorn.Server, "startup", answers)
     monkeypatch.setattr(uvicorn.Server, "run", run)
+    monkeypatch.setattr("typer.get_app_dir", lambda name: str(tmp_path / name))
     monkeypatch.setattr("webbrowser.open_new_tab", visited.append)
     with pytest.raises(SystemExit):
         app(["web", "--open"], prog_name="bnmind")
     said = capsys.readouterr().out
     assert re.match(r"bnmind is at http://127\.0\.0\.1:\d+/\nCtrl-C stops it\.\n", said)
     assert visited == [said.split()[3]]
+    assert f":{port_of(tmp_path / 'bnmind' / 'web')}/" in visited[0]

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from itertools import product
 
-from bnmind.web.base.sessions import SESSION_COOKIE
+import pytest
+
+from bnmind.web.base.sealed import hidden_number
+from bnmind.web.base.settings import WebSettings
 from tests.web.clients import SMALL, asked, client, refused
 
+COOKIE = "bnmind-play"
 TRUE = {**SMALL, "noise": "exact"}
 CODES = [f"{a}{b}" for a, b in product("123", repeat=2)]
 
@@ -15,7 +20,7 @@ def test_there_is_no_game_before_it_begins() -> None:
     browser = client()
     assert browser.get("/api/play").json() == {"board": None}
     assert "begin a new one" in refused(browser, "/api/play/guess", {"guess": "11"})
-    assert SESSION_COOKIE not in browser.cookies
+    assert COOKIE not in browser.cookies
 
 
 def test_a_game_is_played_to_the_end() -> None:
@@ -92,19 +97,78 @@ def test_visitors_do_not_see_each_other() -> None:
     other._transport = one._transport  # the same server
     assert other.get("/api/play").json() == {"board": None}
     asked(other, "/api/play", {**TRUE, "pegs": 3})
-    assert one.cookies[SESSION_COOKIE] != other.cookies[SESSION_COOKIE]
+    assert one.cookies[COOKIE] != other.cookies[COOKIE]
     assert one.get("/api/play").json()["board"]["pegs"] == 2
 
 
-def test_an_id_that_was_not_given_is_not_taken() -> None:
+def test_a_game_goes_on_after_a_restart_of_the_server_with_the_same_key() -> None:
+    key = b"k" * 32
+    before = client(key=key)
+    asked(before, "/api/play", {**TRUE, "prior": "only-once", "most_guesses": 9})
+    asked(before, "/api/play/guess", {"guess": "11"})
+    asked(before, "/api/play/hint")
+    asked(before, "/api/play/undo")
+    state = asked(before, "/api/play/guess", {"guess": "22"})
+    after = client(key=key)
+    after.cookies = before.cookies
+    assert after.get("/api/play").json() == before.get("/api/play").json() == {**state, "hints": 1}
+    code = asked(before, "/api/play/give-up")["secret"]
+    assert asked(after, "/api/play/guess", {"guess": code})["won"]
+    other = client(key=b"l" * 32)
+    other.cookies = before.cookies
+    assert other.get("/api/play").json() == {"board": None}
+
+
+def test_the_longest_game_fits_a_cookie() -> None:
     browser = client()
-    browser.cookies.set(SESSION_COOKIE, "planted")
-    answer = browser.post("/api/play", json=TRUE)
-    cookie = answer.headers["set-cookie"]
-    assert "planted" not in cookie
-    assert len(cookie.partition("=")[2].partition(";")[0]) >= 40
+    setting = {"pegs": 12, "colors": 10, "noise": "independent:0.123456789", "prior": "two-color"}
+    asked(browser, "/api/play", setting)
+    for number in range(39):
+        guess = " ".join(str((number * k * k + k) % 10 + 1) for k in range(12))
+        state = asked(browser, "/api/play/guess", {"guess": guess})
+    assert len(state["rows"]) == 39
+    assert len(browser.cookies[COOKIE]) < 3000  # browsers keep 4096 bytes
+
+
+def test_a_game_is_kept_out_of_reach_and_nobody_else_can_write_it() -> None:
+    browser = client()
+    cookie = browser.post("/api/play", json=TRUE).headers["set-cookie"]
     for flag in ("HttpOnly", "SameSite=strict", "Max-Age"):
         assert flag in cookie
+    good = browser.cookies[COOKIE]
+    for bad in ("planted", good[:-1], "x" + good, good[:5] + "A" + good[6:], "", "." * 3):
+        browser.cookies.clear()
+        browser.cookies.set(COOKIE, bad)
+        assert browser.get("/api/play").json() == {"board": None}, bad
+
+
+def test_hints_do_not_take_back_what_was_guessed_meanwhile() -> None:
+    browser = client()
+    state = asked(browser, "/api/play", {"noise": "false:0.2"})
+    before = browser.cookies[COOKIE]
+    asked(browser, "/api/play/hint")
+    assert browser.cookies[COOKIE] == before
+    assert browser.get("/api/play").json() == {**state, "hints": 1}
+    assert asked(browser, "/api/play", {"noise": "false:0.2"})["hints"] == 0  # another game
+
+
+def test_a_game_is_forgotten_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    browser = client(kept_seconds=60)
+    asked(browser, "/api/play", TRUE)
+    assert browser.get("/api/play").json()["board"] is not None
+    now = time.time()
+    monkeypatch.setattr("itsdangerous.timed.time.time", lambda: now + 62)
+    assert browser.get("/api/play").json() == {"board": None}
+
+
+def test_the_hidden_number_needs_the_key() -> None:
+    first, second = WebSettings(), WebSettings()
+    assert first.key != second.key
+    assert len(first.key) >= 32
+    assert repr(first.key) not in repr(first)
+    numbers = {hidden_number(s, name) for s in (first, second) for name in ("a", "b")}
+    assert len(numbers) == 4
+    assert all(0 <= number < 2**63 for number in numbers)
 
 
 def test_games_that_the_server_cannot_play_are_refused() -> None:

@@ -12,7 +12,6 @@ import pytest
 from fastapi import Request
 
 from bnmind.web.base.safety import POLICY, TOKEN_COOKIE
-from bnmind.web.base.sessions import Sessions
 from bnmind.web.base.settings import WebSettings, is_loopback
 from bnmind.web.base.work import BusyError, GoneError, SlowError, Work
 from tests.web.clients import SMALL, client, refused
@@ -134,28 +133,6 @@ def test_files_of_the_machine_cannot_be_reached() -> None:
 )
 def test_only_this_machine_reaches_loopback(host: str, local: bool) -> None:
     assert is_loopback(host) == local
-
-
-# --- Visitors -------------------------------------------------------------------------------------
-
-
-def test_visitors_are_forgotten_in_time_and_in_number() -> None:
-    now = 0.0
-    sessions = Sessions(WebSettings(idle_seconds=10, most_sessions=2), clock=lambda: now)
-    first = sessions.put(None, "play", 1)
-    now = 6.0
-    second = sessions.put(None, "play", 2)
-    assert sessions.put(first, "watch", 3) == first
-    now = 12.0
-    assert (sessions.get(first, "play"), sessions.get(first, "watch")) == (1, 3)
-    now = 15.0
-    third = sessions.put(None, "play", 4)  # the second was away for longest
-    assert sessions.get(second, "play") is None
-    assert len(sessions) == 2
-    now = 16.5
-    assert sessions.get(first, "play") is None
-    assert sessions.get(third, "play") == 4
-    assert len({first, second, third}) == 3
 
 
 # --- Work -----------------------------------------------------------------------------------------

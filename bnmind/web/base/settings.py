@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ipaddress
-from dataclasses import dataclass
+import secrets
+from dataclasses import dataclass, field
+from functools import partial
 
 __all__ = ["LOOPBACK", "WebSettings", "is_loopback"]
 
@@ -15,7 +17,7 @@ LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 class WebSettings:
     """The settings of the server."""
 
-    token: str | None = None
+    token: str | None = field(default=None, repr=False)
     """A secret that every visitor must present; None if everyone on this machine may come in."""
     hosts: tuple[str, ...] | None = LOOPBACK
     """The host names that requests may have; None for any. With fixed names, a page elsewhere
@@ -30,10 +32,10 @@ class WebSettings:
     """How many requests are computed at the same time."""
     most_waiting: int = 60
     """How many more requests may wait for a worker."""
-    most_sessions: int = 2000
-    """How many visitors are remembered; the one that was away for longest is forgotten first."""
-    idle_seconds: float = 12 * 3600.0
-    """A visitor who was away for longer is forgotten, in seconds."""
+    key: bytes = field(default_factory=partial(secrets.token_bytes, 32), repr=False)
+    """A secret that signs the cookies of visitors; see `bnmind.web.base.sealed`."""
+    kept_seconds: int = 30 * 24 * 3600
+    """How long a browser keeps what its visitor has begun, in seconds."""
 
 
 def is_loopback(host: str) -> bool:

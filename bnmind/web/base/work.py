@@ -63,8 +63,15 @@ class Work:
             settings.workers, thread_name_prefix="bnmind web", initializer=load
         )
         self._present: set[Stoppable[Any]] = set()
+        self._is_loaded = False
         self.is_warm = False
         """Whether compiled code is loaded, so that answers may use it at no cost."""
+
+    async def loaded(self, request: Request) -> None:
+        """Wait until everything is imported; from then on short work may be done at once."""
+        if not self._is_loaded:
+            await self.run(request, load)
+            self._is_loaded = True
 
     async def run(self, request: Request, function: Callable[[], _T]) -> _T:
         """Return the result of a function.

@@ -1,12 +1,14 @@
 """The JSON API of a game against the server, which hides a code and distorts its replies.
 
-The game is a value in the visitor's session; nobody else's session has it.
+The visitor's browser keeps the game, see `bnmind.web.base.sealed`: its setting, its guesses, and a
+number. The hidden code and the luck follow from this number and the key of the server.
 """
 
 from __future__ import annotations
 
 import secrets
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter, Request, Response
@@ -15,19 +17,20 @@ from pydantic import Field
 from bnmind.errors import InvalidHistoryError
 from bnmind.web.base import words
 from bnmind.web.base.form import Form
-from bnmind.web.base.sessions import Sessions, remember, visitor
+from bnmind.web.base.sealed import hidden_number, keep, kept
 from bnmind.web.base.work import work_of
 from bnmind.web.mastermind.game_answers import suggest
 from bnmind.web.mastermind.games import UNKNOWN, GameQuestion, Setting
 
 if TYPE_CHECKING:
+    from bnmind.lab.mastermind.code_maker import CodeMaker
     from bnmind.lab.mastermind.hidden_game import HiddenGame
 
 __all__ = ["router"]
 
 router = APIRouter(prefix="/api/play", tags=["A game against the server"])
 
-_NAME = "play"
+_NAME, _HINTS = "play", "hints"
 
 
 class NewGame(Setting):
@@ -43,55 +46,57 @@ class Guess(Form):
     guess: str = Field(max_length=80, examples=["1123"])
 
 
+@dataclass(frozen=True)
 class _Played:
     """A game with the setting that it was begun with."""
 
-    def __init__(self, setting: NewGame, game: HiddenGame) -> None:
-        self.setting = setting
-        self.game = game
+    identity: str
+    """A number, as text, that determines the hidden code for those who have the key."""
+    setting: NewGame
+    game: HiddenGame
 
 
 @router.post("", summary="Begin a game")
 async def begin(setting: NewGame, request: Request, response: Response) -> dict[str, Any]:
     """Hide a new code. The game before, if any, is forgotten."""
-    played = await work_of(request).run(request, partial(_begun, setting))
-    remember(request, response, _NAME, played)
-    return _state(played)
+    identity = secrets.token_urlsafe(16)
+    work = partial(_begun, identity, setting, hidden_number(request.app.state.settings, identity))
+    return _kept(request, response, await work_of(request).run(request, work))
 
 
 @router.get("", summary="The game so far")
 async def state(request: Request) -> dict[str, Any]:
     """Return the game so far; `board` is null if none was begun."""
-    played = _sessions(request).get(visitor(request), _NAME)
+    played = await _found(request)
     return {"board": None} if played is None else _state(played)
 
 
 @router.post("/guess", summary="Make a guess")
 async def guess(made: Guess, request: Request, response: Response) -> dict[str, Any]:
     """Answer a guess through the noise. A win is always reported truthfully."""
-    played = _played(request)
+    played = await _played(request)
     game = played.game.guess(played.game.maker.board.parse(made.guess))
-    return _changed(request, response, played, game)
+    return _kept(request, response, replace(played, game=game))
 
 
 @router.post("/undo", summary="Take the last guess back")
 async def undo(request: Request, response: Response) -> dict[str, Any]:
     """Take the last guess back. The same guess will get the same reply."""
-    played = _played(request)
-    return _changed(request, response, played, played.game.undo())
+    played = await _played(request)
+    return _kept(request, response, replace(played, game=played.game.undo()))
 
 
 @router.post("/give-up", summary="See the code")
 async def give_up(request: Request, response: Response) -> dict[str, Any]:
     """Give up, and see the code and the true replies."""
-    played = _played(request)
-    return _changed(request, response, played, played.game.give_up())
+    played = await _played(request)
+    return _kept(request, response, replace(played, game=played.game.give_up()))
 
 
 @router.post("/hint", summary="A good guess, and why")
 async def hint(request: Request, response: Response) -> dict[str, Any]:
     """Return what `suggest` says about the game so far."""
-    played = _played(request)
+    played = await _played(request)
     if played.game.is_over:
         raise InvalidHistoryError("the game is over; start a new one, or undo")
     board = played.game.maker.board
@@ -102,46 +107,68 @@ async def hint(request: Request, response: Response) -> dict[str, Any]:
     question = GameQuestion.model_validate({**setting, "turns": rows, "goes_on": True})
     work = work_of(request)
     answer = await work.run(request, partial(suggest, question, once=not work.is_warm))
-    now = _played(request)  # the visitor may have gone on meanwhile
-    remember(request, response, _NAME, _Played(now.setting, now.game.with_hint()))
+    # Not with the game: the visitor may have gone on meanwhile.
+    keep(request, response, _HINTS, {"game": played.identity, "hints": played.game.hints + 1})
     return answer
 
 
-def _begun(setting: NewGame) -> _Played:
+def _begun(identity: str, setting: NewGame, seed: int) -> _Played:
     from bnmind.errors import InvalidChannelError
-    from bnmind.lab.mastermind.code_maker import CodeMaker
     from bnmind.lab.mastermind.hidden_game import HiddenGame
 
     if setting.noise.strip() == UNKNOWN:
         raise InvalidChannelError("choose how often replies are false", setting.noise)
     setting.start()  # a game without hints would be refused later
-    maker = CodeMaker.from_seed(
-        setting.channel().revealed(),
-        secrets.randbits(63),
-        turns=setting.most_guesses,
-        prior=setting.drawn_from(),
+    return _Played(identity, setting, HiddenGame(_maker(setting, seed)))
+
+
+@lru_cache(maxsize=512)
+def _maker(setting: NewGame, seed: int) -> CodeMaker:
+    from bnmind.lab.mastermind.code_maker import CodeMaker
+
+    return CodeMaker.from_seed(
+        setting.channel().revealed(), seed, turns=setting.most_guesses, prior=setting.drawn_from()
     )
-    return _Played(setting, HiddenGame(maker))
 
 
-def _sessions(request: Request) -> Sessions:
-    sessions: Sessions = request.app.state.sessions
-    return sessions
+async def _found(request: Request) -> _Played | None:
+    """Return the game that the visitor's browser has kept, if there is one."""
+    fields = kept(request, _NAME)
+    if fields is None:
+        return None
+    await work_of(request).loaded(request)
+    from bnmind.lab.mastermind.hidden_game import HiddenGame
+
+    identity, setting = fields["game"], NewGame.model_validate(fields["setting"])
+    hinted = kept(request, _HINTS) or {}
+    game = HiddenGame(
+        _maker(setting, hidden_number(request.app.state.settings, identity)),
+        tuple(tuple(guess) for guess in fields["guesses"]),
+        given_up=fields["given_up"],
+        undone=fields["undone"],
+        hints=hinted["hints"] if hinted.get("game") == identity else 0,
+    )
+    return _Played(identity, setting, game)
 
 
-def _played(request: Request) -> _Played:
-    played: _Played | None = _sessions(request).get(visitor(request), _NAME)
+async def _played(request: Request) -> _Played:
+    played = await _found(request)
     if played is None:
         raise InvalidHistoryError("there is no game, or it was forgotten; begin a new one")
     return played
 
 
-def _changed(
-    request: Request, response: Response, played: _Played, game: HiddenGame
-) -> dict[str, Any]:
-    after = _Played(played.setting, game)
-    remember(request, response, _NAME, after)
-    return _state(after)
+def _kept(request: Request, response: Response, played: _Played) -> dict[str, Any]:
+    """Let the browser keep a game, and return what the player may know."""
+    fields = {
+        "game": played.identity,
+        "setting": played.setting.model_dump(exclude_defaults=True),
+        "guesses": played.game.guesses,
+        "given_up": played.game.given_up,
+        "undone": played.game.undone,
+    }
+    keep(request, response, _NAME, fields)
+    return _state(played)
 
 
 def _state(played: _Played) -> dict[str, Any]:
