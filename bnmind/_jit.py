@@ -29,7 +29,9 @@ __all__ = [
     "being_compiled",
     "njit",
     "njit_superword",
+    "not_stopping",
     "run_plainly",
+    "stopping",
 ]
 
 MOST_PLAIN_WORK = 2_000_000
@@ -48,6 +50,28 @@ def being_compiled() -> tuple[str, ...]:
     Programs can use this to explain why a first call takes long.
     """
     return tuple(_being_compiled)
+
+
+_stopping: set[int] = set()
+"""Threads that are to raise KeyboardInterrupt before their next kernel."""
+
+
+def stopping(thread: int) -> None:
+    """Let a thread raise KeyboardInterrupt before its next kernel.
+
+    Machine code may call Python to create its result, and must not be interrupted there. Before a
+    kernel this is safe.
+    """
+    _stopping.add(thread)
+
+
+def not_stopping(thread: int) -> bool:
+    """Take `stopping` back, and return whether it was not too late."""
+    try:
+        _stopping.remove(thread)
+    except KeyError:
+        return False
+    return True
 
 
 class _Mode(threading.local):
@@ -114,6 +138,8 @@ class Kernel(KernelSource):
         return may_be_cached(self)
 
     def __call__(self, *arguments: Any) -> Any:
+        if _stopping and not_stopping(threading.get_ident()):
+            raise KeyboardInterrupt
         if _mode.is_plain:
             return self.function(*arguments)
         try:

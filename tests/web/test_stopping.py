@@ -14,6 +14,7 @@ from functools import partial
 import pytest
 from fastapi import Request
 
+from bnmind import _jit
 from bnmind.web.base.settings import WebSettings
 from bnmind.web.base.stopping import Stoppable, StoppedError
 from bnmind.web.base.work import GoneError, SlowError, Work
@@ -85,6 +86,35 @@ def test_compiling_is_not_interrupted() -> None:
         assert not work.stop()
         release.set()
         assert future.result(10) == 3
+
+
+def test_a_kernel_is_finished_and_the_next_one_does_not_begin() -> None:
+    begun, calls, is_released = threading.Event(), [], [False]
+
+    def spin() -> None:
+        calls.append(1)
+        begun.set()
+        while not is_released[0]:
+            pass
+
+    kernel = _jit.njit(spin)
+
+    def twice() -> None:
+        kernel()
+        kernel()
+
+    with ThreadPoolExecutor(1) as threads:
+        work = Stoppable(partial(_jit.run_plainly, twice))
+        future = threads.submit(work)
+        begun.wait(10)
+        assert not work.stop()
+        is_released[0] = True
+        with pytest.raises(StoppedError):
+            future.result(10)
+        assert work.stop()
+        assert len(calls) == 1
+        is_released[0] = True
+        assert threads.submit(Stoppable(partial(_jit.run_plainly, spin))).result(10) is None
 
 
 @pytest.mark.parametrize(

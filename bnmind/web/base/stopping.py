@@ -1,8 +1,10 @@
 """Work in a thread that another thread can stop.
 
 The library stops at Ctrl-C and loses nothing: everywhere it is ready for a `KeyboardInterrupt`.
-Work of a visitor is stopped in the same way, by this exception in its own thread. Compiled code and
-NumPy finish the call that they are in, which the library keeps to a fraction of a second.
+Work of a visitor is stopped in the same way, by this exception in its own thread. Where it would
+do harm, it waits: in imports, in the compiler and in a database, which hold locks, and in kernels,
+whose machine code ends with a call of Python that must not fail. The library keeps single kernels
+and calls of NumPy to a fraction of a second.
 """
 
 from __future__ import annotations
@@ -11,7 +13,10 @@ import ctypes
 import sys
 import threading
 from collections.abc import Callable
+from enum import Enum
 from typing import Generic, TypeVar
+
+from bnmind import _jit
 
 __all__ = ["Stoppable", "StoppedError"]
 
@@ -41,6 +46,7 @@ class Stoppable(Generic[_T]):
         self._lock = threading.Lock()
         self._thread: int | None = None
         self._is_wanted = True
+        self._is_before_kernel = False
 
     def __call__(self) -> _T:
         """Return the result of the function.
@@ -63,21 +69,42 @@ class Stoppable(Generic[_T]):
             raise StoppedError from None
 
     def stop(self) -> bool:
-        """Stop the work; return False if that is not possible now, and must be tried again."""
+        """Stop the work; return False if it goes on, and has to be stopped again in a moment."""
         with self._lock:
-            if self._thread is not None:
-                if not _can_be_interrupted(self._thread):
-                    return False
-                _interrupt(self._thread, ctypes.py_object(KeyboardInterrupt))
-                self._thread = None  # once only: a second one might meet the cleaning up
             self._is_wanted = False
+            thread = self._thread
+            if thread is None:
+                return True
+            if self._is_before_kernel and not _jit.not_stopping(thread):
+                self._thread = None  # the exception is on its way
+                return True
+            place = _place(thread)
+            self._is_before_kernel = place is _Place.KERNEL
+            if self._is_before_kernel:
+                _jit.stopping(thread)
+            if place is not _Place.ANYWHERE:
+                return False
+            _interrupt(thread, ctypes.py_object(KeyboardInterrupt))
+            if _place(thread) is not _Place.ANYWHERE:  # it has run on meanwhile
+                _interrupt(thread, None)
+                return False
+            self._thread = None  # once only: a second one might meet the cleaning up
             return True
 
     def _leave(self) -> None:
         """Be out of reach, also of an interruption that is on its way."""
         with self._lock:
             self._thread = None
+            _jit.not_stopping(threading.get_ident())
             _interrupt(threading.get_ident(), None)
+
+
+class _Place(Enum):
+    """Where a thread is."""
+
+    ANYWHERE = "where it may be interrupted"
+    KERNEL = "in a kernel"
+    LOCKED = "in a package that holds locks"
 
 
 def _interrupt(thread: int, exception: ctypes.py_object[type[BaseException]] | None) -> None:
@@ -85,11 +112,14 @@ def _interrupt(thread: int, exception: ctypes.py_object[type[BaseException]] | N
     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), exception)
 
 
-def _can_be_interrupted(thread: int) -> bool:
-    """Return whether a thread imports nothing and compiles nothing just now."""
+def _place(thread: int) -> _Place:
+    """Return where a thread is; it may run on as soon as this thread lets it."""
     frame = sys._current_frames().get(thread)
+    place = _Place.ANYWHERE
     while frame is not None and frame.f_globals is not globals():
         if str(frame.f_globals.get("__name__")).partition(".")[0] in _HOLDING:
-            return False
+            return _Place.LOCKED
+        if frame.f_globals is vars(_jit):
+            place = _Place.KERNEL
         frame = frame.f_back
-    return True
+    return place
