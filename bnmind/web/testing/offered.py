@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
 import secrets
+import shutil
 import tempfile
 import threading
 from collections.abc import Callable
@@ -97,20 +99,21 @@ def offered_test(given: GivenTest, url: str, *, needs_code: bool) -> OfferedTest
 
 def offered_demonstration() -> OfferedTest:
     """Return a test that needs no files; its database is gone when the server stops."""
-    folders: list[tempfile.TemporaryDirectory[str]] = []
+    folders: list[str] = []
 
     def opened() -> LiveTests:
         from bnmind.web.testing.live import LiveTests
         from bnmind.web.testing.plan import demonstration_plan
         from bnmind.web.testing.store import Store
 
-        folders.append(tempfile.TemporaryDirectory(prefix="bnmind-", ignore_cleanup_errors=True))
-        store = Store(f"sqlite:///{Path(folders[0].name, 'demonstration.sqlite')}")
+        folders.append(tempfile.mkdtemp(prefix="bnmind-"))
+        atexit.register(closed)  # also if the application is never closed
+        store = Store(f"sqlite:///{Path(folders[0], 'demonstration.sqlite')}")
         return LiveTests(demonstration_plan(), store, needs_code=False)
 
     def closed() -> None:
         for folder in folders:
-            folder.cleanup()
+            shutil.rmtree(folder, ignore_errors=True)
 
     return OfferedTest(opened, needs_code=False, is_demonstration=True, closed=closed)
 
