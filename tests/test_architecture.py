@@ -99,6 +99,7 @@ ORDER = (
     ("lab.statistics",),
     ("lab.drawing",),
     ("lab.mastermind", "lab.adaptive"),
+    ("lab.mastermind.live",),
     ("lab.experiments",),
     ("lab.stores",),
     ("lab.reproductions.base",),

@@ -61,7 +61,7 @@ def test_entropy_most_probable_codes_and_doubts_are_shown() -> None:
     assert "10.34 bits unknown" in shown
     assert "Most probable: " in shown
     assert "contradict" in shown
-    assert "Most likely wrong: 1122 0b" in shown
+    assert "  1  (A)(A)(B)(B)  1122  0b0w  false: 50.0 %" in shown
 
 
 def test_every_reply_is_saved_and_the_same_command_resumes() -> None:
@@ -71,10 +71,10 @@ def test_every_reply_is_saved_and_the_same_command_resumes() -> None:
     assert [path.name for path in Path().iterdir()] == [SAVE.name]
     shown = _play("234", "0b2w", options=options).stdout
     assert "Resumed" in shown
-    assert "112 1b1w" in shown
+    assert "(A)(A)(B)  112  1b1w" in shown
     assert _turns() == ["112 1b1w", "234 0b2w"]
     # What is not asked for is as saved.
-    assert "3x4, noise false:0.2" in _play("q").stdout
+    assert "3x4, colors A to D or 1 to 4, noise false:0.2." in _play("q").stdout
 
 
 def test_turns_are_replayed_as_work_that_can_be_interrupted(
@@ -121,7 +121,7 @@ def test_undo_at_the_reply_takes_the_guess_back() -> None:
 
 def test_undo_after_the_end_takes_the_win_back() -> None:
     shown = _play("1123", "4b0w", "u", "1145", "20", "q").stdout
-    assert "The code is 1123, found in 1 guess." in shown
+    assert "1123 is the code, found in 1 guess." in shown
     assert "undone: 1123 4b0w" in shown
     assert _turns() == ["1145 2b0w"]
     assert _saved()["over"] is False
@@ -141,7 +141,7 @@ def test_undo_at_the_limit_of_guesses_takes_the_last_turn_back() -> None:
 
 def test_a_game_over_is_not_resumed() -> None:
     shown = _play("1123", "11", "2145", "40", "").stdout
-    assert "The code is 2145, found in 2 guesses." in shown
+    assert "2145 is the code, found in 2 guesses." in shown
     assert _saved()["over"] is True
     shown = _play("1111", "10", "q", options="--pegs 4 --noise false:0.1").stdout
     assert "is over; a new one begins" in shown
@@ -150,8 +150,8 @@ def test_a_game_over_is_not_resumed() -> None:
 
 def test_contradictions_are_reported_with_the_code() -> None:
     shown = _play("1122", "0b0w", "1133", "40", "").stdout
-    assert "The replies contradict each other: at least one reply is wrong." in shown
-    assert "100.0 %" in shown
+    assert "1122  0b0w  false; 2b0w is true" in shown
+    assert "1 of 1 reply was false." in shown
 
 
 def test_all_black_under_independent_noise_may_not_be_the_end() -> None:
@@ -159,12 +159,12 @@ def test_all_black_under_independent_noise_may_not_be_the_end() -> None:
     shown = _play("1123", "4b0w", "perhaps", "n", "q", options=options).stdout
     assert shown.count("Is the game over? [y/n] ") == 2
     assert "expected y or n" in shown
-    assert "Most likely wrong: 1123 4b0w (100.0 %)" in shown
+    assert "1123  4b0w  false: 100.0 %" in shown
     assert (_turns(), _saved()["over"]) == (["1123 4b0w"], False)
     # The wrong report survives saving and resuming.
     shown = _play("2245", "4b0w", "y", "", options=options).stdout
-    assert "1123 4b0w" in shown
-    assert "The code is 2245, found in 2 guesses." in shown
+    assert "1123  4b0w" in shown
+    assert "2245 is the code, found in 2 guesses." in shown
     assert (_turns(), _saved()["over"]) == (["1123 4b0w", "2245 4b0w"], True)
 
 
@@ -311,3 +311,53 @@ def test_a_real_process(tmp_path: Path) -> None:
     assert (result.returncode, result.stderr) == (0, "")
     assert _turns() == ["1123 1b1w"]
     assert "\x1b" not in result.stdout
+
+
+def test_rows_are_edited_ignored_and_dropped_and_undone() -> None:
+    options = "--noise false:0.2"
+    typed = ("1123", "11", "2345", "02", "edit 2 1b0w", "ignore 1", "u", "drop 1", "q")
+    shown = _play(*typed, options=options).stdout
+    assert "1123  1b1w  ignored" in shown
+    assert _turns() == ["2345 1b0w"]
+    _play("1123", "11", "ignore 1", "q")
+    assert (_saved()["ignored"], _saved()["version"]) == ([1], 3)
+    again = _play("ignore 1", "edit 2 3456 1b1w", "q").stdout
+    assert "2345  1b0w  ignored" in again
+    assert _turns() == ["2345 1b0w", "3456 1b1w"]
+    assert "ignored" not in _saved()
+
+
+def test_a_row_is_questioned_and_stays_as_it_is() -> None:
+    shown = _play("1123", "11", "if 1 0b2w", "if 1", "if 2", "if 1 4b0w", "q").stdout
+    assert "now   row 1: 0b2w" in shown
+    assert "now   row 1: ignored" in shown
+    assert "expected a row from 1 to 1, got 2" in shown
+    assert "would end the game" in shown
+    assert _turns() == ["1123 1b1w"]
+
+
+def test_noise_changes_in_mid_game() -> None:
+    shown = _play("1122", "00", "noise false:0.1", "1122", "1b1w", "u", "u", "q").stdout
+    assert "Noise false:0.1 from now on." in shown
+    assert "1122  1b1w  false: " in shown
+    assert "undone: noise false:0.1; it is exact again" in shown
+    assert _saved()["noise"] == "exact"
+    refused = _play("noise loud", "noise unknown", "q").stdout
+    assert "expected" in refused
+    assert "Judging by the rows, a reply is replaced with probability" in refused
+    assert _saved()["noise"] == "unknown"
+    assert "noise unknown. Resumed" in " ".join(_play("q").stdout.split())
+
+
+def test_noise_that_cannot_have_given_the_replies_is_refused() -> None:
+    options = "--noise independent:0.1"
+    shown = _play("1123", "4b0w", "n", "noise false:0.1", "q", options=options).stdout
+    assert "would end the game" in shown
+    assert _saved()["noise"] == "independent:0.1"
+
+
+def test_codes_are_listed_when_they_are_few() -> None:
+    shown = _play("1234", "11", "1356", "30", "codes", "x", "q").stdout
+    assert "Codes left: 1316, 1351, 1353, 1355, 1366, 1456 (16.7 %)" in shown
+    assert "6 codes are left:" in shown
+    assert "It cannot be the code, but its reply tells most." in shown

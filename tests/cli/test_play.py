@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,8 @@ import pytest
 from bnmind.lab import CodeMaker
 from bnmind.mastermind import Board, Channel, parse_noise
 from tests.command_line import assert_one_line_error, run, run_json
+
+SAVE = Path("bnmind-play.json")
 
 
 @pytest.fixture(autouse=True)
@@ -32,15 +35,18 @@ def test_a_game_from_guess_to_code() -> None:
     secret = maker.board.format(maker.secret)
     answers = [maker.answer(turn, (1, 1, 2, 2)) for turn in range(9)]
     shown = _play(*["1122"] * 9, secret)
-    for _, report in answers:
-        assert f"  {report}\n" in shown
     assert f"{secret} is the code, found in 10 guesses." in shown
     false = sum(true != report for true, report in answers)
     assert false > 0  # a seed at which some are
-    assert f"{false} of 9 replies false." in shown
-    rows = [line.split() for line in shown.splitlines() if line.startswith("  1122")]
-    assert rows == [
-        ["1122", str(report), str(true)] + ["false"] * (report != true) for true, report in answers
+    assert f"{false} of 9 replies were false." in shown
+    shown = re.sub(r"Guess \d+: ", "", shown)
+    rows = [line.split() for line in shown.splitlines() if "(A)(A)(B)(B)" in line]
+    # The rows so far are shown after each guess, and in the end with what is true.
+    so_far = [[str(n), "(A)(A)(B)(B)", "1122", str(r)] for n, (_, r) in enumerate(answers, 1)]
+    assert rows[:-9] == [row for n in range(1, 10) for row in so_far[:n]]
+    assert rows[-9:] == [
+        row + (["false;", str(true), "is", "true"] if true != report else [])
+        for row, (true, report) in zip(so_far, answers, strict=True)
     ]
     assert "--seed 7" in shown
 
@@ -49,7 +55,7 @@ def test_false_replies_by_default_and_none_if_exact() -> None:
     assert "noise false:0.2" in _play("q")
     maker = _maker("exact")
     shown = _play(*["1123"] * 8, "q", options="--seed 7 --noise exact")
-    assert "0 of 8 replies false." in shown
+    assert "0 of 8 replies were false." in shown
     assert maker.board.format(maker.secret) in shown
 
 
@@ -64,20 +70,35 @@ def test_a_hint_agrees_with_suggest() -> None:
     _, report = _maker().answer(0, (1, 1, 2, 3))
     advice = run_json("suggest", "--noise", "false:0.2", "--history", f"1123 {report}")
     shown = _play("1123", "?", "q")
-    assert f"Hint: {advice['guess']}" in shown
+    assert f"Hint: (A)(D)(A)(E) {advice['guess']}" in shown
     assert f"{advice['entropy']:.2f} bits unknown" in shown
-    assert f"Most likely wrong: 1123 {report}" in shown
+    assert f"1123  {report}  false: " in shown
 
 
-def test_giving_up_and_the_end_of_the_input_show_the_secret() -> None:
+def test_giving_up_shows_the_secret() -> None:
     secret = _maker().board.format(_maker().secret)
     assert f"The code was {secret}." in _play("1123", "q")
-    assert f"The code was {secret}." in _play("1123")
-    assert f"The code was {secret}." in _play()
+    assert f"The code was {secret}." in _play("q")
+
+
+def test_a_game_that_is_left_goes_on_with_the_same_command() -> None:
+    secret = _maker().board.format(_maker().secret)
+    left = _play("1123", "2345")
+    assert f"The code was {secret}" not in left
+    assert left.endswith(f"Saved in {SAVE}; the same command goes on.\n")
+    again = _play("3456", secret, options="")
+    assert f"Resumed from {SAVE} after 2 guesses." in again
+    assert f"{secret} is the code, found in 4 guesses." in again
+    new = _play("q", options="--seed 7")  # as the game is over
+    assert "Resumed" not in new
+    assert _play("1123", options="--seed 7") != new
+    assert_one_line_error(run("play", "--seed", "8"), "--seed 7", "--new", "--save")
+    assert "seed 8" in _play("q", options="--seed 8 --new")
+    assert "Resumed" in _play("q")  # nothing was guessed in the new game
 
 
 @pytest.mark.parametrize("answers", [(), ("1123",), ("1123", "?")])
-def test_interrupting_a_game_prints_the_code(
+def test_interrupting_a_game_keeps_it(
     answers: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     typed = iter(answers)
@@ -91,12 +112,44 @@ def test_interrupting_a_game_prints_the_code(
     result = run("play", "--seed", "7")
     assert result.exit_code == 130
     assert result.stderr == ""
-    assert f"\n\nThe code was {_maker().board.format(_maker().secret)}." in result.stdout
-    assert result.stdout.endswith("The same game again: --seed 7\n")
+    assert "The code was" not in result.stdout
+    assert SAVE.exists() == bool(answers)
 
 
-def test_nothing_is_undone() -> None:
-    assert "expected" in _play("1123", "u", "q")
+def test_a_guess_that_is_taken_back_gets_the_same_reply() -> None:
+    shown = _play("u", "1123", "u", "1123", "q")
+    assert "nothing to undo" in shown
+    assert "undone: 1123" in shown
+    assert "With 1 guess taken back." in shown
+    _, report = _maker().answer(0, (1, 1, 2, 3))
+    assert shown.count(f"  1  (A)(A)(B)(C)  1123  {report}\n") == 3  # and at the end
+
+
+def test_other_rows_for_a_hint() -> None:
+    shown = _play("1123", "2345", "if 1", "if 2 0b0w", "ignore 1", "?", "codes", "if 3", "h", "q")
+    assert "now   row 1: ignored" in shown
+    assert "now   row 2: 0b0w" in shown
+    assert shown.count("1123  1b0w  ignored") + shown.count("ignored\n") >= 2
+    assert "The 40 most probable codes; together they have" in shown
+    assert "expected a row from 1 to 2, got 3" in shown
+    assert "take the last guess back" in shown
+    assert "there is no edit here" in _play("edit 1 0b0w", "q", options="--new --seed 7")
+
+
+def test_plain_words() -> None:
+    shown = _play("?", "q", options="--seed 7 --explain")
+    shown = " ".join(shown.split())
+    assert "b, black: pegs of the right color at the right place." in shown
+    assert "1,296 codes could be the secret, all equally likely." in shown
+    assert "It could be the code: <0.1 %. Its reply should tell 1.96 of 10.34 bits" in shown
+
+
+def test_the_loss_of_each_guess_is_shown_after_a_game() -> None:
+    noisy = _play("1111", "2222", "q")
+    assert "Lost against the most informative guesses: " in noisy
+    assert "Lost against optimal" not in noisy
+    exact = _play("111", "q", options="--noise exact --pegs 3 --colors 4 --seed 1")
+    assert "Lost against optimal guesses: " in exact
 
 
 @pytest.mark.parametrize(
@@ -119,7 +172,7 @@ def test_all_black_in_an_unfinished_game_is_reported_as_false() -> None:
         and CodeMaker.from_seed(channel, seed).secret == (1,)
     )
     shown = _play("2", "1", options=f"--pegs 1 --colors 2 --noise independent:0.5 --seed {seed}")
-    assert "1b0w; the game goes on, so this is false" in shown
+    assert "  1  (B)  2  1b0w  the game goes on, so this is false" in shown
     assert "1 is the code, found in 2 guesses." in shown
 
 

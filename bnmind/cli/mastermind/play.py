@@ -4,100 +4,116 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bnmind._messages import many, shown
+from bnmind._text_files import check_writable
+from bnmind.cli.mastermind.pegs import colors_of
+from bnmind.cli.mastermind.play_dialogue import MOST_TURNS, PlayState, PlayTable, guessing
 from bnmind.cli.mastermind.setting import UNIFORM, prior_of
 from bnmind.cli.shared.command import with_options
-from bnmind.cli.shared.errors import INTERRUPTED
 from bnmind.cli.shared.options import (
     DEFAULT_COLORS,
     DEFAULT_PEGS,
-    CodePrior,
-    Colors,
+    Explained,
     Limit,
-    Noise,
-    NoRepeats,
-    Pegs,
     Seed,
 )
-from bnmind.cli.shared.prompt import Command, ask
-from bnmind.cli.shared.work import working
-from bnmind.errors import InvalidArgumentError, TooLargeError
+from bnmind.errors import BnmindError, InvalidArgumentError, TooLargeError
 
 if TYPE_CHECKING:
-    import numpy as np
     from rich.console import Console
 
-    from bnmind.lab import CodeMaker, Ending
-    from bnmind.mastermind import Board, Posterior, Reply, Turn
+    from bnmind.lab import Ending
+    from bnmind.lab.mastermind.live.saved_play import SavedPlay
 
-__all__ = ["PLAY_HELP", "play"]
+__all__ = ["DEFAULT_SAVE", "PLAY_HELP", "play"]
 
-PLAY_HELP = """Guess a code that the computer hides.
+DEFAULT_SAVE = Path("bnmind-play.json")
+
+DEFAULT_NOISE = "false:0.2"
+
+PLAY_HELP = f"""Guess a code that the computer hides.
 
 The computer distorts its replies by the noise, but it always reports a win truthfully. With
-another --ending it does not: you name the code at the end, by = and the code. Type ? for a hint,
-or q to give up and see the code.
+another --ending it does not: you name the code at the end, by = and the code. Instead of a guess,
+type ? for a hint, u to take a guess back, q to give up and see the code, or h for more.
+
+The command saves the game after every guess, in {DEFAULT_SAVE} of the current directory or in
+the file of --save. After Ctrl-C or a crash, run the same command again to go on. At the end it
+shows which replies were false, and how much each guess lost against the best one.
 
 \b
 Examples:
   bnmind play
+  bnmind play --explain
   bnmind play --noise exact --pegs 3 --colors 4
-  bnmind play --seed 7
+  bnmind play --new --seed 7
   bnmind play --prior two-color --max-guesses 6
   bnmind play --ending declared --noise false:0.2
 """
-
-_COMMANDS = {"?": Command.HINT, "q": Command.QUIT}
-_MOST_TURNS = 10_000  # the number of turns for which the luck is drawn
-
-
-@dataclass(frozen=True)
-class _Answered:
-    """A guess, its true reply, and its reported reply; None if the guess was the code."""
-
-    guess: tuple[int, ...]
-    true: Reply
-    report: Reply | None
-
-
-@dataclass(frozen=True)
-class _Named:
-    """The code that the player names at the end of a game that does not reveal it."""
-
-    code: tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class _Game:
-    """The turns of a game."""
-
-    answered: tuple[_Answered, ...]
-    interrupted: bool = False
-    """Whether the player left with Ctrl-C."""
-    named: tuple[int, ...] | None = None
-    """The code that the player named at the end."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PlayOptions:
     """The options of the command."""
 
-    noise: Noise = "false:0.2"
-    prior: CodePrior = UNIFORM
-    ending: Annotated[
-        str,
+    save: Annotated[
+        Path, typer.Option("--save", metavar="FILE", help="The file of the saved game.")
+    ] = DEFAULT_SAVE
+    new: Annotated[bool, typer.Option("--new", help="Begin a new game, even if one is saved.")] = (
+        False
+    )
+    noise: Annotated[
+        str | None,
         typer.Option(
-            "--ending", metavar="ENDING", help="How the game ends; see below. You are the breaker."
+            "--noise",
+            metavar="NOISE",
+            help="How replies are falsified: exact, false:P, independent:P or file:PATH. "
+            f"[default: {DEFAULT_NOISE}, or as saved]",
         ),
-    ] = "revealed"
+    ] = None
+    prior: Annotated[
+        str | None,
+        typer.Option(
+            "--prior",
+            metavar="PRIOR",
+            help="How the code-maker chooses codes; see below. [default: uniform, or as saved]",
+        ),
+    ] = None
+    ending: Annotated[
+        str | None,
+        typer.Option(
+            "--ending",
+            metavar="ENDING",
+            help="How the game ends; see below. You are the breaker. "
+            "[default: revealed, or as saved]",
+        ),
+    ] = None
     max_guesses: Limit = None
-    pegs: Pegs = DEFAULT_PEGS
-    colors: Colors = DEFAULT_COLORS
-    no_repeats: NoRepeats = False
+    pegs: Annotated[
+        int | None,
+        typer.Option("--pegs", help=f"Positions of a code. [default: {DEFAULT_PEGS}, or as saved]"),
+    ] = None
+    colors: Annotated[
+        int | None,
+        typer.Option(
+            "--colors",
+            help=f"Colors that a peg can have. [default: {DEFAULT_COLORS}, or as saved]",
+        ),
+    ] = None
+    no_repeats: Annotated[
+        bool | None,
+        typer.Option(
+            "--no-repeats/--repeats",
+            help="Whether a color may occur twice. [default: it may, or as saved]",
+            show_default=False,
+        ),
+    ] = None
+    explain: Explained = False
     seed: Seed = None
 
 
@@ -108,35 +124,97 @@ def play(options: PlayOptions) -> None:
 
     from bnmind.cli.shared.show import counted, terminal
     from bnmind.lab import CodeMaker
-    from bnmind.mastermind import Board, parse_noise
+    from bnmind.lab.mastermind.hidden_game import HiddenGame
+    from bnmind.lab.mastermind.saved_game import content_of
+    from bnmind.mastermind import parse_noise
 
-    board = Board(options.pegs, options.colors, repeats=not options.no_repeats)
-    channel = parse_noise(board, options.noise)
-    prior = prior_of(board, options.prior)
-    ending = _ending(options.ending, options.max_guesses)
-    seed = secrets.randbelow(10**9) if options.seed is None else options.seed
+    check_writable(options.save)
+    # Read the content first: the first save notices changes by another program in between.
+    content = content_of(options.save)
+    console = terminal()
+    saved = None if options.new else _saved(options, console)
+    setting = saved or _new(options)
+    board = setting.board
+    channel = parse_noise(board, setting.noise)
+    prior = prior_of(board, setting.prior)
+    ending = _ending(setting.ending, setting.max_guesses)
     maker = CodeMaker.from_seed(
         channel.revealed() if ending.reveals else channel,
-        seed,
+        setting.seed,
         turns=ending.limit,
         prior=prior,
     )
-    console = terminal()
     console.print(
-        f"A code of {counted(board.pegs, 'peg')}, colors 1 to {board.colors}"
+        f"A code of {counted(board.pegs, 'peg')}, {colors_of(board)}"
         f"{'' if board.repeats else ', none twice'}; noise {channel.name},"
-        f"{'' if prior is None else f' prior {prior.name},'} seed {seed}."
+        f"{'' if prior is None else f' prior {prior.name},'} seed {setting.seed}."
     )
     naming = "" if ending.reveals else " = and a code to name it,"
-    console.print(f"Type a guess, ? for a hint,{naming} q to give up.")
-    if options.max_guesses is not None:
-        console.print(f"You have {counted(options.max_guesses, 'guess', 'guesses')}.")
-    console.print()
-    game = _guessing(console, maker, np.random.default_rng(seed), ending=ending)
-    _summarize(console, board, maker.secret, game)
-    console.print(f"The same game again: --seed {seed}")
-    if game.interrupted:
-        raise typer.Exit(INTERRUPTED)
+    console.print(f"Type a guess, ? for a hint,{naming} u to undo, q to give up, h for more.")
+    if setting.max_guesses is not None:
+        console.print(f"You have {counted(setting.max_guesses, 'guess', 'guesses')}.")
+    if saved is not None:
+        guesses = counted(len(saved.guesses), "guess", "guesses")
+        console.print(f"Resumed from {options.save} after {guesses}.")
+    table = PlayTable(
+        console=console,
+        path=options.save,
+        setting=setting,
+        ending=ending,
+        rng=np.random.default_rng(setting.seed),
+        content=content,
+        explain=options.explain,
+    )
+    game = HiddenGame(maker, setting.guesses, undone=setting.undone, hints=setting.hints)
+    guessing(table, PlayState(game, setting.ignored))
+
+
+def _saved(options: PlayOptions, console: Console) -> SavedPlay | None:
+    """Return the saved game, or None if there is none or it is over."""
+    from bnmind.lab.mastermind.live.saved_play import read_play
+
+    if not options.save.exists():
+        return None
+    saved = read_play(options.save)
+    if saved.over:
+        return None
+    board = saved.board
+    asked = {
+        "--pegs": (options.pegs, board.pegs),
+        "--colors": (options.colors, board.colors),
+        "--no-repeats": (options.no_repeats, not board.repeats),
+        "--noise": (options.noise, saved.noise),
+        "--prior": (None if options.prior is None else options.prior.strip(), saved.prior),
+        "--ending": (options.ending, saved.ending),
+        "--max-guesses": (options.max_guesses, saved.max_guesses),
+        "--seed": (options.seed, saved.seed),
+    }
+    for option, (requested, stored) in asked.items():
+        if requested is not None and requested != stored:
+            raise BnmindError(
+                f"expected {option} {stored} of the unfinished game saved in {options.save}, got"
+                f" {requested}; --new begins a new game, --save names another file"
+            )
+    return saved
+
+
+def _new(options: PlayOptions) -> SavedPlay:
+    """Return the setting of a new game."""
+    from bnmind.lab.mastermind.live.saved_play import SavedPlay
+    from bnmind.mastermind import Board
+
+    return SavedPlay(
+        board=Board(
+            DEFAULT_PEGS if options.pegs is None else options.pegs,
+            DEFAULT_COLORS if options.colors is None else options.colors,
+            repeats=not options.no_repeats,
+        ),
+        noise=DEFAULT_NOISE if options.noise is None else options.noise,
+        prior=UNIFORM if options.prior is None else options.prior.strip(),
+        ending="revealed" if options.ending is None else options.ending,
+        max_guesses=options.max_guesses,
+        seed=secrets.randbelow(10**9) if options.seed is None else options.seed,
+    )
 
 
 def _ending(text: str, max_guesses: int | None) -> Ending:
@@ -152,13 +230,13 @@ def _ending(text: str, max_guesses: int | None) -> Ending:
     from bnmind.lab import Declared, parse_ending
     from bnmind.lab import Limit as FixedLength
 
-    if max_guesses is not None and max_guesses > _MOST_TURNS:
+    if max_guesses is not None and max_guesses > MOST_TURNS:
         raise TooLargeError(
-            f"expected --max-guesses of at most {_MOST_TURNS:,}, got {many(max_guesses)}",
+            f"expected --max-guesses of at most {MOST_TURNS:,}, got {many(max_guesses)}",
             needed=max_guesses,
-            budget=_MOST_TURNS,
+            budget=MOST_TURNS,
         )
-    ending = parse_ending(text, _MOST_TURNS if max_guesses is None else max_guesses)
+    ending = parse_ending(text, MOST_TURNS if max_guesses is None else max_guesses)
     if isinstance(ending, FixedLength) and max_guesses is None:
         raise InvalidArgumentError("the ending limit needs --max-guesses N", text)
     if isinstance(ending, Declared) and text.strip() != "declared":
@@ -168,116 +246,3 @@ def _ending(text: str, max_guesses: int | None) -> Ending:
             text,
         )
     return ending
-
-
-def _guessing(
-    console: Console, maker: CodeMaker, rng: np.random.Generator, *, ending: Ending
-) -> _Game:
-    """Return the guesses and replies, until the player finds the code or leaves."""
-    board = maker.board
-
-    def read(text: str) -> tuple[int, ...] | _Named:
-        if ending.reveals or not text.startswith("="):
-            return board.parse(text)
-        return _Named(board.parse(text[1:]))
-
-    answered: tuple[_Answered, ...] = ()
-    while len(answered) < len(maker.noise):
-        try:
-            guess = ask(console, f"Guess {len(answered) + 1}: ", read, commands=_COMMANDS)
-            if guess is Command.QUIT:
-                return _Game(answered)
-            if isinstance(guess, _Named):
-                return _Game(answered, named=guess.code)
-            if not isinstance(guess, tuple):
-                _hint(console, maker, answered, rng, ending)
-                continue
-        except KeyboardInterrupt:
-            console.print()
-            return _Game(answered, interrupted=True)
-        true, report = maker.answer(len(answered), guess)
-        answered = (*answered, _Answered(guess, true, report))
-        if report is None:
-            return _Game(answered)
-        false = ending.reveals and report == board.winning and len(answered) < len(maker.noise)
-        note = "; the game goes on, so this is false" if false else ""
-        console.print(f"  {report}{note}")
-    if ending.reveals:
-        console.print("That was the last guess.")
-        return _Game(answered)
-    try:
-        last = ask(
-            console,
-            "That was the last guess. The code: ",
-            lambda text: board.parse(text.removeprefix("=")),
-            commands={"q": Command.QUIT},
-        )
-    except KeyboardInterrupt:
-        console.print()
-        return _Game(answered, interrupted=True)
-    return _Game(answered, named=last if isinstance(last, tuple) else None)
-
-
-def _hint(
-    console: Console,
-    maker: CodeMaker,
-    answered: tuple[_Answered, ...],
-    rng: np.random.Generator,
-    ending: Ending,
-) -> None:
-    """Print the guess of the entropy strategy, and the reasons for it."""
-    from bnmind.cli.shared.show import show_in_brief
-    from bnmind.lab.mastermind.advice import advise, belief_after, choosing, start
-    from bnmind.mastermind import Turn
-    from bnmind.strategies import Situation, start_posterior
-
-    turns: list[Turn] = [Turn(a.guess, a.report) for a in answered if a.report is not None]
-    prior, left = maker.prior, len(maker.noise) - len(answered)
-    limited = ending.limit < _MOST_TURNS
-    situation = Situation(guesses_left=left if limited else None)
-
-    def begin() -> Posterior:
-        if ending.reveals:
-            return start(maker.channel, prior)
-        return start_posterior(maker.channel, prior)
-
-    try:
-        advice = working(
-            choosing(maker.board),
-            lambda _: advise(belief_after(begin(), turns), rng, situation=situation),
-        )
-    except TooLargeError as error:
-        console.print(f"  no hint: {error}")
-        return
-    show_in_brief(console, advice)
-    console.print(f"Hint: {advice.guess}")
-
-
-def _summarize(console: Console, board: Board, secret: tuple[int, ...], game: _Game) -> None:
-    """Print how the game ended, and which replies were false."""
-    from bnmind.cli.shared.show import counted, plain_table, show_table
-
-    answered = game.answered
-    won = bool(answered) and answered[-1].report is None
-    console.print()
-    if game.named is not None:
-        right = game.named == secret
-        console.print(f"{board.format(game.named)} is {'right' if right else 'wrong'}.")
-    if won:
-        guesses = counted(len(answered), "guess", "guesses")
-        console.print(f"{board.format(secret)} is the code, found in {guesses}.", style="bold")
-    else:
-        console.print(f"The code was {board.format(secret)}.", style="bold")
-    reported = [a for a in answered if a.report is not None]
-    if not reported:
-        return
-    false = sum(a.report != a.true for a in reported)
-    console.print(f"{false} of {counted(len(reported), 'reply', 'replies')} false.")
-    # An empty column would touch its neighbor.
-    table = plain_table("guess", "reply", "truth", *([""] if false else []))
-    for a in answered:
-        shown = "won" if a.report is None else str(a.report)
-        lie = a.report is not None and a.report != a.true
-        row = [board.format(a.guess), shown, str(a.true), *(["false"] if lie else [])]
-        table.add_row(*row, style="bold" if lie else None)
-    show_table(console, table)

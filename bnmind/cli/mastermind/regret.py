@@ -7,14 +7,23 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bnmind.cli.mastermind.after_game import JUDGING, review_of, show_review
 from bnmind.cli.shared.members import Described, command_with_members
-from bnmind.cli.shared.options import DEFAULT_COLORS, DEFAULT_PEGS, Colors, Json, NoRepeats, Pegs
+from bnmind.cli.shared.options import (
+    DEFAULT_COLORS,
+    DEFAULT_PEGS,
+    Colors,
+    Json,
+    Noise,
+    NoRepeats,
+    Pegs,
+)
 from bnmind.cli.shared.printable import tell_json
 from bnmind.cli.shared.work import Report, interruptible, working
 from bnmind.errors import BnmindError, TooLargeError
 
 if TYPE_CHECKING:
-    from bnmind.mastermind import Board, Turn
+    from bnmind.mastermind import Board, Channel, Turn
     from bnmind.strategies import GuessRegret
 
 __all__ = ["REGRET_HELP", "RegretCommand", "regret"]
@@ -26,17 +35,18 @@ SCORE_ELSE = "neuwirth"
 MOST_TRIED = 300_000
 """The largest number of guesses to try for the optimum: some seconds, 4x7 from the start."""
 
-JUDGING = "judging the guesses"
-
 REGRET_HELP = """Show the loss of each guess of a game against the best guess at that point.
 
-The command assumes true replies. The value of a guess is the mean number of guesses that the game
+If replies are true, the value of a guess is the mean number of guesses that the game
 still takes if all later guesses are optimal. Where this cannot be computed, or with --by NAME, the
 value is the score of a strategy: knuth, or one from the list below.
+
+With --noise, a guess is worth the information that its reply should give about the code, in bits.
 
 \b
 Examples:
   bnmind regret "1122 0b1w, 3456 1b1w, 3344 0b0w"
+  bnmind regret "1123 1b1w, 1145 0b2w" --noise false:0.2
   bnmind regret "1111 1b0w, 1234 1b1w" --by irving --json
 """
 
@@ -62,6 +72,7 @@ def regret(
         str | None,
         typer.Option("--by", metavar="NAME", help="optimal, or the strategy whose score to use."),
     ] = None,
+    noise: Noise = "exact",
     pegs: Pegs = DEFAULT_PEGS,
     colors: Colors = DEFAULT_COLORS,
     no_repeats: NoRepeats = False,
@@ -69,13 +80,18 @@ def regret(
 ) -> None:
     """Print a row for each guess."""
     from bnmind.lab.mastermind.advice import ending
-    from bnmind.mastermind import Board, Channel, parse_history
+    from bnmind.mastermind import Board, Channel, parse_history, parse_noise
     from bnmind.strategies.analysis.regret import codes_left
 
     board = Board(pegs, colors, repeats=not no_repeats)
     turns = parse_history(board, history)
     if not turns:
         raise BnmindError("the history is empty; give at least one guess and its reply")
+    channel = parse_noise(board, noise)
+    if not channel.is_exact:
+        if by is not None:
+            raise BnmindError("expected --by without --noise: under noise, regret is in bits")
+        return _under_noise(channel, turns, as_json=as_json)
     # Both raise early if there is no such game.
     interruptible(lambda: codes_left(board, turns))
     ending(Channel.exact(board), turns, goes_on=False)
@@ -93,6 +109,33 @@ def regret(
         tell_json(_as_json(board, turns, judged))
     else:
         _show(board, turns, judged)
+    return None
+
+
+def _under_noise(channel: Channel, turns: tuple[Turn, ...], *, as_json: bool) -> None:
+    """Print the information of each guess, and of the most informative one."""
+    from bnmind.cli.shared.show import terminal
+    from bnmind.lab.mastermind.advice import ending, start
+
+    board = channel.board
+    won = ending(channel, turns, goes_on=False)
+    reviewed = review_of(start(channel), turns, won=won)
+    if not as_json:
+        return show_review(terminal(), board, turns, reviewed)
+    rows = [
+        {
+            "guess": board.format(one.guess),
+            "reply": str(turn.reply),
+            "information": one.information,
+            "best": board.format(one.best),
+            "best_information": one.best_information,
+            "regret": one.regret,
+            "chance": one.chance,
+            "told": one.told,
+        }
+        for turn, one in zip(turns, reviewed, strict=True)
+    ]
+    return tell_json({"board": str(board), "noise": channel.name, "guesses": rows})
 
 
 def _by_optimum(

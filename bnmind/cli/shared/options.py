@@ -12,6 +12,7 @@ __all__ = [
     "ClusterOption",
     "CodePrior",
     "Colors",
+    "Explained",
     "History",
     "Json",
     "Limit",
@@ -54,6 +55,9 @@ History: TypeAlias = Annotated[
 Seed: TypeAlias = Annotated[
     int | None,
     typer.Option("--seed", min=0, metavar="N", help="Make random choices repeatable."),
+]
+Explained: TypeAlias = Annotated[
+    bool, typer.Option("--explain", help="Say in plain words what the numbers mean.")
 ]
 Player: TypeAlias = Annotated[
     str,

@@ -26,6 +26,7 @@ class Command(Enum):
     DOUBT = "d"
     HELP = "h"
     QUIT = "q"
+    LEAVE = ""
 
 
 def ask(
@@ -34,6 +35,7 @@ def ask(
     read: Callable[[str], _T],
     *,
     commands: Mapping[str, Command],
+    end: Command = Command.QUIT,
 ) -> _T | Command:
     """Return the answer of the user, asking again until it is valid.
 
@@ -46,14 +48,16 @@ def ask(
     read
         Converts the text to the answer, or raises `BnmindError`.
     commands
-        The commands by their letters. The end of the input means ``Command.QUIT``.
+        The commands by their letters.
+    end
+        The command that the end of the input means.
     """
     while True:
         try:
             text = input(printable(question)).strip()
         except EOFError:
             console.print()
-            return Command.QUIT
+            return end
         except UnicodeDecodeError:
             text = "�"
         except OSError as error:

@@ -23,6 +23,7 @@ __all__ = [
     "percent",
     "plain_table",
     "show_advice",
+    "show_codes",
     "show_doubts",
     "show_in_brief",
     "show_table",
@@ -131,14 +132,7 @@ def show_advice(advice: Advice) -> None:
     _show_contradictions(console, advice.contradictions)
     show_doubts(console, advice.doubts)
     console.print("Most probable:")
-    table = plain_table("", "")
-    table.columns[1].justify = "left"
-    for probability, alike in _by_percentage(advice.most_probable).items():
-        first, *more = _lines(alike)
-        table.add_row(probability, first)
-        for line in more:
-            table.add_row("", line)
-    show_table(console, table)
+    show_codes(console, advice.most_probable)
     console.print(
         Text.assemble(
             "Guess ",
@@ -151,6 +145,18 @@ def show_advice(advice: Advice) -> None:
         console.print(advice.note)
 
 
+def show_codes(console: Console, codes: Sequence[tuple[str, float]]) -> None:
+    """Print codes and their probabilities, equally probable ones side by side."""
+    table = plain_table("", "")
+    table.columns[1].justify = "left"
+    for probability, alike in _by_percentage(codes).items():
+        first, *more = _lines(alike, min(64, console.width - 14))
+        table.add_row(probability, first)
+        for line in more:
+            table.add_row("", line)
+    show_table(console, table)
+
+
 def _knowledge(advice: Advice) -> str:
     """Return how much is known about the code, in one line."""
     if advice.possible_codes is None:
@@ -159,26 +165,31 @@ def _knowledge(advice: Advice) -> str:
     return f"{counted(advice.possible_codes, 'code')} possible, {advice.entropy:.2f} bits unknown."
 
 
-def _lines(codes: Sequence[str]) -> list[str]:
+def _lines(codes: Sequence[str], width: int) -> list[str]:
     """Return codes in lines that break only between codes; a code may contain spaces."""
     joined = "  ".join(code.replace(" ", "\u00a0") for code in codes)
-    return [line.replace("\u00a0", " ") for line in textwrap.wrap(joined, 64)]
+    return [line.replace("\u00a0", " ") for line in textwrap.wrap(joined, max(8, width))]
 
 
-def show_in_brief(console: Console, advice: Advice) -> None:
-    """Print a summary of the belief in a few lines, as between two turns of a game."""
+def show_in_brief(
+    console: Console, advice: Advice, few: Sequence[tuple[str, float]] | None = None
+) -> None:
+    """Print a summary of the belief in a few lines, as between two turns of a game.
+
+    Parameters
+    ----------
+    console
+        The console.
+    advice
+        The advice.
+    few
+        The codes left, if they are few; otherwise the most probable ones are shown.
+    """
     console.print(_knowledge(advice))
-    groups = _by_percentage(advice.most_probable[:5]).items()
+    groups = _by_percentage(few or advice.most_probable[:5]).items()
     shown = "; ".join(f"{', '.join(alike)} ({probability})" for probability, alike in groups)
-    console.print(f"Most probable: {shown}")
+    console.print(f"{'Codes left' if few else 'Most probable'}: {shown}")
     _show_contradictions(console, advice.contradictions)
-    doubted = sorted(
-        (doubt for doubt in advice.doubts if doubt.probability_wrong),
-        key=lambda doubt: -doubt.probability_wrong,
-    )
-    rows = [f"{d.guess} {d.reply} ({percent(d.probability_wrong)})" for d in doubted[:3]]
-    if rows:
-        console.print(f"Most likely wrong: {', '.join(rows)}")
     if advice.note:
         console.print(advice.note)
 

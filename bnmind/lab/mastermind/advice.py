@@ -19,7 +19,11 @@ if TYPE_CHECKING:
 
 _Kind = TypeVar("_Kind", bound="Belief")
 
+MOST_LEARNED = 2**18
+"""The largest number of codes of a board for which the noise level can be learned."""
+
 __all__ = [
+    "MOST_LEARNED",
     "Advice",
     "Doubt",
     "advise",
@@ -31,6 +35,7 @@ __all__ = [
     "found",
     "most_probable",
     "start",
+    "start_learning",
     "winning_report_ends",
 ]
 
@@ -88,6 +93,34 @@ def start(channel: Channel, prior: Prior | None = None) -> Posterior:
     if channel.is_exact:
         return VanishingBelief.start(channel.board, prior=prior)
     return TableBelief.start(channel.revealed(), prior)
+
+
+def start_learning(channel: Channel, prior: Prior | None = None) -> Posterior:
+    """Return the belief of a player who learns how often replies are false, before the first guess.
+
+    Parameters
+    ----------
+    channel
+        A channel of the kind of the noise; its error probability is not used.
+    prior
+        The distribution from which the code was drawn; uniform if None.
+
+    Raises
+    ------
+    TooLargeError
+        If the board has too many codes.
+    """
+    from bnmind.mastermind import UniformPrior
+    from bnmind.strategies.players.unknown_noise import UnknownNoise
+
+    board = channel.board
+    if board.n_codes > MOST_LEARNED:
+        raise TooLargeError(
+            f"the board {board} has too many codes to learn the noise level; set one",
+            needed=board.n_codes,
+            budget=MOST_LEARNED,
+        )
+    return UnknownNoise().start(channel.revealed(), prior or UniformPrior(board))
 
 
 def belief_after(belief: _Kind, turns: Iterable[Turn]) -> _Kind:

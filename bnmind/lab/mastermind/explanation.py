@@ -10,10 +10,18 @@ from bnmind.errors import InvalidHistoryError
 if TYPE_CHECKING:
     from bnmind.mastermind import Posterior, Reply, Turn
 
-__all__ = ["changed", "color_probabilities", "true_replies", "winning_probability"]
+__all__ = [
+    "changed",
+    "color_probabilities",
+    "few_codes",
+    "learned_noise",
+    "true_replies",
+    "winning_probability",
+]
 
 _SAMPLES = 4000
 """How many codes are drawn from a belief that does not list them."""
+_ROUNDING = 1e-9
 
 
 def winning_probability(belief: Posterior, guess: Sequence[int]) -> float:
@@ -72,6 +80,53 @@ def color_probabilities(belief: Posterior) -> tuple[tuple[float, ...], ...]:
         tuple(np.bincount(column, weights=weights, minlength=board.colors + 1)[1:].tolist())
         for column in codes.T
     )
+
+
+def few_codes(
+    belief: Posterior, most: int = 12, *, share: float = 0.95
+) -> tuple[tuple[str, float], ...] | None:
+    """Return the most probable codes that together have a probability; None if they are many.
+
+    Parameters
+    ----------
+    belief
+        The belief about the code.
+    most
+        The largest number of codes to return.
+    share
+        The probability that the codes reach together. Codes as probable as the last one of them
+        are returned, too.
+
+    Examples
+    --------
+    >>> from bnmind.mastermind import Board, Channel, Reply, TableBelief
+    >>> belief = TableBelief.start(Channel.exact(Board(2, 4))).update((1, 2), Reply(0, 2))
+    >>> few_codes(belief), few_codes(belief, 0)
+    ((('21', 1.0),), None)
+    """
+    from bnmind.lab.mastermind.advice import most_probable
+
+    likely = [pair for pair in most_probable(belief, most + 1) if pair[1] > 0]
+    total, n = 0.0, 0
+    while n < len(likely) and (total < share - _ROUNDING or _as_probable(likely, n)):
+        total, n = total + likely[n][1], n + 1
+    return tuple(likely[:n]) if total >= share - _ROUNDING and n <= most else None
+
+
+def _as_probable(likely: Sequence[tuple[str, float]], n: int) -> bool:
+    """Return whether a code is as probable as the one before it."""
+    return n > 0 and likely[n][1] > likely[n - 1][1] * (1 - _ROUNDING)
+
+
+def learned_noise(belief: Posterior) -> float | None:
+    """Return the expected error probability of a belief that learns it; None for other beliefs."""
+    from bnmind.mastermind import UnknownNoiseBelief
+
+    if not isinstance(belief, UnknownNoiseBelief):
+        return None
+    levels = [float(one.name.partition(":")[2]) for one in belief.levels]
+    probabilities: list[float] = belief.level_probabilities.tolist()
+    return sum(p * q for p, q in zip(levels, probabilities, strict=True))
 
 
 def changed(turns: Sequence[Turn], row: int, reply: Reply | None) -> tuple[Turn, ...]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from bnmind._bounded_files import SMALL_FILE, parse_json, read_text
 from bnmind._file_locks import locked
@@ -17,11 +18,24 @@ from bnmind.mastermind.priors.uniform import UNIFORM
 if TYPE_CHECKING:
     from bnmind.mastermind import Board, Turn
 
-__all__ = ["FORMAT", "VERSION", "SavedGame", "content_of", "read_game", "write_game"]
+__all__ = [
+    "FORMAT",
+    "VERSION",
+    "SavedGame",
+    "content_of",
+    "read_game",
+    "read_record",
+    "write_game",
+    "write_record",
+]
+
+_T = TypeVar("_T")
 
 FORMAT = "bnmind assist"
 VERSION = 2
 """The version of files with a prior; files without one have version 1."""
+VERSION_OF_ROWS = 3
+"""The version of files of games in which rows are ignored."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +49,8 @@ class SavedGame:
     """Whether the last turn won the game."""
     prior: str = UNIFORM
     """The prior of the code, as at the command line."""
+    ignored: tuple[int, ...] = ()
+    """The numbers of the rows that the player does not trust, from 1, ascending."""
 
 
 def write_game(path: Path, game: SavedGame, *, before: bytes | None) -> bytes:
@@ -58,9 +74,10 @@ def write_game(path: Path, game: SavedGame, *, before: bytes | None) -> bytes:
         If the file cannot be written. An existing file is then unchanged.
     """
     board = game.board
+    version = 1 if game.prior == UNIFORM else VERSION
     record = {
         "format": FORMAT,
-        "version": 1 if game.prior == UNIFORM else VERSION,
+        "version": VERSION_OF_ROWS if game.ignored else version,
         "pegs": board.pegs,
         "colors": board.colors,
         "repeats": board.repeats,
@@ -69,8 +86,14 @@ def write_game(path: Path, game: SavedGame, *, before: bytes | None) -> bytes:
         "turns": [
             {"guess": board.format(turn.guess), "reply": str(turn.reply)} for turn in game.turns
         ],
+        **({"ignored": list(game.ignored)} if game.ignored else {}),
         "over": game.over,
     }
+    return write_record(path, record, before=before)
+
+
+def write_record(path: Path, record: Mapping[str, Any], *, before: bytes | None) -> bytes:
+    """Write the record of a game like `write_game`."""
     content = encoded(path, json.dumps(record, indent=2) + "\n")
     with locked(path):
         # A file that was removed in the meantime is written again: nothing can be lost.
@@ -109,9 +132,14 @@ def read_game(path: Path) -> SavedGame:
     ModelFileError
         If the file cannot be read, is not UTF-8, or is far longer than a game.
     """
+    return read_record(path, _game)
+
+
+def read_record(path: Path, read: Callable[[dict[str, Any]], _T]) -> _T:
+    """Read the record of a game like `read_game`; `read` makes the game of it."""
     text = read_text(path, most=SMALL_FILE)
     try:
-        return _game(parse_json(text))
+        return read(parse_json(text))
     except BnmindError as error:
         reason = str(error)
     except (ValueError, KeyError, TypeError, AttributeError):
@@ -126,7 +154,11 @@ def read_game(path: Path) -> SavedGame:
 def _game(content: dict[str, Any]) -> SavedGame:
     from bnmind.mastermind import Board, Reply, Turn
 
-    if content["format"] != FORMAT or content["version"] not in (1, VERSION):
+    if content["format"] != FORMAT or content["version"] not in (
+        1,
+        VERSION,
+        VERSION_OF_ROWS,
+    ):
         raise InvalidHistoryError(
             f"{shown(content['format'])} of version {shown(content['version'])}"
         )
@@ -135,10 +167,14 @@ def _game(content: dict[str, Any]) -> SavedGame:
         Turn(board.parse(turn["guess"]), Reply.parse(turn["reply"], pegs=board.pegs))
         for turn in content["turns"]
     )
+    ignored = sorted({int(row) for row in content.get("ignored", ())})
+    if ignored and not 1 <= ignored[0] <= ignored[-1] <= len(turns):
+        raise InvalidHistoryError(f"rows {shown(ignored)} of {len(turns)}")
     return SavedGame(
         board=board,
         noise=str(content["noise"]),
         turns=turns,
+        ignored=tuple(ignored),
         over=bool(content["over"]) and bool(turns),
         prior=str(content.get("prior", UNIFORM)),
     )

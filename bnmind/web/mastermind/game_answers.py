@@ -192,15 +192,9 @@ def _true_replies(belief: Posterior, turn: Turn) -> list[dict[str, Any]]:
 
 def _noise(question: Setting, belief: Posterior | None) -> dict[str, Any]:
     """Return the noise that the belief assumes, and the level that it has learned."""
-    from bnmind.mastermind import UnknownNoiseBelief
+    from bnmind.lab.mastermind.explanation import learned_noise
 
-    if not isinstance(belief, UnknownNoiseBelief):
+    mean = None if belief is None else learned_noise(belief)
+    if mean is None:
         return {"assumed": question.noise, "learned": None, "words": ""}
-    levels = [float(one.name.partition(":")[2]) for one in belief.levels]
-    mean = sum(p * q for p, q in zip(levels, belief.level_probabilities.tolist(), strict=True))
-    return {
-        "assumed": UNKNOWN,
-        "learned": mean,
-        "words": f"Judging by the rows, a reply is replaced with probability"
-        f" {words.percent(mean)}.",
-    }
+    return {"assumed": UNKNOWN, "learned": mean, "words": words.noise(mean)}

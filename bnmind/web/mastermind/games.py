@@ -112,20 +112,13 @@ class Setting(Form):
 
     def start(self) -> Posterior:
         """Return the belief before the first guess."""
-        from bnmind.lab.mastermind.advice import start
-        from bnmind.mastermind import SampledBelief, UniformPrior
-        from bnmind.strategies.players.unknown_noise import UnknownNoise
+        from bnmind.lab.mastermind.advice import start, start_learning
+        from bnmind.mastermind import SampledBelief
 
         channel, prior = self.channel(), self.drawn_from()
         board = channel.board
         if self.noise.strip() == UNKNOWN:
-            if board.n_codes > _MOST_LISTED:
-                raise TooLargeError(
-                    f"the board {board} has too many codes to learn the noise level; set one",
-                    needed=board.n_codes,
-                    budget=_MOST_LISTED,
-                )
-            return UnknownNoise().start(channel.revealed(), prior or UniformPrior(board))
+            return start_learning(channel, prior)
         if board.n_codes > _MOST_LISTED:
             return SampledBelief.start(channel.revealed(), prior)
         return start(channel, prior)

@@ -1,0 +1,116 @@
+"""After a game: how much each guess lost against the best one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bnmind.cli.shared.work import Report, working
+from bnmind.errors import ImpossibleEvidenceError, TooLargeError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import Console
+
+    from bnmind.lab.mastermind.live.review import GuessReview
+    from bnmind.mastermind import Board, Posterior, Turn
+    from bnmind.strategies import GuessRegret
+
+__all__ = ["JUDGING", "review_of", "show_regret", "show_review"]
+
+JUDGING = "judging the guesses"
+
+_SOON = 30_000
+_MOST_CODES = 1_500
+"""How many guesses are tried for the optimum after a game, on boards of how many codes; it takes
+about a second.
+"""
+
+
+def show_regret(
+    console: Console, start: Posterior, turns: Sequence[Turn], *, won: bool, uniform: bool
+) -> None:
+    """Print the loss of each guess, in bits of information; and in guesses if replies are true.
+
+    Parameters
+    ----------
+    console
+        The console.
+    start
+        The belief before the first guess, under the noise of the game.
+    turns
+        The game.
+    won
+        Whether the last guess was the code.
+    uniform
+        Whether all codes were equally probable before the game.
+    """
+    if not turns:
+        return
+    reviewed = review_of(start, turns, won=won)
+    show_review(console, start.board, turns, reviewed)
+    if start.channel.is_exact and uniform and start.board.n_codes <= _MOST_CODES:
+        judged = _in_guesses(start.board, tuple(turns))
+        if judged is not None:
+            lost = sum(row.regret for row in judged)
+            console.print(f"Lost against optimal guesses: {lost:.3f} guesses.")
+
+
+def review_of(start: Posterior, turns: Sequence[Turn], *, won: bool) -> tuple[GuessReview, ...]:
+    """Return each guess beside the most informative one, with the progress shown."""
+    import numpy as np
+
+    from bnmind.lab.mastermind.live.review import review_guesses
+
+    return working(
+        JUDGING,
+        lambda report: review_guesses(
+            start, turns, np.random.default_rng(0), won=won, progress=report
+        ),
+    )
+
+
+def show_review(
+    console: Console, board: Board, turns: Sequence[Turn], reviewed: Sequence[GuessReview]
+) -> None:
+    """Print a row for each guess of a game: what it could tell, what it told, and the best one."""
+    from bnmind.cli.shared.show import plain_table, show_table
+
+    console.print(
+        "Each guess beside the one that should tell most, in bits. The last column is how many bits"
+        " the reply told in fact."
+    )
+    table = plain_table("guess", "reply", "tells", "best", "tells", "lost", "told")
+    for turn, one in zip(turns, reviewed, strict=True):
+        table.add_row(
+            board.format(one.guess),
+            str(turn.reply),
+            f"{one.information:.2f}",
+            board.format(one.best),
+            f"{one.best_information:.2f}",
+            f"{one.regret:.2f}",
+            f"{one.told:.2f}",
+        )
+    show_table(console, table)
+    lost = sum(one.regret for one in reviewed)
+    console.print(f"Lost against the most informative guesses: {lost:.2f} bits.")
+
+
+def _in_guesses(board: Board, turns: tuple[Turn, ...]) -> list[GuessRegret] | None:
+    """Return the regret of each guess in guesses, if the optimum is soon computed."""
+    try:
+        return working(JUDGING, lambda report: _by_optimum(board, turns, report))
+    except (TooLargeError, ImpossibleEvidenceError):
+        return None
+
+
+def _by_optimum(board: Board, turns: tuple[Turn, ...], report: Report) -> list[GuessRegret]:
+    """Return the regret of each guess by the optimum."""
+    from bnmind.strategies import exact_regret
+    from bnmind.strategies.optimal.board_search import SearchRules
+
+    judged: list[GuessRegret] = []
+    for number in range(1, len(turns) + 1):
+        report(number - 1, len(turns))
+        judged.append(exact_regret(board, turns[:number], rules=SearchRules(max_tried=_SOON)))
+    return judged

@@ -1,0 +1,436 @@
+"""The dialogue of ``bnmind assist``: guesses, replies, and changes of earlier rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from bnmind._messages import shown
+from bnmind.cli.mastermind.after_game import show_regret
+from bnmind.cli.mastermind.commands import (
+    COMMAND_LINES,
+    Action,
+    Codes,
+    Drop,
+    Edit,
+    Explain,
+    Ignore,
+    SetNoise,
+    WhatIf,
+    read_command,
+    show_help,
+)
+from bnmind.cli.mastermind.position import (
+    Position,
+    explain_replies,
+    rows_if,
+    show_codes_left,
+    show_position,
+    show_solution,
+    show_what_if,
+)
+from bnmind.cli.mastermind.setting import situation_of
+from bnmind.cli.shared.errors import INTERRUPTED, one_line
+from bnmind.cli.shared.prompt import Command, ask
+from bnmind.cli.shared.work import Report, interruptible, working
+from bnmind.errors import BnmindError, InvalidHistoryError, InvalidReplyError, TooLargeError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from rich.console import Console
+
+    from bnmind.lab.mastermind.advice import Advice
+    from bnmind.lab.mastermind.live.game_rows import GameRows
+    from bnmind.mastermind import Board, Channel, Posterior, Prior, Reply
+    from bnmind.strategies import Strategy
+
+__all__ = ["UNKNOWN", "AssistState", "AssistTable", "channel_of", "converse", "replayed"]
+
+UNKNOWN = "unknown"
+"""The noise of a code-maker whose replies are false nobody knows how often."""
+
+_AT_REPLY = {"u": Command.UNDO, "q": Command.QUIT, "h": Command.HELP}
+_AT_END = {"u": Command.UNDO, "q": Command.QUIT}
+
+
+@dataclass(frozen=True)
+class AssistState:
+    """A state of the game, to which the player can return."""
+
+    rows: GameRows
+    noise: str
+    """The noise that is assumed."""
+    belief: Posterior
+    """The belief after the rows that are trusted."""
+    memory: object = None
+    """What the strategy remembers of its last proposal."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AssistTable:
+    """What stays the same from turn to turn."""
+
+    console: Console
+    path: Path
+    board: Board
+    prior: Prior | None
+    """The distribution from which the code was drawn; uniform if None."""
+    prior_text: str
+    max_guesses: int | None
+    rng: np.random.Generator
+    strategy: Strategy | None
+    """The strategy that proposes guesses; None for the least expected entropy."""
+    content: bytes | None
+    """The content of the file when it was last read or written; None if there is none."""
+    explain: bool = False
+    """Whether everything is said in plain words."""
+
+    def save(self, state: AssistState, *, over: bool = False) -> AssistTable:
+        """Save the game, unless another program has changed the file in the meantime."""
+        from bnmind.lab.mastermind.saved_game import SavedGame, write_game
+
+        game = SavedGame(
+            board=self.board,
+            noise=state.noise,
+            turns=state.rows.turns,
+            ignored=state.rows.ignored,
+            over=over,
+            prior=self.prior_text,
+        )
+        return replace(self, content=write_game(self.path, game, before=self.content))
+
+
+def channel_of(board: Board, noise: str) -> Channel:
+    """Return the channel of a noise; of unknown noise, one of its kind."""
+    from bnmind.mastermind import Channel, parse_noise
+
+    return Channel.false_reply(board, 0.2) if noise == UNKNOWN else parse_noise(board, noise)
+
+
+def replayed(
+    board: Board, noise: str, prior: Prior | None, rows: GameRows, report: Report
+) -> tuple[AssistState, ...]:
+    """Return the states before the first row and after each of the rows."""
+    from bnmind.lab.mastermind.advice import belief_after
+
+    n = len(rows.turns)
+    states = [AssistState(rows.first(0), noise, _start(board, noise, prior))]
+    for number in range(1, n + 1):
+        report(number - 1, n)
+        last, now = states[-1], rows.first(number)
+        states.append(
+            AssistState(
+                now, noise, belief_after(last.belief, now.trusted[len(last.rows.trusted) :])
+            )
+        )
+    return tuple(states)
+
+
+def _start(board: Board, noise: str, prior: Prior | None) -> Posterior:
+    from bnmind.lab.mastermind.advice import start, start_learning
+
+    channel = channel_of(board, noise)
+    return start_learning(channel, prior) if noise == UNKNOWN else start(channel, prior)
+
+
+def converse(table: AssistTable, states: tuple[AssistState, ...]) -> None:
+    """Propose guesses and ask for replies, until the game is over or the player leaves."""
+    over = False
+    try:
+        while True:
+            position = _shown(table, states[-1])
+            if _is_at_limit(table, states[-1]):
+                table.console.print(f"\nNo guess is left: --max-guesses is {table.max_guesses}.")
+                answer: tuple[int, ...] | Action = _ask_end(table)
+            else:
+                answer, table = _ask_guess(table, states[-1], position)
+            if answer is Command.QUIT:
+                return _farewell(table, states[-1])
+            if not isinstance(answer, tuple):
+                table, states = _changed(table, states, answer)
+                continue
+            result = _ask_reply(table, states[-1], answer)
+            if result is Command.QUIT:
+                return _farewell(table, states[-1])
+            if isinstance(result, Command):
+                continue
+            after, reply = result
+            memory = position.advice.memory if position.advice else None
+            state = _with_turn(states[-1], answer, reply, after, memory)
+            if after is not None:
+                states = (*states, state)
+                table = table.save(state)
+                continue
+            _show_win(table, state)
+            table, over = table.save(state, over=True), True
+            if _ask_end(table) is Command.UNDO:
+                table, over = table.save(states[-1]), False
+                _say_undone(table, state, states[-1])
+                continue
+            return None
+    except KeyboardInterrupt:
+        table.console.print()
+        if not over:
+            _farewell(table, states[-1])
+        raise typer.Exit(INTERRUPTED) from None
+
+
+def _is_at_limit(table: AssistTable, state: AssistState) -> bool:
+    return table.max_guesses is not None and len(state.rows.turns) >= table.max_guesses
+
+
+def _with_turn(
+    state: AssistState,
+    guess: tuple[int, ...],
+    reply: Reply,
+    after: Posterior | None,
+    memory: object,
+) -> AssistState:
+    from bnmind.mastermind import Turn
+
+    return AssistState(
+        state.rows.added(Turn(guess, reply)), state.noise, after or state.belief, memory
+    )
+
+
+def _shown(table: AssistTable, state: AssistState) -> Position:
+    """Print a state, and return its position."""
+    advice: Advice | None = None
+    if not _is_at_limit(table, state):
+        try:
+            advice = _advice(table, state)
+        except TooLargeError as error:
+            table.console.print(f"No proposal: {error}", soft_wrap=True)
+    position = Position(state.rows, state.belief, advice)
+    table.console.print()
+    show_position(table.console, position, explain=table.explain)
+    return position
+
+
+def _advice(table: AssistTable, state: AssistState) -> Advice:
+    from bnmind.lab.mastermind.advice import advise, choosing
+
+    situation = situation_of(table.max_guesses, len(state.rows.turns), state.memory)
+    return working(
+        choosing(table.board),
+        lambda _: advise(
+            state.belief,
+            table.rng,
+            strategy=table.strategy,
+            situation=situation,
+            prior=table.prior,
+        ),
+    )
+
+
+def _ask_guess(
+    table: AssistTable, state: AssistState, position: Position
+) -> tuple[tuple[int, ...] | Action, AssistTable]:
+    """Return the guess, or the command that ends or changes the game."""
+    board, advice = table.board, position.advice
+
+    def read(text: str) -> tuple[int, ...] | Action:
+        action = read_command(text, board, COMMAND_LINES)
+        return board.parse(text or (advice.guess if advice else "")) if action is None else action
+
+    proposal = f" [{advice.guess}]" if advice else ""
+    while True:
+        answer = ask(table.console, f"Guess{proposal}: ", read, commands={})
+        if isinstance(answer, tuple):
+            _compare(table, state, position, answer)
+            return answer, table
+        if answer is Command.HELP:
+            show_help(table.console, COMMAND_LINES, {"?": "explain this position in plain words"})
+        elif answer is Command.HINT:
+            show_position(table.console, position, explain=True)
+        elif isinstance(answer, Codes):
+            show_codes_left(table.console, state.belief)
+        elif isinstance(answer, WhatIf):
+            _what_if(table, state, position, answer)
+        elif isinstance(answer, Explain):
+            table = replace(table, explain=not table.explain)
+            show_position(table.console, position, explain=table.explain)
+        else:
+            return answer, table
+
+
+def _compare(
+    table: AssistTable, state: AssistState, position: Position, guess: tuple[int, ...]
+) -> None:
+    """Print what a guess of the player should tell, if another one was proposed."""
+    from bnmind.lab.mastermind.explanation import winning_probability
+    from bnmind.lab.mastermind.live.words import chance
+    from bnmind.strategies import describe_guess
+
+    advice, board = position.advice, table.board
+    if advice is None or board.format(guess) == advice.guess:
+        return
+    own = interruptible(lambda: describe_guess(state.belief, guess))
+    table.console.print(
+        f"  {board.format(guess)} should tell {own.information:.2f} bits, "
+        f"{advice.guess} would {advice.information:.2f}"
+    )
+    if table.explain:
+        likely = interruptible(lambda: winning_probability(state.belief, guess))
+        table.console.print(f"  {board.format(guess)} {chance(likely)}")
+
+
+def _what_if(table: AssistTable, state: AssistState, position: Position, question: WhatIf) -> None:
+    """Print the position beside the one in which a row is different."""
+    try:
+        other = rows_if(state.rows, question)
+        _require_open(table.board, other, state.noise)
+        then = _revised(table, state, other, state.noise)
+        now = position if position.advice else replace(position, advice=_advice(table, state))
+        changed = Position(other, then.belief, _advice(table, then))
+    except BnmindError as error:
+        table.console.print(f"  {one_line(error)}", soft_wrap=True)
+        return
+    show_what_if(table.console, now, changed, question, explain=table.explain)
+
+
+def _changed(
+    table: AssistTable, states: tuple[AssistState, ...], action: Action
+) -> tuple[AssistTable, tuple[AssistState, ...]]:
+    """Return the states after a change, which is saved; or as they were, having said why."""
+    if action is Command.UNDO:
+        return _undone(table, states)
+    last = states[-1]
+    rows, noise = last.rows, last.noise
+    try:
+        if isinstance(action, Edit):
+            rows = _edited(rows, action)
+        elif isinstance(action, Ignore):
+            rows = rows.toggled(action.row)
+        elif isinstance(action, Drop):
+            rows = rows.without(action.row)
+        elif isinstance(action, SetNoise):
+            noise = action.noise
+        _require_open(table.board, rows, noise)
+        state = _revised(table, last, rows, noise)
+    except BnmindError as error:
+        table.console.print(f"  {one_line(error)}", soft_wrap=True)
+        return table, states
+    if noise != last.noise:
+        table.console.print(f"Noise {noise} from now on.")
+    return table.save(state), (*states, state)
+
+
+def _edited(rows: GameRows, edit: Edit) -> GameRows:
+    from bnmind.mastermind import Turn
+
+    return rows.edited(edit.row, Turn(edit.guess or rows.turn(edit.row).guess, edit.reply))
+
+
+def _require_open(board: Board, rows: GameRows, noise: str) -> None:
+    """Raise if a row ends the game: a win is entered as the last guess."""
+    from bnmind.lab.mastermind.advice import winning_report_ends
+
+    if winning_report_ends(channel_of(board, noise)):
+        for row, turn in enumerate(rows.turns, start=1):
+            if turn.reply == board.winning:
+                raise InvalidHistoryError(
+                    f"the reply {turn.reply} in row {row} would end the game; enter it as the reply"
+                    " to your last guess",
+                    turn,
+                )
+
+
+def _revised(table: AssistTable, last: AssistState, rows: GameRows, noise: str) -> AssistState:
+    """Return the state with other rows or other noise."""
+    from bnmind.lab.mastermind.advice import belief_after
+
+    def believed(_: Report) -> Posterior:
+        return belief_after(_start(table.board, noise, table.prior), rows.trusted)
+
+    return AssistState(rows, noise, working("replaying the turns", believed), last.memory)
+
+
+def _undone(
+    table: AssistTable, states: tuple[AssistState, ...]
+) -> tuple[AssistTable, tuple[AssistState, ...]]:
+    """Take the last change back, if there is one, and save the game without it."""
+    if len(states) == 1:
+        table.console.print("  nothing to undo")
+        return table, states
+    table = table.save(states[-2])
+    _say_undone(table, states[-1], states[-2])
+    return table, states[:-1]
+
+
+def _say_undone(table: AssistTable, before: AssistState, after: AssistState) -> None:
+    """Say which change was taken back."""
+    changed = "the last change"
+    if before.noise != after.noise:
+        changed = f"noise {before.noise}; it is {after.noise} again"
+    elif len(before.rows.turns) > len(after.rows.turns):
+        turn = before.rows.turns[-1]
+        changed = f"{table.board.format(turn.guess)} {turn.reply}"
+    table.console.print(f"  undone: {changed}")
+
+
+def _ask_reply(
+    table: AssistTable, state: AssistState, guess: tuple[int, ...]
+) -> tuple[Posterior | None, Reply] | Command:
+    """Return the belief after the reply, or None if the reply won; and the reply."""
+    from bnmind.lab.mastermind.advice import found, winning_report_ends
+    from bnmind.mastermind import Reply, Turn
+
+    board, belief = table.board, state.belief
+
+    def read(text: str) -> tuple[Posterior | None, Reply] | Command:
+        reply = Reply.parse(text, pegs=board.pegs)
+        if reply != board.winning:
+            return interruptible(lambda: belief.update(guess, reply)), reply
+        if not winning_report_ends(channel_of(board, state.noise)):
+            over = ask(table.console, "Is the game over? [y/n] ", _yes_or_no, commands=_AT_END)
+            if isinstance(over, Command):
+                return over
+            if not over:
+                return interruptible(lambda: belief.update(guess, reply)), reply
+        found(belief, Turn(guess, reply))  # raises if the earlier replies exclude it
+        return None, reply
+
+    while True:
+        answer = ask(table.console, f"Reply to {board.format(guess)}: ", read, commands=_AT_REPLY)
+        if answer is not Command.HELP:
+            return answer
+        explain_replies(table.console, board)
+        table.console.print("u takes the guess back, q quits.")
+
+
+def _yes_or_no(text: str) -> bool:
+    answer = text.lower()
+    if answer not in ("y", "yes", "n", "no"):
+        raise InvalidReplyError(f"expected y or n, got {shown(text)}", text)
+    return answer.startswith("y")
+
+
+def _show_win(table: AssistTable, state: AssistState) -> None:
+    """Print the code that was found, which replies were false, and what each guess lost."""
+    rows = state.rows
+    table.console.print()
+    show_solution(table.console, table.board, rows.turns, rows.turns[-1].guess, won=True)
+    first = _start(table.board, state.noise, table.prior)
+    turns = rows.trusted
+    try:
+        show_regret(table.console, first, turns, won=True, uniform=table.prior is None)
+    except BnmindError as error:
+        table.console.print(f"No regret: {one_line(error)}", soft_wrap=True)
+
+
+def _ask_end(table: AssistTable) -> Command:
+    def read(text: str) -> Command:
+        if text:
+            raise BnmindError(f"expected Enter or u, got {shown(text)}")
+        return Command.QUIT
+
+    return ask(table.console, "Enter ends, u undoes: ", read, commands=_AT_END)
+
+
+def _farewell(table: AssistTable, state: AssistState) -> None:
+    if state.rows.turns:
+        table.console.print(f"Saved in {table.path}; the same command resumes the game.")
