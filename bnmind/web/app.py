@@ -16,7 +16,7 @@ from bnmind.web.base.page import STATIC
 from bnmind.web.base.safety import Guard
 from bnmind.web.base.settings import WebSettings
 from bnmind.web.base.work import Work, load
-from bnmind.web.mastermind import game_api, play_api
+from bnmind.web.mastermind import game_api, picture_api, play_api, watch_api
 from bnmind.web.mastermind.game_answers import suggest
 from bnmind.web.mastermind.games import GameQuestion
 from bnmind.web.networks import network_api
@@ -70,7 +70,7 @@ def create_app(
     app.state.models = Models()
     app.state.tests = tests or offered_demonstration()
     add_faults(app)
-    for part in (pages, game_api, play_api, network_api, taking_api):
+    for part in (pages, game_api, picture_api, play_api, watch_api, network_api, taking_api):
         app.include_router(part.router)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     return Guard(app, chosen)

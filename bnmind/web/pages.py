@@ -46,6 +46,12 @@ async def play(request: Request) -> HTMLResponse:
     return rendered("play.html", request, title="Play", **_SIZES)
 
 
+@router.get("/watch")
+async def watch(request: Request) -> HTMLResponse:
+    """Watch strategies play side by side."""
+    return rendered("watch.html", request, title="Watch", **_SIZES)
+
+
 @router.get("/networks")
 async def networks(request: Request) -> HTMLResponse:
     """Show a network, and what evidence tells about it."""

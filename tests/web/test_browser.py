@@ -116,8 +116,14 @@ def test_a_network_is_clicked_in_the_list_and_in_the_picture(page: Any) -> None:
     page.click('.variable[aria-label="xray"] .state >> nth=0')
     page.wait_for_selector("#evidence >> text=xray = yes")
     page.click("#as-picture")
-    page.click("#canvas svg text:has-text('no') >> nth=1")
+    page.click("#canvas [data-variable=smoke] [data-state=no]")
     page.wait_for_selector("#evidence >> text=smoke = no")
+    page.click("#keep")
+    page.click("#canvas [data-variable=asia] [data-state=yes]")
+    page.wait_for_selector("#canvas [data-variable=asia] >> text='= yes (now)'")
+    page.click("#swap")
+    page.wait_for_selector("#canvas [data-variable=asia] >> text='= yes (compared)'")
+    assert page.locator("#evidence button").count() == 2
     page.click("#explain")
     page.wait_for_selector("#explanation table")
 
@@ -132,3 +138,50 @@ def test_a_request_that_takes_long_says_so_and_is_canceled(page: Any) -> None:
     page.wait_for_selector("text=You canceled this computation")
     assert page.is_hidden("#waiting")
     page.unroute("**/api/suggest")
+
+
+def test_a_belief_is_shown_in_pictures(page: Any) -> None:
+    page.goto("/assist")
+    page.click(".text-history summary")
+    page.fill("#text", "1123 1b1w, 2345 1b1w")
+    page.click("#use-text")
+    page.wait_for_selector("#entropy-picture circle >> nth=2")
+    assert page.locator("#information-picture .mark").count() == 1
+    page.press("#stage > summary", "Enter")
+    for stage, marked in ((1, "T1"), (3, "B")):
+        page.press(f"[data-stage='{stage}']", "Enter")
+        page.wait_for_selector(f"#stage-picture [data-variable={marked}]")
+        assert page.locator("#stage-picture [data-variable=H4] [data-share]").count()
+    assert "214,775 cells" in page.inner_text("#clique-words")
+    assert page.locator("#cliques tr").count() == 18
+
+
+def test_strategies_are_watched_with_the_keyboard(page: Any) -> None:
+    page.goto("/watch")
+    page.wait_for_selector("#run:not([disabled])")
+    assert page.locator(".boards > section").count() == 3
+    page.press("#step", "Enter")
+    page.wait_for_selector("text=/Guess 1 of/")
+    assert page.locator(".boards .row").count() == 3
+    page.wait_for_selector("#look-positions table")
+    page.press("#back", "Enter")
+    assert page.locator(".boards .row").count() == 0
+    page.select_option("#speed", "2400")
+    page.press("#run", "Enter")
+    assert page.inner_text("#run") == "Pause"
+    page.press("#run", "Enter")
+    assert page.inner_text("#run") == "Play"
+    page.select_option("#speed", "400")
+    page.press("#run", "Enter")
+    page.wait_for_selector("#step[disabled]")  # it plays to the end
+    assert page.inner_text("#run") == "Play"
+    page.press("#first", "Enter")
+    page.press("#last", "Enter")
+    assert page.locator(".outcome .tag").count() == 3
+    secret = page.get_attribute("#secret-shown [role=img]", "aria-label")
+    codes = page.locator(".boards .row:has(.tag.good) [role=img]")
+    assert {codes.nth(i).get_attribute("aria-label") for i in range(codes.count())} == {secret}
+    page.select_option("#player-1", "random")
+    page.wait_for_selector('[aria-label="Player 2: random"] .gauge')
+    page.press("#add-player", "Enter")
+    page.wait_for_selector(".boards > section >> nth=3")

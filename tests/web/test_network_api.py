@@ -92,7 +92,10 @@ def test_the_networks_that_need_no_file() -> None:
         ({"model": {"file": "a.bif", "text": "hello"}}, "line 1"),
         ({"model": MODEL, "evidence": {"snow": "yes"}}, "snow"),
         ({"model": MODEL, "evidence": {"wet": "maybe"}}, "state of wet"),
-        ({"model": MODEL, "evidence": {"rain": "yes", "wet": "no"}}, "rain=yes, wet=no"),
+        (
+            {"model": MODEL, "evidence": {"rain": "yes", "wet": "no"}},
+            "contradict each other: rain = yes, wet = no",
+        ),
     ],
 )
 def test_impossible_questions_are_refused(question: object, words: str) -> None:
@@ -129,3 +132,17 @@ def test_only_the_last_networks_are_remembered() -> None:
     for number in range(1, 14):
         models.opened(Model(name=None, file=f"{number}.bif", text=CHAIN))
     assert models.opened(Model(name=None, file="0.bif", text=CHAIN)) is not first
+
+
+def test_two_sets_of_evidence_are_drawn_side_by_side() -> None:
+    question = {"model": MODEL, "evidence": {"wet": "yes"}}
+    alone = asked(BROWSER, "/api/network/picture", question)["svg"]
+    both = asked(BROWSER, "/api/network/picture", {**question, "compare": {"wet": "no"}})["svg"]
+    assert alone.count('data-share="0.714286"') == both.count('data-share="0.714286"') == 1
+    assert "compared" in both
+    assert "compared" not in alone
+    assert ' data-variable="rain"' in both
+    assert both.count(' data-state="') == 4
+    assert " style=" not in both
+    wrong = {**question, "compare": {"rain": "yes", "wet": "no"}}
+    assert "rain = yes" in refused(BROWSER, "/api/network/picture", wrong)

@@ -56,8 +56,10 @@ def test_pages_are_whole(address: str) -> None:
 
 def test_scripts_find_what_they_look_for() -> None:
     """Every ``at("id")`` of a script is on its page, and every import is there."""
-    for name in ("assist", "play", "networks"):
-        script = (STATIC / f"{name}.js").read_text(encoding="utf-8")
+    shared = {"assist": ("pictures",), "play": ("pictures",), "watch": ("pictures",)}
+    for name in ("assist", "play", "watch", "networks"):
+        scripts = [STATIC / f"{part}.js" for part in (name, *shared.get(name, ()))]
+        script = "".join(path.read_text(encoding="utf-8") for path in scripts)
         page = BROWSER.get(f"/{name}").text
         for identity in re.findall(r"\bat\(\"([a-z-]+)\"\)", script):
             assert f'id="{identity}"' in page, identity

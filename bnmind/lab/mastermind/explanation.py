@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from bnmind.errors import InvalidHistoryError
+from bnmind.errors import InvalidHistoryError, TooLargeError
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from bnmind.information import Floats
     from bnmind.mastermind import Posterior, Reply, Turn
 
 __all__ = [
+    "GuessInformation",
     "changed",
+    "code_weights",
     "color_probabilities",
     "few_codes",
+    "information_of_guesses",
     "learned_noise",
     "true_replies",
     "winning_probability",
@@ -22,6 +29,12 @@ __all__ = [
 _SAMPLES = 4000
 """How many codes are drawn from a belief that does not list them."""
 _ROUNDING = 1e-9
+
+_SOON = 1.0
+"""All guesses are evaluated if that takes less, in seconds; otherwise a sample of them."""
+_MOST_PAIRS = 2**24
+"""The most pairs of a guess and a group of codes for which all guesses are evaluated."""
+_SAMPLED_GUESSES = 500
 
 
 def winning_probability(belief: Posterior, guess: Sequence[int]) -> float:
@@ -70,14 +83,9 @@ def color_probabilities(belief: Posterior) -> tuple[tuple[float, ...], ...]:
     """
     import numpy as np
 
-    board = belief.board
-    if hasattr(belief, "codes"):
-        codes, weights = board.codes, belief.codes.probabilities
-    else:
-        codes = belief.draw(_SAMPLES, np.random.default_rng(0))
-        weights = np.full(len(codes), 1 / len(codes))
+    codes, weights = code_weights(belief)
     return tuple(
-        tuple(np.bincount(column, weights=weights, minlength=board.colors + 1)[1:].tolist())
+        tuple(np.bincount(column, weights=weights, minlength=belief.board.colors + 1)[1:].tolist())
         for column in codes.T
     )
 
@@ -127,6 +135,73 @@ def learned_noise(belief: Posterior) -> float | None:
     levels = [float(one.name.partition(":")[2]) for one in belief.levels]
     probabilities: list[float] = belief.level_probabilities.tolist()
     return sum(p * q for p, q in zip(levels, probabilities, strict=True))
+
+
+def code_weights(belief: Posterior) -> tuple[NDArray[np.uint8], Floats]:
+    """Return codes, ``(codes, pegs)``, and their weights, which sum to one.
+
+    These are all codes of the board if the belief has the probability of each, and otherwise codes
+    drawn from it.
+    """
+    import numpy as np
+
+    if hasattr(belief, "codes"):
+        return belief.board.codes, belief.codes.probabilities
+    codes = belief.draw(_SAMPLES, np.random.default_rng(0))
+    return codes, np.full(len(codes), 1 / len(codes))
+
+
+class GuessInformation(NamedTuple):
+    """The expected information of guesses, in bits."""
+
+    values: Floats
+    """The information of one guess of each kind."""
+    numbers: NDArray[np.intp]
+    """The number of guesses of each kind, which are alike by symmetry."""
+    is_sample: bool
+    """Whether these are random guesses, because there are too many to evaluate all."""
+
+
+def information_of_guesses(belief: Posterior, rng: np.random.Generator) -> GuessInformation:
+    """Return the expected information of all guesses, or of random ones if there are too many.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bnmind.mastermind import Board, Channel, TableBelief
+    >>> belief = TableBelief.start(Channel.exact(Board(2, 3)))
+    >>> told = information_of_guesses(belief, np.random.default_rng(0))
+    >>> sorted(zip(told.values.round(2).tolist(), told.numbers.tolist()))
+    [(1.22, 3), (1.89, 6)]
+    """
+    import numpy as np
+
+    from bnmind.information import information
+    from bnmind.mastermind import UnknownNoiseBelief
+    from bnmind.mastermind.masses.mass_plan import plan_masses
+
+    board = belief.board
+    unknown = belief if isinstance(belief, UnknownNoiseBelief) else None
+    if unknown is not None:
+        if board.n_codes * board.n_codes * len(unknown.products) <= _MOST_PAIRS:
+            values = unknown.information()
+            return GuessInformation(values, np.ones(len(values), dtype=np.intp), False)
+    elif hasattr(belief, "codes"):
+        weights = belief.codes.probabilities
+        try:
+            plan = plan_masses(board, weights, history=belief.history)
+        except TooLargeError:
+            plan = None
+        if plan is not None and plan.way.seconds <= _SOON:
+            values = information(plan.run(weights), belief.channel.matrix)
+            return GuessInformation(values, plan.sizes, False)
+    guesses = np.sort(rng.choice(board.n_codes, min(_SAMPLED_GUESSES, board.n_codes), False))
+    if unknown is not None:
+        values = unknown.information(guesses)
+    else:
+        values = information(belief.masses(guesses), belief.channel.matrix)
+    is_sample = len(guesses) < board.n_codes
+    return GuessInformation(values, np.ones(len(values), dtype=np.intp), is_sample)
 
 
 def changed(turns: Sequence[Turn], row: int, reply: Reply | None) -> tuple[Turn, ...]:

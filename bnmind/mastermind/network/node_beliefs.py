@@ -77,8 +77,7 @@ def node_beliefs(
     shares = shares / shares.sum()
 
     def share(values: NDArray[np.intp], states: int) -> Floats:
-        counted: Floats = np.bincount(values, weights=shares, minlength=states)
-        return counted
+        return np.asarray(np.bincount(values, weights=shares, minlength=states), dtype=np.float64)
 
     found: dict[str, Floats] = {}
     matched = np.zeros(len(codes), dtype=np.intp)

@@ -22,6 +22,7 @@ AREAS = (
     ("/", "Start"),
     ("/assist", "Assist"),
     ("/play", "Play"),
+    ("/watch", "Watch"),
     ("/networks", "Networks"),
     ("/tests", "Test"),
     ("/api", "API"),

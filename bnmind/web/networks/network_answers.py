@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from pydantic import Field
 
+from bnmind.errors import ImpossibleEvidenceError
 from bnmind.web.base import words
 from bnmind.web.base.form import Form
 from bnmind.web.networks.models import Model, Models, Opened
 
 __all__ = [
     "NetworkQuestion",
+    "PictureQuestion",
     "RankQuestion",
     "explain",
     "picture",
@@ -32,6 +36,14 @@ class NetworkQuestion(Form):
         {},
         max_length=500,
         description="The state of each observed variable, or a likelihood {state: weight}.",
+    )
+
+
+class PictureQuestion(NetworkQuestion):
+    """A network, the evidence, and other evidence to compare it with."""
+
+    compare: dict[str, str | dict[str, float]] | None = Field(
+        None, max_length=500, description="Other evidence, whose bars are drawn above the others."
     )
 
 
@@ -75,15 +87,19 @@ def posterior(models: Models, question: NetworkQuestion) -> dict[str, Any]:
     }
 
 
-def picture(models: Models, question: NetworkQuestion) -> dict[str, Any]:
+def picture(models: Models, question: PictureQuestion) -> dict[str, Any]:
     """Return a picture of the network with its distributions, as SVG."""
-    from bnmind.views import belief_view
+    from bnmind.views import belief_view, side_by_side
 
     opened = models.opened(question.model)
-    found = _posterior(opened, question)
-    view = belief_view(opened.network, found, evidence=question.evidence)
+    view = belief_view(opened.network, _posterior(opened, question), evidence=question.evidence)
     most = max(2, *(variable.n_states for variable in opened.network.variables))
-    svg = view.svg(most_states=most)
+    if question.compare is None:
+        svg = view.svg(most_states=most)
+    else:
+        other = NetworkQuestion(model=question.model, evidence=question.compare)
+        first = belief_view(opened.network, _posterior(opened, other), evidence=other.evidence)
+        svg = side_by_side(first, view, titles=("compared", "now")).svg(most_states=most)
     # The policy of the pages allows no inline styles.
     return {"svg": svg.replace(' style="font-variant-numeric:tabular-nums"', "")}
 
@@ -93,7 +109,7 @@ def rank(models: Models, question: RankQuestion) -> dict[str, Any]:
     from bnmind.questions import rank_questions
 
     opened = models.opened(question.model)
-    with opened.lock:
+    with opened.lock, _said_plainly():
         ranking = rank_questions(
             opened.engine, about=question.about, evidence=dict(question.evidence)
         )
@@ -115,7 +131,7 @@ def rank(models: Models, question: RankQuestion) -> dict[str, Any]:
 def explain(models: Models, question: NetworkQuestion) -> dict[str, Any]:
     """Return the most probable states of all variables together, given the evidence."""
     opened = models.opened(question.model)
-    with opened.lock:
+    with opened.lock, _said_plainly():
         found = opened.engine.mpe(dict(question.evidence))
         log = opened.engine.log_probability(dict(question.evidence)) if question.evidence else 0.0
     share = math.exp(found.log_probability - log)
@@ -134,8 +150,34 @@ def _posterior(opened: Opened, question: NetworkQuestion) -> Any:
         for variable in opened.network.variables
         if not isinstance(question.evidence.get(variable.name), str)
     ]
-    with opened.lock:
+    with opened.lock, _said_plainly():
         return opened.engine.posterior(names, dict(question.evidence))
+
+
+@contextmanager
+def _said_plainly() -> Iterator[None]:
+    """Let an error about contradictory evidence name the findings in a sentence."""
+    try:
+        yield
+    except ImpossibleEvidenceError as fault:
+        raise ImpossibleEvidenceError(_contradiction(fault.evidence), fault.evidence) from fault
+
+
+def _contradiction(findings: Mapping[str, object]) -> str:
+    """Return which findings contradict each other.
+
+    >>> _contradiction({"tub": "yes", "either": "no"})
+    'these findings contradict each other: tub = yes, either = no'
+    >>> _contradiction({"smoke": "maybe"})
+    'the finding smoke = maybe is impossible'
+    """
+    named = [
+        f"{name} = {finding}" if isinstance(finding, str) else f"{name} (uncertain)"
+        for name, finding in findings.items()
+    ]
+    if len(named) == 1:
+        return f"the finding {named[0]} is impossible"
+    return f"these findings contradict each other: {', '.join(named)}"
 
 
 def _probability(log: float) -> str:

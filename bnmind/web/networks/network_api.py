@@ -10,7 +10,7 @@ from fastapi import APIRouter, Request
 from bnmind.web.base.work import work_of
 from bnmind.web.networks import network_answers
 from bnmind.web.networks.models import SHIPPED, Models
-from bnmind.web.networks.network_answers import NetworkQuestion, RankQuestion
+from bnmind.web.networks.network_answers import NetworkQuestion, PictureQuestion, RankQuestion
 
 __all__ = ["router"]
 
@@ -34,8 +34,8 @@ async def query(question: NetworkQuestion, request: Request) -> dict[str, Any]:
 
 
 @router.post("/picture", summary="A picture of the network, as SVG")
-async def picture(question: NetworkQuestion, request: Request) -> dict[str, Any]:
-    """Return the network with the distribution of every variable."""
+async def picture(question: PictureQuestion, request: Request) -> dict[str, Any]:
+    """Return the network with the distribution of every variable, or with two to compare."""
     work = partial(network_answers.picture, _models(request), question)
     return await work_of(request).run(request, work)
 

@@ -42,7 +42,7 @@ export function probable(some) {
     pegs(colorsOf(one.code), {small: true}), meter(one.probability / most), make("span", {}, percent(one.probability)))));
 }
 
-function positions(shares) {
+export function positions(shares) {
   const colors = shares[0].map((_, color) => color);
   const heading = make("tr", {}, make("th", {class: "corner", scope: "col"}, make("span", {class: "unseen"}, "color")),
     ...shares.map((_, position) => make("th", {scope: "col"}, String(position + 1))));

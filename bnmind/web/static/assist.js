@@ -3,6 +3,7 @@
 import {ask, at, make, percent} from "./ask.js";
 import {belief, doubt, proposal} from "./advice.js";
 import {colorsOf, countsOf, pegs, replied, Slots, textOf} from "./pegs.js";
+import {hidePictures, showPictures} from "./pictures.js";
 import {inWords, settingOf, showSetting} from "./setting.js";
 
 const KEY = "bnmind assist";
@@ -56,6 +57,7 @@ async function refresh() {
     at("belief").replaceChildren(...belief(got));
     if (proposed && edited === null && !got.found) slots.show(game.setting, colorsOf(got.guess));
     showRows(); refreshEntry(); tellOwn();
+    showPictures(question(), got.found ? null : got.guess);
   } catch (fault) {
     if (fault.name === "AbortError") return;
     answer = null;
@@ -63,6 +65,7 @@ async function refresh() {
     at("advice-title").textContent = "No advice";
     at("advice").replaceChildren(make("p", {class: "notice bad"}, fault.message), ...ways());
     at("belief").replaceChildren();
+    hidePictures();
     showRows(); refreshEntry();
   }
   card.removeAttribute("aria-busy");

@@ -31,7 +31,9 @@ async function refresh() {
     if (fault.name === "AbortError") return;
     at("fault").replaceChildren(make("p", {class: "notice bad"}, fault.message,
       Object.keys(evidence).length ? make("span", {}, " ", make("button", {type: "button", class: "link", onclick: () => observe(latest, undefined)}, "Take the last finding back"), ".") : null));
-    showEvidence();
+    at("explanation").replaceChildren();
+    at("ranking").replaceChildren();
+    showEvidence({impossible: true});
   }
   at("network").classList.remove("thinking");
 }
@@ -92,10 +94,11 @@ function likelihood(one, finding) {
     finding ? make("button", {type: "button", class: "quiet", onclick: () => observe(one.name, undefined)}, "Remove") : null));
 }
 
-function showEvidence() {
+function showEvidence({impossible = false} = {}) {
   const findings = Object.entries(evidence);
   at("clear").disabled = !findings.length;
   at("keep").setAttribute("aria-pressed", String(Boolean(kept)));
+  at("swap").hidden = !kept;
   at("keep").textContent = kept ? "Stop comparing" : "Compare from here";
   const chips = findings.map(([name, finding]) => {
     const what = typeof finding === "string" ? finding : `≈ ${Object.entries(finding).map(([state, w]) => `${state} ${w}`).join(", ")}`;
@@ -103,8 +106,8 @@ function showEvidence() {
   });
   at("evidence").replaceChildren(
     findings.length ? make("div", {class: "chips"}, ...chips) : make("p", {class: "muted"}, "Nothing is observed yet."),
-    known?.words ? make("p", {class: "why"}, known.words) : "",
-    kept ? make("p", {class: "hint"}, `Bars are compared with ${kept.words}; a mark shows where each was.`) : "");
+    known?.words && !impossible ? make("p", {class: "why"}, known.words) : "",
+    kept ? make("p", {class: "hint"}, `Compared with ${kept.words}. ${kept.told} In the list a mark shows where each bar was; in the picture the upper bars are those compared.`) : "");
 }
 
 function showTargets() {
@@ -159,32 +162,31 @@ function view(name) {
 }
 
 async function showPicture(signal) {
-  const got = await ask("/api/network/picture", question(), {signal});
+  const got = await ask("/api/network/picture", {...question(), compare: kept?.evidence ?? null}, {signal});
   picture = got.svg;
   const parsed = new DOMParser().parseFromString(picture, "image/svg+xml");
   const svg = document.importNode(parsed.documentElement, true);
-  // Boxes come in the order of the variables, and in each box the lines of its states.
-  const boxes = [...svg.querySelectorAll("g > g")].filter((box) => box.querySelector(":scope > title"));
-  boxes.forEach((box, i) => {
-    const one = known.variables[i];
+  for (const box of svg.querySelectorAll("[data-variable]")) {
+    const one = known.variables.find(({name}) => name === box.dataset.variable);
+    if (!one) continue;
     box.classList.add("clickable");
     box.addEventListener("click", (event) => {
-      const lines = [...box.querySelectorAll(":scope > text[x='10']")].slice(1);
-      const place = lines.findIndex((line) => {
-        const area = line.getBoundingClientRect();
+      const line = [...box.querySelectorAll("[data-state]")].find((text) => {
+        const area = text.getBoundingClientRect();
         return event.clientY >= area.top - 3 && event.clientY <= area.bottom + 3;
       });
-      if (place >= 0) press(one.name, one.states[place]);
+      if (line && one.states.includes(line.dataset.state)) press(one.name, line.dataset.state);
     });
-  });
+  }
   at("canvas").replaceChildren(svg);
 }
 
 at("as-list").addEventListener("click", () => view("list"));
-at("as-picture").addEventListener("click", async () => {
-  view("picture");
+async function redraw() {
   try { await showPicture(); } catch (fault) { at("fault").replaceChildren(make("p", {class: "notice bad"}, fault.message)); }
-});
+}
+
+at("as-picture").addEventListener("click", () => { view("picture"); redraw(); });
 at("download").addEventListener("click", () => {
   const address = URL.createObjectURL(new Blob([picture], {type: "image/svg+xml"}));
   make("a", {href: address, download: "network.svg"}).click();
@@ -206,10 +208,22 @@ at("explain").addEventListener("click", async () => {
     at("explanation").replaceChildren(make("p", {class: "notice bad"}, fault.message));
   }
 });
-at("keep").addEventListener("click", () => {
+/** Return the present evidence and what follows from it, to compare with later. */
+function present() {
   const words = Object.entries(evidence).map(([name, finding]) => `${name} = ${typeof finding === "string" ? finding : "uncertain"}`).join(", ");
-  kept = kept ? null : {shares: Object.fromEntries(known.variables.map((one) => [one.name, one.posterior])), words: words || "no evidence"};
+  return {evidence, shares: Object.fromEntries(known.variables.map((one) => [one.name, one.posterior])), words: words || "no evidence", told: known.words};
+}
+
+at("keep").addEventListener("click", () => {
+  kept = kept ? null : present();
   showVariables(); showEvidence();
+  if (!at("picture").hidden) redraw();
+});
+at("swap").addEventListener("click", () => {
+  const other = kept;
+  kept = present();
+  evidence = other.evidence; latest = null; weighed = null;
+  refresh();
 });
 at("clear").addEventListener("click", () => { evidence = {}; refresh(); });
 at("about").addEventListener("change", showRanking);

@@ -3,6 +3,7 @@
 import {ask, at, Fault, make} from "./ask.js";
 import {belief, doubt, proposal} from "./advice.js";
 import {colorsOf, pegs, replied, Slots, textOf} from "./pegs.js";
+import {hidePictures, showPictures} from "./pictures.js";
 import {inWords, settingOf, showSetting} from "./setting.js";
 
 const slots = new Slots(at("slots"), {changed: () => { at("add").disabled = !slots.complete; }});
@@ -29,6 +30,7 @@ function show(next) {
   at("add").disabled = true;
   forget();
   showRows();
+  if (game.over && game.rows.length) showPictures(question(), null);
   const parts = [];
   if (game.over) {
     parts.push(make("div", {class: "big"}, make("strong", {}, game.won ? "Found!" : "The code was"), pegs(colorsOf(game.secret)),
@@ -53,8 +55,16 @@ function showRows() {
 
 function forget() {
   hinted = null;
-  at("advice").replaceChildren(make("p", {class: "muted"}, "Ask for a hint, and bnmind proposes a guess and says which replies it doubts."));
+  at("advice").replaceChildren(make("p", {class: "muted"}, game.over ? "The game is over." : "Ask for a hint, and bnmind proposes a guess and says which replies it doubts."));
   at("belief").replaceChildren();
+  hidePictures();
+}
+
+/** Return the game as the API knows it elsewhere. */
+function question() {
+  const {pegs, colors, repeats} = game.board;
+  const turns = game.rows.map(({guess, reply}) => ({guess, reply}));
+  return {pegs, colors, repeats, noise: game.noise, prior: game.prior, turns, goes_on: !game.won};
 }
 
 /** Send a question, and show the game that comes back. */
@@ -97,6 +107,7 @@ at("hint").addEventListener("click", async () => {
     at("advice").replaceChildren(...proposal(got, (guess) => { slots.show(game.board, guess); at("add").disabled = false; slots.focus(); }));
     at("belief").replaceChildren(...belief(got));
     showRows();
+    showPictures(question(), got.guess);
     if (matchMedia("(max-width: 58rem)").matches) at("hint-card").scrollIntoView({block: "start"});
   } catch (fault) {
     at("advice").replaceChildren(make("p", {class: "notice bad"}, fault.message));

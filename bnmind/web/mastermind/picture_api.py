@@ -1,0 +1,32 @@
+"""The JSON API of the pictures of a belief; it keeps nothing between requests."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from fastapi import APIRouter, Request
+
+from bnmind.web.base.work import work_of
+from bnmind.web.mastermind import picture_answers
+from bnmind.web.mastermind.picture_answers import PictureQuestion, StageQuestion
+
+__all__ = ["router"]
+
+router = APIRouter(prefix="/api", tags=["Pictures of a belief"])
+
+
+@router.post("/known", summary="The entropy by turn, and the information of all guesses")
+async def known(question: PictureQuestion, request: Request) -> dict[str, Any]:
+    """Return what is known about the code, and how it became known.
+
+    `entropies` holds the entropy before the first guess and after each reply, in bits.
+    `information` says how many guesses have an expected information between two `edges`.
+    """
+    return await work_of(request).run(request, partial(picture_answers.known, question))
+
+
+@router.post("/stage", summary="Vomlel's network, with the belief in its nodes")
+async def stage(question: StageQuestion, request: Request) -> dict[str, Any]:
+    """Return a stage of the network and its junction tree as SVG, and the sizes of the cliques."""
+    return await work_of(request).run(request, partial(picture_answers.stage_picture, question))

@@ -1,0 +1,137 @@
+"""Games of strategies against the same code-maker, to be watched."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import Field
+
+from bnmind.errors import InvalidChannelError, TooLargeError, UnknownNameError
+from bnmind.web.base import words
+from bnmind.web.mastermind.games import UNKNOWN, Code, Setting
+
+if TYPE_CHECKING:
+    from bnmind.lab.mastermind.transcript import Transcript
+
+__all__ = ["WatchQuestion", "strategies", "watch"]
+
+_MOST_CODES = 2**13
+"""Boards with more codes take too long for some strategies."""
+_SEARCHING = ("deeper", "optimal", "optimal-worst")
+"""Strategies that search many games before the first guess, in seconds up to the board 4x6."""
+_SEARCHED_PEGS, _SEARCHED_COLORS = 4, 6
+
+
+class WatchQuestion(Setting):
+    """A strategy, and the code-maker against whom it plays."""
+
+    noise: str = Field("false:0.2", max_length=40, description="As in `suggest`, but not unknown.")
+    strategy: str = Field(
+        "entropy", max_length=40, description="The name of a strategy; see `/api/watch/strategies`."
+    )
+    seed: int = Field(
+        0,
+        ge=0,
+        lt=2**53,
+        description="Games of one seed have the same secret and the same noise.",
+    )
+    secret: Annotated[Code | None, Field(description="The code; drawn by the seed if null.")] = None
+    most_guesses: int = Field(20, ge=1, le=40, description="How many guesses there are.")
+
+
+def strategies() -> list[dict[str, str]]:
+    """Return the names of all strategies, and what each of them does."""
+    from bnmind.strategies import STRATEGIES
+
+    return [{"name": name, "about": one.about} for name, one in STRATEGIES.items()]
+
+
+def watch(question: WatchQuestion) -> dict[str, Any]:
+    """Return the game of a strategy against the code-maker of a seed.
+
+    Raises
+    ------
+    UnknownNameError
+        If the registry has no such strategy; strategies of modules are not loaded.
+    TooLargeError
+        If the board is too large to watch.
+    InvalidChannelError
+        If the noise is unknown.
+    """
+    from bnmind.lab.mastermind.code_maker import CodeMaker
+    from bnmind.lab.mastermind.endings import Revealed
+    from bnmind.lab.mastermind.games import play_game
+    from bnmind.strategies import STRATEGIES
+
+    name = question.strategy
+    if name not in STRATEGIES:
+        raise UnknownNameError("strategy", name, tuple(STRATEGIES))
+    if question.noise.strip() == UNKNOWN:
+        raise InvalidChannelError("choose how often replies are false", question.noise)
+    board = question.board()
+    if name in _SEARCHING and (board.pegs > _SEARCHED_PEGS or board.colors > _SEARCHED_COLORS):
+        raise TooLargeError(
+            f"{name} searches all games: watch it on boards of at most {_SEARCHED_PEGS} positions"
+            f" and {_SEARCHED_COLORS} colors",
+            needed=board.n_codes,
+            budget=_SEARCHED_COLORS**_SEARCHED_PEGS,
+        )
+    if board.n_codes > _MOST_CODES:
+        raise TooLargeError(
+            f"watch games on boards of at most {_MOST_CODES:,} codes; the board {board} has"
+            f" {board.n_codes:,}",
+            needed=board.n_codes,
+            budget=_MOST_CODES,
+        )
+    maker = CodeMaker.from_seed(
+        question.channel().revealed(),
+        question.seed,
+        secret=None if question.secret is None else board.parse(question.secret),
+        turns=question.most_guesses,
+        prior=question.drawn_from(),
+    )
+    game = play_game(STRATEGIES[name](), maker, ending=Revealed(question.most_guesses))
+    board, entropies = game.board, _entropies(game)
+    return {
+        "strategy": question.strategy,
+        "seed": question.seed,
+        "secret": board.format(game.secret),
+        "rows": [
+            {
+                "guess": board.format(turn.guess),
+                "reply": str(board.winning if turn.report is None else turn.report),
+                "true": str(turn.true_reply),
+                "false": turn.report is not None and turn.report != turn.true_reply,
+                "won": turn.report is None,
+                "entropy": entropy,
+            }
+            for turn, entropy in zip(game.turns, entropies[1:], strict=True)
+        ],
+        "entropy": entropies[0],
+        "won": game.won,
+        "words": _ended(game),
+    }
+
+
+def _entropies(game: Transcript) -> list[float]:
+    """Return the entropy before the first guess and after each, in bits.
+
+    As in `belief_entropies`, it is that of a player who models the noise; the game goes on to its
+    end, after which nothing is unknown if it was won.
+    """
+    from bnmind.strategies import start_posterior
+
+    belief = start_posterior(game.assumed, game.assumed_prior)
+    entropies = [belief.entropy()]
+    for turn in game.turns:
+        if turn.report is None:
+            entropies.append(0.0)
+        else:
+            belief = belief.update(turn.guess, turn.report)
+            entropies.append(belief.entropy())
+    return entropies
+
+
+def _ended(game: Transcript) -> str:
+    made = words.counted(game.guesses, "guess", "guesses")
+    return f"Found in {made}." if game.won else f"Not found in {made}."
