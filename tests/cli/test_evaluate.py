@@ -41,6 +41,17 @@ def test_it_prints_the_results_of_the_library() -> None:
     assert found["by_items_asked"]["entropy"]["low"][3] == pytest.approx(result.entropy.low)
 
 
+def test_a_note_names_new_items_that_are_left_out() -> None:
+    Path("d.toml").write_text(
+        "stop = 'items:3'\n[pilot]\nitems = ['item_4', 'item_5']\nnumber = 1\n", encoding="utf-8"
+    )
+    note = "note: the new items item_4, item_5 are left out"
+    heard = run("evaluate", "bank.json", "--design", "d.toml")
+    assert note in heard.stderr
+    assert "Never asked: 2 items." in heard.stdout
+    assert note in run("tree", "bank.json", "--design", "d.toml").stderr
+
+
 def test_a_tree_that_is_cut_gives_intervals() -> None:
     shown = run("evaluate", "bank.json", "--max-beliefs", "9").stdout
     assert "Cut after" in shown

@@ -9,14 +9,24 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
+from bnmind._messages import listed
 from bnmind._text_files import write_file
 from bnmind.cli.adaptive.options import DEFAULT_SELECTOR
+from bnmind.cli.shared.errors import say
+from bnmind.cli.shared.printable import printable
 from bnmind.errors import BnmindError, InvalidModelError
 
 if TYPE_CHECKING:
     from bnmind.adaptive import Design, ItemBank
 
-__all__ = ["DesignOption", "PriorOption", "counts_written", "designs_of", "with_named_prior"]
+__all__ = [
+    "DesignOption",
+    "PriorOption",
+    "counts_written",
+    "designs_of",
+    "say_pilots_left_out",
+    "with_named_prior",
+]
 
 DesignOption: TypeAlias = Annotated[
     Path | None,
@@ -51,6 +61,17 @@ def with_named_prior(bank: ItemBank, prior: str | None) -> ItemBank:
         return prior_of(named_prior(prior), bank)
     except InvalidModelError as fault:
         raise BnmindError(f"--prior {prior}: {fault}") from fault
+
+
+def say_pilots_left_out(design: Design) -> None:
+    """Report that the new items of a design are no part of a tree or an exact evaluation."""
+    if design.pilot is None:
+        return
+    names = listed(design.pilot.items).replace("; ", ", ")
+    say(
+        f"note: the new items {printable(names)} are left out; the results are those of the test"
+        " of the other items"
+    )
 
 
 def counts_written(designs: Mapping[str, Design], directory: Path) -> tuple[Path, ...]:

@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bnmind.cli.adaptive.designs import DesignOption, PriorOption, with_named_prior
+from bnmind.cli.adaptive.designs import (
+    DesignOption,
+    PriorOption,
+    say_pilots_left_out,
+    with_named_prior,
+)
 from bnmind.cli.adaptive.options import DEFAULT_SELECTOR, SelectorName, StopNames, check_shares
 from bnmind.cli.shared.command import with_options
 from bnmind.cli.shared.errors import INTERRUPTED, say
@@ -94,6 +99,7 @@ def evaluate(options: EvaluateOptions) -> None:
             stop=options.stop or (),
             prior=options.prior,
         )
+        say_pilots_left_out(design)
     else:
         bank = with_named_prior(bank, options.prior)
         selector = selector_by_name(options.selector or DEFAULT_SELECTOR)

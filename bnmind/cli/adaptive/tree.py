@@ -10,7 +10,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bnmind._messages import counted
-from bnmind.cli.adaptive.designs import DesignOption, PriorOption, with_named_prior
+from bnmind.cli.adaptive.designs import (
+    DesignOption,
+    PriorOption,
+    say_pilots_left_out,
+    with_named_prior,
+)
 from bnmind.cli.adaptive.options import SELECTOR_HELP, StopNames
 from bnmind.cli.adaptive.tree_text import (
     expected_lines,
@@ -407,6 +412,7 @@ def _of_selector(options: TreeOptions, bank: ItemBank) -> _Found:
             stop=options.stop or (),
             prior=options.prior,
         )
+        say_pilots_left_out(design)
     else:
         assert options.selector is not None
         selector = selector_by_name(options.selector)
