@@ -166,6 +166,14 @@ def test_a_long_table_has_one_response_of_an_examinee_to_an_item(tmp_path: Path)
         Responses.from_csv(path)
 
 
+def test_the_items_of_a_long_table_are_known_by_their_names_too(tmp_path: Path) -> None:
+    for column in ("Aufgabe", "what"):
+        text = f"Schüler;{column};Punkte;RT\n1;a;1;3,5\n1;b;0;2,1\n2;b;1;1,1\n"
+        found = Responses.from_csv(written(tmp_path, text), expected=["a", "b"])
+        assert (found.items, found.examinees) == (("a", "b"), ("1", "2"))
+        assert found.codes.tolist() == [[1, 0], [-1, 1]]
+
+
 def test_data_frames_are_read_like_files(tmp_path: Path) -> None:
     for dialect in ("R, write.csv", "long"):
         frame = pd.read_csv(written(tmp_path, SAME[dialect]))

@@ -23,8 +23,10 @@ from bnmind.adaptive import (
     Priors,
     ResponseModel,
     Responses,
+    coefficients,
     irt_bank,
     learn,
+    learn_irt,
     standard_errors,
 )
 from bnmind.adaptive.learning.model import item_blocks
@@ -296,6 +298,14 @@ def test_a_prior_of_the_guess_keeps_the_3pl_near_it() -> None:
     lowers = [gate.lower for gate in gates if isinstance(gate, Logistic)]
     assert found.n_parameters == 36
     np.testing.assert_allclose(lowers, 199 / 998, atol=0.03)
+
+
+def test_an_item_that_everybody_answers_right_has_no_standard_errors() -> None:
+    codes = np.array(Examinees.drawn(irt_bank([Logistic()] * 4, GRID), 200, seed=1).responses)
+    codes[:, 1] = 1
+    found = coefficients(learn_irt(codes, "2PL"))
+    assert all(np.isnan(row.error) for row in found.of("item_2").values())
+    assert all(row.error < 1 for row in found.of("item_1").values())
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ __all__ = ["ColumnOptions", "ColumnRoles", "is_examinee_name", "roles_of"]
 
 _EXAMINEES = re.compile(
     r"(examinee|person|persons|student|subject|subj|respondent|participant|case|user|candidate"
-    r"|testee|test_?taker|learner|pupil|child|id|sid|pid|uid)"
+    r"|testee|test_?taker|learner|pupil|child|id|sid|pid|uid|schüler(in)?|proband(in)?|vpn|vnr)"
     r"([ ._-]?(id|nr|no|num|number|name|code))?",
     re.IGNORECASE,
 )

@@ -1,7 +1,7 @@
 """Long tables of responses, with a row for each response, as wide ones.
 
 A table is long if it has one column of each kind: examinees, items, and responses, known by their
-names.
+names; that of the items also by holding nothing but names of expected items.
 """
 
 from __future__ import annotations
@@ -18,11 +18,13 @@ from bnmind.errors import ResponseTableError
 __all__ = ["wide_table"]
 
 _ITEMS = re.compile(
-    r"(items?|questions?|tasks?|exercises?|problems?|variable)([ ._-]?(id|nr|no|name|code))?",
+    r"(items?|questions?|tasks?|exercises?|problems?|variable|aufgaben?|fragen?)"
+    r"([ ._-]?(id|nr|no|name|code))?",
     re.IGNORECASE,
 )
 _RESPONSES = re.compile(
-    r"responses?|resp|scores?|scored|correct|is[ ._-]?correct|answers?|value|result|outcome|rating",
+    r"responses?|resp|scores?|scored|correct|is[ ._-]?correct|answers?|value|result|outcome|rating"
+    r"|antwort|wert|punkte|richtig",
     re.IGNORECASE,
 )
 
@@ -42,6 +44,7 @@ def wide_table(table: TextTable, options: ColumnOptions) -> TextTable:
     if options.id_column in header:
         who = header.index(options.id_column)
     item = _only(header, _ITEMS.fullmatch)
+    item = _holding(table, options.expected) if item is None else item
     response = _only(header, _RESPONSES.fullmatch)
     if who is None or item is None or response is None:
         return table
@@ -83,6 +86,17 @@ def wide_table(table: TextTable, options: ColumnOptions) -> TextTable:
         for person, answers in people.items()
     ]
     return TextTable(tuple(names), tuple(rows), (*table.notes, *notes))
+
+
+def _holding(table: TextTable, expected: Sequence[str] | None) -> int | None:
+    """Return the only column that holds nothing but names of expected items."""
+    names = {name.strip() for name in expected or ()}
+    places = [
+        place
+        for place in range(table.n_columns if names else 0)
+        if {str(cell).strip() for cell in table.column(place)} <= names
+    ]
+    return places[0] if len(places) == 1 else None
 
 
 def _only(header: Sequence[str], is_kind: Callable[[str], object]) -> int | None:

@@ -61,6 +61,9 @@ _WIDE_STEP = 1e-3
 _EDGE = 1e-4
 """Parameters this close to their bound count as at the bound."""
 
+_NOTHING = 1e3
+"""A parameter with a larger standard error is not identified."""
+
 _RARE = 0.1
 """Profiles with a smaller expected number of examinees count as of probability zero."""
 
@@ -143,6 +146,9 @@ def block_covariance(learned: Learned) -> tuple[Floats, bool]:
             )
     else:
         everything[np.ix_(free, free)] = inverse_information(information)
+    # Of a constant item the responses tell nothing, whatever rounding says.
+    nothing = np.isnan(everything.diagonal()) | (everything.diagonal() > _NOTHING**2)
+    everything[nothing] = everything[:, nothing] = np.nan
     return everything[:n_items, :n_items], alone
 
 
