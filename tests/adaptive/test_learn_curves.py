@@ -10,6 +10,7 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 from bnmind.adaptive import (
+    IRT_MODELS,
     AbilityGrid,
     Bounds,
     Examinees,
@@ -303,7 +304,7 @@ def test_a_prior_of_the_guess_keeps_the_3pl_near_it() -> None:
 def test_an_item_that_everybody_answers_right_has_no_standard_errors() -> None:
     codes = np.array(Examinees.drawn(irt_bank([Logistic()] * 4, GRID), 200, seed=1).responses)
     codes[:, 1] = 1
-    found = coefficients(learn_irt(codes, "2PL"))
+    found = coefficients(learn_irt(codes, IRT_MODELS["2PL"]))
     assert all(np.isnan(row.error) for row in found.of("item_2").values())
     assert all(row.error < 1 for row in found.of("item_1").values())
 
