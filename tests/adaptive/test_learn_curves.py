@@ -306,7 +306,7 @@ def test_an_item_that_everybody_answers_right_has_no_standard_errors() -> None:
     codes[:, 1] = 1
     found = coefficients(learn_irt(codes, IRT_MODELS["2PL"]))
     assert all(np.isnan(row.error) for row in found.of("item_2").values())
-    assert all(row.error < 1 for row in found.of("item_1").values())
+    assert not any(np.isnan(row.error) for row in found.of("item_1").values())
 
 
 @pytest.mark.parametrize(
