@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import re
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from tests.command_line import ROOT
+from tests.web.serving import serving
 
 CHROMIUM = shutil.which("chromium")
 OPTIONS = (
@@ -29,23 +25,8 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    memory = str(tmp_path_factory.mktemp("memory"))
-    server = subprocess.Popen(
-        [sys.executable, "-m", "bnmind", "web"],
-        stdout=subprocess.PIPE,
-        text=True,
-        cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "XDG_CONFIG_HOME": memory},
-    )
-    assert server.stdout is not None
-    found = re.search(r"http\S+(?=/\s)", server.stdout.readline())
-    assert found
-    try:
-        yield found[0]
-    finally:
-        server.terminate()
-        server.wait(20)
-        server.stdout.close()
+    with serving(tmp_path_factory.mktemp("memory")) as (address, _):
+        yield address
 
 
 @pytest.fixture(params=WIDTHS)

@@ -1,0 +1,113 @@
+"""Pages that everybody can use: axe-core finds no violation; skipped where it is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from bnmind.web.base.page import AREAS
+from tests.web.test_browser import CHROMIUM, address, page
+
+__all__ = ["address", "page"]
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium"),
+]
+
+
+def _assist(page: Any) -> None:
+    page.click(".text-history summary")
+    page.fill("#text", "1256 2b0w, 1135 2b0w, 1243 0b0w, 6634 2b0w")
+    page.click("#use-text")
+    page.wait_for_selector(".row.much")
+    page.click('[data-act="what 0"]')
+    page.click(".chips button >> nth=0")
+    page.wait_for_selector(".versus")
+    page.click("#setup summary")
+
+
+def _play(page: Any) -> None:
+    page.click("#setting button[type=submit]")
+    page.wait_for_selector("#entry:not([hidden])")
+    page.click("#hint")
+    page.wait_for_selector(".proposal")
+    page.click("#give-up")
+    page.wait_for_selector("#state .big")
+
+
+def _networks(page: Any) -> None:
+    page.click('.variable[aria-label="xray"] .state >> nth=0')
+    page.wait_for_selector("#evidence >> text=xray = yes")
+    page.click("#explain")
+    page.wait_for_selector("#explanation table")
+    page.click("#as-picture")
+    page.wait_for_selector("#canvas svg")
+
+
+def _api(page: Any) -> None:
+    page.click(".endpoint summary >> nth=0")
+    page.click(".try button >> nth=0")
+    page.wait_for_selector(".answer:not([hidden])")
+
+
+def _watch(page: Any) -> None:
+    page.wait_for_selector("#last:not([disabled])")
+    page.click("#last")
+    page.wait_for_selector(".outcome .tag")
+    page.click("#setup summary")
+
+
+def _test(page: Any) -> None:
+    page.click("#begin")
+    page.click("#choices label >> nth=0")
+    page.click("#answer")
+    page.wait_for_selector("text=Question 2")
+    page.click("#why")
+    page.wait_for_selector("#reasons > *")
+
+
+USED: dict[str, Callable[[Any], None]] = {
+    "/assist": _assist,
+    "/play": _play,
+    "/watch": _watch,
+    "/networks": _networks,
+    "/tests": _test,
+    "/api": _api,
+}
+"""How to bring a page into a state that shows most of it."""
+
+
+def test_no_page_has_a_barrier(page: Any) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    colors = {"resultTypes": ["violations"], "runOnly": ["color-contrast"]}
+    page.emulate_media(reduced_motion="reduce")
+    page.route("**/nowhere", _as_found)  # the browser complains of the status otherwise
+    found = []
+    for place in (*(place for place, _ in AREAS), "/nowhere"):
+        page.goto(place)
+        page.wait_for_load_state("networkidle")
+        for use in (None, *([USED[place]] if place in USED else [])):
+            if use is not None:
+                use(page)
+            barriers = axe.run(page).response["violations"]
+            page.emulate_media(color_scheme="dark")
+            barriers += axe.run(page, options=colors).response["violations"]
+            page.emulate_media(color_scheme="light")
+            for barrier in barriers:
+                nodes = [node["html"][:160] for node in barrier["nodes"][:3]]
+                found.append((place, use and "used", barrier["id"], barrier["help"], nodes))
+    assert found == []
+
+
+def test_a_barrier_would_be_found(page: Any) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    page.goto("/")
+    page.evaluate("document.querySelector('main').append(document.createElement('button'))")
+    assert [one["id"] for one in axe.run(page).response["violations"]] == ["button-name"]
+
+
+def _as_found(route: Any) -> None:
+    route.fulfill(response=route.fetch(), status=200)
