@@ -226,6 +226,11 @@ class LiveTests:
         """Return all sessions with their events."""
         return [(one, self.store.events(one.id)) for one in self.store.sittings(self._key)]
 
+    @property
+    def key(self) -> str:
+        """The key of the test in the database."""
+        return self._key
+
     def state_of(self, sitting: Sitting) -> str:
         """Return ``"not begun"``, ``"going on"``, ``"over"`` or ``"expired"``."""
         if sitting.standing.stop_reason:

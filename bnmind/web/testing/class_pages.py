@@ -1,0 +1,52 @@
+"""The pages of the teacher of a class."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+
+from bnmind.web.base.page import rendered
+from bnmind.web.testing.offered import offered, same_token
+from bnmind.web.testing.teacher_api import TEACHER_COOKIE, is_teacher
+
+__all__ = ["router"]
+
+router = APIRouter(prefix="/teacher", include_in_schema=False)
+
+
+@router.get("")
+async def start(request: Request, token: str = "") -> Response:
+    """Show the class; the token of the address becomes a cookie."""
+    offer = offered(request)
+    if token and same_token(token, offer.token):
+        answer = RedirectResponse("/teacher", 303)
+        answer.set_cookie(
+            TEACHER_COOKIE,
+            offer.token,
+            httponly=True,
+            samesite="lax",
+            secure=request.url.scheme == "https",
+            path="/",
+        )
+        return answer
+    return _page("teacher.html", request, "The class")
+
+
+@router.get("/codes")
+async def codes(request: Request) -> Response:
+    """Show the access codes, to be printed and cut."""
+    return _page("codes.html", request, "Access codes")
+
+
+@router.get("/report")
+async def report(request: Request) -> Response:
+    """Show the report on a session, whose number is in the address."""
+    return _page("session.html", request, "Report")
+
+
+def _page(name: str, request: Request, title: str) -> HTMLResponse:
+    if not is_teacher(request):
+        page = rendered("no_teacher.html", request, title="For the teacher")
+        page.status_code = 401
+        return page
+    return rendered(name, request, title=title)

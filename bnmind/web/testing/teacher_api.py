@@ -1,0 +1,143 @@
+"""The JSON API of the teacher: access codes, the sessions of a class, and exports."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+from fastapi import APIRouter, Depends, HTTPException, Path, Request
+from fastapi.responses import Response
+from pydantic import Field, model_validator
+
+from bnmind.web.base.form import Form
+from bnmind.web.base.work import work_of
+
+from bnmind.web.testing.offered import kept, offered, same_token
+from bnmind.web.testing.taking_api import Name
+
+if TYPE_CHECKING:
+    from bnmind.web.testing.live import LiveTests
+
+__all__ = ["TEACHER_COOKIE", "is_teacher", "router"]
+
+_T = TypeVar("_T")
+
+TEACHER_COOKIE = "bnmind-teacher"
+
+MOST_CODES = 500
+_Number = Annotated[int, Path(ge=1, le=2**31 - 1, description="The `id` of the session.")]
+
+
+def is_teacher(request: Request) -> bool:
+    """Return whether a request presents the token of the teacher."""
+    scheme, _, given = request.headers.get("authorization", "").partition(" ")
+    token = offered(request).token
+    if scheme.lower() == "bearer" and same_token(given, token):
+        return True
+    return same_token(request.cookies.get(TEACHER_COOKIE, ""), token)
+
+
+def _for_teachers(request: Request) -> None:
+    if not is_teacher(request):
+        raise HTTPException(
+            401,
+            "This is for the teacher: open the teacher's address that bnmind web has printed, or"
+            " send its token as Authorization: Bearer.",
+        )
+
+
+router = APIRouter(
+    prefix="/api/teacher", tags=["The teacher of a class"], dependencies=[Depends(_for_teachers)]
+)
+
+
+class NewCodes(Form):
+    """The access codes to make: one for each name, or a number of them."""
+
+    names: list[Name] = Field([], max_length=MOST_CODES, description="The names of examinees.")
+    count: int = Field(0, ge=0, le=MOST_CODES, description="How many codes without a name.")
+
+    @model_validator(mode="after")
+    def _some(self) -> NewCodes:
+        if not 0 < len(self.names) + self.count <= MOST_CODES:
+            raise ValueError(f"ask for 1 to {MOST_CODES} codes: give names, or a count")
+        return self
+
+
+@router.get("/sessions", summary="The sessions of the class")
+async def sessions(request: Request) -> dict[str, Any]:
+    """Return each session: its code, its state, the number of answers, and the profile."""
+
+    def work(tests: LiveTests) -> dict[str, Any]:
+        bank = tests.given.bank
+        return {
+            "title": bank.title,
+            "needs_code": tests.needs_code,
+            "skills": [
+                {"skill": name, "label": label, "levels": list(bank.variable(name).states)}
+                for name, label in zip(bank.skills, bank.labels, strict=True)
+            ],
+            "sessions": tests.table(),
+        }
+
+    return await _run(request, work)
+
+
+@router.post("/codes", summary="Make access codes")
+async def codes(wanted: NewCodes, request: Request) -> dict[str, Any]:
+    """Return new access codes. Each of them opens one session, and resumes it."""
+
+    def work(tests: LiveTests) -> dict[str, Any]:
+        made = tests.new(len(wanted.names) + wanted.count, wanted.names, with_code=True)
+        return {"codes": [{"id": one.id, "code": one.code, "name": one.name} for one in made]}
+
+    return await _run(request, work)
+
+
+@router.get("/sessions/{number}", summary="The report on a session")
+async def session(number: _Number, request: Request) -> dict[str, Any]:
+    """Return the teacher's report: the skills, and each answer with how surprising it is."""
+    return await _run(request, lambda tests: tests.teacher_report(number))
+
+
+@router.post("/sessions/{number}/delete", summary="Delete a session with its answers")
+async def delete(number: _Number, request: Request) -> dict[str, Any]:
+    """Delete a session. Its access code is void from then on."""
+
+    def work(tests: LiveTests) -> dict[str, Any]:
+        tests.delete(number)
+        return {"deleted": number}
+
+    return await _run(request, work)
+
+
+@router.get("/{table}.csv", summary="The class as a CSV file")
+async def export(
+    table: Annotated[str, Path(description="`responses`, `answers` or `posteriors`.")],
+    request: Request,
+) -> Response:
+    """Return a table of all sessions.
+
+    `responses` has a row for each session and a column for each item, as `bnmind learn` reads it;
+    `answers` has a row for each answer, with the choice and the time; `posteriors` has the
+    probability of each level of each skill.
+    """
+
+    def work(tests: LiveTests) -> str:
+        from bnmind.web.testing.exports import EXPORTS
+
+        if table not in EXPORTS:
+            raise HTTPException(404, f"There is no such table; there are {', '.join(EXPORTS)}.")
+        return EXPORTS[table](tests)
+
+    text = await _run(request, work)
+    return Response(
+        text,
+        media_type="text/csv; charset=utf-8",
+        headers={"content-disposition": f'attachment; filename="{table}.csv"'},
+    )
+
+
+async def _run(request: Request, function: Callable[[LiveTests], _T]) -> _T:
+    offer = offered(request)
+    return await work_of(request).run(request, kept(lambda: function(offer.live())))
