@@ -21,7 +21,7 @@ from bnmind.web.mastermind.game_answers import suggest
 from bnmind.web.mastermind.games import GameQuestion
 from bnmind.web.networks import network_api
 from bnmind.web.networks.models import Models
-from bnmind.web.testing import taking_api
+from bnmind.web.testing import people_pages, taking_api, teacher_api
 from bnmind.web.testing.offered import OfferedTest, offered_demonstration
 
 __all__ = ["create_app"]
@@ -70,7 +70,8 @@ def create_app(
     app.state.models = Models()
     app.state.tests = tests or offered_demonstration()
     add_faults(app)
-    for part in (pages, game_api, picture_api, play_api, watch_api, network_api, taking_api):
+    parts = (pages, game_api, picture_api, play_api, watch_api, network_api)
+    for part in (*parts, taking_api, teacher_api, people_pages):
         app.include_router(part.router)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     return Guard(app, chosen)

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bnmind.cli.shared.command import with_options
 from bnmind.cli.shared.printable import tell
-from bnmind.errors import MissingLibraryError
+from bnmind.errors import BnmindError, MissingLibraryError
+from bnmind.web.base.settings import is_loopback
+
+if TYPE_CHECKING:
+    from bnmind.web.server import Opened
+    from bnmind.web.testing.offered import OfferedTest
+    from bnmind.web.testing.plan import GivenTest
 
 __all__ = ["WEB_HELP", "web"]
 
@@ -22,12 +28,21 @@ can, and the printed address has a token that every visitor needs; the connectio
 
 The server remembers its port and a key, so that games go on after a restart, at the same address.
 
+With --bank, people take a test of this bank. Every answer is saved before it counts, so a test goes
+on after a crash. The teacher's page makes access codes, shows the class, and exports it as CSV.
+
 \b
 Examples:
   bnmind web --open
   bnmind web --port 8080
   bnmind web --host 0.0.0.0
+  bnmind web --bank bank.json --design test.toml --open
+  bnmind web --bank bank.json --host 0.0.0.0 --port 8080 --responses class.sqlite
 """
+
+
+_OPEN = ("/tests", "/api/tests", "/teacher", "/api/teacher", "/static", "/favicon.ico")
+"""Addresses of a test, which access codes and the teacher's own token protect."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,13 +61,46 @@ class WebOptions:
     browser: Annotated[
         bool, typer.Option("--open", help="Open the address in the browser of this machine.")
     ] = False
+    bank: Annotated[
+        Path | None,
+        typer.Option("--bank", metavar="FILE", help="The item bank of a test for people to take."),
+    ] = None
+    design: Annotated[
+        Path | None,
+        typer.Option(
+            "--design", metavar="FILE", help="The design of the test, as for test and simulate."
+        ),
+    ] = None
+    responses: Annotated[
+        str | None,
+        typer.Option(
+            "--responses",
+            metavar="FILE|URL",
+            help="Where to save the answers: an SQLite file, or the address of a database, such as"
+            " postgresql://user@host/name.  [default: BANK-answers.sqlite in this directory]",
+            show_default=False,
+        ),
+    ] = None
+    codes: Annotated[
+        bool | None,
+        typer.Option(
+            "--codes/--no-codes",
+            help="Whether the test needs an access code.  [default: only if other machines can"
+            " reach the pages]",
+            show_default=False,
+        ),
+    ] = None
 
 
 @with_options(WebOptions)
 def web(options: WebOptions) -> None:
     """Serve the pages."""
+    if options.bank is None and (options.design or options.responses or options.codes is not None):
+        raise BnmindError("--design, --responses and --codes need --bank, which names the test")
     try:
         from bnmind.web.server import opened, serve
+
+        given = None if options.bank is None else _given(options.bank, options.design)
     except ModuleNotFoundError as missing:
         raise MissingLibraryError(
             f"bnmind web needs {missing.name}; install it with: pip install 'bnmind[web]'",
@@ -60,14 +108,51 @@ def web(options: WebOptions) -> None:
         ) from missing
 
     folder = Path(typer.get_app_dir("bnmind"), "web")
-    place = opened(options.host, options.port, folder=folder)
+    open_paths = () if given is None else _OPEN
+    place = opened(options.host, options.port, folder=folder, open_paths=open_paths)
+    tests = None if given is None else _tests(options, given, place)
 
     def ready() -> None:
         tell(f"bnmind is at {place.address}")
+        first = place.address
+        if tests is not None:
+            first = place.others("/tests")
+            needed = "; it needs an access code" if tests.needs_code else ""
+            tell(f"The test is at {first}{needed}.")
+            tell(f"The teacher's page is at {place.others('/teacher')}?token={tests.token}")
+            tell(f"Answers are saved in {tests.place}.")
         tell("Ctrl-C stops it.")
         if options.browser:
             import webbrowser
 
-            webbrowser.open_new_tab(place.address)
+            webbrowser.open_new_tab(first)
 
-    serve(place, ready=ready)
+    serve(place, ready=ready, tests=tests)
+
+
+def _given(bank: Path, design: Path | None) -> GivenTest:
+    import bnmind.web.testing.live  # noqa: F401  # says now if a library is missing
+    from bnmind.web.testing.plan import read_plan
+
+    return read_plan(bank, design)
+
+
+def _tests(options: WebOptions, given: GivenTest, place: Opened) -> OfferedTest:
+    """Return the test of the options, with its database."""
+    from bnmind.web.server import token_of
+    from bnmind.web.testing.offered import offered_test
+
+    name = "test" if options.bank is None else options.bank.stem
+    responses = options.responses or f"{name}-answers.sqlite"
+    url = responses if "://" in responses else f"sqlite:///{Path(responses).absolute()}"
+    codes = options.codes
+    try:
+        return offered_test(
+            given,
+            url,
+            needs_code=not is_loopback(options.host) if codes is None else codes,
+            token=token_of(place.settings.key, "teacher"),
+        )
+    except BnmindError:
+        place.listener.close()
+        raise

@@ -59,12 +59,6 @@ async def networks(request: Request) -> HTMLResponse:
     return rendered("networks.html", request, title="Networks", models=SHIPPED, suffixes=suffixes)
 
 
-@router.get("/tests")
-async def tests(request: Request) -> HTMLResponse:
-    """Take a test."""
-    return rendered("tests.html", request, title="Test")
-
-
 @router.get("/api")
 async def api(request: Request) -> HTMLResponse:
     """Describe the JSON API, from its own schema."""

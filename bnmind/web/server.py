@@ -16,8 +16,9 @@ from bnmind.errors import InvalidArgumentError
 from bnmind.web.app import create_app
 from bnmind.web.base.remembered import key_of, port_of, remember_port
 from bnmind.web.base.settings import LOOPBACK, WebSettings, is_loopback
+from bnmind.web.testing.offered import OfferedTest
 
-__all__ = ["Opened", "opened", "serve"]
+__all__ = ["Opened", "opened", "serve", "token_of"]
 
 
 @dataclass(frozen=True)
@@ -30,8 +31,17 @@ class Opened:
     """What to open in a browser, with the token if there is one."""
     settings: WebSettings
 
+    def others(self, path: str) -> str:
+        """Return the address of a path for other machines, without the token."""
+        host, port = self.listener.getsockname()[:2]
+        if host in ("0.0.0.0", "::"):
+            host = _own_address(self.listener.family) or host
+        return f"http://{f'[{host}]' if ':' in host else host}:{port}{path}"
 
-def opened(host: str, port: int, *, folder: Path | None = None) -> Opened:
+
+def opened(
+    host: str, port: int, *, folder: Path | None = None, open_paths: tuple[str, ...] = ()
+) -> Opened:
     """Open an address.
 
     Parameters
@@ -42,6 +52,8 @@ def opened(host: str, port: int, *, folder: Path | None = None) -> Opened:
         The port; 0 for that of the last time if it is free, otherwise for any that is.
     folder
         Where the server remembers its key and its port; None if it is to remember nothing.
+    open_paths
+        Where no token is needed; see `WebSettings`.
 
     Raises
     ------
@@ -63,14 +75,17 @@ def opened(host: str, port: int, *, folder: Path | None = None) -> Opened:
         token = None
         hosts: tuple[str, ...] | None = LOOPBACK
     else:
-        token, hosts = (
-            base64.urlsafe_b64encode(hmac.digest(key, b"token", "sha256")[:24]).decode(),
-            None,
-        )
+        token, hosts = token_of(key, "token"), None
     name = f"[{host}]" if ":" in host else host
     query = "" if token is None else f"?token={token}"
     address = f"http://{name}:{listener.getsockname()[1]}/{query}"
-    return Opened(listener, address, WebSettings(token=token, hosts=hosts, key=key))
+    settings = WebSettings(token=token, hosts=hosts, key=key, open_paths=open_paths)
+    return Opened(listener, address, settings)
+
+
+def token_of(key: bytes, name: str) -> str:
+    """Return a token that follows from a key, and is another one for each name."""
+    return base64.urlsafe_b64encode(hmac.digest(key, name.encode(), "sha256")[:24]).decode()
 
 
 def _listener(host: str, port: int) -> socket.socket:
@@ -95,13 +110,29 @@ def _listener(host: str, port: int) -> socket.socket:
     return listener
 
 
-def serve(place: Opened, *, ready: Callable[[], None] = lambda: None) -> None:
+def _own_address(family: int) -> str | None:
+    """Return this machine's address in its network; None if it has none."""
+    outside = "192.0.2.1" if family == socket.AF_INET else "2001:db8::1"  # nobody has these
+    with socket.socket(family, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect((outside, 9))  # sends nothing
+            return str(probe.getsockname()[0])
+        except OSError:
+            return None
+
+
+def serve(
+    place: Opened,
+    *,
+    ready: Callable[[], None] = lambda: None,
+    tests: OfferedTest | None = None,
+) -> None:
     """Serve the pages at an open address, until the process is interrupted.
 
-    ``ready`` is called once the address answers.
+    ``ready`` is called once the address answers; ``tests`` is the test that people take.
     """
     config = uvicorn.Config(
-        create_app(place.settings, warm=True),
+        create_app(place.settings, warm=True, tests=tests),
         log_level="warning",
         access_log=False,
         server_header=False,

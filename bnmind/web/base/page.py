@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from bnmind._front_door import installed_version
 
-__all__ = ["STATIC", "rendered"]
+__all__ = ["AREAS", "STATIC", "rendered"]
 
 _HERE = Path(__file__).parents[1]
 STATIC = _HERE / "static"
@@ -41,14 +42,21 @@ def _templates() -> Environment:
     )
 
 
-def rendered(name: str, request: Request, *, title: str, **values: Any) -> HTMLResponse:
-    """Return the page of a template."""
+def rendered(
+    name: str,
+    request: Request,
+    *,
+    title: str,
+    areas: Sequence[tuple[str, str]] = AREAS,
+    **values: Any,
+) -> HTMLResponse:
+    """Return the page of a template; the first of the areas is behind the name of the page."""
     text = (
         _templates()
         .get_template(name)
         .render(
             title=title,
-            areas=AREAS,
+            areas=areas,
             here=request.url.path,
             version=installed_version(),
             seconds=f"{request.app.state.settings.seconds:g}",

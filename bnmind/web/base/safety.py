@@ -87,6 +87,9 @@ class Guard:
         try:
             self._check_host(headers)
             _check_origin(scope, headers)
+            if self._is_door(scope, headers):
+                await _redirect(self.settings.open_paths[0], "", dressed)
+                return
             entry = self._check_token(scope, headers)
             if entry is not None:
                 await _redirect(entry, self.settings.token or "", dressed)
@@ -106,7 +109,7 @@ class Guard:
     def _check_token(self, scope: Scope, headers: Headers) -> str | None:
         """Return where to go on if the address has the token, so that it does not stay there."""
         token = self.settings.token
-        if token is None:
+        if token is None or self._is_open(scope["path"]):
             return None
         scheme, _, given = headers.get("authorization", "").partition(" ")
         if scheme.lower() == "bearer" and _same(given, token):
@@ -125,6 +128,22 @@ class Guard:
             401,
             "Open the address that bnmind web has printed, with its token, or send the token"
             " as Authorization: Bearer.",
+        )
+
+    def _is_open(self, path: str) -> bool:
+        """Return whether a path needs no token."""
+        return any(
+            path == place or path.startswith(f"{place}/") for place in self.settings.open_paths
+        )
+
+    def _is_door(self, scope: Scope, headers: Headers) -> bool:
+        """Return whether somebody without a token comes to the start: they may take the test."""
+        return bool(
+            self.settings.open_paths
+            and self.settings.token
+            and scope["path"] == "/"
+            and not scope["query_string"]
+            and not _same(_cookie(headers, TOKEN_COOKIE), self.settings.token)
         )
 
     async def _body(self, scope: Scope, headers: Headers, receive: Receive) -> bytes:
@@ -210,8 +229,10 @@ def _replayed(body: bytes, receive: Receive) -> Receive:
 
 
 async def _redirect(place: str, token: str, send: Send) -> None:
-    cookie = f"{TOKEN_COOKIE}={token}; HttpOnly; SameSite=Lax; Path=/"
-    headers = [(b"location", place.encode("latin-1")), (b"set-cookie", cookie.encode("latin-1"))]
+    headers = [(b"location", place.encode("latin-1"))]
+    if token:
+        cookie = f"{TOKEN_COOKIE}={token}; HttpOnly; SameSite=Lax; Path=/"
+        headers.append((b"set-cookie", cookie.encode("latin-1")))
     await send({"type": "http.response.start", "status": 303, "headers": headers})
     await send({"type": "http.response.body", "body": b""})
 

@@ -35,6 +35,8 @@ class OfferedTest:
         Whether an access code is needed to begin.
     is_demonstration
         Whether it is the one that needs no files; its sessions last as long as the server.
+    token
+        The secret of the teacher; default a new one.
     closed
         Called at the end.
     """
@@ -45,12 +47,13 @@ class OfferedTest:
         *,
         needs_code: bool,
         is_demonstration: bool,
+        token: str = "",
         closed: Callable[[], None] = lambda: None,
     ) -> None:
         self.needs_code = needs_code
         self.is_demonstration = is_demonstration
         self.attempts = Attempts()
-        self.token = secrets.token_urlsafe(24)
+        self.token = token or secrets.token_urlsafe(24)
         """The secret of the teacher."""
         self._opened = opened
         self._closed = closed
@@ -69,6 +72,11 @@ class OfferedTest:
                     ) from missing
             return self._live
 
+    @property
+    def place(self) -> str:
+        """The file of the database, or its address without the password."""
+        return self.live().store.place
+
     def close(self) -> None:
         """Close the database."""
         with self._lock:
@@ -78,8 +86,10 @@ class OfferedTest:
         self._closed()
 
 
-def offered_test(given: GivenTest, url: str, *, needs_code: bool) -> OfferedTest:
+def offered_test(given: GivenTest, url: str, *, needs_code: bool, token: str = "") -> OfferedTest:
     """Return a test whose sessions are in a database, which is opened now.
+
+    Without a token of the teacher a new one is made.
 
     Raises
     ------
@@ -92,7 +102,7 @@ def offered_test(given: GivenTest, url: str, *, needs_code: bool) -> OfferedTest
     from bnmind.web.testing.store import Store
 
     live = LiveTests(given, Store(url), needs_code=needs_code)
-    offer = OfferedTest(lambda: live, needs_code=needs_code, is_demonstration=False)
+    offer = OfferedTest(lambda: live, needs_code=needs_code, is_demonstration=False, token=token)
     offer.live()
     return offer
 
@@ -107,15 +117,17 @@ def offered_demonstration() -> OfferedTest:
         from bnmind.web.testing.store import Store
 
         folders.append(tempfile.mkdtemp(prefix="bnmind-"))
-        atexit.register(closed)  # also if the application is never closed
-        store = Store(f"sqlite:///{Path(folders[0], 'demonstration.sqlite')}")
+        atexit.register(offer.close)  # if the server has no time to close it
+        store = Store(f"sqlite:///{Path(folders[-1], 'demonstration.sqlite')}")
         return LiveTests(demonstration_plan(), store, needs_code=False)
 
     def closed() -> None:
         for folder in folders:
             shutil.rmtree(folder, ignore_errors=True)
+        atexit.unregister(offer.close)
 
-    return OfferedTest(opened, needs_code=False, is_demonstration=True, closed=closed)
+    offer = OfferedTest(opened, needs_code=False, is_demonstration=True, closed=closed)
+    return offer
 
 
 def offered(request: Request) -> OfferedTest:

@@ -119,7 +119,10 @@ class Store:
             address = sql.make_url(url)
             if address.drivername in ("postgresql", "postgres"):
                 address = address.set(drivername="postgresql+psycopg")
-            self._shown = address.render_as_string(hide_password=True)
+            self.place = address.render_as_string(hide_password=True)
+            """The address of the database, without its password."""
+            if address.get_backend_name() == "sqlite" and address.database:
+                self.place = address.database
             self._engine = sql.create_engine(address, pool_pre_ping=True)
         except ModuleNotFoundError as fault:
             raise MissingLibraryError(
@@ -138,7 +141,7 @@ class Store:
             self._check_version()
         except SQLAlchemyError as fault:
             raise InvalidArgumentError(
-                f"cannot open the database {self._shown}: {_reason(fault)}", self._shown
+                f"cannot open the database {self.place}: {_reason(fault)}", self.place
             ) from fault
 
     def close(self) -> None:
@@ -152,8 +155,8 @@ class Store:
                 connection.execute(sql.insert(_VERSIONS), {"version": _VERSION})
         if (version or 0) > _VERSION:
             raise InvalidArgumentError(
-                f"the database {self._shown} was written by a newer bnmind; install that one",
-                self._shown,
+                f"the database {self.place} was written by a newer bnmind; install that one",
+                self.place,
             )
 
     @contextmanager

@@ -11,7 +11,6 @@ from pydantic import Field, model_validator
 
 from bnmind.web.base.form import Form
 from bnmind.web.base.work import work_of
-
 from bnmind.web.testing.offered import kept, offered, same_token
 from bnmind.web.testing.taking_api import Name
 

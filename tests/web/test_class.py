@@ -1,0 +1,247 @@
+"""The teacher of a class: codes, the table of sessions, reports, exports, and who may see them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from bnmind.adaptive import Responses, write_bank
+from bnmind.cli.app import app
+from bnmind.errors import BnmindError, InvalidModelError
+from bnmind.web.command import _OPEN
+from bnmind.web.server import opened
+from bnmind.web.testing.offered import OfferedTest, offered_test
+from bnmind.web.testing.plan import read_plan
+from bnmind.web.testing.teacher_api import TEACHER_COOKIE
+from tests.web.clients import asked, refused
+from tests.web.given_tests import BANK, offer, visiting
+
+TABLES = ("responses", "answers", "posteriors")
+PLACES = (
+    *("/api/teacher/sessions", "/api/teacher/sessions/1"),
+    *(f"/api/teacher/{table}.csv" for table in TABLES),
+)
+
+
+def _teacher(tests: OfferedTest, **settings: Any) -> TestClient:
+    browser = visiting(tests, **settings)
+    browser.headers["authorization"] = f"Bearer {tests.token}"
+    return browser
+
+
+def _table(browser: TestClient, name: str) -> list[dict[str, str]]:
+    answer = browser.get(f"/api/teacher/{name}.csv")
+    assert answer.headers["content-type"] == "text/csv; charset=utf-8"
+    assert "attachment" in answer.headers["content-disposition"]
+    return list(csv.DictReader(io.StringIO(answer.text)))
+
+
+def test_a_class_is_followed_and_exported(tmp_path: Path) -> None:
+    with _teacher(offer(tmp_path, needs_code=True)) as browser:
+        made = asked(browser, "/api/teacher/codes", {"names": ["Ann", "=Bob"], "count": 1})["codes"]
+        assert [one["name"] for one in made] == ["Ann", "=Bob", ""]
+        code = made[0]["code"]
+        state = asked(browser, "/api/tests", {"code": code})
+        place = f"/api/tests/{state['session']}/answer"
+        state = asked(browser, place, {"number": 0, "item": "sum", "choice": 2})
+        second = state["question"]["item"]
+        asked(browser, place, {"number": 1, "item": second, "choice": 0})
+
+        table = browser.get("/api/teacher/sessions").json()
+        assert [one["state"] for one in table["sessions"]] == ["going on", "not begun", "not begun"]
+        ann = table["sessions"][0]
+        assert (ann["n_answered"], ann["code"]) == (2, code)
+        report = browser.get(f"/api/teacher/sessions/{ann['id']}").json()
+        assert [row["choice"] for row in report["answers"]] == [
+            "2/7",
+            BANK.item(second).choices[0][0],
+        ]
+        assert [row["response"] for row in report["answers"]] == ["0", "1"]
+
+        (row,) = _table(browser, "responses")
+        assert row == {**dict.fromkeys(BANK.item_names, ""), "examinee": code, "sum": "0"} | {
+            second: "1"
+        }
+        answers = _table(browser, "answers")
+        assert [one["choice"] for one in answers] == [one["choice"] for one in report["answers"]]
+        assert float(answers[1]["seconds"]) >= 0
+        shares = _table(browser, "posteriors")
+        assert [one["name"] for one in shares] == ["Ann", "'=Bob", ""]
+        assert float(shares[0]["addition=1"]) == pytest.approx(
+            ann["posterior"]["addition"]["1"], abs=1e-6
+        )
+        assert shares[1]["addition=1"] == ""
+
+
+def test_exported_responses_are_read_by_the_library(tmp_path: Path) -> None:
+    with _teacher(offer(tmp_path, length=4)) as browser:
+        for choice in (0, 1):
+            state = asked(browser, "/api/tests")
+            place = f"/api/tests/{state['session']}/answer"
+            while not state["over"]:
+                item = state["question"]["item"]
+                sent = {"number": state["number"], "item": item, "choice": choice}
+                state = asked(browser, place, sent)
+        file = tmp_path / "responses.csv"
+        file.write_text(browser.get("/api/teacher/responses.csv").text)
+    found = Responses.from_csv(file)
+    assert found.items == BANK.item_names
+    for column, item in enumerate(BANK.items[:3]):
+        responses = [int(response) for _, response in item.choices[:2]]
+        assert found.codes[:, column].tolist() == responses
+
+
+def test_a_session_is_deleted_with_its_code(tmp_path: Path) -> None:
+    with _teacher(offer(tmp_path)) as browser:
+        (made,) = asked(browser, "/api/teacher/codes", {"count": 1})["codes"]
+        key = asked(browser, "/api/tests", {"code": made["code"]})["session"]
+        asked(browser, f"/api/tests/{key}/answer", {"number": 0, "item": "sum", "choice": 0})
+        asked(browser, f"/api/teacher/sessions/{made['id']}/delete")
+        assert browser.get(f"/api/tests/{key}").status_code == 404
+        refused(browser, "/api/tests", {"code": made["code"]}, 404)
+        assert _table(browser, "answers") == []
+        refused(browser, f"/api/teacher/sessions/{made['id']}/delete", {}, 404)
+
+
+@pytest.mark.parametrize("wanted", [{}, {"count": 501}, {"names": ["x" * 81]}, {"count": -1}])
+def test_impossible_codes_are_refused(tmp_path: Path, wanted: dict[str, Any]) -> None:
+    with _teacher(offer(tmp_path)) as browser:
+        refused(browser, "/api/teacher/codes", wanted)
+        refused(browser, "/api/teacher/codes", {"names": ["a\x00b"]})
+
+
+def test_only_the_teacher_sees_the_class(tmp_path: Path) -> None:
+    tests = offer(tmp_path)
+    with visiting(tests) as browser:
+        key = asked(browser, "/api/tests")["session"]
+        for place in PLACES:
+            assert browser.get(place).status_code == 401
+            wrong = {"authorization": f"Bearer {key}"}
+            assert browser.get(place, headers=wrong).status_code == 401
+        refused(browser, "/api/teacher/codes", {"count": 1}, 401)
+        refused(browser, "/api/teacher/sessions/1/delete", {}, 401)
+        for page in ("/teacher", "/teacher?token=wrong", "/teacher/codes", "/teacher/report"):
+            answer = browser.get(page)
+            assert answer.status_code == 401
+            assert "teacher's address" in answer.text
+        assert TEACHER_COOKIE not in browser.cookies
+        answer = browser.get(f"/teacher?token={tests.token}")
+        assert (answer.status_code, answer.headers["location"]) == (303, "/teacher")
+        assert "HttpOnly" in answer.headers["set-cookie"]
+        for page in ("/teacher", "/teacher/codes", "/teacher/report?session=1", *PLACES):
+            assert browser.get(page).status_code == 200
+        assert browser.get("/api/teacher/others.csv").status_code == 404
+
+
+def test_takers_need_no_token_of_the_server_but_see_only_the_test(tmp_path: Path) -> None:
+    tests = offer(tmp_path, needs_code=True)
+    with visiting(tests, token="right", hosts=None, open_paths=_OPEN) as browser:
+        answer = browser.get("/")
+        assert (answer.status_code, answer.headers["location"]) == (303, "/tests")
+        page = browser.get("/tests")
+        assert page.status_code == 200
+        assert "/assist" not in page.text
+        assert browser.get("/static/tests.css").status_code == 200
+        for place in ("/assist", "/testsuite", "/api", "/api/play"):
+            assert browser.get(place).status_code == 401
+        refused(browser, "/api/suggest", {}, 401)
+        refused(browser, "/api/tests", {}, 401)  # no access code
+        evil = {"origin": "http://evil.example"}
+        assert browser.post("/api/tests", json={}, headers=evil).status_code == 403
+        assert browser.get("/?token=right").status_code == 303
+        assert browser.get("/").status_code == 200
+
+
+# --- The command ----------------------------------------------------------------------------------
+
+
+def test_the_command_prints_both_addresses(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def served(place: Any, *, ready: Any, tests: OfferedTest) -> None:
+        ready()
+        place.listener.close()
+        tests.close()
+
+    monkeypatch.setattr("bnmind.web.server.serve", served)
+    monkeypatch.setattr("typer.get_app_dir", lambda name: str(tmp_path / name))
+    bank = Path(__file__).parents[2] / "models" / "banks" / "fractions.json"
+    file = tmp_path / "class.sqlite"
+    tokens = set()
+    for _ in range(2):
+        with pytest.raises(SystemExit) as ended:
+            app(["web", "--bank", str(bank), "--responses", str(file)], prog_name="bnmind")
+        said = capsys.readouterr().out
+        assert not ended.value.code, said
+        tokens.add(said.partition("token=")[2].partition("\n")[0])
+    assert len(tokens) == 1  # the same after a restart
+    assert re.search(r"The test is at http://127\.0\.0\.1:\d+/tests\.\n", said)
+    assert re.search(r"http://127\.0\.0\.1:\d+/teacher\?token=[\w-]{32}\n", said)
+    assert f"Answers are saved in {file}.\n" in said
+    assert file.exists()
+
+
+def test_options_of_a_test_need_a_bank(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises((SystemExit, BnmindError)):
+        app(["web", "--no-codes"], prog_name="bnmind")
+    assert "need --bank" in " ".join(capsys.readouterr().err.split())
+
+
+def test_other_machines_get_an_address_that_they_can_open() -> None:
+    place = opened("0.0.0.0", 0, open_paths=_OPEN)
+    with place.listener:
+        assert re.fullmatch(r"http://[\d.]+:\d+/tests", place.others("/tests"))
+        assert "token" not in place.others("/tests")
+        assert place.settings.open_paths == _OPEN
+
+
+# --- Pictures -------------------------------------------------------------------------------------
+
+PNG = "data:image/png;base64,iVBORw0KGgo="
+
+
+def _bank_file(folder: Path, picture: str) -> Path:
+    items = (replace(BANK.items[0], picture=picture), *BANK.items[1:])
+    file = folder / "bank.json"
+    write_bank(replace(BANK, items=items), file)
+    return file
+
+
+def test_pictures_of_the_bank_are_shown(tmp_path: Path) -> None:
+    (tmp_path / "figure.svg").write_text("<svg xmlns='http://www.w3.org/2000/svg'/>")
+    plan = read_plan(_bank_file(tmp_path, "figure.svg"), None)
+    assert plan.pictures["sum"].kind == "image/svg+xml"
+    plan = read_plan(_bank_file(tmp_path, PNG), None)
+    tests = offered_test(plan, f"sqlite:///{tmp_path / 'a.sqlite'}", needs_code=False)
+    with visiting(tests) as browser:
+        question = asked(browser, "/api/tests")["question"]
+        assert question["item"] == "sum"
+        answer = browser.get(question["picture"])
+        assert answer.headers["content-type"] == "image/png"
+        assert answer.content.startswith(b"\x89PNG")
+        assert "script-src 'self'" in answer.headers["content-security-policy"]
+        for number in (1, 99, -1):
+            assert browser.get(f"/api/tests/pictures/{number}").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("picture", "words"),
+    [
+        ("missing.png", "No such file"),
+        ("../secret.png", "beside the bank"),
+        ("/etc/passwd", "beside the bank"),
+        ("page.html", "ending in"),
+        ("data:text/html;base64,AAAA", "data address"),
+        ("data:image/png;base64,!!", "picture of item sum"),
+    ],
+)
+def test_pictures_that_are_none_are_refused(tmp_path: Path, picture: str, words: str) -> None:
+    with pytest.raises(InvalidModelError, match=words):
+        read_plan(_bank_file(tmp_path, picture), None)
