@@ -172,7 +172,7 @@ def information_of_guesses(belief: Posterior, rng: np.random.Generator) -> Guess
     >>> belief = TableBelief.start(Channel.exact(Board(2, 3)))
     >>> told = information_of_guesses(belief, np.random.default_rng(0))
     >>> sorted(zip(told.values.round(2).tolist(), told.numbers.tolist()))
-    [(1.22, 3), (1.89, 6)]
+    [(1.39, 3), (2.06, 6)]
     """
     import numpy as np
 
