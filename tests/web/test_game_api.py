@@ -84,6 +84,10 @@ def test_the_noise_level_is_learned() -> None:
     turns = [{"guess": "11", "reply": reply} for reply in ("0b0w", "1b0w", "0b0w", "1b0w")]
     answer = asked(BROWSER, "/api/suggest", {**SMALL, "noise": "unknown", "turns": turns})
     assert 0.1 < answer["noise"]["learned"] < 0.5
+    levels = answer["noise"]["levels"]
+    assert sum(one["probability"] for one in levels) == pytest.approx(1)
+    mean = sum(one["level"] * one["probability"] for one in levels)
+    assert answer["noise"]["learned"] == pytest.approx(mean)
     assert answer["noise"]["words"].startswith("Judging by the rows")
 
 

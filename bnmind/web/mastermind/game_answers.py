@@ -191,10 +191,15 @@ def _true_replies(belief: Posterior, turn: Turn) -> list[dict[str, Any]]:
 
 
 def _noise(question: Setting, belief: Posterior | None) -> dict[str, Any]:
-    """Return the noise that the belief assumes, and the level that it has learned."""
+    """Return the noise that the belief assumes, and what it has learned about the level."""
     from bnmind.lab.mastermind.explanation import learned_noise
+    from bnmind.mastermind import UnknownNoiseBelief
 
     mean = None if belief is None else learned_noise(belief)
-    if mean is None:
-        return {"assumed": question.noise, "learned": None, "words": ""}
-    return {"assumed": UNKNOWN, "learned": mean, "words": words.noise(mean)}
+    if mean is None or not isinstance(belief, UnknownNoiseBelief):
+        return {"assumed": question.noise, "learned": None, "levels": [], "words": ""}
+    levels = [
+        {"level": float(level.name.partition(":")[2]), "probability": float(probability)}
+        for level, probability in zip(belief.levels, belief.level_probabilities, strict=True)
+    ]
+    return {"assumed": UNKNOWN, "learned": mean, "levels": levels, "words": words.noise(mean)}

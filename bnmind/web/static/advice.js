@@ -33,7 +33,14 @@ export function belief(answer) {
   if (!answer.rows.length) return [make("div", {class: "known"}, ...parts)];
   parts.push(make("h3", {}, "Most probable codes"), probable(answer.most_probable.slice(0, 8)));
   if (answer.positions) parts.push(make("h3", {}, "Color by position"), positions(answer.positions));
+  if (answer.noise.levels.length) parts.push(make("h3", {}, "How often replies are false"), levels(answer.noise.levels));
   return [make("div", {class: "known"}, ...parts)];
+}
+
+/** Return the probability of each noise level. */
+function levels(some) {
+  return make("ol", {class: "probable levels"}, ...some.map((one) => make("li", {},
+    make("span", {}, `${Math.round(100 * one.level)} %`), meter(one.probability), make("span", {}, percent(one.probability)))));
 }
 
 export function probable(some) {

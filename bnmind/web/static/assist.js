@@ -57,7 +57,7 @@ async function refresh() {
     at("belief").replaceChildren(...belief(got));
     if (proposed && edited === null && !got.found) slots.show(game.setting, colorsOf(got.guess));
     showRows(); refreshEntry(); tellOwn();
-    showPictures(question(), got.found ? null : got.guess);
+    picture(got.found ? null : got.guess);
   } catch (fault) {
     if (fault.name === "AbortError") return;
     answer = null;
@@ -198,6 +198,16 @@ function versus(then, place, shown) {
     ...line("Next guess", pegs(colorsOf(answer.guess), {small: true}), pegs(colorsOf(then.guess), {small: true})));
 }
 
+let pictured = "";
+
+/** Let the pictures show the game with a guess marked, once. */
+function picture(guess) {
+  const wanted = JSON.stringify([question(), guess]);
+  if (wanted === pictured && !at("pictures").hidden) return;
+  pictured = wanted;
+  showPictures(question(), guess);
+}
+
 /** Tell what the guess in the slots should tell: the proposal, or one of the player's own. */
 async function tellOwn() {
   weighing?.abort();
@@ -205,12 +215,14 @@ async function tellOwn() {
   if (!answer || answer.found || edited !== null || !slots.complete) return;
   if (textOf(slots.code) === textOf(colorsOf(answer.guess))) {
     at("own").textContent = `bnmind proposes this guess. ${answer.words.chance}`;
+    picture(answer.guess);
     return;
   }
   const mine = weighing = new AbortController();
   try {
     const own = await ask("/api/guess", {...question(), guess: textOf(slots.code)}, {signal: mine.signal});
     at("own").textContent = `Your guess ${own.words.chance}. It should tell ${own.information.toFixed(2)} bits; the proposal should tell ${answer.information.toFixed(2)}.`;
+    picture(textOf(slots.code));
   } catch { /* the advice is there without it */ }
 }
 
