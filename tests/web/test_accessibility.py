@@ -27,6 +27,9 @@ def _assist(page: Any) -> None:
     page.click(".chips button >> nth=0")
     page.wait_for_selector(".versus")
     page.click("#setup summary")
+    page.click("#stage > summary")
+    page.wait_for_selector("#tree-picture svg")
+    page.click(".sizes summary")
 
 
 def _play(page: Any) -> None:
@@ -58,6 +61,9 @@ def _watch(page: Any) -> None:
     page.click("#last")
     page.wait_for_selector(".outcome .tag")
     page.click("#setup summary")
+    page.click("#first")
+    page.click("#step")
+    page.wait_for_selector("#look-positions table")
 
 
 def _test(page: Any) -> None:

@@ -73,7 +73,10 @@ def test_no_module_of_the_machine_is_loaded() -> None:
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"noise": "unknown"}, {"seed": -1}, {"secret": "19"}, {"secret": "1"}, {"most_guesses": 0}],
+    [
+        *({"noise": "unknown"}, {"seed": -1}, {"secret": "19"}, {"secret": "1"}),
+        *({"most_guesses": 0}, {"secret": "11", "prior": "only-once"}),
+    ],
 )
 def test_impossible_games_are_refused(wrong: dict[str, object]) -> None:
     assert refused(BROWSER, "/api/watch", {**GAME, **wrong})

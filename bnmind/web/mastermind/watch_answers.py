@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
-from bnmind.errors import InvalidChannelError, TooLargeError, UnknownNameError
+from bnmind.errors import InvalidChannelError, InvalidPriorError, TooLargeError, UnknownNameError
 from bnmind.web.base import words
 from bnmind.web.mastermind.games import UNKNOWN, Code, Setting
 
 if TYPE_CHECKING:
+    from bnmind.lab.mastermind.code_maker import CodeMaker
     from bnmind.lab.mastermind.transcript import Transcript
 
 __all__ = ["WatchQuestion", "strategies", "watch"]
@@ -57,8 +58,9 @@ def watch(question: WatchQuestion) -> dict[str, Any]:
         If the board is too large to watch.
     InvalidChannelError
         If the noise is unknown.
+    InvalidPriorError
+        If the prior excludes the secret.
     """
-    from bnmind.lab.mastermind.code_maker import CodeMaker
     from bnmind.lab.mastermind.endings import Revealed
     from bnmind.lab.mastermind.games import play_game
     from bnmind.strategies import STRATEGIES
@@ -66,30 +68,8 @@ def watch(question: WatchQuestion) -> dict[str, Any]:
     name = question.strategy
     if name not in STRATEGIES:
         raise UnknownNameError("strategy", name, tuple(STRATEGIES))
-    if question.noise.strip() == UNKNOWN:
-        raise InvalidChannelError("choose how often replies are false", question.noise)
-    board = question.board()
-    if name in _SEARCHING and (board.pegs > _SEARCHED_PEGS or board.colors > _SEARCHED_COLORS):
-        raise TooLargeError(
-            f"{name} searches all games: watch it on boards of at most {_SEARCHED_PEGS} positions"
-            f" and {_SEARCHED_COLORS} colors",
-            needed=board.n_codes,
-            budget=_SEARCHED_COLORS**_SEARCHED_PEGS,
-        )
-    if board.n_codes > _MOST_CODES:
-        raise TooLargeError(
-            f"watch games on boards of at most {_MOST_CODES:,} codes; the board {board} has"
-            f" {board.n_codes:,}",
-            needed=board.n_codes,
-            budget=_MOST_CODES,
-        )
-    maker = CodeMaker.from_seed(
-        question.channel().revealed(),
-        question.seed,
-        secret=None if question.secret is None else board.parse(question.secret),
-        turns=question.most_guesses,
-        prior=question.drawn_from(),
-    )
+    _check_size(question)
+    maker = _code_maker(question)
     game = play_game(STRATEGIES[name](), maker, ending=Revealed(question.most_guesses))
     board, entropies = game.board, _entropies(game)
     return {
@@ -111,6 +91,51 @@ def watch(question: WatchQuestion) -> dict[str, Any]:
         "won": game.won,
         "words": _ended(game),
     }
+
+
+def _check_size(question: WatchQuestion) -> None:
+    board, name = question.board(), question.strategy
+    if name in _SEARCHING and (board.pegs > _SEARCHED_PEGS or board.colors > _SEARCHED_COLORS):
+        raise TooLargeError(
+            f"{name} searches all games: watch it on boards of at most {_SEARCHED_PEGS} positions"
+            f" and {_SEARCHED_COLORS} colors",
+            needed=board.n_codes,
+            budget=_SEARCHED_COLORS**_SEARCHED_PEGS,
+        )
+    if board.n_codes > _MOST_CODES:
+        raise TooLargeError(
+            f"watch games on boards of at most {_MOST_CODES:,} codes; the board {board} has"
+            f" {board.n_codes:,}",
+            needed=board.n_codes,
+            budget=_MOST_CODES,
+        )
+
+
+def _code_maker(question: WatchQuestion) -> CodeMaker:
+    import numpy as np
+
+    from bnmind.lab.mastermind.code_maker import CodeMaker
+
+    if question.noise.strip() == UNKNOWN:
+        raise InvalidChannelError("choose how often replies are false", question.noise)
+    board, prior = question.board(), question.drawn_from()
+    secret = None if question.secret is None else board.parse(question.secret)
+    is_chosen = (
+        secret is None or prior is None or prior.log_weights(np.array([secret]))[0] > -np.inf
+    )
+    if not is_chosen:
+        raise InvalidPriorError(
+            f"the code {question.secret} is never chosen under the prior {question.prior}; choose"
+            " another secret",
+            prior,
+        )
+    return CodeMaker.from_seed(
+        question.channel().revealed(),
+        question.seed,
+        secret=secret,
+        turns=question.most_guesses,
+        prior=prior,
+    )
 
 
 def _entropies(game: Transcript) -> list[float]:

@@ -48,6 +48,9 @@ async function start() {
     }
     if (asking === mine) show();
   }));
+  if (asking !== mine || !games.every((game) => typeof game === "string" && game === games[0])) return;
+  at("fault").replaceChildren(make("p", {class: "notice bad"}, games[0]));
+  at("boards").replaceChildren();
 }
 
 function play() {
