@@ -40,7 +40,12 @@ def test_products_serve_dense_graphs_with_small_numbers_only(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     used = []
-    monkeypatch.setattr(added_edges, "by_products", lambda *graph: used.append(graph) or ([], []))
+
+    def noted(*graph: object) -> tuple[list[int], list[int]]:
+        used.append(graph)
+        return [], []
+
+    monkeypatch.setattr(added_edges, "by_products", noted)
     dense, values = _graph(40, 0.5, 1)
     added_edges.added_edges(dense, values)
     assert len(used) == 1
