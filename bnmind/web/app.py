@@ -11,6 +11,7 @@ from fastapi.staticfiles import StaticFiles
 
 from bnmind._front_door import installed_version
 from bnmind.web import pages
+from bnmind.web.base.answer import REFUSALS
 from bnmind.web.base.faults import add_faults
 from bnmind.web.base.page import STATIC
 from bnmind.web.base.safety import Guard
@@ -72,7 +73,7 @@ def create_app(
     add_faults(app)
     parts = (pages, game_api, picture_api, play_api, watch_api, network_api)
     for part in (*parts, taking_api, teacher_api, people_pages):
-        app.include_router(part.router)
+        app.include_router(part.router, responses=REFUSALS)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     return Guard(app, chosen)
 

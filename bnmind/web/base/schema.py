@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,6 +49,8 @@ class Endpoint:
     summary: str
     about: str
     fields: tuple[Field, ...]
+    answer: tuple[Field, ...]
+    """The fields of the answer; those of its parts have names such as ``rows[].guess``."""
     example: str
 
     @property
@@ -80,6 +82,7 @@ def endpoints(schema: Mapping[str, Any]) -> tuple[Endpoint, ...]:
                     summary=one["summary"],
                     about=" ".join(one.get("description", "").replace("`", "").split()),
                     fields=tuple(_fields(form)),
+                    answer=tuple(_parts(_answer(one), parts)),
                     example="" if example is None else json.dumps(example, indent=2),
                 )
             )
@@ -108,15 +111,41 @@ def _fields(form: Mapping[str, Any]) -> list[Field]:
     ]
 
 
+def _answer(endpoint: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the schema of the answers of an endpoint."""
+    content = endpoint["responses"]["200"].get("content", {})
+    schema: Mapping[str, Any] = content.get("application/json", {}).get("schema", {})
+    return schema
+
+
+def _parts(one: Mapping[str, Any], parts: Mapping[str, Any], name: str = "") -> Iterator[Field]:
+    """Yield the fields of an answer and of all that is in it."""
+    if name and "$ref" not in one:
+        yield Field(name, _kind(one), "", one.get("description", "").replace("`", ""))
+    inner = [one, *one.get("anyOf", ())]
+    for part in inner:
+        if part.get("type") == "array":
+            yield from _inside(part.get("items", {}), parts, f"{name}[]")
+        else:
+            yield from _inside(part, parts, name)
+
+
+def _inside(one: Mapping[str, Any], parts: Mapping[str, Any], name: str) -> Iterator[Field]:
+    form = parts.get(str(one.get("$ref", "")).rpartition("/")[2], {})
+    for field, part in form.get("properties", {}).items():
+        yield from _parts(part, parts, f"{name}.{field}".removeprefix("."))
+
+
 def _kind(one: Mapping[str, Any]) -> str:
     """Return the type of a field, and its range."""
     if "anyOf" in one:
         return " or ".join(_kind(part) for part in one["anyOf"])
     if "$ref" in one:
-        return str(one["$ref"]).rpartition("/")[2].lower()
+        return "object"
     kind = str(one.get("type", "any"))
     if kind == "array":
-        return f"list of {_kind(one.get('items', {}))}"
+        kind = _kind(one.get("items", {}))
+        return "list of objects" if kind == "object" else f"list of {kind}"
     if "minimum" in one and "maximum" in one:
         return f"{kind} {one['minimum']:g}–{one['maximum']:g}"
     return kind

@@ -16,9 +16,11 @@ from pydantic import Field
 
 from bnmind.errors import InvalidHistoryError
 from bnmind.web.base import words
+from bnmind.web.base.answer import answered_by
 from bnmind.web.base.form import Form
 from bnmind.web.base.sealed import hidden_number, keep, kept
 from bnmind.web.base.work import work_of
+from bnmind.web.mastermind import forms
 from bnmind.web.mastermind.game_answers import suggest
 from bnmind.web.mastermind.games import UNKNOWN, GameQuestion, Setting
 
@@ -56,7 +58,7 @@ class _Played:
     game: HiddenGame
 
 
-@router.post("", summary="Begin a game")
+@router.post("", summary="Begin a game", responses=answered_by(forms.Played))
 async def begin(setting: NewGame, request: Request, response: Response) -> dict[str, Any]:
     """Hide a new code. The game before, if any, is forgotten."""
     identity = secrets.token_urlsafe(16)
@@ -64,14 +66,14 @@ async def begin(setting: NewGame, request: Request, response: Response) -> dict[
     return _kept(request, response, await work_of(request).run(request, work))
 
 
-@router.get("", summary="The game so far")
+@router.get("", summary="The game so far", responses=answered_by(forms.Played | forms.NoGame))
 async def state(request: Request) -> dict[str, Any]:
     """Return the game so far; `board` is null if none was begun."""
     played = await _found(request)
     return {"board": None} if played is None else _state(played)
 
 
-@router.post("/guess", summary="Make a guess")
+@router.post("/guess", summary="Make a guess", responses=answered_by(forms.Played))
 async def guess(made: Guess, request: Request, response: Response) -> dict[str, Any]:
     """Answer a guess through the noise. A win is always reported truthfully."""
     played = await _played(request)
@@ -79,21 +81,21 @@ async def guess(made: Guess, request: Request, response: Response) -> dict[str, 
     return _kept(request, response, replace(played, game=game))
 
 
-@router.post("/undo", summary="Take the last guess back")
+@router.post("/undo", summary="Take the last guess back", responses=answered_by(forms.Played))
 async def undo(request: Request, response: Response) -> dict[str, Any]:
     """Take the last guess back. The same guess will get the same reply."""
     played = await _played(request)
     return _kept(request, response, replace(played, game=played.game.undo()))
 
 
-@router.post("/give-up", summary="See the code")
+@router.post("/give-up", summary="See the code", responses=answered_by(forms.Played))
 async def give_up(request: Request, response: Response) -> dict[str, Any]:
     """Give up, and see the code and the true replies."""
     played = await _played(request)
     return _kept(request, response, replace(played, game=played.game.give_up()))
 
 
-@router.post("/hint", summary="A good guess, and why")
+@router.post("/hint", summary="A good guess, and why", responses=answered_by(forms.Advised))
 async def hint(request: Request, response: Response) -> dict[str, Any]:
     """Return what `suggest` says about the game so far."""
     played = await _played(request)

@@ -7,8 +7,9 @@ from typing import Any
 
 from fastapi import APIRouter, Request
 
+from bnmind.web.base.answer import answered_by
 from bnmind.web.base.work import work_of
-from bnmind.web.mastermind import watch_answers
+from bnmind.web.mastermind import forms, watch_answers
 from bnmind.web.mastermind.watch_answers import WatchQuestion
 
 __all__ = ["router"]
@@ -22,7 +23,7 @@ async def strategies(request: Request) -> list[dict[str, str]]:
     return await work_of(request).run(request, watch_answers.strategies)
 
 
-@router.post("", summary="A whole game of a strategy")
+@router.post("", summary="A whole game of a strategy", responses=answered_by(forms.Watched))
 async def watch(question: WatchQuestion, request: Request) -> dict[str, Any]:
     """Return the guesses, the replies, the true replies, and the entropy left after each.
 

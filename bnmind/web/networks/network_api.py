@@ -7,8 +7,9 @@ from typing import Any
 
 from fastapi import APIRouter, Request
 
+from bnmind.web.base.answer import answered_by
 from bnmind.web.base.work import work_of
-from bnmind.web.networks import network_answers
+from bnmind.web.networks import forms, network_answers
 from bnmind.web.networks.models import SHIPPED, Models
 from bnmind.web.networks.network_answers import NetworkQuestion, PictureQuestion, RankQuestion
 
@@ -23,7 +24,11 @@ async def models() -> dict[str, str]:
     return dict(SHIPPED)
 
 
-@router.post("/query", summary="The distribution of every variable, given evidence")
+@router.post(
+    "/query",
+    summary="The distribution of every variable, given evidence",
+    responses=answered_by(forms.Queried),
+)
 async def query(question: NetworkQuestion, request: Request) -> dict[str, Any]:
     """Return the posterior of every variable, and the probability of the evidence.
 
@@ -33,21 +38,25 @@ async def query(question: NetworkQuestion, request: Request) -> dict[str, Any]:
     return await work_of(request).run(request, work)
 
 
-@router.post("/picture", summary="A picture of the network, as SVG")
+@router.post(
+    "/picture", summary="A picture of the network, as SVG", responses=answered_by(forms.Picture)
+)
 async def picture(question: PictureQuestion, request: Request) -> dict[str, Any]:
     """Return the network with the distribution of every variable, or with two to compare."""
     work = partial(network_answers.picture, _models(request), question)
     return await work_of(request).run(request, work)
 
 
-@router.post("/rank", summary="What to observe next")
+@router.post("/rank", summary="What to observe next", responses=answered_by(forms.Ranked))
 async def rank(question: RankQuestion, request: Request) -> dict[str, Any]:
     """Return the variables by the information that they should give about some others."""
     work = partial(network_answers.rank, _models(request), question)
     return await work_of(request).run(request, work)
 
 
-@router.post("/explain", summary="The most probable explanation")
+@router.post(
+    "/explain", summary="The most probable explanation", responses=answered_by(forms.Explained)
+)
 async def explain(question: NetworkQuestion, request: Request) -> dict[str, Any]:
     """Return the most probable states of all variables together."""
     work = partial(network_answers.explain, _models(request), question)
