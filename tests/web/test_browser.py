@@ -90,6 +90,10 @@ def test_a_game_is_played_with_the_keyboard(page: Any) -> None:
         if page.locator("text=Found!").count():
             break
     assert page.locator(".tag.good").inner_text() == "the code"
+    secret = page.get_attribute("#state [role=img]", "aria-label")
+    page.press("text=Watch strategies find it", "Enter")
+    page.wait_for_selector(f"#secret-shown [aria-label='{secret}']")
+    assert page.inner_text("#setting-words").endswith("replies are always true")
 
 
 def test_a_network_is_clicked_in_the_list_and_in_the_picture(page: Any) -> None:

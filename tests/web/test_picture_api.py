@@ -87,6 +87,8 @@ def test_stages_have_the_cliques_of_the_paper_and_bars(number: int) -> None:
 def test_networks_that_do_not_fit_a_page_are_refused() -> None:
     large = {"pegs": 7, "colors": 3, "guess": "1111111"}
     assert "at most 6 positions" in refused(BROWSER, "/api/stage", large)
+    joint = {"pegs": 6, "colors": 9, "repeats": False, "guess": "123456"}
+    assert "depend on each other" in refused(BROWSER, "/api/stage", joint)
     assert refused(BROWSER, "/api/stage", {**SMALL, "guess": "11", "stage": 4})
     assert "9" in refused(BROWSER, "/api/stage", {**SMALL, "guess": "19"})
     assert refused(BROWSER, "/api/known", {**SMALL, "guess": "1"})

@@ -20,6 +20,8 @@ __all__ = ["PictureQuestion", "StageQuestion", "known", "stage_picture"]
 _BINS = 24
 _MOST_PEGS, _MOST_COLORS = 6, 9
 """Larger networks do not fit a page."""
+_MOST_JOINT = 2**16
+"""The most cells of the joint distribution of all pegs, if no color occurs twice."""
 _SAME = 1e-9
 """Information that differs by less is equal, in bits."""
 
@@ -139,6 +141,13 @@ def stage_picture(question: StageQuestion) -> dict[str, Any]:
             " bnmind network shows larger ones",
             needed=max(pegs, colors),
             budget=_MOST_COLORS,
+        )
+    if not question.repeats and colors**pegs > _MOST_JOINT:
+        raise TooLargeError(
+            "the pegs of a code without repeats depend on each other, so its network is shown for"
+            f" at most {_MOST_JOINT:,} combinations of colors, not {colors**pegs:,}",
+            needed=colors**pegs,
+            budget=_MOST_JOINT,
         )
     belief = belief_after(question.start(), question.history())
     board, channel = belief.board, belief.channel

@@ -58,7 +58,7 @@ export function positions(shares) {
     ...shares.map((share) => make("td", {class: share[color] > 0 ? "" : "zero"},
       make("i", {share: share[color]}), make("span", {}, percent(share[color]))))));
   return make("div", {class: "scrolls", tabindex: "0", role: "region", "aria-label": "Probability of each color by position"},
-    make("table", {class: "cells"}, make("thead", {}, heading), make("tbody", {}, ...rows)));
+    make("table", {class: shares.length > 6 ? "cells broad" : "cells"}, make("thead", {}, heading), make("tbody", {}, ...rows)));
 }
 
 /** Return the doubt about a row, and its class. */

@@ -1,6 +1,7 @@
 // A network: evidence by clicks, and what follows. The evidence and an opened file stay in this page.
 
 import {ask, at, make, meter, percent} from "./ask.js";
+import {save} from "./shapes.js";
 
 let model = {name: at("model").value};
 let evidence = {};
@@ -30,7 +31,7 @@ async function refresh() {
   } catch (fault) {
     if (fault.name === "AbortError") return;
     at("fault").replaceChildren(make("p", {class: "notice bad"}, fault.message,
-      Object.keys(evidence).length ? make("span", {}, " ", make("button", {type: "button", class: "link", onclick: () => observe(latest, undefined)}, "Take the last finding back"), ".") : null));
+      latest !== null && latest in evidence ? make("span", {}, " ", make("button", {type: "button", class: "link", onclick: () => observe(latest, undefined)}, "Take the last finding back"), ".") : null));
     at("explanation").replaceChildren();
     at("ranking").replaceChildren();
     showEvidence({impossible: true});
@@ -187,11 +188,7 @@ async function redraw() {
 }
 
 at("as-picture").addEventListener("click", () => { view("picture"); redraw(); });
-at("download").addEventListener("click", () => {
-  const address = URL.createObjectURL(new Blob([picture], {type: "image/svg+xml"}));
-  make("a", {href: address, download: "network.svg"}).click();
-  setTimeout(() => URL.revokeObjectURL(address), 1000);
-});
+at("download").addEventListener("click", () => save(picture, "network.svg"));
 
 // --- The rest ------------------------------------------------------------------------------------
 

@@ -1,7 +1,7 @@
 // The pictures of a belief: entropy by turn, information of all guesses, Vomlel's network.
 
 import {ask, at, make} from "./ask.js";
-import {drawEntropies, drawInformation, showPicture} from "./shapes.js";
+import {drawEntropies, drawInformation, save, showPicture} from "./shapes.js";
 
 const STAGES = {
   1: "The full network: the guess T, the code H, and the counts that make the reply. Boxes of the guess are marked.",
@@ -13,6 +13,7 @@ let stage = 1;
 let current = null;  // the game and the guess that are shown
 let drawn = null;    // for what the network was drawn
 let last = null;     // the last answer, to draw again when the width changes
+let sources = null;  // the pictures of the stage, as text
 let asking = null, staging = null;
 
 /** Show the pictures of a game; the guess may be null. */
@@ -62,6 +63,8 @@ async function showStage() {
   try {
     const got = await ask("/api/stage", {...current, stage}, {signal: mine.signal});
     drawn = wanted;
+    sources = got;
+    at("save-stage").disabled = at("save-tree").disabled = false;
     at("stage-fault").replaceChildren();
     showPicture(at("stage-picture"), got.svg);
     showPicture(at("tree-picture"), got.tree_svg);
@@ -70,7 +73,8 @@ async function showStage() {
       make("tr", {}, make("td", {}, one.variables.join(", ")), make("td", {class: "share"}, one.size.toLocaleString("en")))));
   } catch (fault) {
     if (fault.name === "AbortError") return;
-    drawn = null;
+    drawn = sources = null;
+    at("save-stage").disabled = at("save-tree").disabled = true;
     at("stage-fault").replaceChildren(make("p", {class: "notice bad"}, fault.message));
     for (const id of ["stage-picture", "tree-picture", "cliques"]) at(id).replaceChildren();
     at("clique-words").textContent = "";
@@ -81,4 +85,6 @@ at("stage").addEventListener("toggle", () => { if (at("stage").open) showStage()
 for (const button of at("stage").querySelectorAll("[data-stage]")) {
   button.addEventListener("click", () => { stage = Number(button.dataset.stage); showStage(); });
 }
+at("save-stage").addEventListener("click", () => save(sources.svg, `vomlel-stage-${sources.stage}.svg`));
+at("save-tree").addEventListener("click", () => save(sources.tree_svg, `vomlel-stage-${sources.stage}-tree.svg`));
 addEventListener("resize", () => { if (last && !at("pictures").hidden) draw(); });

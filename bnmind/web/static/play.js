@@ -34,7 +34,8 @@ function show(next) {
   const parts = [];
   if (game.over) {
     parts.push(make("div", {class: "big"}, make("strong", {}, game.won ? "Found!" : "The code was"), pegs(colorsOf(game.secret)),
-      make("button", {type: "button", class: "main", onclick: () => begin(setting)}, "Play again")));
+      make("button", {type: "button", class: "main", onclick: () => begin(setting)}, "Play again"),
+      make("a", {href: `/watch#${encodeURIComponent(JSON.stringify({setting, secret: game.secret}))}`}, "Watch strategies find it")));
   }
   if (game.words) parts.push(make("p", {}, game.words));
   if (game.over && (game.hints || game.undone)) parts.push(make("p", {class: "hint"}, `Hints: ${game.hints}. Guesses taken back: ${game.undone}.`));

@@ -91,3 +91,13 @@ export function showPicture(place, source) {
   place.replaceChildren(document.importNode(parsed.documentElement, true));
   place.scrollLeft = (place.scrollWidth - place.clientWidth) / 2;
 }
+
+/** Let the browser save a text as a file. */
+export function save(text, name) {
+  const address = URL.createObjectURL(new Blob([text], {type: "image/svg+xml"}));
+  const link = document.createElement("a");
+  link.href = address;
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(address), 1000);
+}

@@ -31,7 +31,6 @@ async function start() {
   pause();
   asking?.abort();
   const mine = asking = new AbortController();
-  try { localStorage.setItem(KEY, JSON.stringify({names, setting})); } catch { /* private windows may refuse */ }
   at("setting-words").textContent = inWords(setting);
   at("fault").replaceChildren();
   games = names.map(() => null);
@@ -48,6 +47,9 @@ async function start() {
     }
     if (asking === mine) show();
   }));
+  if (asking === mine && played().length) {
+    try { localStorage.setItem(KEY, JSON.stringify({names, setting})); } catch { /* private windows may refuse */ }
+  }
   if (asking !== mine || !games.every((game) => typeof game === "string" && game === games[0])) return;
   at("fault").replaceChildren(make("p", {class: "notice bad"}, games[0]));
   at("boards").replaceChildren();
@@ -172,12 +174,25 @@ at("setting").addEventListener("submit", (event) => {
 });
 addEventListener("resize", showEntropies);
 
+/** Take over the game that a link describes, such as that of the page Play. */
+function fromAddress() {
+  try {
+    const given = JSON.parse(decodeURIComponent(location.hash.slice(1)));
+    const {pegs, colors, repeats, noise, prior} = given.setting;
+    setting = {pegs: Number(pegs), colors: Number(colors), repeats: Boolean(repeats), noise: String(noise), prior: String(prior)};
+    secret = String(given.secret);
+    history.replaceState(null, "", location.pathname);
+  } catch { /* the address describes no game */ }
+}
+
 (async () => {
   try {
     const kept = JSON.parse(localStorage.getItem(KEY));
     if (kept?.setting?.noise && Array.isArray(kept.names)) ({names, setting} = kept);
   } catch { /* nothing is kept */ }
+  fromAddress();
   showSetting(at("setting"), setting);
+  at("secret").value = secret ?? "";
   try {
     strategies = await ask("/api/watch/strategies", null, {method: "GET"});
     names = names.filter((name) => strategies.some((one) => one.name === name)).slice(0, MOST);
