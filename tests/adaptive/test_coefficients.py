@@ -222,3 +222,13 @@ def test_lsat_6_has_the_errors_of_ltm() -> None:
         # Those here are by the outer product of the scores.
         assert rows["difficulty"].error == pytest.approx(of_difficulty, rel=0.05)
         assert rows["slope"].error == pytest.approx(of_slope, rel=0.05)
+
+
+def test_steps_have_a_guess_and_a_slip_even_where_more_skill_lowers_the_chance() -> None:
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 3, (60, 4))
+    q = [[1, 1], [1, 0], [0, 1], [1, 1]]
+    once = LearningOptions(starts=1)
+    found = coefficients(learn(codes, q, gate=Sequential.of(Dina), options=once))
+    names = [f"step {step}: {what}" for step in (1, 2) for what in ("guess", "slip")]
+    assert all(list(found.of(f"item_{n}")) == names for n in (1, 2, 3, 4))

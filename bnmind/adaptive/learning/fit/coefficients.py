@@ -37,6 +37,7 @@ from bnmind.adaptive.learning.learn import Learned
 from bnmind.adaptive.learning.parameters.block import FixedBlock, ItemBlock, PairBlock
 from bnmind.adaptive.learning.parameters.curves.block import CurveBlock
 from bnmind.adaptive.learning.parameters.main_effects import EffectsBlock, SharedBlock
+from bnmind.adaptive.learning.parameters.sequential import StepsBlock
 from bnmind.adaptive.response_models.additive.effects import MainEffects
 from bnmind.adaptive.response_models.additive.link import IDENTITY, LinkFunction
 from bnmind.adaptive.response_models.base import ResponseModel
@@ -224,7 +225,30 @@ def _numbers_of(
         assert isinstance(shared, MainEffects)
         return (lambda x: _numbers(shared.with_coefficients(x), parents, link)), block.columns[item]
     everything = np.arange(len(values))
+    if isinstance(block, StepsBlock):
+        return _numbers_of_steps(block, values, parents, link), everything
     return (lambda x: _numbers(block.response_models(x)[item], parents, link)), everything
+
+
+def _numbers_of_steps(
+    block: StepsBlock, values: Floats, parents: Sequence[Variable], link: LinkFunction
+) -> Callable[[Floats], _Numbers]:
+    """Return a function from the parameters of all steps to their numbers."""
+    steps = [
+        _numbers_of(step, 0, part, parents, link)
+        for step, part in zip(block.steps, block.parts_of(values), strict=True)
+    ]
+
+    def numbers(x: Floats) -> _Numbers:
+        return [
+            (f"step {number}: {name}", value)
+            for number, ((own, places), part) in enumerate(
+                zip(steps, block.parts_of(x), strict=True), 1
+            )
+            for name, value in own(part[places])
+        ]
+
+    return numbers
 
 
 def _with_errors(

@@ -51,7 +51,8 @@ class StepsBlock(RuleBlock):
         """The limits of all steps."""
         return np.concatenate([step.limits for step in self.steps])
 
-    def _parts(self, values: Floats) -> list[Floats]:
+    def parts_of(self, values: Floats) -> list[Floats]:
+        """Return the parameters of each step."""
         ends = np.cumsum([len(step.parameters) for step in self.steps])
         return np.split(values, ends[:-1])
 
@@ -67,7 +68,7 @@ class StepsBlock(RuleBlock):
         """Return the probability of each number of steps in each configuration."""
         reached = np.ones(len(self.rule.channel))
         columns = []
-        for step, part in zip(self.steps, self._parts(values), strict=True):
+        for step, part in zip(self.steps, self.parts_of(values), strict=True):
             chances = step.response_parameters(part)[0][step.groups[0]]
             columns.append(reached * chances[:, 0])
             reached = reached * chances[:, 1]
@@ -76,7 +77,7 @@ class StepsBlock(RuleBlock):
     def maximize(self, values: Floats, counts: Floats) -> Floats:
         """Return the best parameters of each step."""
         best = []
-        for number, (step, part) in enumerate(zip(self.steps, self._parts(values), strict=True)):
+        for number, (step, part) in enumerate(zip(self.steps, self.parts_of(values), strict=True)):
             stopped = counts[0][:, number]
             beyond = counts[0][:, number + 1 :].sum(axis=1)
             grouped = np.zeros(step.shape)
@@ -86,16 +87,16 @@ class StepsBlock(RuleBlock):
 
     def log_prior(self, values: Floats) -> float:
         """Return the sum over all steps."""
-        parts = zip(self.steps, self._parts(values), strict=True)
+        parts = zip(self.steps, self.parts_of(values), strict=True)
         return sum(step.log_prior(part) for step, part in parts)
 
     def valid(self, values: Floats) -> bool:
         """Return whether all steps are valid."""
-        parts = zip(self.steps, self._parts(values), strict=True)
+        parts = zip(self.steps, self.parts_of(values), strict=True)
         return all(step.valid(part) for step, part in parts)
 
     def response_models(self, values: Floats) -> tuple[ResponseModel | None, ...]:
         """Return the sequential model of the steps."""
-        parts = zip(self.steps, self._parts(values), strict=True)
+        parts = zip(self.steps, self.parts_of(values), strict=True)
         models = [model for step, part in parts for model in step.response_models(part)]
         return (Sequential(tuple(model for model in models if model is not None)),)
