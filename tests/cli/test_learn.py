@@ -83,7 +83,8 @@ def test_names_of_models_may_have_any_case() -> None:
         assert run_json(*fast, "Higher-Order:1pl", "--gate", written) == known
     known = run_json(*FILES, "--skills", "hierarchy:add>carry")
     assert run_json(*FILES, "--skills", "Hierarchy:add>carry") == known
-    assert_one_line_error(run(*FILES, "--gate", "XOR"), "XOR")
+    wrong = run(*FILES, "--gate", "XOR")
+    assert_one_line_error(wrong, "error: expected a response model", "XOR")
     assert_one_line_error(run(*FILES, "--skills", "NONE"), "NONE")
 
 

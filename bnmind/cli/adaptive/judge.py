@@ -202,6 +202,8 @@ def judge(options: JudgeOptions) -> None:
     gate, skills = options.gate, options.skills
     irt = irt_model(gate, options.qmatrix, options.bank)
     model = None if irt is not None else model_of(options.qmatrix, options.bank, gate, skills)
+    if model is not None:
+        make, distribution = gate_of(gate or "dina"), skills_of(skills)
     data = read_response_file(
         options.responses,
         expected=None if model is None else model.item_names,
@@ -213,7 +215,7 @@ def judge(options: JudgeOptions) -> None:
     )
     if model is not None:
         with naming(options.responses, model=False):
-            start, data = learning_inputs(data, model, gate_of(gate or "dina"), skills_of(skills))
+            start, data = learning_inputs(data, model, make, distribution)
     else:
         assert irt is not None
         start = irt_start(data, irt)

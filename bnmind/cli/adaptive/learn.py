@@ -276,6 +276,8 @@ def _inputs(options: LearnOptions) -> tuple[ItemBank, Responses, LearningOptions
             " ability, such as 2PL"
         )
     model = None if irt is not None else model_of(options.qmatrix, options.bank, gate, skills)
+    if model is not None:
+        make, distribution = gate_of(gate or "dina"), skills_of(skills)
     data = read_response_file(
         options.responses,
         expected=None if model is None else model.item_names,
@@ -287,7 +289,7 @@ def _inputs(options: LearnOptions) -> tuple[ItemBank, Responses, LearningOptions
     )
     if model is not None:
         with naming(options.responses, model=False):
-            start, data = learning_inputs(data, model, gate_of(gate or "dina"), skills_of(skills))
+            start, data = learning_inputs(data, model, make, distribution)
         if options.bank is not None and has_curves(start):
             settings = irt_options(None, start, settings)
     else:
