@@ -93,7 +93,7 @@ def test_a_game_is_played_with_the_keyboard(page: Any) -> None:
     secret = page.get_attribute("#state [role=img]", "aria-label")
     page.press("text=Watch strategies find it", "Enter")
     page.wait_for_selector(f"#secret-shown [aria-label='{secret}']")
-    assert page.inner_text("#setting-words").endswith("replies are always true")
+    assert "replies are always true" in page.inner_text("#setting-words")
 
 
 def test_a_network_is_clicked_in_the_list_and_in_the_picture(page: Any) -> None:

@@ -160,13 +160,15 @@ def stage_picture(question: StageQuestion) -> dict[str, Any]:
         "stage": question.stage,
         "svg": stage_figure(shown, beliefs=beliefs, observed=tuple(evidence_of_guess(guess))),
         "cliques": [
-            {"variables": list(clique.variables), "size": clique.size} for clique in tree.cliques
+            # Numbers above 2**53 are not exact in JavaScript, so they are sent as text, too.
+            {"variables": list(clique.variables), "size": clique.size, "words": f"{clique.size:,}"}
+            for clique in tree.cliques
         ],
         "total_size": tree.total_size,
         "largest": tree.largest,
         "tree_svg": _tree_picture(pegs, colors, question.repeats, question.stage),
-        "words": f"{words.counted(len(tree.cliques), 'clique')} with"
-        f" {words.counted(tree.total_size, 'cell')} in all, at most {tree.largest:,} in one.",
+        "words": f"{words.counted(len(tree.cliques), 'clique')} with {tree.total_size:,} cells in"
+        f" all, at most {tree.largest:,} in one.",
     }
 
 

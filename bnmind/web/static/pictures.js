@@ -70,7 +70,7 @@ async function showStage() {
     showPicture(at("tree-picture"), got.tree_svg);
     at("clique-words").textContent = got.words;
     at("cliques").replaceChildren(...got.cliques.map((one) =>
-      make("tr", {}, make("td", {}, one.variables.join(", ")), make("td", {class: "share"}, one.size.toLocaleString("en")))));
+      make("tr", {}, make("td", {}, one.variables.join(", ")), make("td", {class: "share"}, one.words))));
   } catch (fault) {
     if (fault.name === "AbortError") return;
     drawn = sources = null;

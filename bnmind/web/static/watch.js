@@ -21,7 +21,7 @@ let timer = null;
 let looking = 0;
 let asking = null;
 
-function luck() { return crypto.getRandomValues(new Uint32Array(1))[0]; }
+function luck() { return crypto.getRandomValues(new Uint32Array(1))[0] % 1000000; }
 
 const played = () => games.filter((game) => game?.rows);
 const longest = () => Math.max(0, ...played().map((game) => game.rows.length));
@@ -31,7 +31,8 @@ async function start() {
   pause();
   asking?.abort();
   const mine = asking = new AbortController();
-  at("setting-words").textContent = inWords(setting);
+  at("setting-words").textContent = `${inWords(setting)}; game ${seed}`;
+  at("seed").value = String(seed);
   at("fault").replaceChildren();
   games = names.map(() => null);
   turn = 0;
@@ -168,7 +169,8 @@ at("setting").addEventListener("submit", (event) => {
   event.preventDefault();
   setting = settingOf(at("setting"));
   secret = at("secret").value.trim() || null;
-  seed = luck();
+  const wanted = at("seed").value === "" ? NaN : Number(at("seed").value);
+  seed = Number.isSafeInteger(wanted) && wanted >= 0 ? wanted : luck();
   at("setup").open = false;
   start();
 });
