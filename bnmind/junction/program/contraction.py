@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
 from bnmind._values import made
+from bnmind.junction.program.freed_memory import WORTH_REUSE, reuse_freed_memory
 from bnmind.junction.program.products import Products
 from bnmind.junction.program.program import (
     Expand,
@@ -88,6 +89,8 @@ class ProgramBuilder:
 
     def build(self, keep: Iterable[int]) -> Program:
         """Return the program, which keeps the registers ``keep``."""
+        if max(self._cells, default=0) >= WORTH_REUSE:
+            reuse_freed_memory()
         kept_registers, last = frozenset(keep), {}
         for number, (_, left, right) in enumerate(self._steps):
             last[left] = last[right] = number
@@ -128,12 +131,13 @@ class ProgramBuilder:
         key = (tuple(sorted(operands)), keep)
         if key in self._done:
             return self._done[key]
-        relevant, heads = self._without_barren(list(key[0]), keep)
+        relevant, heads = list(key[0]), _NONE
+        if self.heads:
+            relevant, heads = self._without_barren(relevant, keep)
         result = None
         if relevant:
             result = self._carry_out(relevant, keep)
-            known = heads & self._members[result] & keep
-            if known:
+            if heads and (known := heads & self._members[result] & keep):
                 self.heads[result] = known
         self._done[key] = result
         return result
