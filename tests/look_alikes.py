@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from itertools import combinations, product
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -18,11 +18,14 @@ from bnmind.information import Floats
 __all__ = ["FAMILIES", "LookAlike", "evidence_text", "model_text"]
 
 
+_Factors: TypeAlias = list[tuple[tuple[int, ...], Floats]]
+
+
 class LookAlike(NamedTuple):
     """A model of variables 0, 1, …, and findings."""
 
     sizes: list[int]
-    factors: list[tuple[tuple[int, ...], Floats]]
+    factors: _Factors
     evidence: dict[int, int]
 
 
@@ -47,8 +50,8 @@ def _grid(rng: np.random.Generator) -> LookAlike:
     n = int(rng.integers(3, 7))
     number = np.arange(n * n).reshape(n, n)
     pairs = [*zip(number[:, :-1].ravel(), number[:, 1:].ravel(), strict=True)]
-    pairs += [*zip(number[:-1].ravel(), number[1:].ravel(), strict=True)]
-    factors = [((v,), np.exp(rng.normal(0, 1, 2))) for v in range(n * n)]
+    pairs += zip(number[:-1].ravel(), number[1:].ravel(), strict=True)
+    factors: _Factors = [((v,), np.exp(rng.normal(0, 1, 2))) for v in range(n * n)]
     for a, b in pairs:
         coupling = rng.normal(0, 5)
         factors.append(((int(a), int(b)), np.exp([[coupling, -coupling], [-coupling, coupling]])))
@@ -61,7 +64,7 @@ def _linkage(rng: np.random.Generator, n_people: int = 7, n_loci: int = 2) -> Lo
     n_alleles = int(rng.integers(2, 4))
     parents = {child: tuple(map(int, rng.permutation(child)[:2])) for child in range(3, n_people)}
     sizes: list[int] = []
-    factors: list[tuple[tuple[int, ...], Floats]] = []
+    factors: _Factors = []
     evidence: dict[int, int] = {}
 
     def new(n: int) -> int:
@@ -115,7 +118,7 @@ def _relational(rng: np.random.Generator) -> LookAlike:
     """Two kinds of interchangeable variables, each pair of them with the same factor."""
     n, m = int(rng.integers(4, 8)), int(rng.integers(4, 8))
     pair, one = np.exp(rng.normal(0, 1, (2, 2))), np.exp(rng.normal(0, 1, 2))
-    factors = [((i, n + j), pair) for i in range(n) for j in range(m)]
+    factors: _Factors = [((i, n + j), pair) for i in range(n) for j in range(m)]
     factors += [((i,), one) for i in range(n)]
     return LookAlike([2] * (n + m), factors, {0: 1} if rng.random() < 0.5 else {})
 
@@ -129,7 +132,7 @@ def _alchemy(rng: np.random.Generator) -> LookAlike:
     causes[1, 0] = 1.0
     alike = np.full((2, 2, 2), np.exp(1.1))
     alike[1, 0, 1] = alike[1, 1, 0] = 1.0
-    factors = [((smokes[i], cancer[i]), causes) for i in range(n)]
+    factors: _Factors = [((smokes[i], cancer[i]), causes) for i in range(n)]
     factors += [((f, i, j), alike) for (i, j), f in friends.items() if i != j]
     evidence = {friends[0, 1]: 1, cancer[0]: int(rng.integers(2))}
     return LookAlike([2] * (2 * n + n * n), factors, evidence)
@@ -138,7 +141,7 @@ def _alchemy(rng: np.random.Generator) -> LookAlike:
 def _dbn(rng: np.random.Generator) -> LookAlike:
     """Two slices; each variable of the second depends on all of the first."""
     n = int(rng.integers(4, 8))
-    factors = [((i,), rng.dirichlet(np.ones(2))) for i in range(n)]
+    factors: _Factors = [((i,), rng.dirichlet(np.ones(2))) for i in range(n)]
     for i in range(n):
         table = rng.dirichlet(np.ones(2), 2**n).reshape((2,) * (n + 1))
         factors.append(((*range(n), n + i), table))
@@ -149,7 +152,7 @@ def _dbn(rng: np.random.Generator) -> LookAlike:
 def _segmentation(rng: np.random.Generator) -> LookAlike:
     """Regions of a picture with labels, and Potts factors between neighbors."""
     n, k = int(rng.integers(10, 16)), int(rng.integers(3, 8))
-    factors = [((v,), np.exp(rng.normal(0, 3, k))) for v in range(n)]
+    factors: _Factors = [((v,), np.exp(rng.normal(0, 3, k))) for v in range(n)]
     for v in range(1, n):
         for u in range(max(0, v - 3), v):
             if rng.random() < 0.6:
@@ -160,7 +163,7 @@ def _segmentation(rng: np.random.Generator) -> LookAlike:
 def _object_detection(rng: np.random.Generator) -> LookAlike:
     """All pairs of a few variables with many states, and factors of very different sizes."""
     n, k = int(rng.integers(4, 6)), int(rng.integers(4, 9))
-    factors = [((v,), np.exp(rng.normal(0, 20, k))) for v in range(n)]
+    factors: _Factors = [((v,), np.exp(rng.normal(0, 20, k))) for v in range(n)]
     factors += [((u, v), np.exp(rng.normal(-20, 10, (k, k)))) for u, v in combinations(range(n), 2)]
     return LookAlike([k] * n, factors, {})
 
@@ -168,7 +171,7 @@ def _object_detection(rng: np.random.Generator) -> LookAlike:
 def _csp(rng: np.random.Generator) -> LookAlike:
     """Constraints of three variables, nearly as many as make the problem impossible."""
     n, k = int(rng.integers(8, 13)), 3
-    factors = []
+    factors: _Factors = []
     for _ in range(2 * n):
         scope = tuple(map(int, rng.permutation(n)[:3]))
         factors.append((scope, (rng.random((k,) * 3) < 0.75).astype(float)))
@@ -178,7 +181,7 @@ def _csp(rng: np.random.Generator) -> LookAlike:
 def _protein(rng: np.random.Generator) -> LookAlike:
     """Side chains with numbers of states from 1 to 30, and energies that reach 10^±100."""
     sizes = rng.integers(1, 31, int(rng.integers(6, 10))).tolist()
-    factors = [((v,), np.exp(-rng.exponential(30, k))) for v, k in enumerate(sizes)]
+    factors: _Factors = [((v,), np.exp(-rng.exponential(30, k))) for v, k in enumerate(sizes)]
     for v in range(1, len(sizes)):
         u = int(rng.integers(max(0, v - 2), v))
         table = np.exp(-rng.exponential(60, (sizes[u], sizes[v])))
@@ -191,7 +194,7 @@ def _promedus(rng: np.random.Generator) -> LookAlike:
     """A medical network: noisy-or findings, as chains of tables of three binary variables."""
     n_causes, n_findings = int(rng.integers(5, 9)), int(rng.integers(5, 10))
     sizes = [2] * n_causes
-    factors = [((i,), np.array([0.97, 0.03])) for i in range(n_causes)]
+    factors: _Factors = [((i,), np.array([0.97, 0.03])) for i in range(n_causes)]
     evidence = {}
     for _ in range(n_findings):
         last = None
