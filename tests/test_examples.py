@@ -221,6 +221,7 @@ def test_example(
     run(name, [], monkeypatch, capsys)
 
 
+@pytest.mark.slow
 def test_open_question_draws_its_figure_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -285,7 +285,7 @@ def _check(
             lambda bank: make_stopper(data, bank),
         )
 
-    few = settings(max_examples=max(3, settings().max_examples // 40), deadline=None)
+    few = settings(max_examples=max(2, settings().max_examples // 40), deadline=None)
     for drawn in (*map(st.just, _BANKS.values()), banks(max_skills=2)):
         few(given(st.data(), drawn)(check))()
     assert compared

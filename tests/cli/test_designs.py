@@ -19,6 +19,8 @@ FILE = str(ROOT / "models/designs/fractions.toml")
 @pytest.fixture(autouse=True)
 def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    # Drawing takes most of the time; tests/lab/test_adaptive.py looks at the pictures.
+    monkeypatch.setattr("bnmind.lab.adaptive.store.png", lambda figure: b"")
 
 
 def administer(*answers: str, options: str = "") -> Result:
@@ -72,7 +74,7 @@ def test_faults_of_a_design_are_named_with_file_and_place() -> None:
 
 
 def test_designs_are_simulated_with_one_selector_or_several() -> None:
-    result = run("simulate", BANK, "--design", FILE, "--examinees", "30", "--json")
+    result = run("simulate", BANK, "--design", FILE, "--examinees", "10", "--json")
     assert result.exit_code == 0, result.output
     found = json.loads(result.stdout)
     assert [one["selector"] for one in found["selectors"]] == ["entropy"]
@@ -84,13 +86,13 @@ def test_designs_are_simulated_with_one_selector_or_several() -> None:
         encoding="utf-8",
     )
     result = run(
-        *("simulate", BANK, "--design", "open.toml", "--examinees", "60", "--json"),
+        *("simulate", BANK, "--design", "open.toml", "--examinees", "20", "--json"),
         *("--selector", "gdi", "--selector", "pwkl"),
     )
     assert result.exit_code == 0, result.output
     assert [one["selector"] for one in json.loads(result.stdout)["selectors"]] == ["gdi", "pwkl"]
     counts = json.loads(Path("results/counts-1.json").read_text(encoding="utf-8"))
-    assert counts["add_same"][0] <= 60
+    assert counts["add_same"][0] <= 20
     # The counts of a simulation are those of live tests.
     text = Path("open.toml").read_text(encoding="utf-8")
     Path("live.toml").write_text(f'{text}counts = "results/counts-1.json"\n', encoding="utf-8")

@@ -94,7 +94,8 @@ def test_groups_are_compared() -> None:
 
 def test_groups_of_one_ability_are_compared() -> None:
     lines = Path("g.csv").read_text().split("\n")
-    four = [",".join(line.split(",")[:5]) for line in lines]
+    chosen = [*lines[:201], *lines[401:601]]
+    four = [",".join(line.split(",")[:5]) for line in chosen]
     Path("g.csv").write_text("\n".join(four))
     more = ("--gate", "rasch", "--group-column", "school")
     found = run_json("judge", "g.csv", *more, "--purify")

@@ -90,7 +90,9 @@ def rows(text: str) -> Iterator[tuple[str, list[str], list[str], Floats]]:
             )
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name", [*SMALL, *(pytest.param(name, marks=pytest.mark.slow) for name in LARGE)]
+)
 def test_rows_are_those_of_the_file_normalized(name: str) -> None:
     network, worst, farthest = network_of(name), 0.0, 0.0
     # The child's axis last here.

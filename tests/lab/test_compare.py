@@ -72,7 +72,13 @@ def test_all_codes_once() -> None:
         assert comparison.games == 27
 
 
-@pytest.mark.parametrize("name", REFERENCE["heuristics"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        name if name in ("knuth", "kooi") else pytest.param(name, marks=pytest.mark.slow)
+        for name in REFERENCE["heuristics"]
+    ],
+)
 def test_published_totals_game_by_game(name: str) -> None:
     comparison = compare([strategy_by_name(name)], Channel.exact(Board(4, 6)), games=None)
     guesses = [row.guesses for row in comparison.rows]

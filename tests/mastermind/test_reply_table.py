@@ -103,7 +103,7 @@ def test_masses_without_a_table(board: Board, share: float) -> None:
     rng = np.random.default_rng(7)
     belief = rng.random(board.n_codes) * (rng.random(board.n_codes) < share)
     belief /= belief.sum()
-    guesses = rng.integers(board.n_codes, size=41)
+    guesses = rng.integers(board.n_codes, size=19)
     got = reply_masses(board, belief, guesses)
     n_replies = len(board.true_replies)
     for row, guess in zip(got, guesses.tolist(), strict=True):

@@ -43,10 +43,10 @@ BOMBS = {
 
 
 SHAPES = [
-    pytest.param(name, marks=() if name in ("values", "fields", "variables") else pytest.mark.slow)
+    pytest.param(name, marks=() if name in ("values", "fields") else pytest.mark.slow)
     for name in BOMBS
 ]
-"""A list of values, a mapping and a list of mappings every day; the others among the slow tests."""
+"""A list of values and a mapping every day, a list of mappings below; the others are slow."""
 
 
 @pytest.mark.parametrize("name", SHAPES)
