@@ -1,6 +1,6 @@
 """How long visitors of ``bnmind web`` wait if many of them come at once.
 
-Usage: ``python -m benchmarks.web_load [assist play] [--visitors N] [--think S] [--seconds S]``
+Usage: ``python -m benchmarks.web_load [assist play test] [--visitors N] [--think S] [--seconds S]``
 
 The script starts a server of its own on two processors, lets all visitors come at the same moment,
 and prints how long the answers took, how much of the processors the server and the script used, and
@@ -28,6 +28,7 @@ from typing import Any
 import httpx2
 import numpy as np
 
+from bnmind.adaptive import Independent, ItemBank, write_bank
 from bnmind.mastermind import Board, Channel, reply
 
 BOARD = Board(4, 6)
@@ -81,9 +82,37 @@ async def play(ask: Ask, rng: np.random.Generator) -> AsyncIterator[None]:
             await ask("/api/play/hint", {})
 
 
+async def test(ask: Ask, rng: np.random.Generator) -> AsyncIterator[None]:
+    """Answer at random in an adaptive test of thirty skills, each answer saved."""
+    state = await ask("/api/tests", {})
+    session = state["session"]
+    while not state["over"]:
+        yield
+        answer = {"number": state["number"], "item": state["question"]["item"]}
+        choice = int(rng.integers(2))
+        state = await ask(f"/api/tests/{session}/answer", {**answer, "choice": choice})
+
+
+test.__test__ = False  # type: ignore[attr-defined]  # no test of pytest
+
+
+def write_test(folder: Path) -> tuple[str, ...]:
+    """Write a bank of thirty skills and sixty items, and a design; return the options of them."""
+    rows = [
+        [int(skill in (i // 2, (i // 2 + i % 2) % 30)) for skill in range(30)] for i in range(60)
+    ]
+    bank = ItemBank.from_qmatrix(rows, guess=0.2, slip=0.1, skills=Independent((0.5,) * 30))
+    write_bank(bank, folder / "bank.json")
+    design = 'stop = ["items:20"]\n[report]\nduring = true\n'
+    (folder / "design.toml").write_text(design, encoding="utf-8")
+    names = {"bank": "bank.json", "design": "design.toml", "responses": "answers.sqlite"}
+    return tuple(part for key, name in names.items() for part in (f"--{key}", str(folder / name)))
+
+
 VISITS: dict[str, Callable[[Ask, np.random.Generator], AsyncIterator[None]]] = {
     "assist": assist,
     "play": play,
+    "test": test,
 }
 """The things that visitors do; each yields when the visitor thinks."""
 
@@ -104,7 +133,8 @@ async def visit(
             except httpx2.HTTPError as error:
                 fault = f"{type(error).__name__} {error}"
             seconds = time.perf_counter() - begun
-            requests.append(Request(f"{name} {path}", begun - start, seconds, fault))
+            place = re.sub(r"/tests/[^/]+/", "/tests/SESSION/", path)
+            requests.append(Request(f"{name} {place}", begun - start, seconds, fault))
             if fault:
                 raise ConnectionError(fault)
             content: dict[str, Any] = answer.json()
@@ -134,13 +164,13 @@ async def crowd(address: str, options: argparse.Namespace) -> list[Request]:
 def server(folder: str) -> Iterator[tuple[str, int, float]]:
     """Start a server on two processors; give its address, its process, and how long it took.
 
-    In the folder the server remembers its port and its key.
+    In the folder the server remembers its port and its key, and keeps the answers to tests.
     """
     mine = os.sched_getaffinity(0)
     os.sched_setaffinity(0, sorted(mine)[:2])  # the server inherits it
     begun = time.perf_counter()
     process = subprocess.Popen(
-        [sys.executable, "-m", "bnmind", "web"],
+        [sys.executable, "-m", "bnmind", "web", *write_test(Path(folder))],
         stdout=subprocess.PIPE,
         text=True,
         env={**os.environ, "XDG_CONFIG_HOME": folder},

@@ -51,7 +51,8 @@ def create_app(
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         if warm:
-            threading.Thread(target=_warm, args=(app.state.work,), daemon=True).start()
+            parts = (app.state.work, app.state.tests)
+            threading.Thread(target=_warm, args=parts, daemon=True).start()
         yield
         app.state.work.close()
         app.state.tests.close()
@@ -78,9 +79,11 @@ def create_app(
     return Guard(app, chosen)
 
 
-def _warm(work: Work) -> None:
+def _warm(work: Work, tests: OfferedTest) -> None:
     """Load what the first visitor would wait for."""
     load()
+    if not tests.is_demonstration:
+        tests.live().prepare()
     for noise in ("exact", "false:0.1", "unknown"):
         suggest(GameQuestion.model_validate({"noise": noise}), once=False)
     work.is_warm = True

@@ -67,6 +67,17 @@ class LiveTests:
         self._lock = threading.RLock()
         self._known: OrderedDict[int, tuple[int, Session]] = OrderedDict()
 
+    def prepare(self) -> None:
+        """Compute what the first examinee would wait for."""
+        with self._lock:
+            Session.after_events(self.given.design, (), belief=self._start()).next_item()
+
+    def _start(self) -> SkillBelief:
+        with self._lock:
+            if self._prior is None:
+                self._prior = start_belief(self.given.bank)
+            return self._prior
+
     # --- People who take the test ---------------------------------------------------------------
 
     def begin(self, code: str, name: str) -> dict[str, Any]:
@@ -287,10 +298,8 @@ class LiveTests:
                 return session
         events = [event for event, _ in self.store.events(sitting.id)]
         with self._lock:
-            if self._prior is None:
-                self._prior = start_belief(self.given.bank)
             design = dataclasses.replace(self.given.design, seed=sitting.seed)
-            session = Session.after_events(design, events[: sitting.n_events], belief=self._prior)
+            session = Session.after_events(design, events[: sitting.n_events], belief=self._start())
             self._keep(sitting.id, sitting.n_events, session)
             return session
 
