@@ -80,6 +80,23 @@ def test_a_class_is_followed_and_exported(tmp_path: Path) -> None:
         assert shares[1]["addition=1"] == ""
 
 
+def test_the_report_shows_what_the_design_says(tmp_path: Path) -> None:
+    options = {"skills": ("canceling",), "answers": False, "parameters": True}
+    with _teacher(offer(tmp_path, **options)) as browser:
+        state = asked(browser, "/api/tests")
+        key = state["session"]
+        while not state["over"]:
+            sent = {"number": state["number"], "item": state["question"]["item"], "choice": 0}
+            state = asked(browser, f"/api/tests/{key}/answer", sent)
+        report = browser.get("/api/teacher/sessions/1").json()
+        assert [row["p_value"] for row in report["answers"]] == [None] * 3
+        (skill,) = report["profile"]["skills"]
+        assert skill["skill"] == "canceling"
+        low, high = skill["interval"]
+        assert low <= skill["probability"] <= high
+        assert list(browser.get(f"/api/tests/{key}/posterior").json()["posterior"]) == ["canceling"]
+
+
 def test_exported_responses_are_read_by_the_library(tmp_path: Path) -> None:
     with _teacher(offer(tmp_path, length=4)) as browser:
         for choice in (0, 1):

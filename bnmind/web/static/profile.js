@@ -15,6 +15,10 @@ function skill(one) {
   const bars = several
     ? Object.entries(one.levels).map(([level, p]) => bar(`level ${level}`, p))
     : [bar(null, one.mastery)];
+  if (one.interval) {
+    const [low, high] = several || one.level === Object.keys(one.levels)[1] ? one.interval : [1 - one.interval[1], 1 - one.interval[0]];
+    bars.push(make("p", {class: "hint"}, `If the parameters of the items were others (90 %): ${percent(low)} to ${percent(high)}${several ? ` for level ${one.level}` : ""}.`));
+  }
   return make("li", {}, make("div", {class: "skill-head"}, make("strong", {}, one.label), make("span", {class: "muted"}, one.words)), ...bars);
 }
 

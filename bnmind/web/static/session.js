@@ -6,6 +6,7 @@ import {profileOf, when} from "./profile.js";
 const number = Number(new URLSearchParams(location.search).get("session"));
 
 function show(got) {
+  const fits = got.answers.some((one) => one.p_value !== null); // unless the design hides it
   const who = got.name || got.code || `session ${got.id}`;
   at("title").textContent = `${got.title}: ${who}`;
   const code = got.code && got.code !== who ? ` Code ${got.code}.` : "";
@@ -18,8 +19,9 @@ function show(got) {
     const seconds = before ? ((new Date(`${one.at}Z`) - before) / 1000).toFixed(0) : "";
     return make("tr", {}, make("td", {class: "amount"}, String(place + 1)), make("th", {scope: "row"}, one.item), make("td", {}, one.text),
       make("td", {}, one.choice), make("td", {}, one.response), make("td", {class: "amount"}, seconds),
-      make("td", {}, one.words ? make("span", {class: "tag bad"}, one.words) : ""));
+      make("td", {hidden: !fits}, one.words ? make("span", {class: "tag bad"}, one.words) : ""));
   }));
+  at("fit-hint").hidden = at("fit").hidden = !fits;
   at("report").hidden = false;
 }
 

@@ -178,7 +178,10 @@ class LiveTests:
         """Return the probability of each level of each skill."""
         session = self._shown(key)
         with self._lock:
-            return {"entropy": session.belief.entropy, "posterior": reports.posterior(session)}
+            return {
+                "entropy": session.belief.entropy,
+                "posterior": reports.posterior(session, whole=False),
+            }
 
     def report(self, key: str) -> dict[str, Any]:
         """Return the examinee's report on a test that is over."""

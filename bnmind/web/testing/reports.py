@@ -7,6 +7,7 @@ from typing import Any
 
 from bnmind.adaptive import Event, EventKind, Session, ability_deviation, expected_ability
 from bnmind.adaptive.beliefs.ability_estimates import has_ability
+from bnmind.adaptive.beliefs.parameter_uncertainty import skill_intervals
 from bnmind.web.base import words
 
 __all__ = ["choices_of", "posterior", "profile", "question", "ranking", "report", "why"]
@@ -43,9 +44,10 @@ def question(session: Session, pictures: Mapping[str, object]) -> dict[str, Any]
     }
 
 
-def posterior(session: Session) -> dict[str, dict[str, float]]:
-    """Return the probability of each level of each skill."""
-    return {skill: dict(levels) for skill, levels in session.posterior.items()}
+def posterior(session: Session, *, whole: bool = True) -> dict[str, dict[str, float]]:
+    """Return the probability of each level of each skill; unless ``whole``, of those reported."""
+    shown = (not whole and session.design.report.skills) or session.bank.skills
+    return {skill: dict(session.posterior[skill]) for skill in shown}
 
 
 def profile(session: Session) -> dict[str, Any]:
@@ -65,6 +67,7 @@ def profile(session: Session) -> dict[str, Any]:
             "deviation": deviation,
             "words": f"{mean:.2f} ± {deviation:.2f}, on a scale whose average is near 0.",
         }
+    intervals = skill_intervals(session.belief) if session.design.report.parameters else None
     skills = []
     for name in () if ability else shown:
         levels = dict(session.posterior[name])
@@ -78,6 +81,7 @@ def profile(session: Session) -> dict[str, Any]:
                 "probability": levels[level],
                 "mastery": list(levels.values())[-1] if len(levels) == 2 else None,
                 "words": _skill_words(levels, level),
+                "interval": None if intervals is None else list(intervals[name][level]),
             }
         )
     return {
@@ -173,7 +177,7 @@ def report(
         return found
     # The text of what was chosen, by item; a changed answer replaces the one before.
     chosen = {event.item: (event, choice) for event, choice in events if event.item}
-    fit = {row.item: row for row in session.person_fit()} if session.state.responses else {}
+    fit = {row.item: row for row in session.person_fit()} if session.design.report.answers else {}
     answers = []
     for item in session.state.asked:
         event, choice = chosen[item]
