@@ -13,7 +13,7 @@ let asking = null, ranking = null;
 
 const question = () => ({model, evidence});
 
-async function refresh() {
+async function refresh({told = null} = {}) {
   asking?.abort();
   const mine = asking = new AbortController();
   at("network").classList.add("thinking");
@@ -21,7 +21,8 @@ async function refresh() {
     const got = await ask("/api/network/query", question(), {signal: mine.signal});
     const other = known?.title !== got.title || known.variables.length !== got.variables.length;
     known = got;
-    at("fault").replaceChildren();
+    before = null;
+    at("fault").replaceChildren(told ?? "");
     at("network-title").textContent = got.title;
     at("as-picture").disabled = !got.drawn;
     if (!got.drawn) view("list");
@@ -30,6 +31,13 @@ async function refresh() {
     if (!at("picture").hidden) await showPicture(mine.signal);
   } catch (fault) {
     if (fault.name === "AbortError") return;
+    if (before !== null) { // the network could not be opened: the one before stays
+      [model, before] = [before, null];
+      at("model").value = model.name ?? at("model").value;
+      at("file").value = "";
+      refresh({told: make("p", {class: "notice bad"}, fault.message)});
+      return;
+    }
     at("fault").replaceChildren(make("p", {class: "notice bad"}, fault.message,
       latest !== null && latest in evidence ? make("span", {}, " ", make("button", {type: "button", class: "link", onclick: () => observe(latest, undefined)}, "Take the last finding back"), ".") : null));
     at("explanation").replaceChildren();
@@ -40,6 +48,7 @@ async function refresh() {
 }
 
 let latest = null;
+let before = null;   // the network that was shown when another one is opened
 
 /** Make a state, a likelihood or nothing the finding of a variable. */
 function observe(name, finding) {
@@ -238,6 +247,7 @@ at("file").addEventListener("change", async () => {
 });
 
 function open(next) {
+  if (known) before = model;
   model = next; evidence = {}; kept = null; weighed = null; latest = null;
   refresh();
 }
