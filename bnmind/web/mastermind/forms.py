@@ -238,6 +238,7 @@ class Clique(Answer):
 
     variables: list[str]
     size: int = Field(description="The number of cells of its table.")
+    words: str = Field(description="The number of cells as text, which is exact in any language.")
 
 
 class Stage(Answer):
