@@ -14,8 +14,10 @@ from bnmind.adaptive import (
     Examinees,
     ItemBank,
     LearningOptions,
+    Logistic,
     MaximalItems,
     OnlineCalibration,
+    ParameterCertainty,
     PilotItems,
     RandomPilot,
     Responses,
@@ -114,6 +116,26 @@ def test_curves_are_calibrated() -> None:
     assert abs(gate.slope - true.slope) < 4 * certainty.errors[0]
     assert abs(gate.difficulty - true.difficulty) < 4 * certainty.errors[1]
     assert found.items[0].is_ready
+
+
+def test_halves_of_the_answers_to_a_curve_agree_with_the_whole() -> None:
+    known = [Logistic(1.5, b) for b in np.linspace(-2, 2, 10).tolist()]
+    truth, guessed = (irt_bank([*known, new]) for new in (Logistic(1.4, 0.6), Logistic()))
+    codes = np.array(Examinees.drawn(truth, 600, seed=2).responses)
+    first, second, whole = (
+        Responses(part, truth.item_names) for part in (codes[:400], codes[400:], codes)
+    )
+    bank = calibrate_items(guessed, first, ["item_11"]).bank
+    both = calibrate_items(bank, second, ["item_11"]).bank
+    once = calibrate_items(guessed, whole, ["item_11"]).bank
+    assert_allclose(both.channel("item_11"), once.channel("item_11"), atol=0.02)
+    one, other = (each.item("item_11").certainty for each in (both, once))
+    assert isinstance(one, ParameterCertainty)
+    assert isinstance(other, ParameterCertainty)
+    assert_allclose(one.errors, other.errors, rtol=0.15)
+    assert (one.answers, other.answers) == (600, 600)
+    anew = calibrate_items(bank, second, ["item_11"], anew=True).bank
+    assert np.abs(anew.channel("item_11") - once.channel("item_11")).max() > 0.02
 
 
 def test_from_live_tests_to_a_calibrated_bank(tmp_path: pathlib.Path) -> None:

@@ -245,3 +245,14 @@ def test_faulty_qmatrices_are_refused(tmp_path: Path, text: str, messages: list[
         read_qmatrix(csv(tmp_path, text))
     for message in messages:
         assert any(message in problem for problem in caught.value.problems)
+
+
+def test_grades_in_place_of_right_and_wrong_name_the_model_for_steps() -> None:
+    codes = np.array([[0, 1], [1, 2], [2, 0], [2, 3], [3, 2]])
+    bank = ItemBank.from_qmatrix([[1], [1]])
+    found = Responses.of(codes, items=["item_1", "item_2"])
+    with pytest.raises(ResponseTableError, match="--gate sequential:dina"):
+        found.for_bank(bank)
+    with pytest.raises(ResponseTableError) as fault:
+        Responses.of(np.where(codes > 1, 9, codes), items=["item_1", "item_2"]).for_bank(bank)
+    assert "sequential" not in str(fault.value)

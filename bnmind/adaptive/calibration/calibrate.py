@@ -6,7 +6,8 @@ symbol                 name here
 q_n(c)                 the posterior of examinee n over the configurations of a new item
 cycle 1 (OEM)          q_n from the answers to the other items alone, then one M-step
 cycles 2, … (MEM)      q_n from all answers with the current parameters, then an M-step
-a − 1                  the pseudo-counts of earlier answers, added to the expected counts
+a − 1                  the pseudo-counts of earlier answers, added to the expected counts; see
+                       `earlier_answers`
 =====================  ===================================================================
 
 One cycle needs no parameters of the new items, so it cannot go astray; more cycles use the new
@@ -33,9 +34,9 @@ from bnmind._arguments import checked
 from bnmind._blas_threads import one_blas_thread
 from bnmind._values import CheckedValue, made
 from bnmind.adaptive.beliefs.start import start_belief
+from bnmind.adaptive.calibration.earlier_answers import earlier_counts, together
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.certain_tables import table_deviations
-from bnmind.adaptive.items.certainty import TableCertainty
 from bnmind.adaptive.learning.certainties import item_certainties
 from bnmind.adaptive.learning.em.response_layout import ResponseLayout
 from bnmind.adaptive.learning.learn import LearningModel
@@ -100,7 +101,7 @@ def calibrate_items(
     Parameters
     ----------
     bank
-        The bank. The certainty of a table that it holds counts as answers of earlier data.
+        The bank. The certainty of an item that it holds counts as answers of earlier data.
     responses
         The responses; columns need not be in the order of the bank, and items may lack.
     items
@@ -149,7 +150,7 @@ def calibrate_items(
     blocks, expectation = model.layout.blocks, model.expectation(data, options)
     start = model.start(0, options)
     values, tables = start.items, start.skills
-    earlier = _earlier_counts(bank, model.layout, () if anew else chosen)
+    earlier = earlier_counts(bank, model.layout, () if anew else chosen)
     chances = _flat(model.layout, chosen, model.layout.response_parameters(values))
     n_cycles = 0
     with one_blas_thread():
@@ -165,14 +166,11 @@ def calibrate_items(
             if np.abs(chances - before).max() < _CLOSE:
                 break
         certainties = item_certainties(expectation, values, tables)
-    for name, certainty in certainties.items():
-        old = bank.item(name).certainty
-        if anew or not isinstance(certainty, TableCertainty) or not isinstance(old, TableCertainty):
-            continue
-        more = np.maximum(old.counts - 1, 0.0)
-        certainties[name] = TableCertainty(
-            certainty.counts + more, certainty.rows, certainty.answers + old.answers
-        )
+    if not anew:
+        certainties = {
+            name: together(certainty, bank.item(name).certainty)
+            for name, certainty in certainties.items()
+        }
     parameters = start._replace(items=values)
     learned = model.bank_of(
         parameters, title=bank.title, source=bank.source, certainties=certainties
@@ -210,19 +208,6 @@ def _flat(layout: ResponseLayout, chosen: Sequence[str], chances: Floats) -> Flo
         if name in chosen:
             flat[start : start + groups * responses] = 1 / responses
     return flat
-
-
-def _earlier_counts(bank: ItemBank, layout: ResponseLayout, chosen: Sequence[str]) -> Floats:
-    """Return the pseudo-counts of earlier answers, in the layout."""
-    earlier = np.zeros(layout.size)
-    names = [name for block in layout.blocks for name in block.names]
-    for number, name in enumerate(names):
-        certainty = bank.item(name).certainty if name in chosen else None
-        (groups, responses), start = layout.shapes[number], layout.starts[number]
-        if isinstance(certainty, TableCertainty) and certainty.counts.shape == (groups, responses):
-            cells = np.maximum(certainty.counts - 1, 0.0).reshape(-1)
-            earlier[start : start + groups * responses] = cells
-    return earlier
 
 
 def _best(block: object, values: Floats, counts: Floats, least: float) -> Floats:

@@ -357,6 +357,13 @@ def _too_high(found: Responses, bank: ItemBank) -> list[str]:
             if len(places) > FEW_CELLS:
                 problem += f", as in {len(places) - 1:,} other cells; {how_to_declare(str(value))}"
             problems.append(problem)
+    wrong = np.unique(values)
+    steps = most.max(initial=0) == 1 and np.array_equal(wrong, np.arange(2, 2 + len(wrong)))
+    if steps and len(cells) > FEW_CELLS:
+        problems.append(
+            "if these are steps or grades, --gate sequential:dina (gate=Sequential in Python)"
+            " learns them"
+        )
     given = found.codes[found.codes != MISSING]
     if problems and given.min() == 1 and given.max() == most.max() + 1:
         problems.insert(0, "no response is 0; responses count from 0, the worst, so subtract 1")
