@@ -7,8 +7,8 @@ a − 1                  the counts of a `TableCertainty` without the flat prior
 C                      the covariance of a `ParameterCertainty`
 I                      the information of one examinee, drawn from the bank, about the
                        parameters of the item
-w                      p / tr(C I), with p uncertain parameters: so many examinees tell as much as the
-                       earlier ones, as C is about (w I)⁻¹
+w                      p / tr(C I), with p uncertain parameters: so many examinees tell as much
+                       as the earlier ones, as C is about (w I)⁻¹
 w π_g P_g              ``earlier_counts`` of a curve: the expected counts of these examinees
 =====================  ===================================================================
 
