@@ -57,6 +57,7 @@ READ: Mapping[str, Callable[[Path], object]] = {
     "stage.bif": read_network,
     "fitted.bif": read_network,
     "tree.json": read_tree,
+    "bnmind-play.json": read_play,
     "value.json": read_value,
     "weights.json": read_weights,
     "P.svg": _is_picture,
@@ -135,6 +136,7 @@ def test_a_killed_command_leaves_complete_files(tmp_path: Path) -> None:
     assert written >= {
         "ask",
         "assist",
+        "play",
         "network",
         "compare",
         "strategy",

@@ -268,6 +268,7 @@ def test_nothing_is_broken(wholes: Mapping[str, Whole]) -> None:
     writers = {name for name, whole in wholes.items() if whole.writes}
     assert writers >= {
         "assist",
+        "play",
         "network",
         "compare",
         "strategy",
