@@ -20,6 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import check_fields
+from bnmind._display.outline import outline
+from bnmind._display.tables import outline_html
 
 __all__ = [
     "CheckedValue",
@@ -79,8 +81,19 @@ class Value:
 
     __slots__ = ()
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        # A dataclass replaces the text of a parent, but keeps one of the class itself.
+        text: Any = cls.__repr__
+        generated = text is object.__repr__ or hasattr(text, "__wrapped__")
+        cls.__repr__ = outline if generated else text  # type: ignore[method-assign]
+
     def __post_init__(self) -> None:
         freeze(self)
+
+    def _repr_html_(self) -> str | None:
+        """Return a table of the fields, which notebooks display if the text is long."""
+        return None if hasattr(self, "_repr_svg_") else outline_html(self)
 
     def __getstate__(self) -> dict[str, Any]:
         # Without cached properties.

@@ -63,7 +63,7 @@ class RankedQuestion(CheckedValue):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class QuestionRanking(CheckedValue, QuestionRows[RankedQuestion]):
+class QuestionRanking(QuestionRows[RankedQuestion], CheckedValue):
     """Questions about some targets, the best first. Printing shows them as a table.
 
     Examples

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, ClassVar, TypeVar, overload
 
+from bnmind._display.tables import frame_html
 from bnmind.errors import NothingToAskError
 
 if TYPE_CHECKING:
@@ -48,6 +49,10 @@ class QuestionRows(Sequence[_Row]):
 
     def __iter__(self) -> Iterator[_Row]:
         return iter(self.rows)
+
+    def _repr_html_(self) -> str | None:
+        """Return the first rows as an HTML table, which notebooks display."""
+        return frame_html(self.to_frame(), caption=str(self).splitlines()[0])
 
     def to_frame(self) -> pandas.DataFrame:
         """Return a `pandas.DataFrame` of the `COLUMNS`, a row for each question, the best first."""

@@ -66,7 +66,7 @@ class ValuedQuestion(CheckedValue):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class InformationValues(CheckedValue, QuestionRows[ValuedQuestion]):
+class InformationValues(QuestionRows[ValuedQuestion], CheckedValue):
     """Questions by their worth for a decision, the best first. Printing shows them as a table."""
 
     COLUMNS: ClassVar = ("question", "value", "cost", "net")

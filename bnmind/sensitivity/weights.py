@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bnmind._arguments import checked
+from bnmind._display.tables import frame_html
 from bnmind._values import Sealed
 from bnmind.errors import InvalidArgumentError
 from bnmind.junction.inference.compile import compile_plan
@@ -72,6 +73,11 @@ class WeightOfEvidence(Sealed):
     """The weight of all findings together."""
     findings: tuple[FindingWeight, ...]
     """The weight of each finding, the largest given the others first."""
+
+    def _repr_html_(self) -> str:
+        """Return the first rows as an HTML table, which notebooks display."""
+        about = f"Weight of the findings for {self.target.name}={self.state}, in bits"
+        return frame_html(self.to_frame(), caption=about)
 
     def to_frame(self) -> pandas.DataFrame:
         """Return a row for each finding: ``finding``, ``alone``, ``given_others``, ``without``."""

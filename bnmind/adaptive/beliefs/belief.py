@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol, Self
 
+from bnmind._display.tables import MOST_ROWS, table_html
 from bnmind._messages import shown
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError, InvalidResponseError
@@ -165,3 +166,15 @@ def impossible_responses(bank: ItemBank, responses: Mapping[str, int]) -> Imposs
     return ImpossibleEvidenceError(
         f"no profile of the skills explains the responses {listed}", shown
     )
+
+
+def skills_html(belief: SkillBelief, *, caption: str) -> str:
+    """Return the most probable level of each skill as an HTML table for notebooks."""
+    bank = belief.bank
+    rows = []
+    for skill in bank.skills[:MOST_ROWS]:
+        levels = belief.marginal(skill)
+        best = int(levels.argmax())
+        rows.append((skill, bank.variable(skill).states[best], f"{100 * levels[best]:.1f} %"))
+    heads = ("skill", "most probable level", "probability")
+    return table_html(heads, rows, caption=caption, n_rows=len(bank.skills))

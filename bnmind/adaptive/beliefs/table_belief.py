@@ -17,6 +17,7 @@ from bnmind.adaptive.beliefs.belief import (
     answers_without,
     checked_response,
     impossible_responses,
+    skills_html,
 )
 from bnmind.adaptive.beliefs.cause_index import CauseIndex
 from bnmind.adaptive.beliefs.item_information import ItemMasses
@@ -74,6 +75,10 @@ class TableBelief(ItemMasses, CheckedValue):
 
     def __repr__(self) -> str:
         return f"TableBelief({len(self.table)} profiles, {len(self.answers)} responses)"
+
+    def _repr_html_(self) -> str:
+        """Return the skills as an HTML table, which notebooks display."""
+        return skills_html(self, caption=repr(self))
 
     @property
     def bank(self) -> ItemBank:

@@ -17,6 +17,7 @@ from bnmind.adaptive.beliefs.belief import (
     answers_without,
     checked_response,
     impossible_responses,
+    skills_html,
 )
 from bnmind.adaptive.beliefs.cause_index import CauseIndex
 from bnmind.adaptive.beliefs.item_information import ItemMasses
@@ -91,6 +92,10 @@ class TreeBelief(ItemMasses, CheckedValue):
 
     def __repr__(self) -> str:
         return f"TreeBelief({self.tree.total_size} cells, {len(self.answers)} responses)"
+
+    def _repr_html_(self) -> str:
+        """Return the skills as an HTML table, which notebooks display."""
+        return skills_html(self, caption=repr(self))
 
     @property
     def bank(self) -> ItemBank:

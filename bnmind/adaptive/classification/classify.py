@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import check_shape, checked, positions, whole_array
+from bnmind._display.tables import frame_html
 from bnmind._values import CheckedValue, sealed
 from bnmind.adaptive.beliefs.ability_estimates import has_ability
 from bnmind.adaptive.beliefs.batch_belief import MISSING, BatchBelief
@@ -145,6 +146,10 @@ class Classification(CheckedValue):
                 "expected positions of levels, or -1 where a level is not known", levels
             )
         return agreement(self.bank.skills, self.profiles, self.levels, known.astype(np.intp))
+
+    def _repr_html_(self) -> str:
+        """Return the first rows as an HTML table, which notebooks display."""
+        return frame_html(self.to_frame(), caption=repr(self))
 
     def to_frame(self) -> pandas.DataFrame:
         """Return a row for each examinee.

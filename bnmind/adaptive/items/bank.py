@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bnmind._argument_kinds import told
 from bnmind._arguments import check_fields, checked, checked_if_it_fails
+from bnmind._display.tables import MOST_ROWS, table_html
 from bnmind._messages import shown
 from bnmind.adaptive.items.averaging import averaged_items
 from bnmind.adaptive.items.bank_faults import bank_faults
@@ -202,6 +203,13 @@ class ItemBank:
     def __repr__(self) -> str:
         title = f"{self.title}: " if self.title else ""
         return f"ItemBank({title}{len(self.items)} items, {len(self.skills)} skills)"
+
+    def _repr_html_(self) -> str:
+        """Return the first items and what they need as an HTML table, which notebooks display."""
+        first = self.items[:MOST_ROWS]
+        rows = [(item.name, ", ".join(self.cause(item.name)), item.content) for item in first]
+        heads = ("item", "skills", "content")
+        return table_html(heads, rows, caption=repr(self), n_rows=len(self.items))
 
     @checked
     def with_title(self, title: str, source: str = "") -> ItemBank:

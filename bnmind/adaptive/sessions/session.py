@@ -13,7 +13,7 @@ from bnmind._arguments import checked, checked_if_it_fails
 from bnmind._file_locks import locked
 from bnmind._text_files import create_file, write_file
 from bnmind._values import CheckedValue, ReadOnlyDict
-from bnmind.adaptive.beliefs.belief import SkillBelief
+from bnmind.adaptive.beliefs.belief import SkillBelief, skills_html
 from bnmind.adaptive.beliefs.person_fit import AnswerFit, person_fit
 from bnmind.adaptive.beliefs.start import start_belief
 from bnmind.adaptive.items.bank import ItemBank
@@ -21,13 +21,7 @@ from bnmind.adaptive.pilot.pilot_items import selected_pilot
 from bnmind.adaptive.selection.ranking import RankedItem, rank_items
 from bnmind.adaptive.selection.selector import Selection
 from bnmind.adaptive.sessions.design import Design, Outlook
-from bnmind.adaptive.sessions.events import (
-    Event,
-    EventKind,
-    Replay,
-    SessionState,
-    believed,
-)
+from bnmind.adaptive.sessions.events import Event, EventKind, Replay, SessionState, believed
 from bnmind.adaptive.sessions.history import History, history_of
 from bnmind.adaptive.sessions.report import SessionReport, report_of
 from bnmind.adaptive.sessions.session_files import (
@@ -212,6 +206,10 @@ class Session(CheckedValue):
 
     def __repr__(self) -> str:
         return f"Session({len(self.state.asked)} of {len(self.bank.items)} items asked)"
+
+    def _repr_html_(self) -> str:
+        """Return the skills as an HTML table, which notebooks display."""
+        return skills_html(self.belief, caption=repr(self))
 
     @property
     def bank(self) -> ItemBank:

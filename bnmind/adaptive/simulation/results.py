@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import checked
+from bnmind._display.tables import frame_html
 from bnmind._values import CheckedValue, sealed
 from bnmind.adaptive.beliefs.batch_belief import MISSING, Responses
 from bnmind.adaptive.responses.examinees import Levels
@@ -135,6 +136,10 @@ class SimulationResult(CheckedValue):
     """The names of the levels of each skill."""
     examinees: tuple[str, ...] = ()
     """The names of the examinees; empty if they are numbered from 0."""
+
+    def _repr_html_(self) -> str:
+        """Return the first rows as an HTML table, which notebooks display."""
+        return frame_html(self.summary, caption=repr(self))
 
     def __repr__(self) -> str:
         return f"SimulationResult({len(self)} examinees, {', '.join(self.selectors)})"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from bnmind._arguments import checked
+from bnmind._display.tables import frame_html
 from bnmind._values import CheckedValue
 from bnmind.information import Floats
 
@@ -91,6 +92,10 @@ class DesignEvaluation(CheckedValue):
             raise UnknownNameError("measure", measure, CURVES)
         low, high = self.curves[CURVES.index(measure)]
         return low, high
+
+    def _repr_html_(self) -> str:
+        """Return the first rows as an HTML table, which notebooks display."""
+        return frame_html(self.to_frame(), caption="Exact results of the test")
 
     def to_frame(self) -> pandas.DataFrame:
         """Return the measures as a data frame with columns measure, low and high."""

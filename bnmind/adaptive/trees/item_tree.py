@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from bnmind._arguments import checked
+from bnmind._display.tables import table_html
 from bnmind._values import CheckedValue
 from bnmind.adaptive.beliefs.batch_belief import MISSING, Responses
 from bnmind.adaptive.beliefs.start import beliefs_given, start_beliefs
@@ -79,6 +80,20 @@ class ItemTree(CheckedValue):
 
     bank: ItemBank
     root: ItemNode
+
+    def __repr__(self) -> str:
+        return f"ItemTree({self.bank!r}, at most {self.depth} items)"
+
+    def _repr_html_(self) -> str:
+        """Return what is expected of the test as an HTML table, which notebooks display."""
+        rows = [
+            ("expected items", f"{self.length:.4g}"),
+            ("most items", self.depth),
+            ("points", self.n_nodes),
+            ("expected entropy at the end, in bits", f"{self.entropy:.4g}"),
+            ("pattern accuracy", f"{self.pattern_accuracy:.4g}"),
+        ]
+        return table_html((), rows, caption=repr(self))
 
     @property
     def entropy(self) -> float:

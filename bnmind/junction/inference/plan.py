@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from bnmind._arguments import checked
+from bnmind._display.tables import text_html
 from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError, UnknownNameError
 from bnmind.junction.graphs.junction_tree import Clique, JunctionTree
@@ -131,6 +132,10 @@ class Plan(Value):
 
     def __str__(self) -> str:
         return plan_text(self.compiled)
+
+    def _repr_html_(self) -> str:
+        """Return the plan as `str` does, for notebooks."""
+        return text_html(str(self))
 
     def run(
         self, evidence: Evidence | None = None, inputs: Mapping[str, Values] | None = None

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from bnmind._arguments import checked, number_array
+from bnmind._display.tables import table_html
 from bnmind._values import CheckedValue
 from bnmind.information import Floats
 from bnmind.lab.statistics.confidence_sequence import ConfidenceSequence
@@ -176,6 +177,15 @@ class Comparison(CheckedValue):
     """Whether the number of games was decided by looking at the results."""
     rows: tuple[GameRow, ...]
     """One row for each game and strategy, ordered by game."""
+
+    def _repr_html_(self) -> str:
+        """Return the guesses per game as an HTML table, which notebooks display."""
+        rows = [
+            (one.strategy, one.games, f"{one.mean:.3f}", f"{one.standard_error:.3f}", one.worst)
+            for one in self.summaries
+        ]
+        heads = ("strategy", "games", "mean guesses", "standard error", "worst")
+        return table_html(heads, rows, caption=f"Board {self.board}, noise {self.channel}")
 
     @cached_property
     def summaries(self) -> tuple[Summary, ...]:

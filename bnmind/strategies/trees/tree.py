@@ -27,6 +27,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from bnmind._display.tables import table_html
 from bnmind._messages import many
 from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError, TooLargeError
@@ -93,6 +94,19 @@ class StrategyTree:
     """The channel that reports the replies."""
     root: TreeNode
     """The start of the game."""
+
+    def __repr__(self) -> str:
+        guess = self.root.guess
+        first = "no guess" if guess is None else f"first guess {self.board.code_text(guess)}"
+        return f"StrategyTree({self.board}, {self.channel.name}, {first})"
+
+    def _repr_html_(self) -> str:
+        """Return the size of the tree as an HTML table, which notebooks display."""
+        sizes = [("levels", self.depth), ("expected entropy at the leaves", self.expected_entropy)]
+        if self.is_complete:
+            sizes.append(("mean number of guesses", self.lengths.revealing))
+        rows = [(name, f"{number:.6g}") for name, number in sizes]
+        return table_html((), rows, caption=repr(self))
 
     @property
     def board(self) -> Board:

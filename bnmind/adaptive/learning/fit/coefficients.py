@@ -31,6 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
+from bnmind._display.tables import frame_html
 from bnmind._values import CheckedValue
 from bnmind.adaptive.learning.fit.standard_errors import block_covariance, item_slopes
 from bnmind.adaptive.learning.learn import Learned
@@ -107,6 +108,10 @@ class Coefficients(CheckedValue):
     def of(self, item: str) -> dict[str, Coefficient]:
         """Return the numbers of an item, by name."""
         return {row.name: row for row in self.rows if row.item == item}
+
+    def _repr_html_(self) -> str:
+        """Return the first rows as an HTML table, which notebooks display."""
+        return frame_html(self.to_frame(), caption="Coefficients of the items")
 
     def to_frame(self) -> pandas.DataFrame:
         """Return a row for each number: ``item, model, parameter, value, error, note``."""

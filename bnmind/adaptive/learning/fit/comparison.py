@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bnmind._arguments import checked
+from bnmind._display.tables import frame_html
 from bnmind._values import CheckedValue
 from bnmind.adaptive.learning.learn import Learned
 from bnmind.errors import InvalidArgumentError
@@ -62,6 +63,10 @@ class Comparison(CheckedValue):
     def best_by_bic(self) -> str:
         """The name of the model with the smallest BIC."""
         return min(self.models, key=lambda model: model.bic).name
+
+    def _repr_html_(self) -> str:
+        """Return the first rows as an HTML table, which notebooks display."""
+        return frame_html(self.to_frame(), caption="Models compared")
 
     def to_frame(self) -> pandas.DataFrame:
         """Return the models as rows."""

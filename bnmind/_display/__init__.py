@@ -1,0 +1,1 @@
+"""Values as text and as HTML tables, for prompts and notebooks."""
