@@ -22,6 +22,7 @@ from bnmind.web.testing.plan import read_plan
 from bnmind.web.testing.teacher_api import TEACHER_COOKIE
 from tests.web.clients import asked, refused
 from tests.web.given_tests import BANK, offer, visiting
+from tests.web.test_answers import satisfies
 
 TABLES = ("responses", "answers", "posteriors")
 PLACES = (
@@ -81,7 +82,7 @@ def test_a_class_is_followed_and_exported(tmp_path: Path) -> None:
 
 
 def test_the_report_shows_what_the_design_says(tmp_path: Path) -> None:
-    options = {"skills": ("canceling",), "answers": False, "parameters": True}
+    options: dict[str, Any] = {"skills": ("canceling",), "answers": False, "parameters": True}
     with _teacher(offer(tmp_path, **options)) as browser:
         state = asked(browser, "/api/tests")
         key = state["session"]
@@ -95,6 +96,31 @@ def test_the_report_shows_what_the_design_says(tmp_path: Path) -> None:
         low, high = skill["interval"]
         assert low <= skill["probability"] <= high
         assert list(browser.get(f"/api/tests/{key}/posterior").json()["posterior"]) == ["canceling"]
+
+
+def test_all_answers_satisfy_the_schema(tmp_path: Path) -> None:
+    with _teacher(offer(tmp_path, during=True)) as browser:
+
+        def check(path: str, place: str, question: Any = None) -> Any:
+            answer = browser.get(path) if question is None else browser.post(path, json=question)
+            satisfies(place, "get" if question is None else "post", answer.json())
+            return answer.json()
+
+        check("/api/tests", "/api/tests")
+        state = check("/api/tests", "/api/tests", {})
+        own = f"/api/tests/{state['session']}"
+        while not state["over"]:
+            for name in ("", "/why", "/rank", "/posterior"):
+                check(own + name, "/api/tests/{session}" + name)
+            sent = {"number": state["number"], "item": state["question"]["item"], "choice": 0}
+            state = check(f"{own}/answer", "/api/tests/{session}/answer", sent)
+        check(f"{own}/report", "/api/tests/{session}/report")
+        check("/api/teacher/codes", "/api/teacher/codes", {"count": 2})
+        check("/api/teacher/sessions", "/api/teacher/sessions")
+        for number in (1, 2):
+            place = "/api/teacher/sessions/{number}"
+            check(f"/api/teacher/sessions/{number}", place)
+            check(f"/api/teacher/sessions/{number}/delete", f"{place}/delete", {})
 
 
 def test_exported_responses_are_read_by_the_library(tmp_path: Path) -> None:

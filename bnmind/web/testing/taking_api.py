@@ -8,8 +8,10 @@ from fastapi import APIRouter, HTTPException, Path, Request
 from fastapi.responses import Response
 from pydantic import Field, StringConstraints
 
+from bnmind.web.base.answer import answered_by
 from bnmind.web.base.form import Form
 from bnmind.web.base.work import work_of
+from bnmind.web.testing import forms
 from bnmind.web.testing.codes import tidy_code
 from bnmind.web.testing.offered import kept, offered
 
@@ -38,7 +40,7 @@ class Answer(Form):
     choice: int = Field(ge=0, le=10_000, description="The place of the choice, from 0.")
 
 
-@router.get("", summary="About the test")
+@router.get("", summary="About the test", responses=answered_by(forms.About))
 async def about(request: Request) -> dict[str, Any]:
     """Return the title of the test, and whether an access code is needed."""
     offer = offered(request)
@@ -58,7 +60,11 @@ async def about(request: Request) -> dict[str, Any]:
     return await work_of(request).run(request, work)
 
 
-@router.post("", summary="Begin a test, or resume it with its access code")
+@router.post(
+    "",
+    summary="Begin a test, or resume it with its access code",
+    responses=answered_by(forms.Begun),
+)
 async def begin(entry: Entry, request: Request) -> dict[str, Any]:
     """Return a new `session`, which is a secret, and its state.
 
@@ -97,7 +103,11 @@ async def picture(number: int, request: Request) -> Response:
     return await work_of(request).run(request, work)
 
 
-@router.get("/{session}", summary="The state of a session, with the next item")
+@router.get(
+    "/{session}",
+    summary="The state of a session, with the next item",
+    responses=answered_by(forms.State),
+)
 async def state(session: _Key, request: Request) -> dict[str, Any]:
     """Return the `question` to answer, or that the test is over.
 
@@ -107,7 +117,9 @@ async def state(session: _Key, request: Request) -> dict[str, Any]:
     return await _run(request, "state", session)
 
 
-@router.post("/{session}/answer", summary="Answer the question of now")
+@router.post(
+    "/{session}/answer", summary="Answer the question of now", responses=answered_by(forms.State)
+)
 async def answer(session: _Key, given: Answer, request: Request) -> dict[str, Any]:
     """Store an answer, and return the state after it.
 
@@ -117,25 +129,35 @@ async def answer(session: _Key, given: Answer, request: Request) -> dict[str, An
     return await _run(request, "answer", session, given.number, given.item, given.choice)
 
 
-@router.get("/{session}/why", summary="Why this item is asked now")
+@router.get(
+    "/{session}/why", summary="Why this item is asked now", responses=answered_by(forms.Why)
+)
 async def why(session: _Key, request: Request) -> dict[str, Any]:
     """Return the bits that the answer should give, about all skills and about each."""
     return await _run(request, "why", session)
 
 
-@router.get("/{session}/rank", summary="The open items, ranked")
+@router.get(
+    "/{session}/rank", summary="The open items, ranked", responses=answered_by(forms.Ranking)
+)
 async def rank(session: _Key, request: Request) -> dict[str, Any]:
     """Return the items without an answer by the bits that they should give."""
     return await _run(request, "rank", session)
 
 
-@router.get("/{session}/posterior", summary="The probability of each skill")
+@router.get(
+    "/{session}/posterior",
+    summary="The probability of each skill",
+    responses=answered_by(forms.Known),
+)
 async def posterior(session: _Key, request: Request) -> dict[str, Any]:
     """Return the probability of each level of each skill, if the design shows it."""
     return await _run(request, "posterior", session)
 
 
-@router.get("/{session}/report", summary="The report at the end")
+@router.get(
+    "/{session}/report", summary="The report at the end", responses=answered_by(forms.Report)
+)
 async def report(session: _Key, request: Request) -> dict[str, Any]:
     """Return the examinee's report on a test that is over."""
     return await _run(request, "report", session)

@@ -9,8 +9,10 @@ from fastapi import APIRouter, Depends, HTTPException, Path, Request
 from fastapi.responses import Response
 from pydantic import Field, model_validator
 
+from bnmind.web.base.answer import answered_by
 from bnmind.web.base.form import Form
 from bnmind.web.base.work import work_of
+from bnmind.web.testing import forms
 from bnmind.web.testing.offered import kept, offered, same_token
 from bnmind.web.testing.taking_api import Name
 
@@ -63,7 +65,9 @@ class NewCodes(Form):
         return self
 
 
-@router.get("/sessions", summary="The sessions of the class")
+@router.get(
+    "/sessions", summary="The sessions of the class", responses=answered_by(forms.ClassTable)
+)
 async def sessions(request: Request) -> dict[str, Any]:
     """Return each session: its code, its state, the number of answers, and the profile."""
 
@@ -82,7 +86,7 @@ async def sessions(request: Request) -> dict[str, Any]:
     return await _run(request, work)
 
 
-@router.post("/codes", summary="Make access codes")
+@router.post("/codes", summary="Make access codes", responses=answered_by(forms.MadeCodes))
 async def codes(wanted: NewCodes, request: Request) -> dict[str, Any]:
     """Return new access codes. Each of them opens one session, and resumes it."""
 
@@ -93,13 +97,21 @@ async def codes(wanted: NewCodes, request: Request) -> dict[str, Any]:
     return await _run(request, work)
 
 
-@router.get("/sessions/{number}", summary="The report on a session")
+@router.get(
+    "/sessions/{number}",
+    summary="The report on a session",
+    responses=answered_by(forms.SessionReport),
+)
 async def session(number: _Number, request: Request) -> dict[str, Any]:
     """Return the teacher's report: the skills, and each answer with how surprising it is."""
     return await _run(request, lambda tests: tests.teacher_report(number))
 
 
-@router.post("/sessions/{number}/delete", summary="Delete a session with its answers")
+@router.post(
+    "/sessions/{number}/delete",
+    summary="Delete a session with its answers",
+    responses=answered_by(forms.Deleted),
+)
 async def delete(number: _Number, request: Request) -> dict[str, Any]:
     """Delete a session. Its access code is void from then on."""
 
