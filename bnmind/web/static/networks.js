@@ -128,22 +128,24 @@ function showTargets() {
   const causes = known.variables.filter((one) => parents.has(one.name) && one.parents.length);
   const guess = known.variables.some((one) => one.name === before) ? before : (causes[0] ?? known.variables[0]).name;
   at("about").value = guess;
+  at("about-too").replaceChildren(make("option", {value: ""}, "nothing else"), ...known.variables.map((one) => make("option", {value: one.name}, one.name)));
 }
 
 async function showRanking() {
-  const target = at("about").value;
+  const about = [...new Set([at("about").value, at("about-too").value])].filter(Boolean);
+  const targets = about.filter((name) => typeof evidence[name] !== "string");
   ranking?.abort();
   const mine = ranking = new AbortController();
-  if (typeof evidence[target] === "string") {
-    at("ranking").replaceChildren(make("p", {class: "muted"}, `${target} is observed already.`));
+  if (!targets.length) {
+    at("ranking").replaceChildren(make("p", {class: "muted"}, `${about.join(" and ")} ${about.length > 1 ? "are" : "is"} observed already.`));
     return;
   }
   try {
-    const got = await ask("/api/network/rank", {...question(), about: [target]}, {signal: mine.signal});
+    const got = await ask("/api/network/rank", {...question(), about: targets}, {signal: mine.signal});
     const rows = got.rows.filter((row) => row.information >= 0.0005).slice(0, 8);
     const most = Math.max(...rows.map((row) => row.information), 1e-9);
     at("ranking").replaceChildren(
-      make("p", {class: "hint"}, `${got.entropy.toFixed(3)} bits of ${target} are unknown.`),
+      make("p", {class: "hint"}, `${got.entropy.toFixed(3)} bits of ${targets.join(" and ")} are unknown.`),
       rows.length ? make("ol", {class: "ranked"}, ...rows.map((row) => make("li", {},
         make("button", {type: "button", class: "link", onclick: () => find(row.question)}, row.question), meter(row.information / most),
         make("span", {}, `${row.information.toFixed(3)} bits`)))) : make("p", {class: "muted"}, "No observation would tell anything more."));
@@ -232,7 +234,7 @@ at("swap").addEventListener("click", () => {
   refresh();
 });
 at("clear").addEventListener("click", () => { evidence = {}; refresh(); });
-at("about").addEventListener("change", showRanking);
+for (const id of ["about", "about-too"]) at(id).addEventListener("change", showRanking);
 at("search").addEventListener("input", showVariables);
 at("choice").addEventListener("submit", (event) => event.preventDefault());
 at("model").addEventListener("change", () => { at("file").value = ""; open({name: at("model").value}); });

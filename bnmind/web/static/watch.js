@@ -142,7 +142,7 @@ async function look() {
   const game = games[shown];
   const rows = game.rows.slice(0, turn);
   const next = game.rows[turn]?.guess ?? null;
-  at("look-words").textContent = `The exact belief of somebody who has seen the replies to ${names[shown]} and knows the noise.${next ? " Its next guess is marked." : ""}`;
+  at("look-words").textContent = `The exact belief of somebody who has seen the same replies as the player ${names[shown]}, and knows the noise.${next ? " The player's next guess is marked." : ""}`;
   const turns = rows.map(({guess, reply}) => ({guess, reply}));
   const won = rows.at(-1)?.won ?? false;
   const known = await showPictures({...setting, turns, goes_on: !won}, next, {entropy: false});
