@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 
 from bnmind.errors import ModelFileError
@@ -19,12 +21,17 @@ from bnmind.strategies.trees import TreeFormat
 from tests.registries import rejected
 
 EXACT = Channel.exact(Board(3, 3))
-TREES = [
-    build_tree(strategy_by_name("knuth"), EXACT.revealed()),
-    build_tree(strategy_by_name("irving"), EXACT),
-    build_tree(strategy_by_name("kooi"), EXACT, max_guesses=1),
-]
 OTHER_TEXTS = ("", "{}", "no tree", "# bnmind strategy tree 9, board 4x6", "digraph { a -> b }")
+
+
+@cache
+def trees() -> tuple[StrategyTree, ...]:
+    """Return trees of several kinds, built when they are needed, which compiles kernels."""
+    return (
+        build_tree(strategy_by_name("knuth"), EXACT.revealed()),
+        build_tree(strategy_by_name("irving"), EXACT),
+        build_tree(strategy_by_name("kooi"), EXACT, max_guesses=1),
+    )
 
 
 def check_format(suffix: str, way: TreeFormat) -> None:
@@ -32,7 +39,7 @@ def check_format(suffix: str, way: TreeFormat) -> None:
     assert suffix == suffix.lower()
     assert suffix.startswith(".")
     assert way.about
-    for tree in TREES:
+    for tree in trees():
         text = way.to_text(tree)
         again = way.from_text(text)
         check_tree(again)
@@ -56,7 +63,7 @@ def test_the_registry_is_read_only() -> None:
 
 def _first_tree(text: str) -> StrategyTree:
     tree_from_json(text)
-    return TREES[0]
+    return trees()[0]
 
 
 def _raw_errors(text: str) -> StrategyTree:
