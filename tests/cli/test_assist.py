@@ -48,6 +48,13 @@ def test_enter_accepts_the_proposal_which_is_that_of_suggest() -> None:
     assert _turns() == [history, f"{second} 0b2w"]
 
 
+def test_a_reply_in_place_of_a_guess_is_that_to_the_proposal() -> None:
+    first = run_json("suggest")["guess"]
+    shown = _play("1b1w", "9b9w", "q", "q").stdout
+    assert _turns() == [f"{first} 1b1w"]
+    assert "  expected" in shown
+
+
 def test_any_other_guess_may_be_typed_and_replies_in_every_form() -> None:
     shown = _play("1123", "1,1", "bcde", "02", "q").stdout
     assert _turns() == ["1123 1b1w", "2345 0b2w"]

@@ -38,7 +38,7 @@ DEFAULT_SAVE = Path("bnmind-game.json")
 ASSIST_HELP = f"""Help you against a code-maker, reply by reply.
 
 The command proposes a guess: press Enter to accept it, or type another one. Then type the
-reply, such as 1b2w or 12. At any question, u undoes and q quits. Instead of a guess you may also
+reply, such as 1b2w or 12. 1b2w in place of a guess is the reply to the proposal. At any question, u undoes and q quits. Instead of a guess you may also
 edit or ignore an earlier row, change the noise, or ask "what if"; h lists how. The command saves
 the game after every change, in {DEFAULT_SAVE} of the current directory or in the file of
 --save. Run the same command again to resume the game.

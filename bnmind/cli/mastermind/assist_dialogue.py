@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -51,6 +52,9 @@ __all__ = ["UNKNOWN", "AssistState", "AssistTable", "channel_of", "converse", "r
 
 UNKNOWN = "unknown"
 """The noise of a code-maker whose replies are false nobody knows how often."""
+
+_REPLY = re.compile(r"\d+ *[bB] *\d+ *[wW]")
+"""A reply where a guess is asked for: that to the proposal."""
 
 _AT_REPLY = {"u": Command.UNDO, "q": Command.QUIT, "h": Command.HELP}
 _AT_END = {"u": Command.UNDO, "q": Command.QUIT}
@@ -145,14 +149,15 @@ def converse(table: AssistTable, states: tuple[AssistState, ...]) -> None:
             if _is_at_limit(table, states[-1]):
                 table.console.print(f"\nNo guess is left: --max-guesses is {table.max_guesses}.")
                 answer: tuple[int, ...] | Action = _ask_end(table)
+                typed = ""
             else:
-                answer, table = _ask_guess(table, states[-1], position)
+                answer, typed, table = _ask_guess(table, states[-1], position)
             if answer is Command.QUIT:
                 return _farewell(table, states[-1])
             if not isinstance(answer, tuple):
                 table, states = _changed(table, states, answer)
                 continue
-            result = _ask_reply(table, states[-1], answer)
+            result = _ask_reply(table, states[-1], answer, typed)
             if result is Command.QUIT:
                 return _farewell(table, states[-1])
             if isinstance(result, Command):
@@ -228,11 +233,13 @@ def _advice(table: AssistTable, state: AssistState) -> Advice:
 
 def _ask_guess(
     table: AssistTable, state: AssistState, position: Position
-) -> tuple[tuple[int, ...] | Action, AssistTable]:
-    """Return the guess, or the command that ends or changes the game."""
+) -> tuple[tuple[int, ...] | Action, str, AssistTable]:
+    """Return the guess, or the command that ends or changes the game; and a reply typed ahead."""
     board, advice = table.board, position.advice
 
-    def read(text: str) -> tuple[int, ...] | Action:
+    def read(text: str) -> tuple[int, ...] | str | Action:
+        if advice and _REPLY.fullmatch(text):
+            return text
         action = read_command(text, board, COMMAND_LINES)
         return board.parse(text or (advice.guess if advice else "")) if action is None else action
 
@@ -241,7 +248,9 @@ def _ask_guess(
         answer = ask(table.console, f"Guess{proposal}: ", read, commands={})
         if isinstance(answer, tuple):
             _compare(table, state, position, answer)
-            return answer, table
+            return answer, "", table
+        if isinstance(answer, str):
+            return board.parse(advice.guess if advice else ""), answer, table
         if answer is Command.HELP:
             show_help(table.console, COMMAND_LINES, {"?": "explain this position in plain words"})
         elif answer is Command.HINT:
@@ -254,7 +263,7 @@ def _ask_guess(
             table = replace(table, explain=not table.explain)
             show_position(table.console, position, explain=table.explain)
         else:
-            return answer, table
+            return answer, "", table
 
 
 def _compare(
@@ -373,7 +382,7 @@ def _say_undone(table: AssistTable, before: AssistState, after: AssistState) -> 
 
 
 def _ask_reply(
-    table: AssistTable, state: AssistState, guess: tuple[int, ...]
+    table: AssistTable, state: AssistState, guess: tuple[int, ...], typed: str = ""
 ) -> tuple[Posterior | None, Reply] | Command:
     """Return the belief after the reply, or None if the reply won; and the reply."""
     from bnmind.lab.mastermind.advice import found, winning_report_ends
@@ -394,6 +403,11 @@ def _ask_reply(
         found(belief, Turn(guess, reply))  # raises if the earlier replies exclude it
         return None, reply
 
+    if typed:
+        try:
+            return read(typed)
+        except BnmindError as fault:
+            table.console.print(f"  {one_line(fault)}", soft_wrap=True)
     while True:
         answer = ask(table.console, f"Reply to {board.format(guess)}: ", read, commands=_AT_REPLY)
         if answer is not Command.HELP:
