@@ -38,10 +38,11 @@ DEFAULT_SAVE = Path("bnmind-game.json")
 ASSIST_HELP = f"""Help you against a code-maker, reply by reply.
 
 The command proposes a guess: press Enter to accept it, or type another one. Then type the
-reply, such as 1b2w or 12. 1b2w in place of a guess is the reply to the proposal. At any question, u undoes and q quits. Instead of a guess you may also
-edit or ignore an earlier row, change the noise, or ask "what if"; h lists how. The command saves
-the game after every change, in {DEFAULT_SAVE} of the current directory or in the file of
---save. Run the same command again to resume the game.
+reply, such as 1b2w or 12. 1b2w in place of a guess is the reply to the proposal. At any question,
+u undoes and q quits. Instead of a guess you may also edit or ignore an earlier row, change the
+noise, or ask "what if"; h lists how. The command saves the game after every change, in
+{DEFAULT_SAVE} of the current directory or in the file of --save. Run the same command again to
+resume the game.
 
 With --noise unknown, the command learns from the replies how often they are false.
 
