@@ -6,6 +6,7 @@ import pathlib
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 
@@ -136,6 +137,19 @@ def test_halves_of_the_answers_to_a_curve_agree_with_the_whole() -> None:
     assert (one.answers, other.answers) == (600, 600)
     anew = calibrate_items(bank, second, ["item_11"], anew=True).bank
     assert np.abs(anew.channel("item_11") - once.channel("item_11")).max() > 0.02
+
+
+def test_data_frames_are_calibrated_and_watched_as_responses(data: Responses) -> None:
+    frame = pd.DataFrame(data.codes, columns=list(data.items))
+    found = calibrate_items(GUESSED, frame, NEW)
+    assert_allclose(
+        found.bank.channel(NEW[0]), calibrate_items(GUESSED, data, NEW).bank.channel(NEW[0])
+    )
+    charts = [
+        item_drift(GUESSED, table, rng=np.random.default_rng(1))
+        for table in (frame.iloc[:50], data.take(range(50)))
+    ]
+    assert charts[0] == charts[1]
 
 
 def test_from_live_tests_to_a_calibrated_bank(tmp_path: pathlib.Path) -> None:

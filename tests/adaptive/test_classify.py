@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -196,6 +197,8 @@ def test_profiles_are_read_by_name_number_and_position(tmp_path: Path) -> None:
     file.write_text("id;skill_2;skill_1;group\nbob;1;0;x\nann;NA;1;y\n")
     named = read_profiles(file, BANK, ["ann", "bob"])
     assert (named.levels.tolist(), named.notes) == ([[1, -1], [0, 1]], ())
+    frame = read_profiles(pd.read_csv(file, sep=";"), BANK, ["ann", "bob"])
+    assert frame.levels.tolist() == named.levels.tolist()
     numbered = read_profiles(file, BANK, ["2"])
     assert numbered.levels.tolist() == [[1, -1]]
     assert "by position" in numbered.notes[-1]

@@ -27,8 +27,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from bnmind._arguments import checked
 from bnmind._blas_threads import one_blas_thread
@@ -42,9 +44,12 @@ from bnmind.adaptive.learning.em.response_layout import ResponseLayout
 from bnmind.adaptive.learning.learn import LearningModel
 from bnmind.adaptive.learning.parameters.least_chance import maximized
 from bnmind.adaptive.learning.parameters.options import LearningOptions
-from bnmind.adaptive.responses.responses import Responses
+from bnmind.adaptive.responses.responses import Responses, responses_to
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
+
+if TYPE_CHECKING:
+    import pandas
 
 __all__ = ["CalibratedItem", "Calibration", "calibrate_items"]
 
@@ -89,7 +94,7 @@ class Calibration(CheckedValue):
 @checked
 def calibrate_items(
     bank: ItemBank,
-    responses: Responses,
+    responses: Responses | pandas.DataFrame | ArrayLike,
     items: Sequence[str],
     *,
     max_cycles: int = 200,
@@ -103,7 +108,8 @@ def calibrate_items(
     bank
         The bank. The certainty of an item that it holds counts as answers of earlier data.
     responses
-        The responses; columns need not be in the order of the bank, and items may lack.
+        The responses, or a table of them as for `Responses.of`; columns need not be in the order of
+        the bank, and items may lack.
     items
         The names of the items to calibrate.
     max_cycles
@@ -143,7 +149,7 @@ def calibrate_items(
             f" {len(chosen)} items, {max_cycles} and {largest_error}",
             chosen,
         )
-    data = _columns(responses, bank)
+    data = _columns(responses_to(bank, responses), bank)
     kept = {*bank.item_names, *(v.name for v in bank.hidden)} - set(chosen)
     options = LearningOptions(fixed=kept, starts=1)
     model = LearningModel.of(bank, options)

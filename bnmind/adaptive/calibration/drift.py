@@ -28,6 +28,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -38,9 +39,12 @@ from bnmind.adaptive.beliefs.batch_belief import MISSING
 from bnmind.adaptive.beliefs.response_errors import updated_batch_anyway
 from bnmind.adaptive.beliefs.start import start_beliefs
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.adaptive.responses.responses import Responses
+from bnmind.adaptive.responses.responses import Responses, responses_to
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
+
+if TYPE_CHECKING:
+    import pandas
 
 __all__ = ["DriftChart", "ItemDrift", "item_drift"]
 
@@ -89,7 +93,7 @@ class ItemDrift(CheckedValue):
 @checked
 def item_drift(
     bank: ItemBank,
-    responses: Responses,
+    responses: Responses | pandas.DataFrame | ArrayLike,
     *,
     rng: np.random.Generator,
     asked: ArrayLike | None = None,
@@ -106,7 +110,7 @@ def item_drift(
         drifts much also makes the answers to others of its skills look strange, so correct or
         leave out the worst one first.
     responses
-        The responses, examinees in the order of time.
+        The responses, or a table of them as for `Responses.of`; examinees in the order of time.
     rng
         The source of random numbers for the limits.
     asked
@@ -145,9 +149,10 @@ def item_drift(
             f" {shift} and {false_alarm}",
             (shift, false_alarm),
         )
-    columns = np.array([bank.position(name) for name in responses.items], dtype=np.intp)
-    codes = np.full((len(responses), len(bank.items)), MISSING, dtype=np.int16)
-    codes[:, columns] = responses.codes
+    data = responses_to(bank, responses)
+    columns = np.array([bank.position(name) for name in data.items], dtype=np.intp)
+    codes = np.full((len(data), len(bank.items)), MISSING, dtype=np.int16)
+    codes[:, columns] = data.codes
     codes[:, [bank.position(name) for name in pilot]] = MISSING
     order = None
     if asked is not None:

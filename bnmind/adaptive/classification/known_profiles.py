@@ -12,11 +12,12 @@ import os
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bnmind._argument_kinds import told
 from bnmind._arguments import checked
 from bnmind._messages import MOST_FAULTS, first_faults, shown
 from bnmind._values import CheckedValue
@@ -24,8 +25,11 @@ from bnmind.adaptive.beliefs.batch_belief import MISSING
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.name_match import names_shown
 from bnmind.adaptive.items.priors import level_of
-from bnmind.adaptive.items.tables.text_table import TextTable, read_table
-from bnmind.errors import ResponseTableError
+from bnmind.adaptive.items.tables.text_table import TextTable, frame_table, read_table
+from bnmind.errors import InvalidArgumentError, ResponseTableError
+
+if TYPE_CHECKING:
+    import pandas
 
 __all__ = ["Agreement", "KnownProfiles", "SkillAgreement", "agreement", "read_profiles"]
 
@@ -105,17 +109,17 @@ class KnownProfiles(CheckedValue):
 
 @checked
 def read_profiles(
-    path: str | os.PathLike[str], bank: ItemBank, examinees: Sequence[str]
+    path: str | os.PathLike[str] | pandas.DataFrame, bank: ItemBank, examinees: Sequence[str]
 ) -> KnownProfiles:
-    """Return the profiles in a text file.
+    """Return the profiles in a text file or a data frame.
 
     Parameters
     ----------
     path
-        The file: a column for each skill with the names or positions of levels, empty or NA
-        where a level is not known. A column ``examinee`` or ``id`` names the examinees; other
-        columns are ignored. If no column has the name of a skill, and there are as many columns
-        as skills, they are matched by position.
+        The file or the data frame: a column for each skill with the names or positions of
+        levels, empty or NA where a level is not known. A column ``examinee`` or ``id`` names the
+        examinees; other columns are ignored. If no column has the name of a skill, and there are
+        as many columns as skills, they are matched by position.
     bank
         The bank that names the skills and their levels.
     examinees
@@ -131,7 +135,7 @@ def read_profiles(
         If a skill has no column, a level is unknown, rows and examinees do not match, or
         several rows have the name of one examinee.
     """
-    table = read_table(path)
+    table = _table(path)
     columns, ids = _columns(table, bank.skills)
     problems = [*table.uneven]
     if absent := [skill for skill in bank.skills if skill not in columns]:
@@ -161,6 +165,17 @@ def read_profiles(
             " with them by position"
         )
     return KnownProfiles(levels, tuple(notes))
+
+
+def _table(source: Any) -> TextTable:
+    """Return the table in a file, or of a data frame."""
+    if hasattr(source, "columns"):
+        return frame_table(source)
+    if not isinstance(source, str | os.PathLike):
+        raise InvalidArgumentError(
+            f"expected profiles in a file or a data frame, got {told(source)}", source
+        )
+    return read_table(source)
 
 
 def _columns(table: TextTable, skills: Sequence[str]) -> tuple[dict[str, int], int | None]:

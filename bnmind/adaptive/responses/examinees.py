@@ -16,7 +16,7 @@ from bnmind.adaptive.beliefs.batch_answers import checked_responses
 from bnmind.adaptive.beliefs.batch_belief import MISSING
 from bnmind.adaptive.beliefs.batch_belief import Responses as ResponseCodes
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.adaptive.responses.responses import Responses
+from bnmind.adaptive.responses.responses import Responses, responses_to
 from bnmind.errors import InvalidArgumentError, InvalidModelError, TooLargeError, UnknownNameError
 from bnmind.information import Floats
 from bnmind.pgm import Variable
@@ -200,9 +200,7 @@ class Examinees:
             If a response is out of range, an item is unknown or missing, or an examinee has no
             response at all. All faults are reported at once, with rows and columns.
         """
-        named = isinstance(responses, Responses) or hasattr(responses, "columns")
-        table = Responses.of(responses, items=None if named else bank.item_names)
-        codes = table.for_bank(bank).codes.astype(np.int16)
+        codes = responses_to(bank, responses).for_bank(bank).codes.astype(np.int16)
         n = len(codes)
         return cls(
             items=bank.item_names,

@@ -39,7 +39,7 @@ from bnmind.pgm.variable import label_text, name_fault
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["MISSING_TEXTS", "Responses"]
+__all__ = ["MISSING_TEXTS", "Responses", "responses_to"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -341,6 +341,12 @@ def _unmatched(names: Sequence[str], expected: Sequence[str]) -> list[str]:
         what = "item has" if len(absent) == 1 else "items have"
         problems.append(f"{len(absent):,} {what} no column: {names_shown(absent)}")
     return problems
+
+
+def responses_to(bank: ItemBank, responses: Responses | pandas.DataFrame | ArrayLike) -> Responses:
+    """Return responses, or a table of them; the columns of an array are the items of a bank."""
+    named = isinstance(responses, Responses) or hasattr(responses, "columns")
+    return Responses.of(responses, items=None if named else bank.item_names)
 
 
 def _too_high(found: Responses, bank: ItemBank) -> list[str]:
