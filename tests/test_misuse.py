@@ -509,6 +509,7 @@ def of_functions() -> Iterator[Call]:
             {"network": network(), "marginals": {"rain": [0.5, 0.5]}, "evidence": {"wet": "no"}},
         ),
         (views.network_view, {"network": network()}),
+        (views.clickable, {"network": NETWORK, "evidence": {"rain": "no"}, "most_states": 3}),
         (views.junction_tree_view, {"tree": junction.junction_tree(NETWORK)}),
         (views.side_by_side, {"first": VIEW, "second": VIEW, "titles": ("a", "b")}),
         (views.lay_out, {"sizes": [(9.0, 5.0)] * 2, "arcs": [(0, 1)], "spacing": views.Spacing()}),

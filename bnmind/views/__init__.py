@@ -1,5 +1,6 @@
 """Views of networks and beliefs: pictures for notebooks, tables for terminals."""
 
+from bnmind.views.clickable_picture import clickable
 from bnmind.views.drawing.layout import Layout, Spacing, lay_out
 from bnmind.views.tree_view import JunctionTreeView, junction_tree_view
 from bnmind.views.view import (
@@ -19,6 +20,7 @@ __all__ = [
     "SideBySide",
     "Spacing",
     "belief_view",
+    "clickable",
     "junction_tree_view",
     "lay_out",
     "network_view",

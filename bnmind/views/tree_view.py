@@ -11,7 +11,7 @@ from bnmind._values import CheckedValue
 from bnmind.junction.graphs.junction_tree import JunctionTree
 from bnmind.views.drawing.figure import framed
 from bnmind.views.drawing.svg import Palette
-from bnmind.views.drawing.svg_text import escaped, number
+from bnmind.views.drawing.svg_text import escaped, number, scaled
 from bnmind.views.drawing.text_width import shorten, text_width
 
 __all__ = ["JunctionTreeView", "junction_tree_view"]
@@ -44,7 +44,7 @@ class JunctionTreeView(CheckedValue):
         return str(self.tree)
 
     def _repr_svg_(self) -> str:
-        return self.svg()
+        return scaled(self.svg())
 
 
 @checked

@@ -21,6 +21,7 @@ from bnmind.pgm.network import FactorModel, Network
 from bnmind.pgm.variable import Variable
 from bnmind.views.drawing.cards import Card
 from bnmind.views.drawing.svg import draw, draw_summary
+from bnmind.views.drawing.svg_text import scaled
 from bnmind.views.drawing.table import belief_table, network_table
 
 __all__ = [
@@ -83,7 +84,7 @@ class NetworkView(CheckedValue):
         return self.text()
 
     def _repr_svg_(self) -> str:
-        return self.svg()
+        return scaled(self.svg())
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,7 +188,7 @@ class BeliefView(CheckedValue):
         return self.text()
 
     def _repr_svg_(self) -> str:
-        return self.svg()
+        return scaled(self.svg())
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -252,7 +253,7 @@ class SideBySide(CheckedValue):
         return self.text()
 
     def _repr_svg_(self) -> str:
-        return self.svg()
+        return scaled(self.svg())
 
 
 @checked
@@ -339,7 +340,7 @@ def notebook_svg(network: Network) -> str:
     run inference, whose cost only a plan can predict.
     """
     if len(network.variables) <= MOST_DRAWN:
-        return network_view(network).svg()
+        return scaled(network_view(network).svg())
     n_arcs = sum(len(cpd.parents) for cpd in network.cpds)
     sizes = [v.n_states for v in network.variables]
     return draw_summary(

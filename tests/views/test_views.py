@@ -22,6 +22,7 @@ from bnmind.junction import compile_plan
 from bnmind.pgm import Factor, FactorModel, Network, TabularCPD, Variable
 from bnmind.views import BeliefView, belief_view, network_view, side_by_side
 from bnmind.views.drawing.cards import percent
+from bnmind.views.drawing.svg_text import scaled
 from bnmind.views.drawing.table import bar
 from bnmind.views.drawing.text_width import columns_of, shorten, text_width
 from bnmind.views.view import MOST_DRAWN
@@ -320,8 +321,8 @@ def test_views_are_values() -> None:
     both = side_by_side(view, copy)
     assert pickle.loads(pickle.dumps(both)).svg() == both.svg()
     assert repr(view) == "BeliefView(2 of 2 variables, evidence on 1)"
-    assert view._repr_svg_() == view.svg()
-    assert both._repr_svg_() == both.svg()
+    assert view._repr_svg_() == scaled(view.svg())
+    assert both._repr_svg_() == scaled(both.svg())
 
 
 @pytest.mark.parametrize(
@@ -375,7 +376,7 @@ def test_products_of_factors_have_tables_and_networks_among_them_pictures() -> N
 @given(networks())
 def test_a_network_by_itself_shows_states_and_no_numbers(network: Network) -> None:
     root = parsed(network._repr_svg_())
-    assert network._repr_svg_() == network_view(network).svg()
+    assert network._repr_svg_() == scaled(network_view(network).svg())
     for v in network.variables:
         assert texts(boxes(root)[v.name]) == [v.name, *v.states]
     lines = network_view(network).text(width=300).splitlines()

@@ -28,3 +28,12 @@ def escaped(text: str) -> str:
 def attribute(text: str) -> str:
     """Return a text as the value of an attribute, with its quotes."""
     return quoteattr(visible(text))
+
+
+def scaled(svg: str) -> str:
+    """Return a picture that shrinks to the width of a notebook's cell.
+
+    >>> scaled('<svg width="900"></svg>')
+    '<svg style="max-width:100%;height:auto" width="900"></svg>'
+    """
+    return svg.replace("<svg ", '<svg style="max-width:100%;height:auto" ', 1)
