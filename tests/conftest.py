@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 
 import pytest
@@ -41,6 +42,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if UNCOMPILED and item.get_closest_marker("compiled"):
             item.add_marker(pytest.mark.skip(reason="takes too long without compilation"))
+
+
+def pytest_collection_finish() -> None:
+    """Look for garbage only in what the tests make: the modules and the tests are none."""
+    gc.freeze()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
