@@ -29,6 +29,7 @@ def test_entropies_are_those_of_the_beliefs_after_each_reply() -> None:
         [start.entropy(), first.entropy(), belief_of_game().entropy()]
     )
     assert told["found"] is None
+    assert told["has_network"]
     assert told["information"]["chosen"] is None
     assert told["information"]["words"] == ""
 
@@ -87,6 +88,8 @@ def test_stages_have_the_cliques_of_the_paper_and_bars(number: int) -> None:
 def test_networks_that_do_not_fit_a_page_are_refused() -> None:
     large = {"pegs": 7, "colors": 3, "guess": "1111111"}
     assert "at most 6 positions" in refused(BROWSER, "/api/stage", large)
+    told = asked(BROWSER, "/api/known", {"pegs": 12, "colors": 2})
+    assert not told["has_network"]
     joint = {"pegs": 6, "colors": 9, "repeats": False, "guess": "123456"}
     assert "depend on each other" in refused(BROWSER, "/api/stage", joint)
     assert refused(BROWSER, "/api/stage", {**SMALL, "guess": "11", "stage": 4})

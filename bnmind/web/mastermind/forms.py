@@ -228,6 +228,7 @@ class Known(Answer):
     entropies: list[float] = Field(description="At the start and after each row, in bits.")
     n_codes: int
     found: str | None
+    has_network: bool = Field(description="Whether `stage` has pictures of this game.")
     most_probable: list[LikelyCode]
     positions: list[list[Probability]] | None
     information: Information | None

@@ -64,6 +64,7 @@ def known(question: PictureQuestion) -> dict[str, Any]:
         "entropies": [*entropies, 0.0] if over else entropies,
         "n_codes": board.n_codes,
         "found": found,
+        "has_network": not over and _does_not_fit(question) is None,
         "most_probable": [
             {"code": code, "probability": probability} for code, probability in likely
         ],
@@ -134,28 +135,17 @@ def stage_picture(question: StageQuestion) -> dict[str, Any]:
     from bnmind.mastermind import stage
     from bnmind.mastermind.network import evidence_of_guess, node_beliefs, stage_figure
 
-    pegs, colors = question.pegs, question.colors
-    if pegs > _MOST_PEGS or colors > _MOST_COLORS:
-        raise TooLargeError(
-            f"the network is shown for at most {_MOST_PEGS} positions and {_MOST_COLORS} colors;"
-            " bnmind network shows larger ones",
-            needed=max(pegs, colors),
-            budget=_MOST_COLORS,
-        )
-    if not question.repeats and colors**pegs > _MOST_JOINT:
-        raise TooLargeError(
-            "the pegs of a code without repeats depend on each other, so its network is shown for"
-            f" at most {_MOST_JOINT:,} combinations of colors, not {colors**pegs:,}",
-            needed=colors**pegs,
-            budget=_MOST_JOINT,
-        )
+    fault = _does_not_fit(question)
+    if fault is not None:
+        raise fault
     belief = belief_after(question.start(), question.history())
     board, channel = belief.board, belief.channel
     guess = board.parse(question.guess)
     codes, weights = code_weights(belief)
     shown = stage(board, question.stage, guess=guess, channel=None if channel.is_exact else channel)
     beliefs = node_beliefs(channel, guess, codes=codes, weights=weights)
-    tree = _tree(pegs, colors, question.repeats, question.stage)
+    size = (question.pegs, question.colors, question.repeats, question.stage)
+    tree = _tree(*size)
     return {
         "stage": question.stage,
         "svg": stage_figure(shown, beliefs=beliefs, observed=tuple(evidence_of_guess(guess))),
@@ -166,10 +156,30 @@ def stage_picture(question: StageQuestion) -> dict[str, Any]:
         ],
         "total_size": tree.total_size,
         "largest": tree.largest,
-        "tree_svg": _tree_picture(pegs, colors, question.repeats, question.stage),
+        "tree_svg": _tree_picture(*size),
         "words": f"{words.counted(len(tree.cliques), 'clique')} with {tree.total_size:,} cells in"
         f" all, at most {tree.largest:,} in one.",
     }
+
+
+def _does_not_fit(question: GameQuestion) -> TooLargeError | None:
+    """Return why the network of a board is not shown, or None if it is."""
+    pegs, colors = question.pegs, question.colors
+    if pegs > _MOST_PEGS or colors > _MOST_COLORS:
+        return TooLargeError(
+            f"the network is shown for at most {_MOST_PEGS} positions and {_MOST_COLORS} colors;"
+            " bnmind network shows larger ones",
+            needed=max(pegs, colors),
+            budget=_MOST_COLORS,
+        )
+    if not question.repeats and colors**pegs > _MOST_JOINT:
+        return TooLargeError(
+            "the pegs of a code without repeats depend on each other, so its network is shown for"
+            f" at most {_MOST_JOINT:,} combinations of colors, not {colors**pegs:,}",
+            needed=colors**pegs,
+            budget=_MOST_JOINT,
+        )
+    return None
 
 
 @lru_cache(maxsize=64)

@@ -30,7 +30,7 @@ export async function showPictures(game, guess, {entropy = true} = {}) {
   }
   last = known;
   at("entropy-panel").hidden = !entropy;
-  at("stage").hidden = !guess || known.found !== null;
+  at("stage").hidden = !guess || !known.has_network;
   at("pictures").hidden = !entropy && (known.information?.chosen ?? null) === null;
   draw();
   if (at("stage").open) showStage();

@@ -43,6 +43,7 @@ function show(next) {
 }
 
 function showRows() {
+  at("rows").classList.toggle("long", game.board.pegs > 5);
   at("rows").replaceChildren(...game.rows.map((row, i) => {
     const told = hinted?.rows[i] && !row.won ? doubt(hinted.rows[i]) : null;
     const note = row.won ? make("span", {class: "tag good"}, "the code")
