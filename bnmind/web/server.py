@@ -14,6 +14,7 @@ import uvicorn
 
 from bnmind.errors import InvalidArgumentError
 from bnmind.web.app import create_app
+from bnmind.web.base.patience import PatientProtocol
 from bnmind.web.base.remembered import key_of, port_of, remember_port
 from bnmind.web.base.settings import LOOPBACK, WebSettings, is_loopback
 from bnmind.web.testing.offered import OfferedTest
@@ -133,6 +134,7 @@ def serve(
     """
     config = uvicorn.Config(
         create_app(place.settings, warm=True, tests=tests),
+        http=PatientProtocol,
         log_level="warning",
         access_log=False,
         server_header=False,
