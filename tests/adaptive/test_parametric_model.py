@@ -24,6 +24,7 @@ from bnmind.adaptive import (
     ParametricModel,
     ResponseModel,
     Session,
+    TableCertainty,
     Tabulated,
     learn,
     read_bank,
@@ -31,6 +32,7 @@ from bnmind.adaptive import (
     standard_errors,
     write_bank,
 )
+from bnmind.adaptive.items.certain_tables import table_deviations
 from bnmind.errors import InvalidModelError
 
 Q = [[1, 0], [0, 1], [1, 1], [1, 0], [0, 1], [1, 1]]
@@ -121,6 +123,10 @@ def test_a_file_holds_table_name_and_parameters_and_needs_no_code(tmp_path: Path
     assert gate.name == "OwnLlm"
     assert dict(gate.parameters) == original.parameters
     np.testing.assert_array_equal(bank.channel("item_3"), found.bank.channel("item_3"))
+    for name in bank.item_names:
+        errors, kept = ((table_deviations(b, name) ** 2).sum(axis=0) for b in (found.bank, bank))
+        assert isinstance(bank.item(name).certainty, TableCertainty)
+        np.testing.assert_allclose(kept, errors, rtol=1e-4)
     again = tmp_path / "again.json"
     write_bank(bank, again)
     assert again.read_text(encoding="utf-8") == path.read_text(encoding="utf-8")

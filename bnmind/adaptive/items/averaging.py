@@ -22,7 +22,14 @@ from bnmind.adaptive.response_models.guess_slip import GuessSlip
 from bnmind.information import Floats
 from bnmind.pgm import Network, TabularCPD, Variable
 
-__all__ = ["averaged_items", "deviations", "drawn_table", "mean_table", "with_table"]
+__all__ = [
+    "averaged_items",
+    "deviations",
+    "drawn_table",
+    "mean_table",
+    "table_certainty",
+    "with_table",
+]
 
 _NODES = 7
 """The nodes of the quadrature for each dimension."""
@@ -33,6 +40,10 @@ _MOST_DIMENSIONS = 3
 _STEP = 1e-4
 _NONE = 1e-12
 """Directions with a smaller variance are certain."""
+
+
+_LEAST = 1e-6
+_MOST_COUNTS = 1e6
 
 
 def mean_table(
@@ -85,6 +96,27 @@ def deviations(
         change = model_table(up, item, parents) - model_table(down, item, parents)
         directions.append(change / width if width else np.zeros_like(change))
     return np.array(directions).reshape(shape)
+
+
+def table_certainty(
+    certainty: Certainty, item: Variable, parents: Sequence[Variable], model: ResponseModel | None
+) -> TableCertainty:
+    """Return about the same certainty for the rows of the table by themselves.
+
+    Each row has the mean of the table, and so many counts that its variances are met, by their
+    median over the responses. Equal rows are one. Other rows that have parameters in common depend
+    on each other, which the result does not know.
+    """
+    if isinstance(certainty, TableCertainty):
+        return certainty
+    mean = np.maximum(mean_table(certainty, item, parents, model), _LEAST)
+    mean /= mean.sum(axis=1, keepdims=True)
+    variances = (deviations(certainty, item, parents, model) ** 2).sum(axis=0)
+    totals = np.median(mean * (1 - mean) / np.maximum(variances, 1 / _MOST_COUNTS) - 1, axis=1)
+    counts = mean * np.clip(totals, 1.0, _MOST_COUNTS)[:, None]
+    # Equal rows are those that the model does not distinguish.
+    _, first, rows = np.unique(counts.round(6), axis=0, return_index=True, return_inverse=True)
+    return TableCertainty(counts[first], tuple(rows.reshape(-1).tolist()), certainty.answers)
 
 
 def drawn_table(

@@ -29,6 +29,7 @@ import numpy as np
 from pydantic import Field
 
 from bnmind._messages import many
+from bnmind.adaptive.items.averaging import table_certainty
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.certainty import Certainty, ParameterCertainty, TableCertainty
 from bnmind.adaptive.items.item import Item
@@ -123,8 +124,11 @@ def _as_stored(bank: ItemBank, item: Item) -> Item:
         return item
     sizes = [v.n_states for v in bank.network.cpd(item.name).parents]
     table = Tabulated(type(model).__name__, model.channel(sizes), model.parameters)
-    # The certainty is that of parameters whose formula the file does not hold.
-    certainty = item.certainty if isinstance(item.certainty, TableCertainty) else None
+    certainty = item.certainty
+    if certainty is not None:
+        # It is that of parameters whose formula the file does not hold.
+        cpd = bank.network.cpd(item.name)
+        certainty = table_certainty(certainty, cpd.variable, cpd.parents, model)
     return dataclasses.replace(item, gate=table, certainty=certainty)
 
 
