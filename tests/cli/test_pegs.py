@@ -16,7 +16,7 @@ from bnmind.cli.shared.prompt import Command
 from bnmind.errors import BnmindError
 from bnmind.mastermind import Board, Reply
 
-WORDS = ("?", "u", "codes", "if", "ignore", "edit", "drop", "noise", "x", "h", "q")
+WORDS = ("?", "u", "codes", "colors", "if", "ignore", "edit", "drop", "noise", "x", "h", "q")
 
 
 def _shown(board: Board, guess: tuple[int, ...], **options: object) -> str:

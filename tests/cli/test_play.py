@@ -126,13 +126,16 @@ def test_a_guess_that_is_taken_back_gets_the_same_reply() -> None:
 
 
 def test_other_rows_for_a_hint() -> None:
-    shown = _play("1123", "2345", "if 1", "if 2 0b0w", "ignore 1", "?", "codes", "if 3", "h", "q")
+    shown = _play(
+        "1123", "2345", "if 1", "if 2 0b0w", "ignore 1", "?", "codes", "colors", "if 3", "q"
+    )
     assert "now   row 1: ignored" in shown
     assert "now   row 2: 0b0w" in shown
     assert shown.count("1123  1b0w  ignored") + shown.count("ignored\n") >= 2
     assert "The 40 most probable codes; together they have" in shown
     assert "expected a row from 1 to 2, got 3" in shown
-    assert "take the last guess back" in shown
+    assert "  place 4   (" in shown
+    assert "take the last guess back" in _play("h", "q", options="--new --seed 7")
     assert "there is no edit here" in _play("edit 1 0b0w", "q", options="--new --seed 7")
 
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bnmind._text_files import check_writable
-from bnmind.cli.mastermind.assist_dialogue import AssistTable, channel_of, converse, replayed
+from bnmind.cli.mastermind.assist_dialogue import converse
+from bnmind.cli.mastermind.assist_game import AssistTable, channel_of, replayed
 from bnmind.cli.mastermind.pegs import colors_of
 from bnmind.cli.mastermind.setting import UNIFORM, prior_of
 from bnmind.cli.shared.command import with_options

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import typer
 
 from bnmind._messages import shown
 from bnmind.cli.mastermind.after_game import show_regret
+from bnmind.cli.mastermind.assist_game import AssistState, AssistTable, channel_of, started
 from bnmind.cli.mastermind.commands import (
     COMMAND_LINES,
     Action,
     Codes,
+    Colors,
     Drop,
     Edit,
     Explain,
@@ -29,6 +30,7 @@ from bnmind.cli.mastermind.position import (
     explain_replies,
     rows_if,
     show_codes_left,
+    show_colors,
     show_position,
     show_solution,
     show_what_if,
@@ -40,18 +42,11 @@ from bnmind.cli.shared.work import Report, interruptible, working
 from bnmind.errors import BnmindError, InvalidHistoryError, InvalidReplyError, TooLargeError
 
 if TYPE_CHECKING:
-    import numpy as np
-    from rich.console import Console
-
     from bnmind.lab.mastermind.advice import Advice
     from bnmind.lab.mastermind.live.game_rows import GameRows
-    from bnmind.mastermind import Board, Channel, Posterior, Prior, Reply
-    from bnmind.strategies import Strategy
+    from bnmind.mastermind import Board, Posterior, Reply
 
-__all__ = ["UNKNOWN", "AssistState", "AssistTable", "channel_of", "converse", "replayed"]
-
-UNKNOWN = "unknown"
-"""The noise of a code-maker whose replies are false nobody knows how often."""
+__all__ = ["converse"]
 
 _REPLY = re.compile(r"\d+ *[bB] *\d+ *[wW]")
 """A reply where a guess is asked for: that to the proposal."""
@@ -60,92 +55,15 @@ _AT_REPLY = {"u": Command.UNDO, "q": Command.QUIT, "h": Command.HELP}
 _AT_END = {"u": Command.UNDO, "q": Command.QUIT}
 
 
-@dataclass(frozen=True)
-class AssistState:
-    """A state of the game, to which the player can return."""
-
-    rows: GameRows
-    noise: str
-    """The noise that is assumed."""
-    belief: Posterior
-    """The belief after the rows that are trusted."""
-    memory: object = None
-    """What the strategy remembers of its last proposal."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class AssistTable:
-    """What stays the same from turn to turn."""
-
-    console: Console
-    path: Path
-    board: Board
-    prior: Prior | None
-    """The distribution from which the code was drawn; uniform if None."""
-    prior_text: str
-    max_guesses: int | None
-    rng: np.random.Generator
-    strategy: Strategy | None
-    """The strategy that proposes guesses; None for the least expected entropy."""
-    content: bytes | None
-    """The content of the file when it was last read or written; None if there is none."""
-    explain: bool = False
-    """Whether everything is said in plain words."""
-
-    def save(self, state: AssistState, *, over: bool = False) -> AssistTable:
-        """Save the game, unless another program has changed the file in the meantime."""
-        from bnmind.lab.mastermind.saved_game import SavedGame, write_game
-
-        game = SavedGame(
-            board=self.board,
-            noise=state.noise,
-            turns=state.rows.turns,
-            ignored=state.rows.ignored,
-            over=over,
-            prior=self.prior_text,
-        )
-        return replace(self, content=write_game(self.path, game, before=self.content))
-
-
-def channel_of(board: Board, noise: str) -> Channel:
-    """Return the channel of a noise; of unknown noise, one of its kind."""
-    from bnmind.mastermind import Channel, parse_noise
-
-    return Channel.false_reply(board, 0.2) if noise == UNKNOWN else parse_noise(board, noise)
-
-
-def replayed(
-    board: Board, noise: str, prior: Prior | None, rows: GameRows, report: Report
-) -> tuple[AssistState, ...]:
-    """Return the states before the first row and after each of the rows."""
-    from bnmind.lab.mastermind.advice import belief_after
-
-    n = len(rows.turns)
-    states = [AssistState(rows.first(0), noise, _start(board, noise, prior))]
-    for number in range(1, n + 1):
-        report(number - 1, n)
-        last, now = states[-1], rows.first(number)
-        states.append(
-            AssistState(
-                now, noise, belief_after(last.belief, now.trusted[len(last.rows.trusted) :])
-            )
-        )
-    return tuple(states)
-
-
-def _start(board: Board, noise: str, prior: Prior | None) -> Posterior:
-    from bnmind.lab.mastermind.advice import start, start_learning
-
-    channel = channel_of(board, noise)
-    return start_learning(channel, prior) if noise == UNKNOWN else start(channel, prior)
-
-
 def converse(table: AssistTable, states: tuple[AssistState, ...]) -> None:
     """Propose guesses and ask for replies, until the game is over or the player leaves."""
     over = False
+    shown: tuple[AssistState, Position] | None = None
     try:
         while True:
-            position = _shown(table, states[-1])
+            if shown is None or shown[0] is not states[-1]:
+                shown = (states[-1], _shown(table, states[-1]))
+            position = shown[1]
             if _is_at_limit(table, states[-1]):
                 table.console.print(f"\nNo guess is left: --max-guesses is {table.max_guesses}.")
                 answer: tuple[int, ...] | Action = _ask_end(table)
@@ -257,6 +175,8 @@ def _ask_guess(
             show_position(table.console, position, explain=True)
         elif isinstance(answer, Codes):
             show_codes_left(table.console, state.belief)
+        elif isinstance(answer, Colors):
+            show_colors(table.console, state.belief)
         elif isinstance(answer, WhatIf):
             _what_if(table, state, position, answer)
         elif isinstance(answer, Explain):
@@ -353,7 +273,7 @@ def _revised(table: AssistTable, last: AssistState, rows: GameRows, noise: str) 
     from bnmind.lab.mastermind.advice import belief_after
 
     def believed(_: Report) -> Posterior:
-        return belief_after(_start(table.board, noise, table.prior), rows.trusted)
+        return belief_after(started(table.board, noise, table.prior), rows.trusted)
 
     return AssistState(rows, noise, working("replaying the turns", believed), last.memory)
 
@@ -428,7 +348,7 @@ def _show_win(table: AssistTable, state: AssistState) -> None:
     rows = state.rows
     table.console.print()
     show_solution(table.console, table.board, rows.turns, rows.turns[-1].guess, won=True)
-    first = _start(table.board, state.noise, table.prior)
+    first = started(table.board, state.noise, table.prior)
     turns = rows.trusted
     try:
         show_regret(table.console, first, turns, won=True, uniform=table.prior is None)

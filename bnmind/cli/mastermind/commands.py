@@ -19,6 +19,7 @@ __all__ = [
     "COMMAND_LINES",
     "Action",
     "Codes",
+    "Colors",
     "Drop",
     "Edit",
     "Explain",
@@ -75,16 +76,22 @@ class Codes:
 
 
 @dataclass(frozen=True)
+class Colors:
+    """Show the most probable colors of each place."""
+
+
+@dataclass(frozen=True)
 class Explain:
     """Begin or stop saying everything in plain words."""
 
 
-Action: TypeAlias = Command | WhatIf | Ignore | Edit | Drop | SetNoise | Codes | Explain
+Action: TypeAlias = Command | WhatIf | Ignore | Edit | Drop | SetNoise | Codes | Colors | Explain
 
 COMMAND_LINES = {
     "?": ("?", "a hint"),
     "u": ("u", "undo the last step"),
     "codes": ("codes", "list the most probable codes"),
+    "colors": ("colors", "the most probable colors of each place"),
     "if": ("if 2 1b1w", "compare: what if the reply of row 2 were 1b1w?"),
     "ignore": ("ignore 2", "leave row 2 out of account; again to use it"),
     "edit": ("edit 2 1b1w", "change row 2; or edit 2 1123 1b1w"),
@@ -100,6 +107,7 @@ _PLAIN: dict[str, Action] = {
     "?": Command.HINT,
     "u": Command.UNDO,
     "codes": Codes(),
+    "colors": Colors(),
     "x": Explain(),
     "h": Command.HELP,
     "q": Command.QUIT,
@@ -200,7 +208,11 @@ def _edit(row: int, text: str, board: Board) -> Edit:
         raise BnmindError("expected the reply of the row, like edit 2 1b1w")
     if spells_reply(text, pegs=board.pegs):
         return Edit(row, None, _reply(text, board))
-    (turn,) = parse_history(board, text)[:1]
+    try:
+        (turn,) = parse_history(board, text)
+    except ValueError as fault:
+        reason = str(fault).removeprefix("entry 1 of the history: ")
+        raise BnmindError(f"expected a guess and its reply: {reason}") from fault
     return Edit(row, turn.guess, turn.reply)
 
 

@@ -12,6 +12,7 @@ from bnmind.cli.mastermind.after_game import show_regret
 from bnmind.cli.mastermind.commands import (
     Action,
     Codes,
+    Colors,
     Explain,
     Ignore,
     WhatIf,
@@ -24,6 +25,7 @@ from bnmind.cli.mastermind.position import (
     explain_replies,
     rows_if,
     show_codes_left,
+    show_colors,
     show_position,
     show_solution,
     show_what_if,
@@ -49,7 +51,7 @@ __all__ = ["MOST_TURNS", "PlayState", "PlayTable", "guessing"]
 MOST_TURNS = 10_000
 """The number of turns for which the luck is drawn."""
 
-_COMMANDS = ("?", "u", "codes", "if", "ignore", "x", "h", "q")
+_COMMANDS = ("?", "u", "codes", "colors", "if", "ignore", "x", "h", "q")
 _ABOUT = {
     "?": "a hint: the next guess, and why",
     "u": "take the last guess back; it gets the same reply again",
@@ -206,6 +208,8 @@ def _done(table: PlayTable, state: PlayState, action: Action) -> tuple[PlayTable
             _show_rows(table, state)
         elif isinstance(action, Codes):
             show_codes_left(console, _belief(table, state, state.rows))
+        elif isinstance(action, Colors):
+            show_colors(console, _belief(table, state, state.rows))
         elif isinstance(action, WhatIf):
             _what_if(table, state, action)
         else:

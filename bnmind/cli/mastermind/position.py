@@ -22,12 +22,14 @@ __all__ = [
     "explain_replies",
     "rows_if",
     "show_codes_left",
+    "show_colors",
     "show_position",
     "show_solution",
     "show_what_if",
 ]
 
 _MOST_LISTED = 40
+_MOST_COLORS = 4
 _DOUBTED = 0.5
 """A reply that is false with this probability is doubted in words."""
 
@@ -48,7 +50,12 @@ def show_position(
     from rich.text import Text
 
     from bnmind.cli.shared.show import percent, show_in_brief
-    from bnmind.lab.mastermind.explanation import few_codes, learned_noise, winning_probability
+    from bnmind.lab.mastermind.explanation import (
+        few_codes,
+        is_estimated,
+        learned_noise,
+        winning_probability,
+    )
     from bnmind.lab.mastermind.live import words
 
     belief, advice = position.belief, position.advice
@@ -60,11 +67,11 @@ def show_position(
         return
     code = belief.board.parse(advice.guess)
     chance = interruptible(lambda: winning_probability(belief, code))
-    few = interruptible(lambda: few_codes(belief))
+    few, sampled = interruptible(lambda: few_codes(belief)), is_estimated(belief)
     next_guess = Text.assemble(f"{label}: ", pegs_text(code), f" {advice.guess}")
     if not explain:
         show_in_brief(console, advice, few)
-        odds = f"{percent(chance)} to be the code" if chance else "cannot be the code"
+        odds = f"{percent(chance)} to be the code" if chance else words.chance(0, estimated=sampled)
         console.print(next_guess.append(f"  {odds}, {advice.information:.2f} bits"))
         return
     if not position.rows.turns:
@@ -73,7 +80,7 @@ def show_position(
     console.print(next_guess)
     tells = "" if chance else ", but its reply tells most"
     told = words.told(advice.information, advice.entropy)
-    console.print(f"It {words.chance(chance)}{tells}. {told}")
+    console.print(f"It {words.chance(chance, estimated=sampled)}{tells}. {told}")
 
 
 def explain_replies(console: Console, board: Board) -> None:
@@ -238,6 +245,26 @@ def rows_if(rows: GameRows, question: WhatIf) -> GameRows:
     if question.reply is None:
         return rows.ignoring(question.row)
     return rows.edited(question.row, Turn(rows.turn(question.row).guess, question.reply))
+
+
+def show_colors(console: Console, belief: Posterior) -> None:
+    """Print the most probable colors of each place."""
+    from rich.text import Text
+
+    from bnmind.cli.shared.show import percent, plain_table, show_table
+    from bnmind.lab.mastermind.explanation import color_probabilities
+
+    table = plain_table("", *[""] * _MOST_COLORS)
+    for place, shares in enumerate(interruptible(lambda: color_probabilities(belief)), start=1):
+        best = sorted(range(len(shares)), key=lambda color: -shares[color])[:_MOST_COLORS]
+        cells = [
+            Text.assemble(pegs_text((color + 1,)), f" {percent(shares[color])}")
+            for color in best
+            if shares[color] > 0
+        ]
+        table.add_row(f"place {place}", *cells)
+    console.print("The most probable colors:")
+    show_table(console, table)
 
 
 def show_what_if(

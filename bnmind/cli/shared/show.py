@@ -186,7 +186,8 @@ def show_in_brief(
         The codes left, if they are few; otherwise the most probable ones are shown.
     """
     console.print(_knowledge(advice))
-    groups = _by_percentage(few or advice.most_probable[:5]).items()
+    spaced = any(" " in code for code, _ in advice.most_probable)
+    groups = _by_percentage(few or advice.most_probable[: 2 if spaced else 5]).items()
     shown = "; ".join(f"{', '.join(alike)} ({probability})" for probability, alike in groups)
     console.print(f"{'Codes left' if few else 'Most probable'}: {shown}")
     _show_contradictions(console, advice.contradictions)

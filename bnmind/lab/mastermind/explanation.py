@@ -21,6 +21,7 @@ __all__ = [
     "color_probabilities",
     "few_codes",
     "information_of_guesses",
+    "is_estimated",
     "learned_noise",
     "true_replies",
     "winning_probability",
@@ -124,6 +125,13 @@ def few_codes(
 def _as_probable(likely: Sequence[tuple[str, float]], n: int) -> bool:
     """Return whether a code is as probable as the one before it."""
     return n > 0 and likely[n][1] > likely[n - 1][1] * (1 - _ROUNDING)
+
+
+def is_estimated(belief: Posterior) -> bool:
+    """Return whether the probabilities of a belief are estimated from samples of the codes."""
+    from bnmind.mastermind import SampledBelief
+
+    return isinstance(belief, SampledBelief) and belief.listed is None
 
 
 def learned_noise(belief: Posterior) -> float | None:

@@ -85,7 +85,7 @@ def what_if(question: WhatIfQuestion, *, once: bool = True) -> dict[str, Any]:
 
 def describe(question: GuessQuestion) -> dict[str, Any]:
     """Return what a guess of the player's own should tell."""
-    from bnmind.lab.mastermind.explanation import winning_probability
+    from bnmind.lab.mastermind.explanation import is_estimated, winning_probability
     from bnmind.strategies import describe_guess
 
     belief = _belief(question, question.history())
@@ -97,7 +97,7 @@ def describe(question: GuessQuestion) -> dict[str, Any]:
         "information": told.information,
         "chance": probability,
         "words": {
-            "chance": words.chance(probability),
+            "chance": words.chance(probability, estimated=is_estimated(belief)),
             "information": words.told(told.information, belief.entropy()),
         },
     }
@@ -155,7 +155,7 @@ def _words(advice: Advice, chance: float) -> dict[str, str]:
     wrong = advice.contradictions or 0
     return {
         "knowledge": words.knowledge(advice),
-        "chance": f"It {words.chance(chance)}{tells}.",
+        "chance": f"It {words.chance(chance, estimated=advice.possible_codes is None)}{tells}.",
         "information": "" if advice.found else words.told(advice.information, advice.entropy),
         "contradiction": f"The replies contradict each other: at least"
         f" {words.counted(wrong, 'reply is', 'replies are')} wrong."

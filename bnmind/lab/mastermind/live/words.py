@@ -57,12 +57,25 @@ def knowledge(advice: Advice) -> str:
     return f"{counted(advice.possible_codes, 'code')} could be the secret; {likely}."
 
 
-def chance(probability: float) -> str:
+def chance(probability: float, *, estimated: bool = False) -> str:
     """Return the probability that a guess is the code, in words.
 
+    Parameters
+    ----------
+    probability
+        The probability.
+    estimated
+        Whether it is estimated from samples, so that 0 does not mean impossible.
+
+    Examples
+    --------
     >>> chance(0.05), chance(0.0), chance(1.0)
     ('could be the code: 5.0 %', 'cannot be the code', 'is the code')
+    >>> chance(0.0, estimated=True)
+    'is hardly the code'
     """
+    if estimated and (probability <= 0 or probability >= 1):
+        return "is hardly the code" if probability <= 0 else "is very probably the code"
     if probability <= 0:
         return "cannot be the code"
     if probability >= 1:
