@@ -245,3 +245,11 @@ def test_unknown_names_are_refused() -> None:
     with pytest.raises(InvalidModelError, match="4 response models, one for each item, got 1"):
         ItemBank.from_response_models(Q, [Dina(0.1, 0.1)])
     assert QMatrix.of(Q).needs.tolist() == Q
+
+
+def test_choices_count_as_responses_of_their_item() -> None:
+    with pytest.raises(InvalidModelError, match="each text once"):
+        Item("a", choices=(("x", "0"), ("x", "1")))
+    wrong = Item("a", choices=(("x", "0"), ("y", "2")))
+    with pytest.raises(InvalidModelError, match=r"choice y of item a must count as .*: 0, 1"):
+        ItemBank.from_qmatrix([[1], [1]], items=[wrong, "b"])

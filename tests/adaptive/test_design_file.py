@@ -83,6 +83,9 @@ def test_the_example_tests_alike_live_and_simulated() -> None:
             column = BANK.q_matrix[:, BANK.skills.index(skill)]
             assert sum(bool(column[BANK.position(name)]) for name in names) >= 2
     assert made.report.answers is False
+    assert (made.report.during, made.report.examinee) == (False, True)
+    shown = design(report={"during": True, "examinee": False}).report
+    assert (shown.during, shown.examinee) == (True, False)
     assert made.bank.title == "Fractions, eight items"
 
 

@@ -356,6 +356,31 @@ def test_wordings_and_labels_come_from_tables_and_go_everywhere(tmp_path: Path) 
     assert (learned.bank.labels, learned.bank.item("item.1").text) == (bank.labels, "1 + 1 = ?")
 
 
+def test_choices_and_pictures_come_from_tables(tmp_path: Path) -> None:
+    bank = ItemBank.from_qmatrix(Q, items=ITEMS)
+    table = written(
+        tmp_path,
+        "item,choices,key,picture\nitem.1,2/5 | 5/6 | 1;2,5/6,pie.png\n"
+        "Hören,yes; no,b,\nAdding fractions,often=1|never=0,,\n",
+    )
+    bank = describe_bank(bank, items=table)
+    assert [item.choices for item in bank.items] == [
+        (("2/5", "0"), ("5/6", "1"), ("1;2", "0")),
+        (("yes", "0"), ("no", "1")),
+        (("often", "1"), ("never", "0")),
+    ]
+    assert bank.item("item.1").picture == "pie.png"
+    for name in ("bank.json", "bank.xdsl"):
+        write_bank(bank, tmp_path / name)
+        assert read_bank(tmp_path / name).items == bank.items
+    wrong = written(
+        tmp_path, "item,choices,key\nitem.1,a|b,c\nHören,a|b,\nAdding fractions,a|b,2\n"
+    )
+    message = "item.1: expected the key.*got c; the choices of item Hören: expected a key"
+    with pytest.raises(InvalidModelError, match=message):
+        describe_bank(bank, items=wrong)
+
+
 @pytest.mark.parametrize(
     ("items", "message"),
     [

@@ -215,3 +215,13 @@ def test_long_histories_are_pickled_and_forgotten_without_recursion() -> None:
     for name in ("last", "earlier"):
         with pytest.raises(IndexError, match="empty"):
             getattr(empty, name)
+
+
+def test_a_session_goes_on_after_events_kept_elsewhere() -> None:
+    session = Session.start(BANK).answer(NAMES[0], 1).skip(NAMES[1]).undo().change(NAMES[0], 0)
+    again = Session.after_events(session.design, session.events)
+    assert again.state == session.state
+    assert again.posterior == session.posterior
+    assert again.answer(NAMES[1], 1).next_item() == session.answer(NAMES[1], 1).next_item()
+    with pytest.raises(InvalidResponseError):
+        Session.after_events(session.design, [Event(EventKind.UNDO)])

@@ -83,7 +83,7 @@ def _choice_faults(network: Network, items: Sequence[Item]) -> list[str]:
             states = network.variable(item.name).states
             unknown = [text for text, response in item.choices if response not in states]
             problems += [
-                f"the choice {text} of item {item.name} must count as one of its responses,"
+                f"the choice {text} of item {item.name} must count as one of its responses:"
                 f" {', '.join(states)}"
                 for text in unknown[:1]
             ]

@@ -14,6 +14,7 @@ from bnmind._messages import shown
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.item import Item
 from bnmind.adaptive.items.name_match import match_names, names_shown
+from bnmind.adaptive.items.tables.choice_cells import choices_in
 from bnmind.adaptive.items.tables.text_table import TextTable, frame_table, number_of, read_table
 from bnmind.errors import InvalidArgumentError, InvalidModelError
 from bnmind.pgm.formats.reading import ModelFileWarning
@@ -30,6 +31,9 @@ _FIELDS: Mapping[str, str] = {
     **dict.fromkeys(["time", "seconds", "minutes"], "time"),
     **dict.fromkeys(["testlet", "unit"], "testlet"),
     **dict.fromkeys(["enemies", "enemy"], "enemies"),
+    **dict.fromkeys(["picture", "image", "figure"], "picture"),
+    **dict.fromkeys(["choices", "options", "alternatives"], "choices"),
+    **dict.fromkeys(["key", "correct", "solution"], "key"),
 }
 """The field of an item for each name of a column, in lower case."""
 
@@ -53,7 +57,8 @@ def describe_bank(
     items
         A file or a data frame with a row for each item: a column ``item``, or a first column,
         with their names; and any of the columns ``text`` (or ``question``), ``content``,
-        ``cost``, ``time``, ``testlet``, and ``enemies`` (names separated by semicolons).
+        ``cost``, ``time``, ``testlet``, ``enemies`` (names separated by semicolons),
+        ``picture``, and ``choices`` (texts separated by ``|``) with ``key``, the right one.
         Further rows and columns are left out.
     skills
         A file or a data frame with a row for each skill: a column ``skill``, or a first column,
@@ -130,7 +135,10 @@ def _described_items(bank: ItemBank, table: TextTable) -> tuple[Item, ...]:
             columns[field] = table.column(place)
     if not columns:
         raise InvalidModelError(
-            ["expected a column text, content, cost, time, testlet or enemies of the items"]
+            [
+                "expected a column text, content, cost, time, testlet, enemies, picture or choices"
+                " of the items"
+            ]
         )
     problems: list[str] = []
     described = []
@@ -140,6 +148,13 @@ def _described_items(bank: ItemBank, table: TextTable) -> tuple[Item, ...]:
             for field, column in columns.items()
             if row is not None and _text(column[row])
         }
+        key = values.pop("key", "")
+        if "choices" in values:
+            try:
+                values["choices"] = choices_in(values["choices"], key, bank.responses(item.name))
+            except ValueError as fault:
+                del values["choices"]
+                problems.append(f"the choices of item {item.name}: {fault}")
         try:
             described.append(replace(item, **values))
         except InvalidModelError as fault:

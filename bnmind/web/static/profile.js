@@ -4,8 +4,10 @@ import {make, meter, percent} from "./ask.js";
 
 /** Return what a profile shows. */
 export function profileOf(profile) {
-  const parts = [make("div", {class: "gauge"}, meter(profile.known), make("small", {}, profile.words))];
-  if (profile.ability) parts.push(make("p", {class: "why"}, make("strong", {}, "Ability: "), profile.ability.words));
+  // Of an ability, only the estimate means something: its bits depend on the grid.
+  const parts = profile.ability
+    ? [make("p", {class: "why"}, make("strong", {}, "Ability: "), profile.ability.words)]
+    : [make("div", {class: "gauge"}, meter(profile.known), make("small", {}, profile.words))];
   if (profile.skills.length) parts.push(make("ul", {class: "skills"}, ...profile.skills.map(skill)));
   return parts;
 }

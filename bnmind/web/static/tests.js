@@ -173,7 +173,7 @@ async function report(moved) {
         make("p", {}, `${got.name ? `${got.name}, ` : ""}${when(got.last)}. ${given}`),
         make("h3", {}, "What the answers say about your skills"),
         ...profileOf(got.profile),
-        make("p", {class: "hint"}, "The percentages say how probable it is, by your answers, that you have each skill. They are no grades."));
+        got.profile.ability ? "" : make("p", {class: "hint"}, "The percentages say how probable it is, by your answers, that you have each skill. They are no grades."));
     } catch (fault) {
       at("result").replaceChildren(make("p", {class: "notice bad"}, fault.message));
     }

@@ -65,7 +65,7 @@ def profile(session: Session) -> dict[str, Any]:
         ability = {
             "mean": mean,
             "deviation": deviation,
-            "words": f"{mean:.2f} ± {deviation:.2f}, on a scale whose average is near 0.",
+            "words": f"{_signed(mean)} ± {deviation:.2f}, on a scale whose average is near 0.",
         }
     intervals = skill_intervals(session.belief) if session.design.report.parameters else None
     skills = []
@@ -93,6 +93,15 @@ def profile(session: Session) -> dict[str, Any]:
         "words": f"{words.percent(known)} of what there is to learn about the skills is known"
         f" ({now:.2f} of {before:.2f} bits are open).",
     }
+
+
+def _signed(number: float) -> str:
+    """Return a number with a minus sign that is one.
+
+    >>> _signed(-2.204), _signed(0.5)
+    ('−2.20', '0.50')
+    """
+    return f"{number:.2f}".replace("-", "−")
 
 
 def _skill_words(levels: Mapping[str, float], level: str) -> str:

@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sql
@@ -123,10 +124,14 @@ class Store:
             """The address of the database, without its password."""
             if address.get_backend_name() == "sqlite" and address.database:
                 self.place = address.database
+                if not Path(self.place).parent.is_dir():
+                    raise InvalidArgumentError(
+                        f"cannot make the file {self.place}: there is no such folder", url
+                    )
             self._engine = sql.create_engine(address, pool_pre_ping=True)
         except ModuleNotFoundError as fault:
             raise MissingLibraryError(
-                f"this database needs {fault.name}; install it with: pip install {fault.name}",
+                f"this database needs the Python library {fault.name}, which is not installed",
                 fault.name or "",
             ) from fault
         except (ArgumentError, NoSuchModuleError) as fault:
