@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 import socket
+import subprocess
+import sys
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -16,6 +18,7 @@ from bnmind.errors import InvalidArgumentError
 from bnmind.web.base.page import AREAS, STATIC
 from bnmind.web.base.remembered import key_of, port_of, remember_port
 from bnmind.web.server import opened
+from tests.command_line import ROOT
 from tests.web.clients import client
 
 BROWSER = client()
@@ -189,3 +192,20 @@ def test_the_command_says_where_it_is(
     assert re.match(r"bnmind is at http://127\.0\.0\.1:\d+/\nCtrl-C stops it\.\n", said)
     assert visited == [said.split()[3]]
     assert f":{port_of(tmp_path / 'bnmind' / 'web')}/" in visited[0]
+
+
+@pytest.mark.slow
+def test_the_server_loads_little_before_it_answers() -> None:
+    heavy = {
+        "numpy",
+        "sqlalchemy",
+        "networkx",
+        "bnmind.lab",
+        "bnmind.adaptive",
+        "bnmind.mastermind",
+    }
+    script = "import sys, bnmind.web.server, bnmind.web.command; print(*sys.modules)"
+    loaded = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=ROOT
+    ).stdout.split()
+    assert heavy.isdisjoint(loaded)
