@@ -106,5 +106,7 @@ def test_a_field_beside_or_a_missing_one_would_be_noticed() -> None:
 
 def test_every_address_has_a_schema_for_its_answers() -> None:
     open_ended = {f"{one.method} {one.path}" for one in endpoints(SCHEMA) if not one.answer}
-    maps = {"GET /api/watch/strategies", "GET /api/network/models"}
-    assert open_ended == {*maps, "GET /api/teacher/{table}.csv"}
+    assert open_ended == {
+        *("GET /api/watch/strategies", "GET /api/network/models"),
+        "GET /api/teacher/{table}.csv",
+    }
