@@ -32,10 +32,13 @@ _SOON = 0.02
 _LOADING = threading.Lock()
 
 
-def load() -> None:
-    """Import what answers need, in one thread only: imports of two threads may meet half-way."""
+def load(*more: str) -> None:
+    """Import what answers need, in one thread only: imports of two threads may meet half-way.
+
+    ``more`` are modules that only some answers need.
+    """
     with _LOADING:
-        for name in _NEEDED:
+        for name in (*_NEEDED, *more):
             importlib.import_module(name)
 
 

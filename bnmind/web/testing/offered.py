@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from fastapi import HTTPException, Request
 
+from bnmind.web.base.work import load
 from bnmind.web.testing.codes import Attempts
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from bnmind.web.testing.plan import GivenTest
 
 _T = TypeVar("_T")
+
+_NEEDED = tuple(f"bnmind.web.testing.{name}" for name in ("live", "plan", "store", "exports"))
 
 __all__ = ["OfferedTest", "kept", "offered", "offered_demonstration", "offered_test", "same_token"]
 
@@ -65,6 +68,7 @@ class OfferedTest:
         with self._lock:
             if self._live is None:
                 try:
+                    load(*_NEEDED)
                     self._live = self._opened()
                 except ModuleNotFoundError as missing:
                     raise HTTPException(
