@@ -6,7 +6,7 @@ import math
 import tracemalloc
 from collections.abc import Callable, Sequence
 from itertools import combinations
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -133,6 +133,35 @@ def test_trees_beyond_the_limit_are_not_looked_at() -> None:
     assert SharedSearch(RandomizedGreedy(), limit=cells / 100).order(graph) is None
     assert SharedSearch(RandomizedGreedy(), limit=cells / 100).smallest([graph, graph]) is None
     assert SharedSearch(RandomizedGreedy(), limit=10 * cells).order(graph) is not None
+
+
+class _Noted(RandomizedGreedy):
+    """A search that notes its limits of work."""
+
+    noted: ClassVar[list[float]] = []
+
+    def within(self, graph: InteractionGraph, **how: Any) -> tuple[EliminationOrder | None, int]:
+        self.noted.append(how["most"])
+        return super().within(graph, **{**how, "most": 1})
+
+
+@pytest.mark.parametrize(
+    ("times_too_large", "stages"),
+    [(0.5, []), (2.0**7, []), (2.0**12, [3]), (2.0**20, [2]), (2.0**30, [1]), (2.0**50, [0])],
+)
+def test_a_search_stops_early_if_its_tree_stays_far_too_large(
+    times_too_large: float, stages: list[int]
+) -> None:
+    graph = large_graph()
+    cells = MinFill()(graph).total_size
+    _Noted.noted.clear()
+    search = SharedSearch(_Noted(effort=8.0), allowed=cells / times_too_large)
+    order = search.order(graph)
+    assert order is not None
+    # The orders of these searches differ by less than the steps between the cases.
+    assert cells / 4 < order.total_size <= cells
+    works = [shared_search._STAGES[stage][0] for stage in stages]
+    assert _Noted.noted == (works or [8 * MOST_WORK])
 
 
 @pytest.mark.parametrize("n", [400, pytest.param(1000, marks=pytest.mark.slow)])

@@ -94,7 +94,7 @@ class _GroupGraphs:
 def shared_search(query: Query) -> SharedSearch:
     """Return the search for all orders of a plan."""
     most = math.inf if query.may_shrink else query.limits.hopeless_cells
-    return SharedSearch(query.order, most)
+    return SharedSearch(query.order, most, query.limits.most_cells)
 
 
 def planned(

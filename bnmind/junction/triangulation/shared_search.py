@@ -35,6 +35,17 @@ SELDOM_SAVED = 32
 """The ratio that the improvement of a long search on a brief one rarely exceeds."""
 
 
+_STAGES = (
+    (MOST_WORK // 100, 2.0**40),
+    (MOST_WORK // 4, 2.0**24),
+    (MOST_WORK, 2.0**16),
+    (4 * MOST_WORK, 2.0**8),
+)
+"""A search that has done so much work stops if its tree is still so many times too large to run.
+On generated pedigrees and medical networks, longer searches then made the trees at most 2^11, 2^8,
+2^8 and 2^2 times smaller."""
+
+
 @runtime_checkable
 class BoundedFinder(Protocol):
     """A finder whose work has a limit, such as `RandomizedGreedy`, which explains the members."""
@@ -78,6 +89,8 @@ class SharedSearch:
     """The search for orders. Only a `BoundedFinder` has a limit of its work."""
     limit: float = math.inf
     """The number of cells above which a tree is ignored."""
+    allowed: float = math.inf
+    """The number of cells above which a plan is surely too large to run."""
     left: float = field(init=False)
     """The remaining work for searches."""
     quick_work: int = field(init=False, default=0)
@@ -148,15 +161,29 @@ class SharedSearch:
             return self.finder(graph)
         self._compiled |= graph.n > FEW_VERTICES
         start = self._first[1] if self._first and self._first[0] is graph else None
-        order, work = self.finder.within(
-            graph,
-            most=min(share, self.left),
-            limit=self.limit,
-            compiled=self._compiled,
-            start=start,
-        )
-        self.left -= work
-        return order
+        finder = self.finder
+        most = min(share, self.left)
+
+        def searched(work: float) -> EliminationOrder | None:
+            order, done = finder.within(
+                graph, most=work, limit=self.limit, compiled=self._compiled, start=start
+            )
+            self.left -= done
+            return order
+
+        if self.allowed < math.inf and finder.restarts is None:
+            if start is None:
+                start = started(graph, limit=self.limit, compiled=self._compiled)
+                if start.found is not None and start.found.order is None:
+                    return None
+            cells = 0.0 if start.found is None else start.found.total
+            for work, times in _STAGES:
+                if work < most and cells > times * self.allowed:
+                    order = searched(work)
+                    if order is None or order.total_size > times * self.allowed:
+                        return order
+                    cells = order.total_size
+        return searched(min(most, max(0.0, self.left)))
 
     def orders(
         self, graphs: Sequence[InteractionGraph], starts: Sequence[EliminationOrder]
