@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from bnmind.adaptive import (
@@ -39,6 +40,8 @@ def test_the_prior_is_uniform_or_that_of_the_bank_or_of_a_file(tmp_path: Path) -
     path.write_text(PROFILES, encoding="utf-8")
     assert profiles(prior_of(named_prior(str(path)), BANK)) == [0.1, 0.3, 0, 0.6]
     assert profiles(with_prior(BANK, read_prior(path, BANK))) == [0.1, 0.3, 0, 0.6]
+    frame = pd.read_csv(path, sep=None, engine="python")
+    assert profiles(with_prior(BANK, read_prior(frame, BANK))) == [0.1, 0.3, 0, 0.6]
     other = with_prior(BANK, Saturated([0.1, 0.2, 0.3, 0.4]))
     assert profiles(with_prior(BANK, other.hidden_network())) == [0.1, 0.2, 0.3, 0.4]
     assert profiles(prior_of("bank", BANK)) == [0.4, 0.3, 0.2, 0.1]

@@ -13,10 +13,11 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bnmind._argument_kinds import told
 from bnmind._arguments import checked
 from bnmind._messages import first_faults, listed, shown
 from bnmind.adaptive.items.bank import ItemBank
@@ -26,9 +27,12 @@ from bnmind.adaptive.items.skill_distributions import (
     ProfileDistribution,
     Saturated,
 )
-from bnmind.adaptive.items.tables.text_table import number_of, read_table
-from bnmind.errors import InvalidModelError, ModelFileError, TooLargeError
+from bnmind.adaptive.items.tables.text_table import frame_table, number_of, read_table
+from bnmind.errors import InvalidArgumentError, InvalidModelError, ModelFileError, TooLargeError
 from bnmind.pgm import Network, Variable
+
+if TYPE_CHECKING:
+    import pandas
 
 __all__ = [
     "BANK_PRIOR",
@@ -104,14 +108,17 @@ def with_prior(bank: ItemBank, prior: ProfileDistribution | Network | None = Non
 
 
 @checked
-def read_prior(path: str | os.PathLike[str], bank: ItemBank) -> ProfileDistribution:
-    r"""Return the distribution of the skills in a text file.
+def read_prior(
+    path: str | os.PathLike[str] | pandas.DataFrame, bank: ItemBank
+) -> ProfileDistribution:
+    r"""Return the distribution of the skills in a text file or a data frame.
 
     Parameters
     ----------
     path
-        A table with a column for each skill, by its name, and a column ``probability`` or
-        ``count``. Each row is a profile; those without a row have the probability 0.
+        A file or a data frame with a column for each skill, by its name, and a column
+        ``probability`` or ``count``. Each row is a profile; those without a row have the
+        probability 0.
     bank
         The bank that names the skills and their levels.
 
@@ -134,17 +141,24 @@ def read_prior(path: str | os.PathLike[str], bank: ItemBank) -> ProfileDistribut
     return _of_columns(profile_columns(path), bank)
 
 
-def profile_columns(path: str | os.PathLike[str]) -> dict[str, list[str]]:
-    """Return the cells of a file of profiles by the names of its columns."""
-    table = read_table(path)
+def profile_columns(source: str | os.PathLike[str] | pandas.DataFrame) -> dict[str, list[str]]:
+    """Return the cells of a table of profiles by the names of its columns."""
+    if hasattr(source, "columns"):
+        table, path = frame_table(source), "the data frame"
+    elif isinstance(source, str | os.PathLike):
+        table, path = read_table(source), os.fspath(source)
+    else:
+        raise InvalidArgumentError(
+            f"expected profiles in a file or a data frame, got {told(source)}", source
+        )
     header = table.header or ()
     if table.uneven:
-        raise ModelFileError(f"{path}: {table.uneven[0]}", os.fspath(path))
+        raise ModelFileError(f"{path}: {table.uneven[0]}", path)
     if not any(name.lower() in _WEIGHTS for name in header):
         raise ModelFileError(
             f"expected a column for each skill and a column probability or count in {path}, got"
             f" {'no names of columns' if not header else f'the columns {shown(list(header))}'}",
-            os.fspath(path),
+            path,
         )
     return {name: list(map(str, table.column(place))) for place, name in enumerate(header)}
 
