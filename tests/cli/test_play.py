@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -199,3 +200,12 @@ def test_boards_whose_codes_cannot_be_listed_have_hints_from_samples() -> None:
 def test_bad_input(options: list[str], words: list[str]) -> None:
     assert_one_line_error(run("play", *options), *words)
     assert list(Path().iterdir()) == []
+
+
+def test_a_file_with_guesses_after_the_end_is_refused() -> None:
+    _play("1123", "2345")
+    saved = json.loads(SAVE.read_text())
+    secret = _maker().board.format(_maker().secret)
+    for changed in ({"max_guesses": 1}, {"guesses": [secret, "1123"]}):
+        SAVE.write_text(json.dumps(saved | changed))
+        assert_one_line_error(run("play"), "guesses after its end", "--new")

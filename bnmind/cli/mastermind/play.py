@@ -22,7 +22,7 @@ from bnmind.cli.shared.options import (
     Limit,
     Seed,
 )
-from bnmind.errors import BnmindError, InvalidArgumentError, TooLargeError
+from bnmind.errors import BnmindError, InvalidArgumentError, InvalidHistoryError, TooLargeError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -144,6 +144,12 @@ def play(options: PlayOptions) -> None:
         turns=ending.limit,
         prior=prior,
     )
+    found = ending.reveals and maker.secret in setting.guesses
+    if found or len(setting.guesses) > ending.limit:
+        raise InvalidHistoryError(
+            f"the game in {options.save} has guesses after its end; --new begins a new game",
+            str(options.save),
+        )
     console.print(
         f"A code of {counted(board.pegs, 'peg')}, {colors_of(board)}"
         f"{'' if board.repeats else ', none twice'}; noise {channel.name},"

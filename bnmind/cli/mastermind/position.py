@@ -212,7 +212,7 @@ def show_solution(
         console.print(f"The code was {board.format(code)}.", style="bold")
     replies = len(turns) - won
     if replies:
-        were = "was" if sum(false) == 1 else "were"
+        were = "was" if 1 in (sum(false), replies) else "were"
         console.print(f"{sum(false)} of {counted(replies, 'reply', 'replies')} {were} false.")
 
 
