@@ -122,6 +122,11 @@ def test_a_request_that_takes_long_says_so_and_is_canceled(page: Any) -> None:
     page.keyboard.press("Enter")
     page.wait_for_selector("text=You canceled this computation")
     assert page.is_hidden("#waiting")
+    page.goto("/api")
+    page.click(".endpoint summary >> nth=0")
+    page.click('.try[data-path="/api/suggest"] button')
+    page.click("#cancel-all")
+    page.wait_for_selector("text=Canceled; the server has stopped it.")
     page.unroute("**/api/suggest")
 
 

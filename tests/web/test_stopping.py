@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import json
+import os
 import random
+import socket
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
+from pathlib import Path
 
 import pytest
 from fastapi import Request
@@ -20,6 +24,7 @@ from bnmind.web.base.stopping import Stoppable, StoppedError
 from bnmind.web.base.work import GoneError, SlowError, Work
 from bnmind.web.networks.models import Model, Models
 from bnmind.web.networks.network_answers import NetworkQuestion, explain, posterior
+from tests.web.serving import serving
 from tests.web.test_safety import _request, _Visitor
 
 
@@ -170,3 +175,59 @@ def _shares(models: Models, question: NetworkQuestion) -> list[float]:
     answer = posterior(models, question)
     shares = [share for one in answer["variables"] for share in one["posterior"]]
     return [*shares, explain(models, question)["log_probability"]]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="no processor times in /proc")
+def test_a_real_server_stops_computing_when_the_connection_is_closed(tmp_path: Path) -> None:
+    body = json.dumps({"model": {"file": "dense.bif", "text": _dense(140)}}).encode()
+    head = (
+        "POST /api/network/explain HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+        f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+    )
+    with serving(tmp_path) as (address, process):
+        with socket.create_connection(_place(address), timeout=8) as visitor:
+            visitor.sendall(head.encode() + body)
+            with pytest.raises(TimeoutError):  # it would take a minute
+                visitor.recv(1)
+        until = time.monotonic() + 20
+        while _used_in_a_second(process.pid) > 0.1 and time.monotonic() < until:
+            pass
+        assert time.monotonic() < until
+        with socket.create_connection(_place(address), timeout=20) as visitor:
+            visitor.sendall(b"GET /api/network/models HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+            assert b" 200 " in visitor.recv(100)
+
+
+def _dense(n_variables: int) -> str:
+    """Return a network whose variables have three random parents each."""
+    rng = random.Random(1)
+    parts = ["network dense {}"]
+    for i in range(n_variables):
+        parts.append(f"variable v{i} {{ type discrete [ 2 ] {{ a, b }}; }}")
+    for i in range(n_variables):
+        parents = [f"v{j}" for j in sorted(rng.sample(range(i), min(i, 3)))]
+        lines = []
+        for states in itertools.product("ab", repeat=len(parents)):
+            share = rng.random()
+            told = f"({', '.join(states)})" if parents else "table"
+            lines.append(f"{told} {share!r}, {1 - share!r};")
+        given = f" | {', '.join(parents)}" if parents else ""
+        parts.append(f"probability ( v{i}{given} ) {{ {' '.join(lines)} }}")
+    return "\n".join(parts)
+
+
+def _place(address: str) -> tuple[str, int]:
+    return "127.0.0.1", int(address.rpartition(":")[2])
+
+
+def _used_in_a_second(process: int) -> float:
+    """Return the processor time that a process uses during a second, in seconds."""
+    before = _used(process)
+    time.sleep(1)
+    return _used(process) - before
+
+
+def _used(process: int) -> float:
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

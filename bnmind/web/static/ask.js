@@ -48,7 +48,7 @@ const requests = new Set(); // that the page waits for now: when each began, and
 let ticking = null;
 
 /** Register a request that begins; a signal of the page's own ends it, too. */
-function waiting(signal) {
+export function waiting(signal) {
   const controller = new AbortController();
   const one = {begun: performance.now(), canceled: false, cancel() { one.canceled = true; controller.abort(); }};
   const leave = () => controller.abort();

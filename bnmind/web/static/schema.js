@@ -1,5 +1,7 @@
 // "Send" on the page of the API.
 
+import {waiting} from "./ask.js";
+
 for (const form of document.querySelectorAll(".try")) {
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
@@ -14,14 +16,17 @@ for (const form of document.querySelectorAll(".try")) {
     }
     answer.hidden = false;
     answer.textContent = "…";
+    const long = waiting();
     try {
-      const got = await fetch(path, options);
+      const got = await fetch(path, {...options, signal: long.signal});
       const text = await got.text();
       let shown = text;
       try { shown = JSON.stringify(JSON.parse(text), null, 2); } catch { /* as it is */ }
       answer.textContent = `${got.status}\n${shown}`;
     } catch {
-      answer.textContent = "The server does not answer.";
+      answer.textContent = long.canceled() ? "Canceled; the server has stopped it." : "The server does not answer.";
+    } finally {
+      long.end();
     }
   });
 }
