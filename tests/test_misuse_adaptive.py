@@ -290,6 +290,8 @@ def special() -> dict[str, Any]:
         "Responses.from_csv.path": "nowhere.csv",
         "Responses.from_csv.missing": ["?"],
         "Responses.from_csv.ignore": ["a"],
+        "Session.after_events.design": adaptive.Design(BANK),
+        "Session.after_events.events": [],
         "Session.start.path": "nowhere/s.json",
         "Session.start.about": {"who": "me"},
         "Session.load.path": "nowhere/s.json",

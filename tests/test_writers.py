@@ -30,8 +30,14 @@ FEW = ("--evaluations", "2")
 WRITERS = ("bnmind._text_files", "bnmind._temporary_files", "bnmind._file_locks")
 """The modules that may write files; all others leave it to them."""
 
-EXCEPTIONS = {("bnmind.lab.result_files", "savefig"), ("bnmind.lab.reproductions.page", "open")}
-"""Where a figure is saved into memory or opened there."""
+EXCEPTIONS = {
+    ("bnmind.lab.result_files", "savefig"),
+    ("bnmind.lab.reproductions.page", "open"),
+    ("bnmind.web.testing.offered", "mkdtemp"),
+    ("bnmind.web.testing.offered", "rmtree"),
+}
+"""Where a figure is saved into memory or opened there; and the folder of the database of the
+demonstration, which goes with the server."""
 
 ANYWHERE = {
     *("write_text", "write_bytes", "touch", "symlink_to", "hardlink_to", "NamedTemporaryFile"),

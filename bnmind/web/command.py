@@ -10,7 +10,7 @@ import typer
 
 from bnmind.cli.shared.command import with_options
 from bnmind.cli.shared.printable import tell
-from bnmind.errors import BnmindError, MissingLibraryError
+from bnmind.errors import BnmindError, InvalidArgumentError, MissingLibraryError
 from bnmind.web.base.settings import is_loopback
 
 if TYPE_CHECKING:
@@ -96,7 +96,9 @@ class WebOptions:
 def web(options: WebOptions) -> None:
     """Serve the pages."""
     if options.bank is None and (options.design or options.responses or options.codes is not None):
-        raise BnmindError("--design, --responses and --codes need --bank, which names the test")
+        raise InvalidArgumentError(
+            "--design, --responses and --codes need --bank, which names the test", None
+        )
     try:
         from bnmind.web.server import opened, serve
 

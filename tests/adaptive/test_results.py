@@ -19,12 +19,12 @@ from bnmind.adaptive import (
     RandomItem,
     Responses,
     Selector,
+    SimulationOptions,
     SkillBelief,
     fold_numbers,
     replay,
     simulate,
 )
-from bnmind.adaptive.simulation.options import SimulationOptions
 from bnmind.errors import InvalidArgumentError, ResponseTableError, UnknownNameError
 
 Q = [[1, 0], [0, 1], [1, 1], [1, 0], [0, 1]]

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bnmind.lab import CodeMaker, play_game
-from bnmind.lab.mastermind.belief_entropies import belief_entropies
-from bnmind.lab.mastermind.endings import Revealed
+from bnmind.lab import CodeMaker, Revealed, belief_entropies, play_game
 from bnmind.mastermind import Board, Channel
 from bnmind.strategies import STRATEGIES, Knuth
 from tests.web.clients import SMALL, asked, client, refused

@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike
 
 from bnmind._arguments import checked
 from bnmind._messages import first_faults
+from bnmind._values import CheckedValue
 from bnmind.adaptive.beliefs.ability_estimates import has_ability
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.irt import ABILITY, AbilityGrid, irt_bank
@@ -55,7 +56,7 @@ IRT_GRID = AbilityGrid.normal(n_points=61, reach=6.0)
 
 
 @dataclass(frozen=True)
-class IrtModel:
+class IrtModel(CheckedValue):
     """A model of item response theory with one ability."""
 
     about: str

@@ -243,10 +243,10 @@ class Examinees:
         """Return some of the examinees, by position or by a mask."""
         rows = positions(examinees, len(self), "examinees")
         return Examinees(
-            self.items,
-            self.responses[rows],
-            self.skills,
-            self.levels[rows],
+            items=self.items,
+            responses=self.responses[rows],
+            skills=self.skills,
+            levels=self.levels[rows],
             numbers=self.numbers[rows],
         )
 

@@ -10,7 +10,7 @@ import secrets
 from contextlib import suppress
 from pathlib import Path
 
-from bnmind._text_files import create_file
+from bnmind._text_files import create_file, write_file
 from bnmind.errors import FileWriteError
 
 __all__ = ["key_of", "port_of", "remember_port"]
@@ -42,6 +42,6 @@ def port_of(folder: Path) -> int:
 
 def remember_port(folder: Path, port: int) -> None:
     """Remember a port for the next time."""
-    with suppress(OSError):
+    with suppress(OSError, FileWriteError):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        (folder / "port").write_text(str(port), encoding="ascii")
+        write_file(folder / "port", str(port))
