@@ -15,6 +15,7 @@ from bnmind._display.outline import LONGEST, outline
 from bnmind._display.tables import MOST_ROWS, frame_html, table_html, text_html
 from bnmind._values import Value
 from bnmind.adaptive import Design, ItemBank, Session
+from bnmind.lab import CodeMaker
 from bnmind.mastermind import Board, Channel, Reply, TableBelief, Turn
 from bnmind.strategies import Knuth, build_tree
 from tests.examples import PUBLIC, examples_of
@@ -141,6 +142,19 @@ def test_a_bank_a_session_and_beliefs_are_tables() -> None:
     belief = TableBelief.start(Channel.exact(Board(4, 6))).update((1, 2, 3, 4), Reply(4, 0))
     assert repr(belief) == "TableBelief(4x6, exact, 1 turn)"
     assert "<td>1234</td><td>1</td>" in html_of(belief)
+
+
+def test_a_ranking_of_items_is_a_table_and_a_tuple() -> None:
+    bank = ItemBank.from_qmatrix([[1, 0], [1, 1]], guess=0.1, slip=0.1, items=[EVIL, "b"])
+    ranking = Session.start(Design(bank)).rank()
+    assert isinstance(ranking, tuple)
+    assert "2 items by expected information" in html_of(ranking)
+
+
+def test_a_code_maker_is_short() -> None:
+    maker = CodeMaker.from_seed(Channel.false_reply(Board(4, 6), 0.2).revealed(), 1)
+    assert len(repr(maker)) <= LONGEST
+    assert "noise=<array 100>" in repr(maker)
 
 
 def test_a_large_tree_is_short() -> None:

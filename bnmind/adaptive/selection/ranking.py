@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from bnmind._arguments import checked
+from bnmind._display.tables import table_html
 from bnmind._values import CheckedValue
 from bnmind.adaptive.beliefs.belief import SkillBelief
 from bnmind.adaptive.beliefs.skill_response_joints import response_joints
@@ -13,7 +14,7 @@ from bnmind.adaptive.selection.selector import in_bank_order
 from bnmind.adaptive.selection.target_entropy import information_about
 from bnmind.information import Floats
 
-__all__ = ["RankedItem", "rank_items"]
+__all__ = ["RankedItem", "Ranking", "rank_items"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,6 +39,20 @@ class RankedItem(CheckedValue):
     """The probability of each response."""
     allowed: bool = True
     """Whether it may be asked next."""
+
+
+class Ranking(tuple[RankedItem, ...]):
+    """Ranked items, the best first: a tuple that notebooks display as a table."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (row.item, f"{row.information:.4g}", f"{row.expected_entropy:.4g}", row.skill)
+            for row in self
+        ]
+        heads = ("item", "information in bits", "expected entropy", "most about")
+        return table_html(heads, rows, caption=f"{len(self)} items by expected information")
 
 
 @checked
@@ -84,4 +99,4 @@ def rank_items(belief: SkillBelief, items: Sequence[str]) -> tuple[RankedItem, .
             )
         )
     # Nine digits decide, so that rounding does not; ties keep their order.
-    return tuple(sorted(rows, key=lambda row: -round(row.information, 9)))
+    return Ranking(sorted(rows, key=lambda row: -round(row.information, 9)))

@@ -18,7 +18,7 @@ from bnmind.adaptive.beliefs.person_fit import AnswerFit, person_fit
 from bnmind.adaptive.beliefs.start import start_belief
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.pilot.pilot_items import selected_pilot
-from bnmind.adaptive.selection.ranking import RankedItem, rank_items
+from bnmind.adaptive.selection.ranking import RankedItem, Ranking, rank_items
 from bnmind.adaptive.selection.selector import Selection
 from bnmind.adaptive.sessions.design import Design, Outlook
 from bnmind.adaptive.sessions.events import Event, EventKind, Replay, SessionState, believed
@@ -397,7 +397,7 @@ class Session(CheckedValue):
         items = [name for name in self.bank.item_names if name not in self.state.responses]
         if not items:
             return ()
-        return tuple(
+        return Ranking(
             dataclasses.replace(row, allowed=row.item in self.allowed)
             for row in rank_items(self.belief, items)
         )

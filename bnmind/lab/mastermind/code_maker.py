@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from bnmind._arguments import check_fields, checked, number_array
+from bnmind._display.outline import outline
 from bnmind._messages import shown
 from bnmind.errors import InvalidArgumentError, InvalidProbabilityError
 from bnmind.information import Floats
@@ -51,6 +52,8 @@ class CodeMaker:
     """The seed of the secret and the luck, if there is one."""
     prior: Prior | None = None
     """The distribution from which the secret was drawn; uniform if None."""
+
+    __repr__ = outline
 
     def __post_init__(self) -> None:
         check_fields(self)

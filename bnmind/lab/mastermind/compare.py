@@ -7,6 +7,7 @@ from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 
 from bnmind._arguments import check_fields, checked
+from bnmind._display.outline import outline
 from bnmind._messages import many
 from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.lab.mastermind.comparison import Comparison, GameRow, Summary
@@ -146,6 +147,8 @@ class Contest:
     match: int = 1
     """The number of games in a match. Within a match the assumed prior learns from the codes of
     the earlier games, if it can (`ClosedFormPrior.observe`); the next match begins afresh."""
+
+    __repr__ = outline
 
     def __post_init__(self) -> None:
         check_fields(self)

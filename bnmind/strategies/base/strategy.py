@@ -15,6 +15,7 @@ from typing import Protocol
 
 import numpy as np
 
+from bnmind._display.outline import outline
 from bnmind.information import information
 from bnmind.mastermind.beliefs.belief import Belief, ExactBelief, Posterior
 from bnmind.mastermind.beliefs.sampled_belief import SampledBelief
@@ -60,6 +61,8 @@ class GuessInfo:
     """The memory of the strategy for its next turn, an immutable value; None if it has none."""
     note: str = ""
     """A remark for the player, such as a warning that the choice is poor; usually empty."""
+
+    __repr__ = outline
 
 
 class Strategy(Protocol):
