@@ -335,7 +335,11 @@ def names_of(tree: ast.Module) -> tuple[set[str], list[str]]:
     """Return the names that a module defines or imports, and those of its ``__all__``."""
     defined = set()
     listed: list[str] = []
-    for node in tree.body:
+    body = list(tree.body)
+    if any(isinstance(node, ast.FunctionDef) and node.name == "__getattr__" for node in body):
+        # Such a module loads its names later, and imports them for type checkers only.
+        body += [inner for node in body if isinstance(node, ast.If) for inner in node.body]
+    for node in body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             defined.add(node.name)
         elif isinstance(node, ast.Import | ast.ImportFrom):
