@@ -49,5 +49,19 @@ def test_what_is_wrong_is_said(here: pathlib.Path) -> None:
         ((bank, answers, answers), "one file of responses"),
         ((bank, bank), "session"),
         ((bank, answers, "--false-alarm", "2"), "false alarms"),
+        ((bank, bank, "--missing", "-9"), "--missing is for a file of responses"),
     ):
         assert_one_line_error(run("calibrate", *arguments), what)
+
+
+def test_the_file_is_read_with_the_options_of_learn(here: pathlib.Path) -> None:
+    file = here / "r.csv"
+    lines = file.read_text().split("\n")
+    lines[0] = "pupil number," + lines[0]
+    lines[1:-1] = [f"{n},{line}" for n, line in enumerate(lines[1:-1])]
+    lines[3] = "2,-9" + lines[3][len("2,0") :]
+    file.write_text("\n".join(lines))
+    options = ("--missing", "-9", "--id-column", "pupil number")
+    command = ("calibrate", str(here / "bank.json"), str(file), "--new", "item_1")
+    assert_one_line_error(run(*command), "--missing -9")
+    assert run_json(*command, *options)["items"][0]["answers"] == 599

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bnmind.cli.adaptive.response_files import read_response_file, say_notes
+from bnmind.cli.adaptive.response_files import (
+    FixedWidth,
+    IdColumn,
+    IgnoredColumns,
+    MissingTexts,
+    read_response_file,
+    say_notes,
+)
 from bnmind.cli.shared.command import with_options
 from bnmind.cli.shared.options import Json, Seed
 from bnmind.cli.shared.places import check_place
@@ -78,6 +85,10 @@ class CalibrateOptions:
             help="The probability that a chart of an item notices drift where there is none.",
         ),
     ] = 0.01
+    missing: MissingTexts = None
+    id_column: IdColumn = None
+    ignore: IgnoredColumns = None
+    fixed_width: FixedWidth = None
     out: Annotated[
         Path | None, typer.Option("--out", metavar="FILE", help="Write the calibrated bank here.")
     ] = None
@@ -100,9 +111,17 @@ def calibrate(options: CalibrateOptions) -> None:
     if any(path.suffix.lower() != ".json" for path in options.tests):
         if len(options.tests) > 1:
             raise BnmindError("expected saved sessions (.json), or one file of responses")
-        responses = read_response_file(options.tests[0], expected=bank.item_names)
+        responses = read_response_file(
+            options.tests[0],
+            expected=bank.item_names,
+            missing=options.missing,
+            id_column=options.id_column,
+            ignore=options.ignore,
+            fixed_width=options.fixed_width,
+        )
         say_notes(responses)
     else:
+        _check_no_table(options)
         tests = working("reading tests", lambda _: read_answers(options.tests, bank))
         responses, asked, new = tests.responses, tests.asked, new or tests.pilot
     if options.out is not None and not new:
@@ -138,6 +157,18 @@ def calibrate(options: CalibrateOptions) -> None:
         tell_json(_as_json(bank, found, drift, responses))
     else:
         _show(bank, found, drift, responses, options)
+
+
+def _check_no_table(options: CalibrateOptions) -> None:
+    """Raise BnmindError if options for a table of responses are given with sessions."""
+    given = {
+        "--missing": options.missing,
+        "--id-column": options.id_column,
+        "--ignore": options.ignore,
+        "--fixed-width": options.fixed_width,
+    }
+    if named := [name for name, value in given.items() if value is not None]:
+        raise BnmindError(f"{named[0]} is for a file of responses; the tests are saved sessions")
 
 
 def _as_json(
