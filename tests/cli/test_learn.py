@@ -150,6 +150,8 @@ def test_skills_may_depend_on_each_other_as_in_a_network() -> None:
     assert [v.name for v in read_bank("bank.json").hidden] == ["add", "carry"]
     again = run_json(*FILES, "--skills", "skills.xdsl")
     assert again["log_likelihood"] == pytest.approx(found.log_likelihood)
+    again = run_json(*FILES, "--skills", "bank.json", "--out", "second.json")
+    assert again["log_likelihood"] == pytest.approx(found.log_likelihood)
     Path("wrong.bif").write_text(Path("skills.bif").read_text().replace("carry", "cary"))
     assert_one_line_error(run(*FILES, "--skills", "wrong.bif"), "carry; did you mean cary?")
     assert_one_line_error(run(*FILES, "--skills", "none.bif"), "none.bif")

@@ -107,9 +107,10 @@ def skills_of(name: str | None) -> ProfileDistribution | Network | None:
     if name is None:
         return None
     if _is_network(name):
+        from bnmind.adaptive import read_bank
         from bnmind.pgm.files import read_network
 
-        return read_network(name)
+        return read_bank(name).hidden_network() if _is_bank(name) else read_network(name)
     name = skills_name(name)
     if name.startswith(_HIERARCHY):
         return _hierarchy(name.removeprefix(_HIERARCHY))
@@ -121,6 +122,15 @@ def _is_network(name: str) -> bool:
     from bnmind.pgm.files import NETWORK_SUFFIXES
 
     return name.lower().endswith(NETWORK_SUFFIXES)
+
+
+def _is_bank(name: str) -> bool:
+    """Return whether a file is that of a bank, not of a network alone."""
+    path = Path(name)
+    if path.suffix.lower() != ".json" or not path.is_file():
+        return False
+    with path.open(encoding="utf-8", errors="replace") as file:
+        return '"bnmind-bank"' in file.read(200)
 
 
 def _hierarchy(text: str) -> ProfileDistribution:
