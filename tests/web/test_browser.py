@@ -38,7 +38,7 @@ def page(request: pytest.FixtureRequest, address: str) -> Iterator[Any]:
     with playwright.sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=CHROMIUM, args=list(OPTIONS))
         opened = browser.new_page(viewport={"width": width, "height": height}, base_url=address)
-        opened.set_default_timeout(15_000)
+        opened.set_default_timeout(45_000)  # machines of tests are busy
         opened.on("console", lambda said: faults.append(said.text))
         opened.on("pageerror", lambda fault: faults.append(str(fault)))
         opened.on(

@@ -21,7 +21,7 @@ def test_games_and_evidence_outlive_the_server(tmp_path: Path) -> None:
     with playwright.sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=CHROMIUM, args=list(OPTIONS))
         visitor = browser.new_context()
-        visitor.set_default_timeout(30_000)
+        visitor.set_default_timeout(45_000)
         with serving(tmp_path) as (address, process):
             play, assist, network = (visitor.new_page() for _ in range(3))
             play.goto(f"{address}/play")

@@ -56,11 +56,8 @@ class Stoppable(Generic[_T]):
         StoppedError
             If the work was stopped.
         """
-        with self._lock:
-            if not self._is_wanted:
-                raise StoppedError
-            self._thread = threading.get_ident()
         try:
+            self._enter()
             try:
                 return self._function()
             finally:
@@ -90,6 +87,12 @@ class Stoppable(Generic[_T]):
                 return False
             self._thread = None  # once only: a second one might meet the cleaning up
             return True
+
+    def _enter(self) -> None:
+        with self._lock:
+            if not self._is_wanted:
+                raise StoppedError
+            self._thread = threading.get_ident()
 
     def _leave(self) -> None:
         """Be out of reach, also of an interruption that is on its way."""
