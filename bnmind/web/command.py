@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["WEB_HELP", "web"]
 
-WEB_HELP = """Serve pages on which to play Mastermind and to get help in a game, and a JSON API.
+WEB_HELP = """Serve pages to play Mastermind, ask networks and take tests, and a JSON API.
 
 The command prints the address to open in a browser, and serves until Ctrl-C. Pages load nothing
 from the internet. By default only this machine can reach them. With another --host, other machines

@@ -13,6 +13,7 @@ from typing import Any
 from fastapi import HTTPException
 
 from bnmind.adaptive import Event, Session, SkillBelief, start_belief
+from bnmind.adaptive.beliefs.profile_space import n_profiles
 from bnmind.web.testing import reports
 from bnmind.web.testing.codes import new_code
 from bnmind.web.testing.plan import GivenTest
@@ -20,8 +21,11 @@ from bnmind.web.testing.store import Sitting, Standing, Store, TakenError
 
 __all__ = ["LiveTests", "now"]
 
-_REMEMBERED = 256
+_MOST_REMEMBERED, _LEAST_REMEMBERED = 256, 32
 """Sessions whose beliefs stay in memory; those of others are computed again from the events."""
+
+_REMEMBERED_PROFILES = 2**21
+"""The profiles in the tables of all beliefs that stay in memory: 16 MB."""
 
 
 def now() -> datetime:
@@ -63,6 +67,8 @@ class LiveTests:
         self._key = given.key
         self._rest = timedelta(days=days)
         self._clock = clock
+        fitting = _REMEMBERED_PROFILES // n_profiles(given.bank)
+        self._remembered = max(_LEAST_REMEMBERED, min(_MOST_REMEMBERED, fitting))
         self._prior: SkillBelief | None = None
         self._lock = threading.RLock()
         self._known: OrderedDict[int, tuple[int, Session]] = OrderedDict()
@@ -310,7 +316,7 @@ class LiveTests:
         with self._lock:
             self._known[session_id] = (number, session)
             self._known.move_to_end(session_id)
-            while len(self._known) > _REMEMBERED:
+            while len(self._known) > self._remembered:
                 self._known.popitem(last=False)
 
     def _shown(self, key: str) -> Session:
