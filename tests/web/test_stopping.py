@@ -8,6 +8,8 @@ import json
 import os
 import random
 import socket
+import subprocess
+import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -75,6 +77,31 @@ def test_stopping_at_the_end_harms_nothing_that_follows() -> None:
             with suppress(StoppedError):
                 assert future.result(10) == sum(range(20_000))
             assert threads.submit(sum, [1, 2]).result(10) == 3
+
+
+LEFT = """
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from bnmind.web.base.stopping import Stoppable
+
+with ThreadPoolExecutor(1) as threads:
+    for number in range(100):
+        work = Stoppable(lambda: sum(range(5000)))
+        future = threads.submit(work)
+        if number % 2:
+            work.stop()
+        future.exception()
+sys.setprofile(lambda *_: None)
+print([(lambda n: n)(n) for n in range(3)])
+"""
+
+
+def test_work_leaves_no_mark_in_the_interpreter() -> None:
+    """An exception that was taken back once let profiled code run in place forever."""
+    done = subprocess.run(
+        [sys.executable, "-c", LEFT], timeout=60, check=True, capture_output=True, text=True
+    )
+    assert done.stdout == "[0, 1, 2]\n"
 
 
 def test_compiling_is_not_interrupted() -> None:
