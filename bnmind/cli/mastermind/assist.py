@@ -219,7 +219,8 @@ def _require_same(options: AssistOptions, saved: SavedGame) -> None:
     }
     for option, (requested, stored) in asked.items():
         if requested is not None and requested != stored:
+            typed = f"; typed in the game, noise {requested} changes it" * (option == "--noise")
             raise BnmindError(
                 f"expected {option} {stored} of the game saved in {options.save}, got {requested}; "
-                f"--new begins a new game, --save names another file"
+                f"--new begins a new game, --save names another file{typed}"
             )
