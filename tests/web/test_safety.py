@@ -13,6 +13,7 @@ from fastapi import Request
 
 from bnmind.web.base.safety import POLICY, TOKEN_COOKIE
 from bnmind.web.base.settings import WebSettings, is_loopback
+from bnmind.web.base.stopping import StoppedError
 from bnmind.web.base.work import BusyError, GoneError, SlowError, Work
 from tests.web.clients import SMALL, client, refused
 
@@ -190,7 +191,12 @@ def test_nothing_is_computed_for_those_who_left() -> None:
 
 
 @pytest.mark.parametrize(
-    ("fault", "status", "words"), [(BusyError, 503, "Try again"), (SlowError, 503, "20 seconds")]
+    ("fault", "status", "words"),
+    [
+        (BusyError, 503, "Try again"),
+        (SlowError, 503, "20 seconds"),
+        (StoppedError, 503, "about to stop"),
+    ],
 )
 def test_limits_are_told(
     monkeypatch: pytest.MonkeyPatch, fault: type[Exception], status: int, words: str

@@ -11,6 +11,7 @@ from starlette.exceptions import HTTPException
 
 from bnmind.errors import BnmindError
 from bnmind.web.base.page import rendered
+from bnmind.web.base.stopping import StoppedError
 from bnmind.web.base.work import BusyError, GoneError, SlowError
 
 __all__ = ["add_faults"]
@@ -43,6 +44,10 @@ def add_faults(app: FastAPI) -> None:
             f"This took longer than {seconds:g} seconds and was stopped. A smaller board or network"
             " takes less time.",
         )
+
+    @app.exception_handler(StoppedError)
+    async def _(request: Request, fault: StoppedError) -> Response:
+        return _said(503, "Stopped", "The server is about to stop.", wait=2)
 
     @app.exception_handler(GoneError)
     async def _(request: Request, fault: GoneError) -> Response:
