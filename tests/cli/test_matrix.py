@@ -374,7 +374,8 @@ def test_damaged_machine_code(wholes: Mapping[str, Whole], tmp_path: Path) -> No
     shutil.copytree(
         ROOT / "bnmind", tmp_path / "bnmind", ignore=shutil.ignore_patterns("*.pyc", ".*")
     )
-    with CommandServer(tmp_path, environment={"NUMBA_CACHE_DIR": ""}) as its_server:
+    settings = {"NUMBA_CACHE_DIR": "", "NUMBA_OPT": "0"}  # compiles faster
+    with CommandServer(tmp_path, environment=settings) as its_server:
         try_all(its_server, {}, no_change, wholes, tmp_path / "first")
         largest: dict[str, Path] = {}
         for path in sorted(tmp_path.rglob("*.bnk"), key=lambda path: path.stat().st_size):
