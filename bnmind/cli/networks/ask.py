@@ -176,6 +176,13 @@ def ask_about(options: AskOptions) -> None:
         soft_wrap=True,
     )
     console.print(_KEYS, soft_wrap=True)
+    if options.session is None:
+        console.print("Nothing is saved; --session FILE would save each answer.", soft_wrap=True)
+    else:
+        console.print(
+            f"Each answer is saved in {options.session}; the same command resumes the dialogue.",
+            soft_wrap=True,
+        )
     show_belief(console, dialogue)
     _converse(talk)
 
