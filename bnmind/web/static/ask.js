@@ -33,7 +33,8 @@ async function answered(path, question, method, signal) {
   let content = null;
   try {
     content = await answer.json();
-  } catch {
+  } catch (fault) {
+    if (fault.name === "AbortError") throw fault; // the page does not want the answer any more
     throw new Fault("The answer of the server could not be read.");
   }
   if (!answer.ok) {
