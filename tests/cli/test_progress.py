@@ -264,10 +264,16 @@ def test_an_interrupt_on_a_terminal_ends_any_work(name: str, tmp_path: Path) -> 
 
 
 @pytest.mark.slow
-def test_leaving_a_game_on_a_terminal_prints_the_code(tmp_path: Path) -> None:
+def test_leaving_a_game_on_a_terminal_keeps_it_and_giving_up_prints_the_code(
+    tmp_path: Path,
+) -> None:
     dialogue = [(b"Guess 1: ", b"1123\n"), (b"Guess 2: ", b"\x03")]
     code, heard = _in_a_terminal(("play", "--seed", "5"), tmp_path, dialogue)
     assert code == 130
+    assert "Saved in bnmind-play.json" in heard
+    assert "2365" not in heard
+    code, heard = _in_a_terminal(("play",), tmp_path, [(b"Guess 2: ", b"q\n")])
+    assert code == 0
     assert "The code was 2365." in heard
     assert "The same game again: --seed 5" in heard
 
