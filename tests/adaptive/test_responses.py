@@ -13,7 +13,16 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from bnmind._messages import MOST_FAULTS
-from bnmind.adaptive import ItemBank, QMatrix, Responses, read_qmatrix
+from bnmind.adaptive import (
+    IRT_MODELS,
+    ItemBank,
+    QMatrix,
+    Responses,
+    classify,
+    learn,
+    learn_irt,
+    read_qmatrix,
+)
 from bnmind.errors import (
     InvalidArgumentError,
     InvalidModelError,
@@ -87,7 +96,6 @@ def test_every_fault_is_named_with_row_and_column_at_once() -> None:
         Responses([[1], [-1]], ("x",), ("a", "b"))  # type: ignore[arg-type]
     refused([[1, -2], [0.5, 1]], "row 2, column item_1, got 0.5")
     refused([[1, -2], [0, 1]], "row 1, column item_2, got -2")
-    refused([[1, -1], [0, -1]], "column item_2 has no responses")
     refused([1, 0], "shape (2,)")
     refused(np.zeros((0, 3)), "need examinees and items, got 0 and 3")
     twice = pd.DataFrame([[1, 0]], columns=["x", "x"])
@@ -256,3 +264,15 @@ def test_grades_in_place_of_right_and_wrong_name_the_model_for_steps() -> None:
     with pytest.raises(ResponseTableError) as fault:
         Responses.of(np.where(codes > 1, 9, codes), items=["item_1", "item_2"]).for_bank(bank)
     assert "sequential" not in str(fault.value)
+
+
+def test_items_that_nobody_was_asked_are_classified_but_not_learned() -> None:
+    bank = ItemBank.from_qmatrix([[1, 0], [0, 1], [1, 1]], guess=0.2, slip=0.1)
+    asked = Responses([[1, -1, 0], [0, -1, -1], [1, -1, 1]], bank.item_names)  # type: ignore[arg-type]
+    without = ItemBank.from_qmatrix([[1, 0], [1, 1]], guess=0.2, slip=0.1)
+    found, expected = classify(bank, asked), classify(without, asked.codes[:, [0, 2]])
+    np.testing.assert_allclose(found.marginals, expected.marginals)
+    with pytest.raises(ResponseTableError, match="column item_2 has no responses"):
+        learn(asked, bank)
+    with pytest.raises(ResponseTableError, match="column item_2 has no responses"):
+        learn_irt(asked, IRT_MODELS["2PL"])

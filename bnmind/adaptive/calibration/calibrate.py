@@ -34,7 +34,7 @@ from numpy.typing import ArrayLike
 
 from bnmind._arguments import checked
 from bnmind._blas_threads import one_blas_thread
-from bnmind._values import CheckedValue, made
+from bnmind._values import CheckedValue
 from bnmind.adaptive.beliefs.start import start_belief
 from bnmind.adaptive.calibration.earlier_answers import earlier_counts, together
 from bnmind.adaptive.items.bank import ItemBank
@@ -194,10 +194,7 @@ def _columns(responses: Responses, bank: ItemBank) -> Responses:
     if len(wrong):
         row, place = wrong[0].tolist()
         bank.response(bank.item_names[place], int(codes[row, place]))  # raises, and names it
-    codes.setflags(write=False)
-    # Items that nobody answered are all right here.
-    return made(
-        Responses,
+    return Responses(
         codes=codes,
         items=bank.item_names,
         examinees=responses.examinees,

@@ -54,7 +54,9 @@ def learning_inputs(
     else:
         q, data = _with_equal_names(q, data)
         bank = bank_to_learn(q, gate, skills, _numbers_of_responses(q, data))
-    return bank, data.for_bank(bank)
+    data = data.for_bank(bank)
+    data.require_answers()
+    return bank, data
 
 
 def _numbers_of_responses(q: QMatrix, data: Responses) -> dict[str, int]:

@@ -277,6 +277,7 @@ def learn_irt(
     4
     """
     data = Responses.of(responses)
+    data.require_answers()
     start = irt_start(data, model, grid=grid)
     return learn(
         data,

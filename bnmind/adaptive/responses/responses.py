@@ -63,8 +63,8 @@ class Responses(CheckedValue):
     Raises
     ------
     ResponseTableError
-        If a code is out of range, a name is repeated, or an examinee or an item has no
-        response at all. All faults are reported at once, with rows and columns.
+        If a code is out of range, a name is repeated, or an examinee has no response at all. All
+        faults are reported at once, with rows and columns.
 
     Examples
     --------
@@ -252,6 +252,20 @@ class Responses(CheckedValue):
         """The number of missing responses."""
         return int(np.sum(self.codes == MISSING))
 
+    def require_answers(self) -> None:
+        """Raise if an item has no responses, so that nothing can be learned about it.
+
+        Raises
+        ------
+        ResponseTableError
+            If a column is empty.
+        """
+        empty = np.flatnonzero(~(self.codes != MISSING).any(axis=0)).tolist()
+        if empty:
+            raise ResponseTableError(
+                [f"column {self.items[one]} has no responses" for one in empty]
+            )
+
     @cached_property
     def patterns(self) -> tuple[NDArray[np.signedinteger[Any]], NDArray[np.intp], NDArray[np.intp]]:
         """The distinct rows, the number of each examinee's row, and the count of each row."""
@@ -429,5 +443,3 @@ def _faults(codes: NDArray[Any], items: Sequence[str], examinees: Sequence[str])
     is_given = codes != MISSING
     for row in np.flatnonzero(~is_given.any(axis=1))[:MOST_FAULTS].tolist():
         yield f"row {row + 1}, of examinee {examinees[row]}, has no responses"
-    for column in np.flatnonzero(~is_given.any(axis=0))[:MOST_FAULTS].tolist():
-        yield f"column {items[column]} has no responses"
