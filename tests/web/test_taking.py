@@ -235,11 +235,20 @@ def test_many_wrong_codes_are_slowed_down(tmp_path: Path) -> None:
         assert "minute" in refused(browser, "/api/tests", {"code": "ABCDEFGH"}, 429)
 
 
+def test_no_address_fills_the_database_with_new_tests(tmp_path: Path) -> None:
+    tests = offer(tmp_path)
+    tests.begun = Attempts(2)
+    with visiting(tests) as browser:
+        for _ in range(2):
+            asked(browser, "/api/tests", {"name": "Ann"})
+        assert "minute" in refused(browser, "/api/tests", {"name": "Ann"}, 429)
+
+
 def test_attempts_are_forgotten_in_time() -> None:
     now = 0.0
     attempts = Attempts(2, seconds=60, clock=lambda: now)
-    attempts.note_wrong("a")
-    attempts.note_wrong("a")
+    attempts.note("a")
+    attempts.note("a")
     assert not attempts.may_try("a")
     assert attempts.may_try("b")
     now = 61.0

@@ -32,12 +32,12 @@ def tidy_code(text: str) -> str:
 
 
 class Attempts:
-    """Wrong codes by the address that they came from, to slow down who tries many.
+    """Attempts, such as wrong codes, by their address, to slow down who makes many.
 
     Parameters
     ----------
     most
-        How many wrong codes an address may send in the time.
+        How many attempts of an address are noted in the time before it must wait.
     seconds
         The time.
     clock
@@ -50,19 +50,19 @@ class Attempts:
         self._most = most
         self._seconds = seconds
         self._clock = clock
-        self._wrong: OrderedDict[str, list[float]] = OrderedDict()
+        self._noted: OrderedDict[str, list[float]] = OrderedDict()
 
     def may_try(self, address: str) -> bool:
-        """Return whether an address may try a code now."""
+        """Return whether an address may try now."""
         return len(self._recent(address)) < self._most
 
-    def note_wrong(self, address: str) -> None:
-        """Note that an address has sent a wrong code."""
-        self._wrong[address] = [*self._recent(address), self._clock()]
-        self._wrong.move_to_end(address)
-        while len(self._wrong) > 1000:
-            self._wrong.popitem(last=False)
+    def note(self, address: str) -> None:
+        """Note an attempt of an address, such as a wrong code."""
+        self._noted[address] = [*self._recent(address), self._clock()]
+        self._noted.move_to_end(address)
+        while len(self._noted) > 1000:
+            self._noted.popitem(last=False)
 
     def _recent(self, address: str) -> list[float]:
         since = self._clock() - self._seconds
-        return [at for at in self._wrong.get(address, []) if at > since]
+        return [at for at in self._noted.get(address, []) if at > since]

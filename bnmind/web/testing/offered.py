@@ -24,6 +24,9 @@ _T = TypeVar("_T")
 
 _NEEDED = tuple(f"bnmind.web.testing.{name}" for name in ("live", "plan", "store", "exports"))
 
+_MOST_BEGUN = 600
+"""The tests that one address may begin in a minute without access codes."""
+
 __all__ = ["OfferedTest", "kept", "offered", "offered_demonstration", "offered_test", "same_token"]
 
 
@@ -56,6 +59,9 @@ class OfferedTest:
         self.needs_code = needs_code
         self.is_demonstration = is_demonstration
         self.attempts = Attempts()
+        """Wrong access codes."""
+        self.begun = Attempts(_MOST_BEGUN)
+        """Tests that were begun without a code."""
         self.token = token or secrets.token_urlsafe(24)
         """The secret of the teacher."""
         self._opened = opened

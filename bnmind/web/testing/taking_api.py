@@ -76,6 +76,11 @@ async def begin(entry: Entry, request: Request) -> dict[str, Any]:
     if not offer.attempts.may_try(address):
         raise HTTPException(429, "There were many wrong access codes. Try again in a minute.")
 
+    if not entry.code and not offer.needs_code:
+        if not offer.begun.may_try(address):
+            raise HTTPException(429, "Many tests were begun from here. Try again in a minute.")
+        offer.begun.note(address)
+
     def work() -> dict[str, Any]:
         return offer.live().begin(tidy_code(entry.code), entry.name)
 
@@ -83,7 +88,7 @@ async def begin(entry: Entry, request: Request) -> dict[str, Any]:
         return await work_of(request).run(request, kept(work))
     except HTTPException as refusal:
         if refusal.status_code == 404:
-            offer.attempts.note_wrong(address)
+            offer.attempts.note(address)
         raise
 
 
