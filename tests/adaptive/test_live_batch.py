@@ -33,11 +33,13 @@ from bnmind.adaptive import (
     ItemBank,
     Loss,
     MaximalItems,
+    MinimalEntropy,
     Progress,
     Rule,
     Session,
     SimulationOptions,
     SkillBelief,
+    SkillsDecided,
     Stage,
     Testlets,
     irt_bank,
@@ -48,7 +50,8 @@ from bnmind.adaptive import (
     stopper_by_names,
 )
 from bnmind.adaptive.selection.luck import generator_of
-from bnmind.errors import BnmindError
+from bnmind.errors import BnmindError, InvalidModelError
+from bnmind.pgm import Network, TabularCPD, Variable
 from tests.banks import banks
 
 
@@ -325,3 +328,21 @@ def test_so_does_each_stopper_of_the_command_line(name: str) -> None:
         return AnyOf((stopper_by_names([f"{name}:{number}"]), MaximalItems(4)))  # type: ignore[arg-type]
 
     _check(_any_selector, make)
+
+
+def test_a_skill_that_cannot_be_decided_is_named_though_another_is_undecided() -> None:
+    first, second = Variable("first", ("0", "1")), Variable("second", ("0", "1", "2"))
+    network = Network(
+        (
+            TabularCPD(first, (), np.array([0.5, 0.5])),
+            TabularCPD(second, (), np.array([0.5, 0.3, 0.2])),
+            TabularCPD(Variable("a", ("0", "1")), (first,), np.array([[0.8, 0.2], [0.2, 0.8]])),
+            TabularCPD(
+                Variable("b", ("0", "1")), (second,), np.array([[0.8, 0.5, 0.2], [0.2, 0.5, 0.8]])
+            ),
+        )
+    )
+    bank = ItemBank.from_network(network, skills=["first", "second"], items=["a", "b"])
+    design = Design(bank, MinimalEntropy(), SkillsDecided(skills=("first", "second")))
+    with pytest.raises(InvalidModelError, match="two levels of second"):
+        _ = Session.start(design).stop_reason

@@ -70,11 +70,12 @@ class SkillsDecided:
     def stop(self, progress: Progress) -> str:
         """Return the reason to stop, or an empty text."""
         bank = progress.bank
-        decided = all(
+        # A list: a skill that cannot be decided is named even if another one is undecided.
+        decided = [
             self._decides(bank, skill, progress.belief.marginal(skill))
             for skill in self.skills or bank.skills
-        )
-        return self._reason if decided else ""
+        ]
+        return self._reason if all(decided) else ""
 
     @checked
     def stop_batch(self, progress: BatchProgress) -> Reasons:
