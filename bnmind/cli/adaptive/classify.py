@@ -18,6 +18,7 @@ from bnmind.cli.adaptive.response_files import (
     IdColumn,
     IgnoredColumns,
     MissingTexts,
+    ResponseFile,
     read_response_file,
     say_notes,
 )
@@ -62,13 +63,7 @@ class ClassifyOptions:
     """The options of the command."""
 
     bank: Annotated[Path, typer.Argument(metavar="BANK", help="The file of the item bank.")]
-    responses: Annotated[
-        Path,
-        typer.Argument(
-            metavar="RESPONSES",
-            help="The file of the responses, a row for each examinee: CSV, Excel, SPSS, …",
-        ),
-    ]
+    responses: ResponseFile
     out: Annotated[
         Path | None,
         typer.Option("--out", metavar="FILE", help="The CSV file for the classification."),

@@ -28,6 +28,8 @@ from bnmind.cli.adaptive.response_files import (
     IdColumn,
     IgnoredColumns,
     MissingTexts,
+    QMatrixFile,
+    ResponseFile,
     read_response_file,
     say_notes,
 )
@@ -77,17 +79,8 @@ _ITEMS_SHOWN = 60
 class JudgeOptions:
     """The options of the command."""
 
-    responses: Annotated[
-        Path,
-        typer.Argument(
-            metavar="RESPONSES",
-            help="The file of the responses, a row for each examinee: CSV, Excel, SPSS, …",
-        ),
-    ]
-    qmatrix: Annotated[
-        Path | None,
-        typer.Option("--qmatrix", metavar="FILE", help="The Q-matrix, as CSV."),
-    ] = None
+    responses: ResponseFile
+    qmatrix: QMatrixFile = None
     bank: Annotated[
         Path | None,
         typer.Option("--bank", metavar="FILE", help="A bank, instead of a Q-matrix."),

@@ -34,6 +34,8 @@ from bnmind.cli.adaptive.response_files import (
     IdColumn,
     IgnoredColumns,
     MissingTexts,
+    QMatrixFile,
+    ResponseFile,
     read_response_file,
     say_notes,
 )
@@ -90,17 +92,8 @@ LearnCommand = command_with_members(
 class LearnOptions:
     """The options of the command."""
 
-    responses: Annotated[
-        Path,
-        typer.Argument(
-            metavar="RESPONSES",
-            help="The file of the responses, a row for each examinee: CSV, Excel, SPSS, …",
-        ),
-    ]
-    qmatrix: Annotated[
-        Path | None,
-        typer.Option("--qmatrix", metavar="FILE", help="The Q-matrix, as CSV."),
-    ] = None
+    responses: ResponseFile
+    qmatrix: QMatrixFile = None
     bank: Annotated[
         Path | None,
         typer.Option("--bank", metavar="FILE", help="A bank to learn anew, instead of a Q-matrix."),

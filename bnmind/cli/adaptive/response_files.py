@@ -20,10 +20,22 @@ __all__ = [
     "IdColumn",
     "IgnoredColumns",
     "MissingTexts",
+    "QMatrixFile",
+    "ResponseFile",
     "read_response_file",
     "say_notes",
 ]
 
+ResponseFile: TypeAlias = Annotated[
+    Path,
+    typer.Argument(
+        metavar="RESPONSES",
+        help="The file of the responses, a row for each examinee: CSV, Excel, SPSS, …",
+    ),
+]
+QMatrixFile: TypeAlias = Annotated[
+    Path | None, typer.Option("--qmatrix", metavar="FILE", help="The Q-matrix, as CSV.")
+]
 MissingTexts: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(

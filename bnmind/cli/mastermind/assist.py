@@ -21,6 +21,10 @@ from bnmind.cli.shared.options import (
     History,
     Limit,
     Player,
+    SavedColors,
+    SavedNoRepeats,
+    SavedPegs,
+    SavedPrior,
     Seed,
 )
 from bnmind.cli.shared.work import working
@@ -77,34 +81,11 @@ class AssistOptions:
             "[default: exact, or as saved]",
         ),
     ] = None
-    prior: Annotated[
-        str | None,
-        typer.Option(
-            "--prior",
-            metavar="PRIOR",
-            help="How the code-maker chooses codes; see below. [default: uniform, or as saved]",
-        ),
-    ] = None
+    prior: SavedPrior = None
     max_guesses: Limit = None
-    pegs: Annotated[
-        int | None,
-        typer.Option("--pegs", help=f"Positions of a code. [default: {DEFAULT_PEGS}, or as saved]"),
-    ] = None
-    colors: Annotated[
-        int | None,
-        typer.Option(
-            "--colors",
-            help=f"Colors that a peg can have. [default: {DEFAULT_COLORS}, or as saved]",
-        ),
-    ] = None
-    no_repeats: Annotated[
-        bool | None,
-        typer.Option(
-            "--no-repeats/--repeats",
-            help="Whether a color may occur twice. [default: it may, or as saved]",
-            show_default=False,
-        ),
-    ] = None
+    pegs: SavedPegs = None
+    colors: SavedColors = None
+    no_repeats: SavedNoRepeats = None
     explain: Explained = False
     seed: Seed = None
 

@@ -20,6 +20,10 @@ from bnmind.cli.shared.options import (
     DEFAULT_PEGS,
     Explained,
     Limit,
+    SavedColors,
+    SavedNoRepeats,
+    SavedPegs,
+    SavedPrior,
     Seed,
 )
 from bnmind.errors import BnmindError, InvalidArgumentError, InvalidHistoryError, TooLargeError
@@ -76,14 +80,7 @@ class PlayOptions:
             f"[default: {DEFAULT_NOISE}, or as saved]",
         ),
     ] = None
-    prior: Annotated[
-        str | None,
-        typer.Option(
-            "--prior",
-            metavar="PRIOR",
-            help="How the code-maker chooses codes; see below. [default: uniform, or as saved]",
-        ),
-    ] = None
+    prior: SavedPrior = None
     ending: Annotated[
         str | None,
         typer.Option(
@@ -94,25 +91,9 @@ class PlayOptions:
         ),
     ] = None
     max_guesses: Limit = None
-    pegs: Annotated[
-        int | None,
-        typer.Option("--pegs", help=f"Positions of a code. [default: {DEFAULT_PEGS}, or as saved]"),
-    ] = None
-    colors: Annotated[
-        int | None,
-        typer.Option(
-            "--colors",
-            help=f"Colors that a peg can have. [default: {DEFAULT_COLORS}, or as saved]",
-        ),
-    ] = None
-    no_repeats: Annotated[
-        bool | None,
-        typer.Option(
-            "--no-repeats/--repeats",
-            help="Whether a color may occur twice. [default: it may, or as saved]",
-            show_default=False,
-        ),
-    ] = None
+    pegs: SavedPegs = None
+    colors: SavedColors = None
+    no_repeats: SavedNoRepeats = None
     explain: Explained = False
     seed: Seed = None
 

@@ -21,6 +21,10 @@ __all__ = [
     "Normalize",
     "Pegs",
     "Player",
+    "SavedColors",
+    "SavedNoRepeats",
+    "SavedPegs",
+    "SavedPrior",
     "Seed",
     "Workers",
 ]
@@ -37,6 +41,32 @@ NoRepeats: TypeAlias = Annotated[
     typer.Option(
         "--no-repeats/--repeats",
         help="Whether a color may occur twice, in codes and in guesses. [default: it may]",
+        show_default=False,
+    ),
+]
+SavedPrior: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--prior",
+        metavar="PRIOR",
+        help="How the code-maker chooses codes; see below. [default: uniform, or as saved]",
+    ),
+]
+SavedPegs: TypeAlias = Annotated[
+    int | None,
+    typer.Option("--pegs", help=f"Positions of a code. [default: {DEFAULT_PEGS}, or as saved]"),
+]
+SavedColors: TypeAlias = Annotated[
+    int | None,
+    typer.Option(
+        "--colors", help=f"Colors that a peg can have. [default: {DEFAULT_COLORS}, or as saved]"
+    ),
+]
+SavedNoRepeats: TypeAlias = Annotated[
+    bool | None,
+    typer.Option(
+        "--no-repeats/--repeats",
+        help="Whether a color may occur twice. [default: it may, or as saved]",
         show_default=False,
     ),
 ]
