@@ -48,6 +48,10 @@ def test_enter_accepts_the_proposal_which_is_that_of_suggest() -> None:
     assert _turns() == [history, f"{second} 0b2w"]
 
 
+def test_a_misspelt_noise_is_told_of_the_unknown_one() -> None:
+    assert_one_line_error(run("assist", "--noise", "unknwn"), "got 'unknwn'; or unknown")
+
+
 def test_a_reply_in_place_of_a_guess_is_that_to_the_proposal() -> None:
     first = run_json("suggest")["guess"]
     shown = _play("1b1w", "9b9w", "q", "q").stdout

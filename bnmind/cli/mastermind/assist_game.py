@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bnmind.cli.shared.work import Report
+from bnmind.errors import InvalidChannelError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -73,7 +74,14 @@ def channel_of(board: Board, noise: str) -> Channel:
     """Return the channel of a noise; of unknown noise, one of its kind."""
     from bnmind.mastermind import Channel, parse_noise
 
-    return Channel.false_reply(board, 0.2) if noise == UNKNOWN else parse_noise(board, noise)
+    if noise == UNKNOWN:
+        return Channel.false_reply(board, 0.2)
+    try:
+        return parse_noise(board, noise)
+    except InvalidChannelError as fault:
+        if ":" in noise:
+            raise
+        raise InvalidChannelError(f"{fault}; or {UNKNOWN}, which learns it", noise) from fault
 
 
 def replayed(
