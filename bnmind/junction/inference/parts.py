@@ -209,6 +209,9 @@ def program_of(
     )
     registers: dict[int, int | None] = {}
     by_head = {name: i for i, name in enumerate(heads)}
+    alone: dict[str | None, frozenset[int]] = {
+        name: frozenset([i]) for name, i in number.items() if name not in observed
+    }
     for part in parts:
         group = part.group
         members: Sequence[int] = range(len(sources))
@@ -218,7 +221,11 @@ def program_of(
         passing = Passing(_shape(part.tree, number), builder, mine)
         targets = request.query.targets
         for target in range(len(targets)) if group is None else group.targets:
-            scope = model.scope([v.name for v in targets[target]])
+            names = targets[target]
+            if len(names) == 1 and (home := model.lifts[names[0].name].home) in alone:
+                registers[target] = passing.answer(alone[home])
+                continue
+            scope = model.scope([v.name for v in names])
             hidden = frozenset([number[name] for name in scope if name not in observed])
             registers[target] = passing.answer(hidden)
     return builder.build(r for r in registers.values() if r is not None), registers

@@ -12,8 +12,10 @@ operand. Such a barren operand is omitted (Shachter, *Evaluating influence diagr
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from typing import NamedTuple, TypeAlias
 
 from bnmind._values import made
@@ -37,6 +39,9 @@ Variables: TypeAlias = frozenset[int]
 """Some of the variables of a program, by number. These sets are small in any program."""
 
 _NONE: Variables = frozenset()
+
+_AXES = tuple(range(64))
+"""The axes of arrays; NumPy allows no more."""
 
 _MOST_DIRECT = 4
 """The most tables contracted without a recipe, because finding one would take as long."""
@@ -128,7 +133,7 @@ class ProgramBuilder:
             The register, over the variables of ``keep`` that the operands contain, in any
             order; None if the result is one everywhere.
         """
-        key = (tuple(sorted(operands)), keep)
+        key = (tuple(sorted(operands)) if len(operands) > 1 else tuple(operands), keep)
         if key in self._done:
             return self._done[key]
         relevant, heads = list(key[0]), _NONE
@@ -181,11 +186,10 @@ class ProgramBuilder:
         functions = self.functions
         if len(operands) <= _MOST_DIRECT and functions.keys().isdisjoint(operands):
             return self._pairwise(operands, keep)
-        local: dict[int, int] = {}
-        place = local.setdefault
+        local: defaultdict[int, int] = defaultdict(count().__next__)
         shapes = []
         for register in operands:
-            scope = tuple([place(v, len(local)) for v in self.scopes[register]])
+            scope = tuple(map(local.__getitem__, self.scopes[register]))
             child = local[functions[register].child] if register in functions else -1
             shapes.append((scope, child))
         rows = {}
@@ -225,16 +229,22 @@ class ProgramBuilder:
         sizes = self.sizes
         scopes = [self._members[register] for register in tables]
         cells = [self._cells[register] for register in tables]
+        # The variables that are summed out, each with the tables that hold it.
+        gone = [
+            (sizes[v], sum([1 << i for i, scope in enumerate(scopes) if v in scope]))
+            for v in _NONE.union(*scopes) - keep
+        ]
         best: tuple[int, int, int, int] | None = None
         for j, second in enumerate(scopes):
             for i in range(j):
                 first = scopes[i]
                 if first == second:
                     return i, j
-                union = first | second
-                needed = keep.union(*scopes[:i], *scopes[i + 1 : j], *scopes[j + 1 :])
-                growth = math.prod([sizes[v] for v in union & needed]) - cells[i] - cells[j]
-                score = (growth, math.prod([sizes[v] for v in union]), i, j)
+                work = kept = cells[i] * cells[j] // math.prod([sizes[v] for v in first & second])
+                for size, holders in gone:
+                    if not holders & ~(1 << i | 1 << j):
+                        kept //= size
+                score = (kept - cells[i] - cells[j], work, i, j)
                 if best is None or score < best:
                     best = score
         assert best is not None
@@ -245,20 +255,24 @@ class ProgramBuilder:
         own, others = self._members[first], self._members[second]
         if own == others:
             operation, scope = self._products.broadcast(self.scopes[first], self.scopes[second])
-            return self._reduce(self._add(operation, first, second, scope), keep)
-        if not own - others <= keep:
+            cells = operation.cost
+            return self._reduce(self._add(operation, first, second, scope, (cells, own)), keep)
+        union = own | others
+        gone = union - keep
+        summed = own & others & gone
+        if len(summed) < len(gone):
+            # Some are in one table only.
             first = self._reduce(first, keep | others)
-        if not others - own <= keep:
             second = self._reduce(second, keep | own)
         if self._cells[first] < self._cells[second]:
             first, second = second, first
         left, right = self.scopes[first], self.scopes[second]
-        summed = own & others - keep
         if summed:
             operation, scope = self._products.summed(left, right, summed)
         else:
             operation, scope = self._products.broadcast(left, right)
-        return self._add(operation, first, second, scope)
+        known = math.prod(operation.shape), union - gone
+        return self._add(operation, first, second, scope, known)
 
     def _table(self, register: int) -> int:
         """Return a register that holds a table; if this one does not, a step expands it."""
@@ -273,21 +287,44 @@ class ProgramBuilder:
 
     def _reduce(self, register: int, keep: Variables) -> int:
         """Add the step that sums a register to ``keep``, if it has other variables."""
-        if self._members[register] <= keep:
+        members = self._members[register]
+        if members <= keep:
             return register
         scope = self.scopes[register]
-        axes = tuple([axis for axis, v in enumerate(scope) if v not in keep])
+        known = None
+        if len(keep) == 1 and keep <= members:
+            # The answers of single variables are many.
+            rest = tuple(keep)
+            place = scope.index(rest[0])
+            axes = _AXES[:place] + _AXES[place + 1 : len(scope)]
+            known = self.sizes[rest[0]], keep
+        else:
+            axes = tuple([axis for axis, v in enumerate(scope) if v not in keep])
+            rest = tuple([v for v in scope if v in keep])
         cost = self._cells[register]
         operation = self._sums.get((axes, cost))
         if operation is None:
             operation = self._sums[axes, cost] = Sum(axes, cost)
-        return self._add(operation, register, register, [v for v in scope if v in keep])
+        return self._add(operation, register, register, rest, known)
 
-    def _add(self, operation: Operation, left: int, right: int, scope: Iterable[int]) -> int:
-        """Add a step; return the register that it fills."""
-        scope, sizes = tuple(scope), self.sizes
+    def _add(
+        self,
+        operation: Operation,
+        left: int,
+        right: int,
+        scope: Iterable[int],
+        known: tuple[int, Variables] | None = None,
+    ) -> int:
+        """Add a step; return the register that it fills.
+
+        ``known`` holds the cells and the variables of that register, if the caller knows them.
+        """
+        scope = tuple(scope)
+        if known is None:
+            sizes = self.sizes
+            known = math.prod([sizes[v] for v in scope]), frozenset(scope)
         self._steps.append(Step(operation, left, right))
         self.scopes.append(scope)
-        self._members.append(frozenset(scope))
-        self._cells.append(math.prod([sizes[v] for v in scope]))
+        self._cells.append(known[0])
+        self._members.append(known[1])
         return len(self.scopes) - 1

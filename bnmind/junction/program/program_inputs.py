@@ -309,9 +309,10 @@ def answer_of(
     if len(target) == 1 and register is not None and target[0].name not in observed:
         (v,) = target
         lift = model.lifts[v.name]
-        whole = (v.n_states,)
-        plain = lift.home == v.name and len(lift.positions) == v.n_states
+        n_states = len(v.states)
+        plain = lift.home == v.name and len(lift.positions) == n_states
         if plain and scopes[register] == (number[v.name],):
+            whole = (n_states,)
             return made(
                 Answer,
                 variables=target,
