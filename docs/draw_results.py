@@ -1,0 +1,414 @@
+"""Draw the charts of `results.md`, and write its last table, from the pages with the figures.
+
+    python docs/draw_results.py
+
+writes ``docs/images/results-*.png``; with ``--out DIR``, it writes elsewhere. Nothing is computed:
+`bnmind reproduce all --page docs/reproductions.md` and the commands on the other pages renew the
+tables.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from bnmind.lab.drawing.canvas import new_figure, polish
+
+DOCS = Path(__file__).parent
+REPRODUCTIONS = DOCS / "reproductions.md"
+
+BLUE, ORANGE, GREEN, RED, GRAY, BLACK = (
+    *("#0072B2", "#E69F00", "#009E73", "#D55E00", "#999999", "#000000"),
+)
+
+AWAY: Mapping[str, Any] = {"textcoords": "offset points"}
+
+Row: TypeAlias = Mapping[str, str]
+
+
+def sections(page: Path, level: int = 2) -> dict[str, str]:
+    """Return the text of each section of a page by its heading, up to a colon."""
+    parts = re.split(rf"^{'#' * level} (.*)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return {
+        heading.split(":")[0].strip(): text
+        for heading, text in zip(parts[1::2], parts[2::2], strict=True)
+    }
+
+
+def tables(text: str) -> Iterator[list[Row]]:
+    """Yield the tables of a text, each as a list of rows."""
+    for found in re.finditer(r"(?:^\|.*\|\n)+", text, re.MULTILINE):
+        header, _, *rows = (
+            [cell.strip() for cell in line.strip("|").split("|")] for line in found[0].splitlines()
+        )
+        yield [dict(zip(header, row, strict=True)) for row in rows]
+
+
+def figures(name: str) -> dict[str, Row]:
+    """Return the rows of a reproduction by the name of the figure."""
+    table = next(t for t in tables(sections(REPRODUCTIONS)[name]) if "figure" in t[0])
+    return {row["figure"]: row for row in table}
+
+
+def number(cell: str) -> float:
+    """Return the first number of a cell."""
+    found = re.search(r"[-+−]?\d[\d,]*\.?\d*(?:e[-+]?\d+)?", cell)
+    if found is None:
+        return float("nan")
+    return float(found[0].replace(",", "").replace("−", "-"))
+
+
+def value(rows: Mapping[str, Row], figure: str, column: str = "ours") -> float:
+    """Return a number of a reproduction."""
+    return number(rows[figure][column])
+
+
+def points(axes: Any, x: Sequence[float], rows: Sequence[Row], **style: Any) -> None:
+    """Draw our figures with bars of two standard errors to each side."""
+    errors = [2 * number(row["std error"]) if row.get("std error") else 0.0 for row in rows]
+    axes.errorbar(
+        x,
+        [number(row["ours"]) for row in rows],
+        yerr=errors,
+        **{
+            **{"marker": "o", "color": BLUE, "label": "bnmind", "capsize": 3, "linestyle": "none"},
+            **style,
+        },
+    )
+
+
+def published(axes: Any, x: Sequence[float], rows: Sequence[Row]) -> None:
+    """Draw the published figures."""
+    y = [number(row["published"]) for row in rows]
+    axes.plot(x, y, "D", color=ORANGE, markersize=8, label="published", zorder=1.5)
+
+
+def agreement(path: Path) -> None:
+    """Draw how far every simulated figure is from the published one, in standard errors."""
+    names, off = [], []
+    for name, text in sections(REPRODUCTIONS).items():
+        rows = [row for t in tables(text) for row in t if row.get("std error")]
+        compared = [row for row in rows if row.get("published") and number(row["std error"]) > 0]
+        if compared:
+            names.append(name)
+            off.append(
+                [
+                    (number(row["ours"]) - number(row["published"])) / number(row["std error"])
+                    for row in compared
+                ]
+            )
+    figure = new_figure(8, 0.32 * len(names) + 1.3)
+    axes = figure.add_subplot()
+    axes.axvspan(-3, 3, color="#e8f1f8", zorder=0)
+    for place, values in enumerate(off):
+        shown = np.asarray(values)
+        far = abs(shown) > 3
+        axes.plot(shown[~far], np.full((~far).sum(), place), "o", color=BLUE, alpha=0.7)
+        axes.plot(shown[far], np.full(far.sum(), place), "X", color=RED, markersize=8)
+    axes.set_yticks(range(len(names)), names)
+    axes.invert_yaxis()
+    axes.set_xlabel("ours minus published, in our standard errors")
+    polish(axes, grid="both")
+    figure.savefig(path, dpi=100)
+
+
+def heuristics(path: Path) -> None:
+    """Draw the guesses of the published heuristics on 4x6, and when they find the codes."""
+    rows = figures("heuristics")
+    names = ["kooi", "irving", "larmouth", "neuwirth", "knuth", "shapiro"]
+    figure = new_figure(9, 3.4)
+    left, right = figure.subplots(1, 2, width_ratios=(1, 1.15))
+    optimum = value(figures("vomlel-bounds"), "Koyama and Lai, total")
+    for column, label, marker, color, size in (
+        ("published", "published", "D", ORANGE, 9),
+        ("ours", "bnmind", "o", BLUE, 5),
+    ):
+        more = [value(rows, f"{name}, total", column) - optimum for name in names]
+        left.plot(more, names, marker, color=color, markersize=size, label=label)
+    for place, name in enumerate(names):
+        total = value(rows, f"{name}, total")
+        left.annotate(f"{total:,.0f}", (total - optimum, place), (8, 0), va="center", **AWAY)
+    left.set_xscale("log")
+    left.set_xlim(20, 9000)
+    left.set_xlabel(f"guesses beyond the optimum, {optimum:,.0f}")
+    left.legend(loc="upper right")
+    begin = np.zeros(len(names))
+    colors = ["#08306b", "#2171b5", "#6baed6", "#c6dbef", "#fdd0a2", "#f16913", "#a63603"]
+    for guess in range(3, 10):
+        counts = np.array(
+            [
+                sum(
+                    value(rows, key)
+                    for g in ((1, 2, 3) if guess == 3 else (guess,))
+                    if (key := f"{name}, codes found at guess {g}") in rows
+                )
+                for name in names
+            ]
+        )
+        label = "1 to 3" if guess == 3 else str(guess)
+        right.barh(names, counts, left=begin, color=colors[guess - 3], label=label, zorder=2)
+        begin += counts
+    right.set_xlim(0, 1296)
+    right.set_xlabel("codes found at guess")
+    right.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=7, handlelength=1, frameon=False)
+    right.tick_params(labelleft=False)
+    for axes in (left, right):
+        axes.set_ylim(len(names) - 0.5, -0.5)
+        polish(axes, grid="x")
+    figure.savefig(path, dpi=100)
+
+
+def network_sizes(path: Path) -> None:
+    """Draw the sizes of the junction trees of Vomlel's network."""
+    rows = figures("vomlel-sizes")
+    shown = {
+        "full network": "4x6, stage 1",
+        "guess inserted": "4x6, stage 2",
+        "… without the arc P → C": "4x6, stage 2 without the arc P → C",
+        "table of C factorized": "4x6, stage 3",
+        "states pruned to 1123 instead": "4x6, stage 2 pruned to the guess 1123",
+    }
+    figure = new_figure(8, 2.9)
+    axes = figure.add_subplot()
+    for place, (label, name) in enumerate(shown.items()):
+        ours, row = value(rows, name), rows[name]
+        axes.barh(label, ours, color=BLUE, zorder=2)
+        axes.text(ours * 1.25, place, f"{ours:,.0f}", va="center")
+        if row["published"] and "another" not in row.get("remark", ""):
+            axes.plot(number(row["published"]), place, "D", color=ORANGE, zorder=3)
+    axes.plot([], [], "D", color=ORANGE, label="in the paper")
+    axes.set_xscale("log")
+    axes.set_xlim(1e4, 4e11)
+    axes.invert_yaxis()
+    axes.set_xlabel("total size of the junction tree, cells")
+    axes.legend(loc="lower right")
+    polish(axes, grid="x")
+    figure.savefig(path, dpi=100)
+
+
+def snyder(path: Path) -> None:
+    """Draw Snyder's random walk on growing boards: guesses, and codes examined."""
+    rows = figures("snyder-table-5")
+    boards = ["3x5", "4x6", "5x7", "6x8", "7x9", "8x10"]
+    figure = new_figure(9, 3.4)
+    left, right = figure.subplots(1, 2)
+    x = np.arange(len(boards), dtype=float)
+    for axes, what in ((left, "guesses"), (right, "codes and one walk")):
+        chosen = [rows[f"{board}, {what}"] for board in boards]
+        published(axes, x.tolist(), chosen)
+        points(axes, x.tolist(), chosen, markersize=4)
+        axes.set_xticks(x, boards)
+        axes.set_xlabel("board, pegs x colors")
+        polish(axes)
+    left.set_ylabel("mean number of guesses")
+    codes = [int(b.split("x")[1]) ** int(b.split("x")[0]) for b in boards]
+    right.plot(x, codes, color=GRAY, linestyle="--", label="all codes of the board")
+    right.set_yscale("log")
+    right.set_ylabel("codes examined in a game")
+    left.legend(loc="upper left")
+    right.legend(loc="upper left")
+    figure.savefig(path, dpi=100)
+
+
+def evolutionary(path: Path) -> None:
+    """Draw the evolutionary players beside the best published ones, on boards up to 8x12."""
+    boards = ["4x6", "5x8", "5x9", "6x9", "6x10", "7x10", "8x12"]
+    figure = new_figure(8, 3.6)
+    axes = figure.add_subplot()
+    rows = {
+        key: row
+        for name in ("evolutionary-genetic", "evolutionary-annealing", "evolutionary-sampled")
+        for key, row in figures(name).items()
+    }
+    best = [rows[f"{board}, genetic"] for board in boards]
+    published(axes, list(range(len(boards))), best)
+    styles = {
+        "genetic": ("o", BLUE, -0.15),
+        "annealing-tuned": ("s", GREEN, 0.15),
+        "entropy-sampled": ("^", RED, 0.28),
+    }
+    for player, (marker, color, shift) in styles.items():
+        places = [i for i, board in enumerate(boards) if f"{board}, {player}" in rows]
+        chosen = [rows[f"{boards[i]}, {player}"] for i in places]
+        x = [i + shift for i in places]
+        points(axes, x, chosen, marker=marker, color=color, label=player, markersize=5)
+    axes.set_xticks(range(len(boards)), boards)
+    axes.set_xlabel("board, pegs x colors")
+    axes.set_ylabel("mean number of guesses")
+    axes.legend(loc="upper left")
+    polish(axes)
+    figure.savefig(path, dpi=100)
+
+
+def noise(path: Path) -> None:
+    """Draw the means under false replies between the lower bounds and the most probable code."""
+    rows, bounds = figures("noisy-means"), figures("noisy-bounds")
+    levels = [0.05, 0.1, 0.2, 0.3, 0.4, 0.5]
+    figure = new_figure(8, 3.8)
+    axes = figure.add_subplot()
+    for label, name, color, marker, shift in (
+        ("most probable code", "map random ties", RED, "s", 0.005),
+        ("minimal entropy after 1123", "min expected entropy opening 1123", BLUE, "o", -0.005),
+    ):
+        chosen = [rows[f"{name}, p = {p:g}"] for p in levels]
+        x = [p + shift for p in levels]
+        published(axes, x, chosen)
+        points(axes, x, chosen, color=color, marker=marker, label=f"bnmind: {label}")
+    proven = [p for p in levels if f"lower bound, p = {p:g}" in bounds]
+    axes.plot(
+        proven,
+        [value(bounds, f"lower bound, p = {p:g}") for p in proven],
+        color=BLACK,
+        label="proven: no strategy is below",
+    )
+    axes.plot(
+        proven,
+        [value(bounds, f"lower bound, p = {p:g}", "published") for p in proven],
+        color=GRAY,
+        linestyle="--",
+        label="published lower bound",
+    )
+    axes.set_xlabel("probability p of a random reply")
+    axes.set_ylabel("mean number of guesses")
+    handles, labels = axes.get_legend_handles_labels()
+    unique = dict(zip(labels, handles, strict=True))
+    axes.legend(unique.values(), unique.keys(), loc="upper left")
+    polish(axes)
+    figure.savefig(path, dpi=100)
+
+
+def adaptive(path: Path) -> None:
+    """Draw the accuracies of adaptive tests beside those of cdcatR, and of replayed tests."""
+    rows = figures("cdcatr-accuracy")
+    figure = new_figure(9, 3.5)
+    left, right = figure.subplots(1, 2)
+    lengths = [1, 3, 5, 10]
+    for name, color, marker in (
+        ("gdi", BLUE, "o"),
+        ("jsd", BLACK, "x"),
+        ("mpwkl", GREEN, "^"),
+        ("pwkl", RED, "s"),
+    ):
+        chosen = [rows[f"{name}, pattern accuracy after {n} items"] for n in lengths]
+        published(left, lengths, chosen)
+        left.plot(lengths, [number(row["ours"]) for row in chosen], marker=marker, color=color)
+        left.plot([], [], marker=marker, color=color, label=f"bnmind: {name}")
+    left.set_xticks(lengths)
+    left.set_ylabel("share of examinees classified right")
+    for data, color in (("fractions", BLUE), ("aced", GREEN)):
+        replay = figures(f"replay-{data}")
+        for name, line in (("entropy", "solid"), ("random", "dotted")):
+            places = [0, 3, 5, 10]
+            chosen = [replay[f"{name}, share predicted after {n} items"] for n in places]
+            published(right, places, chosen)
+            label = f"{'fraction subtraction' if data == 'fractions' else 'ACED'}, {name}"
+            points(right, places, chosen, color=color, linestyle=line, label=label, markersize=4)
+    right.set_ylabel("share of answers predicted")
+    for axes in (left, right):
+        axes.set_xlabel("items asked")
+        handles, labels = axes.get_legend_handles_labels()
+        unique = dict(zip(labels, handles, strict=True))
+        axes.legend(unique.values(), unique.keys(), loc="lower right", fontsize="small")
+        polish(axes)
+    figure.savefig(path, dpi=100)
+
+
+def inference(path: Path) -> None:
+    """Draw the seconds of the first query on twelve networks, with evidence on leaves."""
+    text = sections(DOCS / "inference-benchmarks.md")["Seconds"]
+    rows = [row for row in next(tables(text)) if row["network, evidence"].endswith(", leaves")]
+    rows.sort(key=lambda row: number(row["bnmind"]))
+    names = [row["network, evidence"].removesuffix(", leaves") for row in rows]
+    figure = new_figure(8, 4.2)
+    axes = figure.add_subplot()
+    for column, label, color, marker in (
+        ("bnmind", "bnmind", BLUE, "o"),
+        ("Lazy", "pyAgrum, LazyPropagation", RED, "s"),
+        ("pyAgrum VE", "pyAgrum, VariableElimination", ORANGE, "^"),
+        ("pgmpy VE", "pgmpy, VariableElimination", GREEN, "D"),
+    ):
+        cells = [row[column] for row in rows]
+        done = [i for i, cell in enumerate(cells) if not cell.startswith(">")]
+        late = [i for i, cell in enumerate(cells) if cell.startswith(">")]
+        edge = 20 * 1.2 ** (1 + len(axes.lines) // 2)  # one behind the other
+        style: dict[str, Any] = {"marker": marker, "color": color, "linestyle": "none"}
+        axes.plot([number(cells[i]) for i in done], done, label=label, **style)
+        axes.plot([edge] * len(late), late, markerfacecolor="white", **style)
+    axes.plot([], [], "o", color=GRAY, markerfacecolor="white", label="stopped after 20 s")
+    axes.set_xscale("log")
+    axes.set_yticks(range(len(names)), names)
+    axes.set_xlabel("seconds until all posteriors are known (first query)")
+    axes.legend(loc="lower right")
+    polish(axes, grid="both")
+    figure.savefig(path, dpi=100)
+
+
+def heading_link(heading: str) -> str:
+    """Return the anchor of a heading, as GitHub and MyST make it."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+def all_reproductions() -> str:
+    """Return a table with a row for each reproduction."""
+    lines = [
+        "| reproduction | figures | agree | better | differ | new, quoted |",
+        "|---|---|---:|---:|---:|---:|",
+    ]
+    total = [0, 0, 0, 0]
+    for found in re.finditer(
+        r"^## ([^\n]*)$(.*?)(?=^## |\Z)", REPRODUCTIONS.read_text("utf-8"), re.MULTILINE | re.DOTALL
+    ):
+        counts = [0, 0, 0, 0]
+        lines_of = found[2].splitlines()
+        line = next(line for line in lines_of if re.match(r"\d+ (agree|differ|is |are )", line))
+        for amount, verdict in re.findall(
+            r"([\d,]+) (?:is |are )?(agree|better|differ|new|quot)", line
+        ):
+            place = ("agree", "better", "differ", "new", "quot").index(verdict)
+            counts[min(place, 3)] += int(amount.replace(",", ""))
+        name, about = found[1].split(": ", 1)
+        link = f"[`{name}`](reproductions.md#{heading_link(found[1])})"
+        lines.append("| " + " | ".join([link, about, *(str(n or "") for n in counts)]) + " |")
+        total = [a + b for a, b in zip(total, counts, strict=True)]
+    lines.append("| " + " | ".join(["all", "", *map(str, total)]) + " |")
+    return "\n".join(lines)
+
+
+def with_table(page: str) -> str:
+    """Return the page with its table of all reproductions replaced."""
+    begin, end = "<!-- reproductions: start -->\n", "<!-- reproductions: end -->"
+    before, rest = page.split(begin)
+    return before + begin + "\n" + all_reproductions() + "\n\n" + end + rest.split(end)[1]
+
+
+CHARTS: Mapping[str, Callable[[Path], None]] = {
+    "results-agreement": agreement,
+    "results-heuristics": heuristics,
+    "results-network-sizes": network_sizes,
+    "results-snyder": snyder,
+    "results-evolutionary": evolutionary,
+    "results-noise": noise,
+    "results-adaptive": adaptive,
+    "results-inference": inference,
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Draw all charts, and write the table."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--out", type=Path, default=DOCS / "images")
+    out = parser.parse_args(arguments).out
+    for name, draw in CHARTS.items():
+        draw(out / f"{name}.png")
+    page = DOCS / "results.md"
+    if out == DOCS / "images":
+        page.write_text(with_table(page.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
