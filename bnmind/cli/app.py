@@ -128,7 +128,7 @@ GROUPS = (
     (
         "Query a network",
         ("query", query, QUERY_HELP, "Query a Bayesian network in a file."),
-        ("ask", ask_about, ASK_HELP, "Ask for the observations that tell most."),
+        ("ask", ask_about, ASK_HELP, "Ask for the most informative observations."),
         ("explain", explain, EXPLAIN_HELP, "Explain a conclusion of a network in a file."),
         ("predict", predict, PREDICT_HELP, "Predict all cases of a file by a Bayesian network."),
         ("fit", fit, FIT_HELP, "Learn the tables of a network from cases."),

@@ -145,7 +145,9 @@ DIALOGUE_STOPPERS: Mapping[str, Registered[DialogueStopper]] = ReadOnlyDict(
     {
         "entropy": Registered("at most this many bits are unknown", None, NUMBER, EntropyAtMost),
         "certainty": Registered("one state of each target is this probable", None, NUMBER, Certain),
-        "gain": Registered("no question tells more than this, in bits", None, NUMBER, GainAtMost),
+        "gain": Registered(
+            "no question has more information than this, in bits", None, NUMBER, GainAtMost
+        ),
         "questions": Registered("N questions were asked", None, COUNT, MostQuestions),
         "cost": Registered("the answers cost this much together", None, NUMBER, MostCost),
     }

@@ -55,7 +55,7 @@ STRATEGIES: Mapping[str, Registered[Strategy]] = MappingProxyType(
     {
         "entropy": Registered("the least expected entropy; models noise and priors", Entropy),
         "map": Registered("the most probable code; models noise and priors", MapCode),
-        "knuth": Registered("the smallest largest reply class, as Knuth broke ties", Knuth),
+        "knuth": Registered("the smallest worst case, with Knuth's way to break ties", Knuth),
         **{
             name: Registered(score.about, partial(_one_guess_ahead, name, score))
             for name, score in SCORES.items()
@@ -107,13 +107,15 @@ STRATEGIES: Mapping[str, Registered[Strategy]] = MappingProxyType(
         "best": Registered("the best known play on the board and under the noise", Best),
         "lookahead2": Registered("looks two guesses ahead; models noise", LookAheadTwo),
         "deeper": Registered("looks further ahead than one guess", deeper),
-        "genetic": Registered("the most telling of codes found by a genetic algorithm", Genetic),
+        "genetic": Registered("the most informative code found by a genetic algorithm", Genetic),
         "genetic-tuned": Registered("a genetic algorithm set for large boards", genetic_tuned),
         "genetic-elitist": Registered("the best code of an elitist genetic search", GeneticElitist),
         "bernier-random": Registered("the first random code that fits", BernierRandom),
         "bernier-genetic": Registered("the first code that fits of a population", BernierGenetic),
         "annealing": Registered("the best code of simulated annealing", Annealing),
-        "annealing-tuned": Registered("the most telling code of many annealings", annealing_tuned),
+        "annealing-tuned": Registered(
+            "the most informative code of many annealings", annealing_tuned
+        ),
         "entropy-sampled": Registered(
             "the least expected entropy, estimated from samples; boards of any size",
             SampledEntropy,

@@ -219,7 +219,7 @@ def test_bounds_and_skills_are_obeyed() -> None:
         ((*FILES, "--cluster", "local:0"), ["tcp://HOST:PORT or local:N", "'local:0'"]),
         ((*FILES, "--cluster", "local:2", "--workers", "2"), ["--workers or --cluster"]),
         (("learn", "bad.csv", "--qmatrix", "q.csv"), ["row 1 ", "column b", "'maybe'"]),
-        (("learn", "more.csv", "--qmatrix", "q.csv"), ["is no item", ": f; 1 item has no"]),
+        (("learn", "more.csv", "--qmatrix", "q.csv"), ["is not an item", ": f; 1 item has no"]),
         (("learn", "r.csv", "--qmatrix", "bad-q.csv"), ["item a", "skill"]),
         (("learn", "r.csv", "--bank", "q.csv"), ["q.csv"]),
     ],

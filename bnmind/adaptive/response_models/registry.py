@@ -64,7 +64,7 @@ RESPONSE_MODELS: Mapping[str, RegisteredModel] = MappingProxyType(
         "llm": RegisteredModel(Llm(-1.0, (2.0,)), "each skill adds to the log-odds (C-RUM)", True),
         "rrum": RegisteredModel(Rrum(0.9, (0.2,)), "each missing skill divides the chance", True),
         "nida": RegisteredModel(
-            Nida((0.2,), (0.1,)), "all skills, each noisy alike in all items", True
+            Nida((0.2,), (0.1,)), "all skills, each with the same noise in all items", True
         ),
         "nido": RegisteredModel(
             Nido((-1.0,), (2.0,)), "each skill adds the same to the log-odds of all items", True

@@ -335,7 +335,7 @@ def _unmatched(names: Sequence[str], expected: Sequence[str]) -> list[str]:
         return [
             f"expected {len(expected):,} columns, one for each item of the Q-matrix or bank, whose"
             f" items have only numbers; got {len(names):,}: {names_shown(names)}; --ignore leaves"
-            " out a column that is no item"
+            " out a column that is not an item"
         ]
     known, own = frozenset(expected), frozenset(names)
     strange = [name for name in names if name not in known]
@@ -347,7 +347,7 @@ def _unmatched(names: Sequence[str], expected: Sequence[str]) -> list[str]:
         ]
     problems = []
     if strange:
-        is_are = "column is no item" if len(strange) == 1 else "columns are no items"
+        is_are = "column is not an item" if len(strange) == 1 else "columns are not items"
         problems.append(
             f"{len(strange):,} {is_are} of the Q-matrix or bank: {names_shown(strange)}"
         )

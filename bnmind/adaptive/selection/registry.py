@@ -61,7 +61,7 @@ SELECTORS: Mapping[str, Registered[Selector[SkillBelief]]] = MappingProxyType(
             "most information for its time", lambda: PerCost(MinimalEntropy(), item_time)
         ),
         "randomesque": Registered(
-            "one of the N best by entropy, at random; 5 unless given",
+            "one of the N best by entropy, at random; default 5",
             lambda: Randomesque(MinimalEntropy()),
             COUNT,
             lambda number: Randomesque(MinimalEntropy(), number),

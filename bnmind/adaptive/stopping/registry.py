@@ -46,7 +46,7 @@ STOPPERS: Mapping[str, Registered[Stopper]] = MappingProxyType(
             "the last 3 answers changed no skill by more than this", None, NUMBER, Plateau
         ),
         "sprt": Registered(
-            "a probability ratio test decides each skill, with this error; .05 unless given",
+            "a probability ratio test decides each skill, with this error; default .05",
             SkillsDecided,
             Argument("NUMBER", "a chance of an error", NUMBER.read, "0.1"),
             SkillsDecided,

@@ -63,7 +63,9 @@ class CalibrateOptions:
     ] = 200
     anew: Annotated[
         bool,
-        typer.Option("--anew", help="Forget earlier answers, as when these tests hold them too."),
+        typer.Option(
+            "--anew", help="Forget earlier answers, for instance if these tests contain them."
+        ),
     ] = False
     largest_error: Annotated[
         float,

@@ -54,13 +54,13 @@ if TYPE_CHECKING:
 
 __all__ = ["JUDGE_HELP", "judge"]
 
-JUDGE_HELP = """Judge a model of responses: its fit, its Q-matrix, the models of its items.
+JUDGE_HELP = """Judge a model of responses: its fit, its Q-matrix, and its items.
 
-The model is learned first, as bnmind learn does. Then come M2 with RMSEA2 and SRMSR, the
-worst pairs of items, and the fit of each item. With --gate gdina, which assumes least about
-how skills act together, the command also proposes the skills that the items need, and a
+The command learns the model first, as bnmind learn does. It then prints M2 with RMSEA2 and
+SRMSR, the worst pairs of items, and the fit of each item. With --gate gdina, which assumes
+least about how skills act together, it also proposes the skills that the items need, and a
 simpler model for each item, by Wald and by likelihood-ratio tests. If a column names groups of
-examinees, --groups or --group-column tests which items behave otherwise in a group. After
+examinees, --groups or --group-column tests which items behave differently in a group. After
 Ctrl-C, the command shows the results that it has.
 
 \b
@@ -134,7 +134,7 @@ class JudgeOptions:
         bool,
         typer.Option(
             "--groups",
-            help="Test which items behave otherwise in some group, by the column named group.",
+            help="Test which items behave differently in a group, by the column named group.",
         ),
     ] = False
     anchors: Annotated[
@@ -149,7 +149,8 @@ class JudgeOptions:
     purify: Annotated[
         bool,
         typer.Option(
-            "--purify", help="Take items that behave otherwise out of the anchors, and test again."
+            "--purify",
+            help="Remove items that behave differently from the anchors, and test again.",
         ),
     ] = False
     missing: MissingTexts = None
@@ -217,7 +218,7 @@ def judge(options: JudgeOptions) -> None:
     if options.groups and not data.groups:
         raise BnmindError("expected a column with groups for --groups; name it by --group-column")
     if data.groups and not (options.groups or options.group_column):
-        say("note: --groups tests which items behave otherwise in some of the groups")
+        say("note: --groups tests which items behave differently in some of the groups")
     learned = working(
         "learning", lambda report: learn(data, start, options=settings, progress=report)
     )

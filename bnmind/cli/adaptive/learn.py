@@ -96,7 +96,9 @@ class LearnOptions:
     qmatrix: QMatrixFile = None
     bank: Annotated[
         Path | None,
-        typer.Option("--bank", metavar="FILE", help="A bank to learn anew, instead of a Q-matrix."),
+        typer.Option(
+            "--bank", metavar="FILE", help="A bank to learn again, instead of a Q-matrix."
+        ),
     ] = None
     out: Annotated[
         Path | None,
@@ -157,11 +159,11 @@ class LearnOptions:
     ] = None
     max_guess: Annotated[
         float,
-        typer.Option("--max-guess", metavar="P", help="Learn no larger probability of a guess."),
+        typer.Option("--max-guess", metavar="P", help="Limit the learned probability of a guess."),
     ] = 1.0
     max_slip: Annotated[
         float,
-        typer.Option("--max-slip", metavar="P", help="Learn no larger probability of a slip."),
+        typer.Option("--max-slip", metavar="P", help="Limit the learned probability of a slip."),
     ] = 1.0
     monotone: Annotated[
         bool,
@@ -176,7 +178,7 @@ class LearnOptions:
         typer.Option(
             "--least-chance",
             metavar="P",
-            help="Keep each learned probability at least so far from 0 and 1.",
+            help="Keep each learned probability at least this far from 0 and 1.",
         ),
     ] = 0.0001
     starts: Annotated[
@@ -191,7 +193,8 @@ class LearnOptions:
         ),
     ] = None
     iterations: Annotated[
-        int, typer.Option("--iterations", min=1, metavar="N", help="Most EM iterations of a start.")
+        int,
+        typer.Option("--iterations", min=1, metavar="N", help="The most EM iterations of a start."),
     ] = 5000
     title: Annotated[
         str | None, typer.Option("--title", help="The title of the bank.", show_default=False)

@@ -54,7 +54,7 @@ GroupColumn: TypeAlias = Annotated[
     typer.Option(
         "--group-column",
         metavar="NAME",
-        help="The column with the groups of the examinees, which is no item. A column named group"
+        help="The column with the groups of the examinees, not an item. A column named group"
         " is found without this option.",
     ),
 ]
@@ -63,7 +63,7 @@ IgnoredColumns: TypeAlias = Annotated[
     typer.Option(
         "--ignore",
         metavar="COLUMN",
-        help="A column that is no item. Repeat the option for several.",
+        help="A column that is not an item. Repeat the option for several.",
     ),
 ]
 FixedWidth: TypeAlias = Annotated[

@@ -130,11 +130,11 @@ class SimulateOptions:
     ] = None
     max_guess: Annotated[
         float | None,
-        typer.Option("--max-guess", metavar="P", help="Learn no larger probability of a guess."),
+        typer.Option("--max-guess", metavar="P", help="Limit the learned probability of a guess."),
     ] = None
     max_slip: Annotated[
         float | None,
-        typer.Option("--max-slip", metavar="P", help="Learn no larger probability of a slip."),
+        typer.Option("--max-slip", metavar="P", help="Limit the learned probability of a slip."),
     ] = None
     starts: Annotated[
         int | None,

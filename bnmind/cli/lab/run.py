@@ -30,7 +30,7 @@ RUN_HELP = """Run an experiment that a TOML or JSON file describes.
 The rows of the experiment, one for each game or examinee, go into Parquet files in the directory
 of --out, with the experiment and the versions of all libraries beside them. They depend on the
 experiment alone: the number of processes changes no row. After Ctrl-C, or if the program is
-killed, the same command goes on, and does again only the batches that were not finished. Damaged
+killed, the same command goes on, and repeats only the batches that were not finished. Damaged
 files are set aside, and their rows are made again. A directory of another experiment is refused.
 
 An experiment with games:

@@ -65,9 +65,9 @@ directory of --out. After Ctrl-C, it writes the games played so far. A long comp
 finished batches of games in DIR/unfinished-…, from which the same command goes on after Ctrl-C or a
 kill; at the end it removes them.
 
-Below the strategies stand their differences on the same games, with intervals that hold for all
-pairs together. They are right if you decide on the number of games in advance. --until decides
-while the games are played, with wider intervals that allow for that.
+Below the strategies, it prints their differences on the same games, with intervals that hold for
+all pairs together. The intervals are right if you decide on the number of games in advance.
+--until decides while the games are played, with wider intervals that allow for this.
 
 \b
 Examples:

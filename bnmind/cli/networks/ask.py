@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ASK_HELP", "AskCommand", "ask_about"]
 
-ASK_HELP = """Ask for the observations that tell most about some variables of a network.
+ASK_HELP = """Ask for the most informative observations about some variables.
 
 Type the answer to the question shown; VARIABLE=STATE answers another question, or changes an
 answer. s skips the question, u undoes the last step, ? says why this question (?VARIABLE: why

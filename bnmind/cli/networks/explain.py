@@ -30,7 +30,7 @@ __all__ = ["EXPLAIN_HELP", "ExplainCommand", "explain"]
 DEFAULT_PARAMETERS = 10
 DEFAULT_VARIATION = 10.0
 
-EXPLAIN_HELP = """Explain a conclusion: the findings that support it, and the numbers it depends on.
+EXPLAIN_HELP = """Explain a conclusion: the findings that support it, and the numbers behind it.
 
 The first table shows the weight of each finding in bits, positive if it supports the conclusion:
 alone, and given all other findings. The second one shows the entries of the tables of the network
@@ -94,10 +94,12 @@ class ExplainOptions:
         typer.Option("--vary", min=0, metavar="PERCENT", help="How far each parameter varies."),
     ] = DEFAULT_VARIATION
     svg: Annotated[
-        Path | None, typer.Option("--svg", metavar="FILE", help="Draw both to this file.")
+        Path | None,
+        typer.Option("--svg", metavar="FILE", help="Draw the first two tables to this file."),
     ] = None
     png: Annotated[
-        Path | None, typer.Option("--png", metavar="FILE", help="Draw both to this file.")
+        Path | None,
+        typer.Option("--png", metavar="FILE", help="Draw the first two tables to this file."),
     ] = None
     normalize: Normalize = False
     as_json: Json = False

@@ -101,7 +101,8 @@ class FitCommandOptions:
         ),
     ] = 1
     iterations: Annotated[
-        int, typer.Option("--iterations", min=1, metavar="N", help="Most EM iterations of a start.")
+        int,
+        typer.Option("--iterations", min=1, metavar="N", help="The most EM iterations of a start."),
     ] = 1000
     tolerance: Annotated[
         float,

@@ -204,7 +204,7 @@ class QueryOptions:
             "--max-bytes",
             min=1,
             metavar="N",
-            help="The limit for the memory of a run, such as 8e9; what exceeds it runs in slices."
+            help="The limit for the memory of a run, such as 8e9; a larger run is cut into slices."
             " [default: 2 GiB]",
             show_default=False,
         ),
@@ -215,7 +215,7 @@ class QueryOptions:
             "--max-multiplications",
             min=1,
             metavar="N",
-            help="The limit for the multiplications of a run, such as 1e12; a second or so for"
+            help="The limit for the multiplications of a run, such as 1e12; about a second for"
             " each 1e9. [default: 1.7e10]",
             show_default=False,
         ),

@@ -117,7 +117,7 @@ Normalize: TypeAlias = Annotated[
     bool,
     typer.Option(
         "--normalize",
-        help="Normalize probabilities of the model file that miss one by rounding.",
+        help="Normalize probabilities whose sum differs from 1 by rounding only.",
     ),
 ]
 Workers: TypeAlias = Annotated[
