@@ -14,6 +14,7 @@ from bnmind import questions as questions
 from bnmind import rank_one as rank_one
 from bnmind import sensitivity as sensitivity
 from bnmind import strategies as strategies
+from bnmind import testing as testing
 from bnmind import views as views
 from bnmind.adaptive import ItemBank as ItemBank
 from bnmind.adaptive import Session as Session

@@ -16,6 +16,7 @@ __all__ = [
     "CancellationError",
     "CaseTableError",
     "CertificateError",
+    "ContractError",
     "DesignFileError",
     "EvidenceNamesError",
     "ExperimentFileError",
@@ -167,6 +168,25 @@ class InvalidHistoryError(_OffendingValueError):
 
 class CertificateError(BnmindError, ValueError):
     """A certificate does not prove its bound. The message names the first fault."""
+
+
+class ContractError(_OffendingValueError, AssertionError):
+    """A member of a family breaks a promise of the family; `value` is the member.
+
+    It is an `AssertionError` too, so that a test that ends with it has failed.
+    """
+
+    def __init__(self, member: object, promise: str, example: str = "", *, family: str) -> None:
+        shown_example = f" ({example})" if example else ""
+        super().__init__(
+            f"the {family} {shown(member)} breaks a promise: {promise}{shown_example}", member
+        )
+        self.family = family
+        """The family, such as "selector"."""
+        self.promise = promise
+        """The promise that is broken."""
+        self.example = example
+        """The example that shows it; empty if no example is needed."""
 
 
 class InvalidProbabilityError(_OffendingValueError):

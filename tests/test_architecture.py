@@ -113,6 +113,7 @@ ORDER = (
     ("web",),
     ("cli",),
     ("__main__",),
+    ("testing",),
 )
 """Each room may use those of the lines before it and itself; the first line is one room."""
 

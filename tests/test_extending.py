@@ -7,9 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tests.adaptive.test_response_model_contract import contract_faults
-from tests.adaptive.test_selector_contract import check_selector
-from tests.adaptive.test_stopper_contract import check_stopper
+from bnmind.testing import check_response_model, check_selector, check_stopper
 
 PAGE = Path(__file__).parents[1] / "docs" / "extending.md"
 
@@ -37,4 +35,4 @@ def test_the_stopper_keeps_the_contract() -> None:
 
 
 def test_the_response_model_keeps_the_contract() -> None:
-    assert contract_faults(definitions()["Half"](guess=0.2, slip=0.1)) == []
+    check_response_model(definitions()["Half"](guess=0.2, slip=0.1))

@@ -52,8 +52,8 @@ from bnmind.adaptive import (
     start_belief,
 )
 from bnmind.errors import InfeasibleDesignError, InvalidArgumentError, UnknownNameError
-from tests.adaptive.test_selector_contract import SKILLS, check_batch, check_one
-from tests.registries import check_value
+from bnmind.testing import check_selector
+from bnmind.testing.banks import standard_banks
 
 AT_ONCE = StopBy(lambda progress: True, "it is enough")
 
@@ -336,9 +336,7 @@ def test_the_item_of_a_shadow_test_is_in_the_best_complete_test(seed: int) -> No
 def test_shadow_tests_keep_the_contract_of_selectors() -> None:
     shadow = ShadowTest(MinimalEntropy(), Blueprint((SkillBound("skill_1", 2),), 4))
     for selector in (shadow, Staged((Stage(RandomItem(), 1), Stage(shadow, 2)))):
-        check_value(selector)
-        check_one(selector, SKILLS)
-        check_batch(selector, SKILLS)
+        check_selector(selector, banks=standard_banks()[:2])
     with pytest.raises(InvalidArgumentError, match="length"):
         ShadowTest(MinimalEntropy(), Blueprint())
 

@@ -1,14 +1,14 @@
-"""The contract of a response model, for every member of the registry."""
+"""Every registered response model keeps the contract of `bnmind.testing`; wrong ones break it."""
 
 from __future__ import annotations
 
 import dataclasses
-import pickle
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import ArrayLike, NDArray
 
 from bnmind.adaptive import (
     RESPONSE_MODELS,
@@ -17,64 +17,26 @@ from bnmind.adaptive import (
     Examinees,
     ItemBank,
     LearningOptions,
+    Logistic,
     MaximalItems,
     MinimalEntropy,
     ResponseModel,
     Session,
     beliefs_given,
-    irt_bank,
     learn,
     read_bank,
     simulate,
     write_bank,
 )
-from bnmind.adaptive.response_models.base import response_channel
 from bnmind.adaptive.response_models.registry import FORMER_NAMES
-from bnmind.pgm import CPD, Variable
-from tests.registries import registry_faults
-
-SKILL = Variable.of_integers("skill_1", range(2))
-
-
-def contract_faults(model: ResponseModel) -> list[str]:
-    """Return how a response model breaks the contract, for one parent of two states."""
-    faults = []
-    if not isinstance(model, ResponseModel):
-        return ["no response model"]
-    channel = response_channel(model, [SKILL])
-    if channel.shape != (2, model.n_responses):
-        faults.append("another number of responses than announced")
-    if not np.all(channel >= 0) or not np.allclose(channel.sum(axis=1), 1, rtol=0, atol=1e-12):
-        faults.append("not a distribution")
-    tails = np.cumsum(channel[:, ::-1], axis=1)
-    if np.any(tails[0] > tails[1] + 1e-12):
-        faults.append("more skill lowers a response")
-    if not np.array_equal(response_channel(pickle.loads(pickle.dumps(model)), [SKILL]), channel):
-        faults.append("pickle changes it")
-    try:
-        dataclasses.replace(model)  # type: ignore[type-var]
-    except TypeError:
-        faults.append("not a dataclass, so that files cannot hold it")
-    return faults
+from bnmind.errors import ContractError
+from bnmind.pgm import CPD, Factor, Variable
+from bnmind.testing import check_response_model
 
 
 @pytest.mark.parametrize("name", RESPONSE_MODELS)
 def test_a_registered_response_model_keeps_the_contract(name: str) -> None:
-    assert contract_faults(RESPONSE_MODELS[name].example) == []
-    assert RESPONSE_MODELS[name].about
-
-
-@pytest.mark.parametrize("name", RESPONSE_MODELS)
-def test_files_hold_a_registered_response_model(name: str, tmp_path: Path) -> None:
-    example = RESPONSE_MODELS[name].example
-    if hasattr(example, "fisher_information"):
-        bank = irt_bank([example, example])
-    else:
-        bank = ItemBank.from_response_models([[1], [1]], [example, example])
-    path = tmp_path / "bank.json"
-    write_bank(bank, path)
-    assert f'"kind": "{name}"' in path.read_text(encoding="utf-8")
-    assert repr(read_bank(path).item("item_1").gate) == repr(example)
+    check_response_model(name)
 
 
 @pytest.mark.parametrize("name", [n for n, row in RESPONSE_MODELS.items() if row.from_qmatrix])
@@ -107,10 +69,6 @@ def test_a_model_for_q_matrices_serves_in_tests_files_and_learning(
     assert from_file.n_parameters == learned.n_parameters
 
 
-def test_the_registry_keeps_the_contract() -> None:
-    assert registry_faults(RESPONSE_MODELS) == []
-
-
 @pytest.mark.parametrize("former", FORMER_NAMES)
 def test_files_may_use_former_names(former: str, tmp_path: Path) -> None:
     now = FORMER_NAMES[former]
@@ -128,15 +86,14 @@ class Harmful(Dina):
 
     def cpd(self, item: Variable, parents: Sequence[Variable]) -> CPD:
         """Return a distribution in which the skilled are wrong."""
-        flipped = Variable.of_integers(parents[0].name, range(2))
-        table = super().cpd(item, [flipped]).to_factor().values[:, ::-1]
+        table = np.real(super().cpd(item, parents).to_factor().values)[::-1]
         from bnmind.pgm import TabularCPD
 
-        return TabularCPD(item, tuple(parents), np.real(table))
+        return TabularCPD(item, tuple(parents), table)
 
 
 class Loose:
-    """Has more responses than it announces, and is no dataclass."""
+    """Is no dataclass, so that files cannot hold it."""
 
     n_responses = 2
 
@@ -145,9 +102,63 @@ class Loose:
         return Dina(0.2, 0.1).cpd(item, parents)
 
 
+class _AnyTable:
+    """A distribution that nobody checked."""
+
+    def __init__(self, item: Variable, parents: tuple[Variable, ...], table: NDArray[np.float64]):
+        self.variable, self.parents = item, parents
+        self._factor = Factor((item, *parents), table)
+
+    def to_factor(self) -> Factor:
+        """Return the table."""
+        return self._factor
+
+
+@dataclasses.dataclass(frozen=True)
+class TooProbable(Dina):
+    """Has a row that does not sum to one, for two skills only."""
+
+    def cpd(self, item: Variable, parents: Sequence[Variable]) -> CPD:
+        """Return a table with one number too large."""
+        table = np.real(super().cpd(item, parents).to_factor().values).copy()
+        if len(parents) == 2:
+            table[1, 0, 1] += 0.001
+        return _AnyTable(item, tuple(parents), table)  # type: ignore[return-value]
+
+
+@dataclasses.dataclass(frozen=True)
+class OtherInformation(Logistic):
+    """Forgets the lower asymptote in Fisher's information."""
+
+    def fisher_information(self, abilities: ArrayLike) -> NDArray[np.float64]:
+        """Return the information without guesses."""
+        return Logistic(self.slope, self.difficulty).fisher_information(abilities)
+
+
+@dataclasses.dataclass(frozen=True)
+class Lenient(Dina):
+    """Takes an item of any number of responses for one of two."""
+
+    def cpd(self, item: Variable, parents: Sequence[Variable]) -> CPD:
+        """Return the distribution of an item of two responses."""
+        return super().cpd(Variable.of_integers(item.name, range(2)), parents)
+
+
 @pytest.mark.parametrize(
-    ("model", "fault"),
-    [(Harmful(0.2, 0.1), "more skill lowers a response"), (Loose(), "not a dataclass")],
+    ("model", "promise"),
+    [
+        (Harmful(0.2, 0.1), "more skill never makes a good response less probable"),
+        (Loose(), "frozen dataclass"),
+        (TooProbable(0.2, 0.1), "the rows of its table sum to 1"),
+        (OtherInformation(1.0, 0.0, 0.2), "Fisher information is that of its table"),
+        (Lenient(0.2, 0.1), "refuses an item with another number of responses"),
+    ],
+    ids=lambda one: type(one).__name__ if not isinstance(one, str) else "",
 )
-def test_the_contract_notices_a_wrong_response_model(model: ResponseModel, fault: str) -> None:
-    assert any(fault in found for found in contract_faults(model))
+def test_the_contract_notices_a_wrong_response_model(model: ResponseModel, promise: str) -> None:
+    with pytest.raises(ContractError, match=promise):
+        check_response_model(model)
+
+
+def test_a_misconception_may_harm() -> None:
+    check_response_model(Harmful(0.2, 0.1), monotone=False)

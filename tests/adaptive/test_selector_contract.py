@@ -1,4 +1,4 @@
-"""The contract that every registered selector keeps, and wrong selectors that break it."""
+"""Every registered selector keeps the contract of `bnmind.testing`, and wrong ones break it."""
 
 from __future__ import annotations
 
@@ -10,100 +10,28 @@ import pytest
 from numpy.typing import ArrayLike, NDArray
 
 from bnmind.adaptive import (
-    MISSING,
     SELECTORS,
     BatchBelief,
     BatchSelection,
-    Dina,
-    ItemBank,
-    Logistic,
     MinimalEntropy,
     QuestionBelief,
     Selection,
     Selector,
     SkillBelief,
-    irt_bank,
-    start_belief,
-    start_beliefs,
 )
-from bnmind.errors import BnmindError, NothingToAskError
-from tests.registries import check_value, examples_of, registry_faults, rejected
-
-SKILLS = ItemBank.from_response_models(
-    [[1, 0], [1, 1], [0, 1], [1, 0], [0, 1]],
-    [Dina(0.1, 0.2), Dina(0.3, 0.1), Dina(0.2, 0.05), Dina(0.15, 0.15), Dina(0.05, 0.3)],
-)
-ABILITY = irt_bank([Logistic(slope, at) for slope, at in ((1, 0), (2, -1), (0.5, 1), (1.5, 0.5))])
-
-
-def check_selector(selector: Selector[SkillBelief]) -> None:
-    """Raise AssertionError unless a selector keeps the contract on a bank that it fits."""
-    check_value(selector)
-    fits = [bank for bank in (SKILLS, ABILITY) if _fits(selector, bank)]
-    assert fits, "fits no bank"
-    for bank in fits:
-        check_one(selector, bank)
-        check_batch(selector, bank)
-
-
-def _fits(selector: Selector[SkillBelief], bank: ItemBank) -> bool:
-    try:
-        selector.select(start_belief(bank), bank.item_names, rng=np.random.default_rng(0))
-    except BnmindError:
-        return False
-    return True
-
-
-def check_one(selector: Selector[SkillBelief], bank: ItemBank) -> None:
-    """The choice is an allowed item of the best score, and depends on belief and luck alone."""
-    belief = start_belief(bank).update(bank.item_names[1], 1)
-    allowed = (bank.item_names[3], bank.item_names[0], bank.item_names[2])
-    found = selector.select(belief, allowed, rng=np.random.default_rng(1))
-    assert isinstance(found, Selection)
-    assert found.items == tuple(sorted(allowed, key=bank.position))
-    assert found.scores.shape == (3,)
-    assert found.item in found.items
-    assert set(found.tied) <= set(found.items)
-    for items in (allowed, allowed[::-1]):
-        again = selector.select(belief, items, rng=np.random.default_rng(1))
-        assert again.item == found.item, "depends on the order of the items"
-    for item in allowed:
-        assert selector.select(belief, [item], rng=np.random.default_rng(1)).item == item
-    with pytest.raises(NothingToAskError):
-        selector.select(belief, (), rng=np.random.default_rng(1))
-
-
-def check_batch(selector: Selector[SkillBelief], bank: ItemBank) -> None:
-    """Many examinees are asked what each would be asked alone."""
-    names, n_items = bank.item_names, len(bank.items)
-    answers = [(0, 0), (0, 1), (1, 0), (2, 1), (3, 1), (3, 0)]
-    allowed = np.ones((6, n_items), dtype=bool)
-    for row, (item, _) in enumerate(answers):
-        allowed[row, item] = False
-    allowed[5] = False
-    luck = np.array([np.random.default_rng(row).random(n_items) for row in range(6)])
-    items, responses = np.array(answers).T
-    beliefs = start_beliefs(bank, 6).update(items, responses)
-    found = selector.select_batch(beliefs, allowed, luck=luck)
-    assert isinstance(found, BatchSelection)
-    assert found.items.shape == (6,)
-    assert found.scores.shape == found.set_aside.shape == (6, n_items)
-    assert found.items[5] == MISSING
-    for row, (item, response) in enumerate(answers[:5]):
-        belief = start_belief(bank).update(names[item], response)
-        may = [name for name, yes in zip(names, allowed[row], strict=True) if yes]
-        alone = selector.select(belief, may, rng=np.random.default_rng(row))
-        assert names[found.items[row]] == alone.item, "another item than alone"
+from bnmind.errors import ContractError, UnknownNameError
+from bnmind.testing import check_selector
 
 
 @pytest.mark.parametrize("name", SELECTORS)
 def test_a_registered_selector_keeps_the_contract(name: str) -> None:
-    for selector in examples_of("selector", SELECTORS, name):
-        check_selector(selector)
+    check_selector(name)
 
 
-def test_the_registry_keeps_the_contract() -> None:
-    assert registry_faults(SELECTORS) == []
+def test_a_name_that_is_not_registered_is_an_error_of_its_own() -> None:
+    with pytest.raises(UnknownNameError, match="did you mean entropy"):
+        check_selector("entrpoy")
+    check_selector("randomesque:2")
 
 
 @dataclass(frozen=True)
@@ -119,7 +47,8 @@ class AnyItem(MinimalEntropy):
     ) -> Selection:
         """Return the first item of the bank."""
         found = super().select(belief, items, rng=rng)
-        return Selection(item="item_1", items=found.items, scores=found.scores, tied=("item_1",))
+        other = belief.bank.item_names[1]
+        return Selection(item=other, items=found.items, scores=found.scores, tied=(other,))
 
 
 @dataclass(frozen=True)
@@ -163,9 +92,57 @@ class NeverDone(MinimalEntropy):
         return BatchSelection(np.maximum(found.items, 0), found.scores, found.set_aside)
 
 
+@dataclass(frozen=True)
+class Counting(MinimalEntropy):
+    """Counts its calls in an attribute that is no field."""
+
+    def scores(self, belief: QuestionBelief, items: Sequence[str]) -> NDArray[np.float64]:
+        """Count."""
+        object.__setattr__(self, "calls", getattr(self, "calls", 0) + 1)
+        return super().scores(belief, items)
+
+
+@dataclass(frozen=True)
+class Overwriting(MinimalEntropy):
+    """Writes into the mask that it is given."""
+
+    def select_batch(
+        self,
+        beliefs: BatchBelief,
+        allowed: NDArray[np.bool_],
+        *,
+        luck: ArrayLike | None = None,
+    ) -> BatchSelection:
+        """Forbid the last item to all."""
+        found = super().select_batch(beliefs, allowed, luck=luck)
+        allowed[:, -1] = False
+        return found
+
+
+@dataclass(frozen=True)
+class GlobalLuck(MinimalEntropy):
+    """Uses the global generator of NumPy."""
+
+    def scores(self, belief: QuestionBelief, items: Sequence[str]) -> NDArray[np.float64]:
+        """Draw, in vain."""
+        return super().scores(belief, items) + 0 * np.random.rand()  # noqa: NPY002
+
+
 @pytest.mark.parametrize(
-    "wrong", [AnyItem(), FirstGiven(), OtherBatch(), NeverDone()], ids=lambda w: type(w).__name__
+    ("wrong", "promise"),
+    [
+        (AnyItem(), "it selects an allowed item"),
+        (FirstGiven(), "in whatever order"),
+        (OtherBatch(), "among many"),
+        (NeverDone(), "is asked nothing"),
+        (Counting(), "does not change it"),
+        (Overwriting(), "does not change what it is given"),
+        (GlobalLuck(), "draws from the generator that it is given"),
+    ],
+    ids=lambda wrong: type(wrong).__name__,
 )
-def test_the_contract_rejects_a_wrong_selector(wrong: Selector[SkillBelief]) -> None:
-    assert not rejected(lambda: check_selector(MinimalEntropy()))
-    assert rejected(lambda: check_selector(wrong))
+def test_the_contract_rejects_a_wrong_selector(wrong: Selector[SkillBelief], promise: str) -> None:
+    with pytest.raises(ContractError, match=promise) as caught:
+        check_selector(wrong)
+    assert caught.value.value is wrong
+    assert caught.value.family == "selector"

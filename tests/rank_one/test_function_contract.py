@@ -1,19 +1,15 @@
-"""The contract that every registered function keeps, and wrong functions that break it.
-
-Files, the order of arguments, chains and rank-one forms are compared with the function itself.
-"""
+"""Every registered function of parents keeps the contract, and wrong functions break it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import permutations
 from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
+from bnmind.errors import ContractError
 from bnmind.pgm import (
     FUNCTIONS,
     Addition,
@@ -21,143 +17,51 @@ from bnmind.pgm import (
     FunctionalCPD,
     Maximum,
     Minimum,
-    Network,
-    TabularCPD,
     Threshold,
     Variable,
 )
-from bnmind.pgm.formats.model_json import model_to_json, network_from_json
-from bnmind.pgm.function_registry import RegisteredFunction, name_of, with_arguments_in_order
+from bnmind.pgm.function_registry import RegisteredFunction
 from bnmind.pgm.functions import Positions
-from bnmind.pgm.stepwise import Stepwise
-from bnmind.rank_one import RANK_ONE_TERMS, chain_form, rank_one_form
-from bnmind.rank_one.registry import MakesTerms
-from bnmind.rank_one.terms import RankOne
-from tests.registries import check_value, registry_faults, rejected
+from bnmind.rank_one import RANK_ONE_TERMS, rank_one_form
+from bnmind.rank_one.nodes import Nodes
+from bnmind.rank_one.terms import Terms
+from bnmind.testing import check_functional_node
 
 SIZES = (2, 3, 2)
-KEPT = ((0, 1), (1, 2), (1,))
-
-
-def table(function: Function, sizes: Sequence[int]) -> NDArray[np.intp]:
-    """Return the results of a function, an axis for each argument."""
-    grid = np.ix_(*[np.arange(n) for n in sizes])
-    return np.broadcast_to(np.asarray(function(*grid)), tuple(sizes))
-
-
-def cpd_of(function: Function) -> FunctionalCPD:
-    """Return a variable that is the function of three others."""
-    parents = tuple(Variable.of_integers(f"x{i}", range(n)) for i, n in enumerate(SIZES))
-    n_results = max(2, int(table(function, SIZES).max()) + 1)
-    return FunctionalCPD(Variable.of_integers("y", range(n_results)), parents, function)
-
-
-def check_function(name: str, row: RegisteredFunction) -> None:
-    """Raise AssertionError unless a kind of functions keeps the contract."""
-    function = row.example
-    check_value(function)
-    assert row.about
-    whole = table(function, SIZES)
-    assert whole.dtype.kind == "i"
-    assert whole.min() >= 0
-    assert row.n_arguments(function) in (None, 3)
-    kept = table(function.restrict(KEPT), (2, 2))
-    np.testing.assert_array_equal(kept, whole[np.ix_(*KEPT)][:, :, 0])
-    assert isinstance(function, Stepwise)
-    steps = function.steps([range(n) for n in SIZES])
-    assert set(steps.possible_results()) == set(whole.ravel().tolist())
-    n_partial = max(int(move.max()) + 1 for move in steps.moves)
-    assert n_partial <= row.partial_results(function, SIZES)
-    for order in permutations(range(3)):
-        moved = _moved(row, function, order)
-        expected = whole.transpose(order)
-        np.testing.assert_array_equal(table(moved, expected.shape), expected)
-    check_forms(function)
-
-
-def _moved(row: RegisteredFunction, function: Any, order: Sequence[int]) -> Function:
-    if FUNCTIONS.get(name_of(function) or "") == row:
-        moved = with_arguments_in_order(function, order)
-        assert moved is not None
-        return moved
-    if row.each is None:
-        known: Function = function
-        return known
-    changed = {row.each: tuple(getattr(function, row.each)[i] for i in order)}
-    made: Function = type(function)(**{**vars(function), **changed})
-    return made
-
-
-def check_forms(function: Function) -> None:
-    """The chain of a function multiplies to its table."""
-    cpd = cpd_of(function)
-    links = chain_form(cpd)
-    assert links is not None
-    product = Network((*_uniform(cpd), *links))
-    joint = Network((*_uniform(cpd), cpd))
-    _same_marginal(product, joint)
-
-
-def _uniform(cpd: FunctionalCPD) -> list[TabularCPD]:
-    return [TabularCPD(v, (), np.full(v.n_states, 1 / v.n_states)) for v in cpd.parents]
-
-
-def _same_marginal(one: Network, other: Network) -> None:
-    from bnmind.junction import posterior
-
-    np.testing.assert_allclose(
-        list(posterior(one)["y"].values()), list(posterior(other)["y"].values()), atol=1e-12
-    )
-
-
-def check_terms(function: Function, make: MakesTerms) -> None:
-    """The terms of a function multiply to its table, on all states and on fewer."""
-    cpd = cpd_of(function)
-    for states in ([range(n) for n in SIZES], KEPT):
-        results = list(range(cpd.variable.n_states))
-        terms = make(function, states, results, None)
-        kept = [tuple(results), *map(tuple, states)]
-        form = RankOne.of(cpd, terms, kept)
-        product: Any = 1.0
-        scope = list(cpd.scope)
-        for factor in form.factors:
-            names = [v.name for v in scope] + [form.auxiliary.name]
-            axes = [names.index(v.name) for v in factor.scope]
-            shape = [1] * len(names)
-            for axis, v in zip(axes, factor.scope, strict=True):
-                shape[axis] = v.n_states
-            product = product * factor.values.transpose(np.argsort(axes)).reshape(shape)
-        found = np.real(np.sum(product, axis=-1))
-        inside = np.ix_(results, *states)
-        expected = np.real(cpd.to_factor().values)
-        np.testing.assert_allclose(found[inside], expected[inside], atol=1e-9)
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_registered_function_keeps_the_contract(name: str) -> None:
-    check_function(name, FUNCTIONS[name])
+    check_functional_node(name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_files_hold_a_registered_function(name: str) -> None:
-    cpd = cpd_of(FUNCTIONS[name].example)
-    network = Network((*_uniform(cpd), cpd))
-    text = model_to_json(network, max_cells=10**4)
-    assert f'"function": "{name}"' in text
-    again = network_from_json(text, max_cells=10**4).cpd("y")
-    assert isinstance(again, FunctionalCPD)
-    assert again.function == cpd.function
+def test_a_registered_function_keeps_the_contract_on_all_positions(name: str) -> None:
+    check_functional_node(name, sizes=[SIZES], thorough=True)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        Addition.of((3, 4), signs=(2, -1)),
+        Addition.counting((3, 2, 3), ((0, 2), (1,), (2,))),
+        Threshold(1, ((2,), (0, 1), (1,), (0,))),
+    ],
+    ids=str,
+)
+def test_functions_of_other_arguments_keep_the_contract(function: Function) -> None:
+    sizes = {2: (3, 4), 3: (3, 2, 3), 4: (3, 2, 2, 2)}
+    entries = function.counted if isinstance(function, Threshold) else function.terms  # type: ignore[attr-defined]
+    check_functional_node(function, sizes=[sizes[len(entries)]])
 
 
 @pytest.mark.parametrize("kind", RANK_ONE_TERMS, ids=lambda kind: kind.__name__)
-def test_registered_terms_multiply_to_the_table(kind: type[Function]) -> None:
+def test_a_kind_with_registered_terms_has_a_rank_one_form(kind: type[Function]) -> None:
     row = next(row for row in FUNCTIONS.values() if row.make is kind)
-    check_terms(row.example, RANK_ONE_TERMS[kind])
-    assert rank_one_form(cpd_of(row.example)) is not None
-
-
-def test_the_registry_keeps_the_contract() -> None:
-    assert registry_faults(FUNCTIONS) == []
+    parents = tuple(Variable.of_integers(f"x{i}", range(n)) for i, n in enumerate(SIZES))
+    cpd = FunctionalCPD(Variable.of_integers("y", range(8)), parents, row.example)
+    assert rank_one_form(cpd) is not None
 
 
 @dataclass(frozen=True)
@@ -187,24 +91,79 @@ class Negative(Maximum):
         return -super().__call__(*arguments)
 
 
+@dataclass(frozen=True)
+class Moody(Maximum):
+    """Is another function for one configuration than for many."""
+
+    def __call__(self, *arguments: Positions) -> Positions:
+        """Return the minimum of single numbers."""
+        if all(np.ndim(one) == 0 for one in arguments):
+            return Minimum()(*arguments)
+        return super().__call__(*arguments)
+
+
+@dataclass(frozen=True)
+class Wide(Maximum):
+    """Is wrong for many arguments only."""
+
+    def restrict(self, states: Sequence[Sequence[int]]) -> Function:
+        """Forget the fixed arguments if there were four."""
+        return self if len(states) == 4 else super().restrict(states)
+
+
 @pytest.mark.parametrize(
-    "row",
+    ("row", "promise"),
     [
-        RegisteredFunction(Forgetful(2, ((1,), (0, 2), (1,))), "counts wrong", "counted"),
-        RegisteredFunction(OtherSteps(), "other steps"),
-        RegisteredFunction(Negative(), "negative"),
-        RegisteredFunction(Addition.of(SIZES, signs=(1, -1, 2)), "says any order will do"),
-        RegisteredFunction(Maximum(), ""),
+        (
+            RegisteredFunction(Forgetful(2, ((1,), (0, 2), (1,))), "counts wrong", "counted"),
+            "restricted, it gives the results that remain",
+        ),
+        (RegisteredFunction(OtherSteps(), "other steps"), "its steps lead to its results"),
+        (RegisteredFunction(Negative(), "negative"), "its results are positions"),
+        (
+            RegisteredFunction(Addition.of(SIZES, signs=(1, -1, 2)), "says any order will do"),
+            "another order",
+        ),
+        (RegisteredFunction(Maximum(), ""), "the registry says what it is"),
+        (RegisteredFunction(Moody(), "moody"), "one configuration the result"),
+        (RegisteredFunction(Wide(), "wide"), "it can be restricted .arguments of 2, 2, 2, 2"),
     ],
-    ids=lambda row: row.about or "no words",
+    ids=lambda row: row.about or "no words" if isinstance(row, RegisteredFunction) else "",
 )
-def test_the_contract_rejects_a_wrong_function(row: RegisteredFunction) -> None:
-    assert not rejected(lambda: check_function("maximum", FUNCTIONS["maximum"]))
-    assert rejected(lambda: check_function("own", row))
+def test_the_contract_rejects_a_wrong_function(row: RegisteredFunction, promise: str) -> None:
+    with pytest.raises(ContractError, match=promise):
+        check_functional_node(row)
 
 
-def test_the_contract_rejects_wrong_terms() -> None:
-    maximum = FUNCTIONS["maximum"].example
-    assert not rejected(lambda: check_terms(maximum, RANK_ONE_TERMS[Maximum]))
-    wrong = RANK_ONE_TERMS[type(FUNCTIONS["parity"].example)]
-    assert rejected(lambda: check_terms(maximum, wrong))
+def _of_another_function(
+    function: Function,
+    states: Sequence[Sequence[int]],
+    results: Sequence[int],
+    nodes: Nodes | None,
+) -> Terms:
+    """Return the terms of the parity."""
+    return RANK_ONE_TERMS[type(FUNCTIONS["parity"].example)](function, states, results, nodes)
+
+
+def _wrong_once(
+    function: Function,
+    states: Sequence[Sequence[int]],
+    results: Sequence[int],
+    nodes: Nodes | None,
+) -> Terms:
+    """Return terms to which one is added that is not zero at one configuration of four parents."""
+    right = RANK_ONE_TERMS[Maximum](function, states, results, nodes)
+    if len(states) < 4:
+        return right
+    corner = [np.eye(1, len(kept))[0][:, None] for kept in states]  # the first position of each
+    child = np.eye(len(results))[-1:].T * 0.01
+    pairs = zip(right.arguments, corner, strict=True)
+    return Terms(
+        np.hstack([right.child, child]), tuple(np.hstack([one, two]) for one, two in pairs)
+    )
+
+
+@pytest.mark.parametrize("terms", [_of_another_function, _wrong_once])
+def test_the_contract_rejects_wrong_terms(terms: Any) -> None:
+    with pytest.raises(ContractError, match="its rank-one form multiplies to its table"):
+        check_functional_node(Maximum(), terms=terms)

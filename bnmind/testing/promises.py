@@ -1,0 +1,148 @@
+"""Promises: statements about a member that are tried with examples, and what breaks them."""
+
+from __future__ import annotations
+
+import dataclasses
+import pickle
+import random
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from typing import Any, NoReturn
+
+import numpy as np
+
+from bnmind._messages import one_line, shown
+from bnmind.errors import BnmindError, ContractError
+
+__all__ = ["Promises", "fingerprint"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Promises:
+    """The promises of a family, as one member keeps or breaks them."""
+
+    family: str
+    """The family, such as "selector"."""
+    member: object
+    """The member."""
+
+    def broken(self, promise: str, example: str = "") -> NoReturn:
+        """Raise `ContractError`: the member breaks a promise."""
+        raise ContractError(self.member, promise, example, family=self.family)
+
+    def keep(self, kept: object, promise: str, example: str = "") -> None:
+        """Raise `ContractError` unless a promise is kept."""
+        if not kept:
+            self.broken(promise, example)
+
+    @contextmanager
+    def no_error(self, promise: str, example: str = "") -> Iterator[None]:
+        """Raise `ContractError` if what is done inside ends in an error of any other kind."""
+        try:
+            yield
+        except ContractError:
+            raise
+        except Exception as fault:
+            text = f"{type(fault).__name__}: {one_line(str(fault), longest=200)}"
+            self.broken(promise, f"{example}: {text}" if example else text)
+
+    def refuse(
+        self,
+        call: Callable[[], object],
+        promise: str,
+        example: str = "",
+        *,
+        kinds: type[Exception] | tuple[type[Exception], ...] = BnmindError,
+    ) -> None:
+        """Raise `ContractError` unless a call ends in an error of some kinds, with words in it."""
+        try:
+            call()
+        except kinds as error:
+            self.keep(str(error).strip(), f"{promise} with words", example)
+        except Exception as fault:
+            self.broken(promise, f"{example}: {type(fault).__name__} instead".lstrip(": "))
+        else:
+            self.broken(promise, f"{example}: no error".lstrip(": "))
+
+    def value(self) -> None:
+        """Raise `ContractError` unless the member is immutable and survives pickle."""
+        member: Any = self.member
+        self.keep(
+            dataclasses.is_dataclass(member) and not isinstance(member, type),
+            "it is an object of a frozen dataclass",
+        )
+        for field in dataclasses.fields(member):
+            before = getattr(member, field.name)
+            try:
+                setattr(member, field.name, None)
+            except (AttributeError, TypeError):
+                continue
+            with self.no_error("its fields can be set back"):
+                setattr(member, field.name, before)
+            self.broken("it cannot be changed", f"its field {field.name} could be set")
+        with self.no_error("pickle stores and restores it"):
+            again = pickle.loads(pickle.dumps(member))
+        self.keep(repr(again) == repr(member), "pickle restores it as it was", shown(again))
+
+    @contextmanager
+    def pure(self, *given: object, example: str = "") -> Iterator[None]:
+        """Raise `ContractError` if what is done inside changes the member or what it is given.
+
+        The global random generators of Python and NumPy may not be used either.
+        """
+        own, before = fingerprint(self.member, hidden=True), [fingerprint(one) for one in given]
+        drawn = _global_generators()
+        yield
+        self.keep(
+            _global_generators() == drawn, "it draws from the generator that it is given", example
+        )
+        self.keep(
+            own == fingerprint(self.member, hidden=True), "a call does not change it", example
+        )
+        after = [fingerprint(one) for one in given]
+        self.keep(before == after, "a call does not change what it is given", example)
+
+
+def _global_generators() -> tuple[object, ...]:
+    """Return the state of the global generators of Python and NumPy."""
+    name, keys, *rest = np.random.get_state()  # noqa: NPY002
+    return random.getstate(), name, np.asarray(keys).tobytes(), tuple(rest)
+
+
+def fingerprint(value: object, *, hidden: bool = False) -> bytes:
+    """Return bytes that differ if the content of a value differs.
+
+    Parameters
+    ----------
+    value
+        The value.
+    hidden
+        Whether attributes of a dataclass that are no fields count, too.
+
+    Examples
+    --------
+    >>> fingerprint([1, 2]) == fingerprint([1, 2]), fingerprint([1, 2]) == fingerprint([2, 1])
+    (True, False)
+    """
+    if isinstance(value, np.ndarray):
+        return repr((value.shape, value.dtype.str)).encode() + value.tobytes()
+    content: object = value
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        fields = [getattr(value, field.name) for field in dataclasses.fields(value)]
+        content = (type(value), fields, _hidden(value) if hidden else None)
+    try:
+        return pickle.dumps(content)
+    except Exception:  # an object of the user's own may refuse
+        return repr(content).encode()
+
+
+def _hidden(value: object) -> dict[str, object]:
+    """Return the attributes of a dataclass that are neither fields nor remembered results."""
+    kind: Any = type(value)
+    known = {field.name for field in dataclasses.fields(kind)}
+    return {
+        name: one
+        for name, one in getattr(value, "__dict__", {}).items()
+        if name not in known and not isinstance(getattr(kind, name, None), cached_property)
+    }
