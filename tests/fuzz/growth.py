@@ -18,7 +18,8 @@ from pathlib import Path
 
 from bnmind.errors import BnmindError
 from tests.fuzz.large_files import Large, kinds_of, name_of
-from tests.fuzz.readers import READERS, Reader
+from tests.fuzz.reader import Reader
+from tests.fuzz.readers import READERS
 
 __all__ = ["Growth", "grown", "peak_of"]
 

@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeAlias
 
-from tests.fuzz.readers import SEEDS, Reader
+from tests.fuzz.reader import SEEDS, Reader
 
 __all__ = ["Large", "kinds_of", "name_of"]
 

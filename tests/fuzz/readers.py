@@ -6,12 +6,10 @@ one line that is not too long, and nothing else.
 
 from __future__ import annotations
 
-import re
 import shutil
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 
 from bnmind.adaptive import (
@@ -38,52 +36,17 @@ from bnmind.pgm.competition import (
 )
 from bnmind.pgm.files import read_model, read_network
 from bnmind.strategies import read_tree, read_weights
+from tests.fuzz.reader import SEEDS, Reader, gates, text_of
+from tests.fuzz.record_readers import RECORD_READERS
+from tests.fuzz.table_readers import TABLE_READERS
+from tests.fuzz.web_readers import WEB_READERS
 
-__all__ = ["READERS", "SEEDS", "Reader", "fault_in"]
+__all__ = ["READERS"]
 
-HERE = Path(__file__).parent
-SEEDS = HERE / "seeds"
 UAI = SEEDS / "uai" / "small.uai"
-
-LONGEST_MESSAGE = 6000
-
-PLACE = re.compile(
-    r"line \d+,? column \d+"
-    r"|at (potentials|variables)\b"
-    r"|got [^ ]+: "
-    r"|(at schema|at version|the whole|an empty file|packed by gzip|larger than)"
-)
-"""A line and a column, or a path in JSON; an empty file has no place."""
 
 BOARDS = (Board(4, 6), Board(2, 3, repeats=False), Board(10, 12), Board(4, 26), Board(255, 255))
 STATES: Mapping[str, tuple[str, ...]] = {"A": ("x", "y"), "B": ("0", "1"), "C": ("a,b", "a", "=")}
-
-
-@dataclass(frozen=True)
-class Reader:
-    """A reader, by the name of its seeds' directory."""
-
-    name: str
-    read: Callable[[Path], object]
-    places: bool = False
-    """Whether its errors say where in the file, and name the file."""
-
-    @property
-    def seeds(self) -> tuple[Path, ...]:
-        """Its valid files, sorted by name."""
-        return tuple(sorted((SEEDS / self.name).iterdir()))
-
-
-def fault_in(reader: Reader, path: Path, error: Exception) -> str:
-    """Return what is wrong with the message of an error of ours, or nothing."""
-    told = str(error)
-    if "\n" in told or "Traceback" in told:
-        return "a message of several lines"
-    if len(told) > LONGEST_MESSAGE:
-        return f"a message of {len(told):,} characters"
-    if reader.places and not (PLACE.search(told) and str(path) in told):
-        return f"a message without a place: {told}"
-    return ""
 
 
 def _network(path: Path) -> None:
@@ -120,16 +83,11 @@ def _roles(path: Path) -> ItemBank:
     return read_bank(network)
 
 
-@cache
-def _bank() -> ItemBank:
-    return read_bank(SEEDS / "bank" / "gates.json")
-
-
 def _session(path: Path) -> None:
     """Salvage a session, and load it."""
     with suppress(BnmindError):
-        Session.load(path, _bank(), salvage=True)
-    Session.load(path, _bank()).report()
+        Session.load(path, gates(), salvage=True)
+    Session.load(path, gates()).report()
 
 
 def _responses(path: Path) -> None:
@@ -142,19 +100,14 @@ def _saved_game(path: Path) -> None:
 
 
 def _transcript(path: Path) -> object:
-    return transcript_from_json(_text(path))
-
-
-def _text(path: Path) -> str:
-    """Return a text as a terminal may give it, with what is no UTF-8 in halves of surrogates."""
-    return path.read_bytes().decode("utf-8", errors="surrogateescape")
+    return transcript_from_json(text_of(path))
 
 
 def _of_boards(
     read: Callable[[Board, str], object], path: Path, boards: tuple[Board, ...] = BOARDS
 ) -> None:
     """Read a text for each board; a fault is one of all boards."""
-    text, faults = _text(path), []
+    text, faults = text_of(path), []
     for board in boards:
         try:
             read(board, text)
@@ -165,7 +118,7 @@ def _of_boards(
 
 
 def _of_text(read: Callable[[str], object], path: Path) -> object:
-    return read(_text(path))
+    return read(text_of(path))
 
 
 READERS: Mapping[str, Reader] = {
@@ -198,6 +151,9 @@ READERS: Mapping[str, Reader] = {
         Reader("evidence_text", partial(_of_text, lambda text: evidence_of([text], STATES))),
         Reader("selector_text", partial(_of_text, selector_by_name)),
         Reader("stopper_text", partial(_of_text, lambda text: stopper_by_names(text.split()))),
+        *RECORD_READERS,
+        *TABLE_READERS,
+        *WEB_READERS,
     )
 }
 """Every reader, by name."""

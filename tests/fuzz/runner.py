@@ -1,8 +1,8 @@
 """Breaks files and reads them, and tells what should not have come of it.
 
-A finding is an error that is none of ours, a message that is too long or has several
-lines, a file that takes more than five seconds of processor time, or one that takes more
-than `MOST_MEMORY`.
+A finding is an error that is none of ours, a warning that is none of ours, a message that is
+too long or has several lines, a file that takes more than `SECONDS` of processor time, or one
+that takes more than `MOST_MEMORY`. `tests.fuzz.guided` looks for the same, led by coverage.
 """
 
 from __future__ import annotations
@@ -16,23 +16,31 @@ import sys
 import tempfile
 import time
 import traceback
+import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import cache
 from itertools import count
 from pathlib import Path
 from random import Random
 
 from bnmind.errors import BnmindError
+from bnmind.junction.cases.lost_states import CaseTableWarning
+from bnmind.pgm.files import ModelFileWarning
 from tests.fuzz.mutators import broken
-from tests.fuzz.readers import HERE, READERS, Reader, fault_in
+from tests.fuzz.reader import HERE, Reader, fault_in
+from tests.fuzz.readers import READERS
 
-__all__ = ["FINDINGS", "Finding", "cases", "read_one", "search"]
+__all__ = ["FINDINGS", "Finding", "cases", "kind_of", "read_one", "search", "told_aloud"]
 
 FINDINGS = HERE / "findings"
 
-SECONDS = 5.0
+SECONDS = 2.0
 """Processor time that a file of some kilobytes may take."""
+
+OURS = (ModelFileWarning, CaseTableWarning)
+"""Warnings that readers give on purpose."""
 
 MOST_MEMORY = 500 * 2**20
 """Bytes that reading one may add to the most that the process ever had."""
@@ -78,6 +86,27 @@ def _within(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGVTALRM, before)
 
 
+@contextmanager
+def told_aloud(reader: Reader) -> Iterator[None]:
+    """Make errors of warnings, but for our own, and for those of libraries where they may be."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore" if reader.aloud else "error")
+        for kind in OURS:
+            warnings.simplefilter("ignore", kind)
+        yield
+
+
+@cache
+def _warmed(name: str) -> None:
+    """Import what a reader imports when it first reads."""
+    seed = READERS[name].seeds[0]
+    with tempfile.TemporaryDirectory() as folder, suppress(BnmindError):
+        path = Path(folder, seed.name)
+        path.write_bytes(seed.read_bytes())
+        with told_aloud(READERS[name]):
+            READERS[name].read(path)
+
+
 def _peak() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
@@ -94,12 +123,13 @@ def read_one(reader: Reader, data: bytes, name: str) -> str:
     name
         The name of the file, whose ending may say its format.
     """
+    _warmed(reader.name)
     before = _peak()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, name)
         path.write_bytes(data)
         try:
-            with _within(SECONDS):
+            with _within(SECONDS), told_aloud(reader):
                 reader.read(path)
         except BnmindError as error:
             if fault := fault_in(reader, path, error):
@@ -125,6 +155,11 @@ def cases(reader: Reader, seed: int) -> Iterator[tuple[bytes, str]]:
         yield broken(data, others, rng), name
 
 
+def kind_of(what: str) -> str:
+    """Return what findings that count as one have in common."""
+    return re.sub("[0-9,]+ ", "", what.split(": ")[0])
+
+
 def search(reader: Reader, *, seed: int, seconds: float, most: int = 20) -> Iterator[Finding | int]:
     """Yield findings as they come, at most so many kinds of them, and at last the number of cases.
 
@@ -135,7 +170,7 @@ def search(reader: Reader, *, seed: int, seconds: float, most: int = 20) -> Iter
     tried = 0
     for data, name in cases(reader, seed):
         what = read_one(reader, data, name)
-        kind = re.sub("[0-9,]+ ", "", what.split(": ")[0])
+        kind = kind_of(what)
         if what and kind not in told:
             told.add(kind)
             yield Finding(reader.name, "".join(Path(name).suffixes), data, what)

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from bnmind.errors import BnmindError
 from bnmind.pgm.files import NETWORK_SUFFIXES, read_network
-from tests.fuzz.readers import PLACE, READERS, Reader
+from tests.fuzz.reader import PLACE, Reader
+from tests.fuzz.readers import READERS
 from tests.fuzz.runner import read_one
 from tests.modes import examples
 

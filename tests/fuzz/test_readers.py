@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from tests.command_line import ROOT
-from tests.fuzz.readers import READERS, SEEDS
-from tests.fuzz.runner import FINDINGS, cases, read_one
+from tests.fuzz.reader import SEEDS
+from tests.fuzz.readers import READERS
+from tests.fuzz.runner import FINDINGS, cases, read_one, told_aloud
 
 EVERY_DAY = 15
 """Broken files of each reader that are read in every test run, always the same."""
@@ -39,7 +40,8 @@ def test_seeds_are_valid(name: str, tmp_path: Path) -> None:
     for seed in READERS[name].seeds:
         path = tmp_path / seed.name
         path.write_bytes(seed.read_bytes())
-        READERS[name].read(path)
+        with told_aloud(READERS[name]):
+            READERS[name].read(path)
 
 
 FOUND = sorted(path for folder in FINDINGS.iterdir() for path in folder.iterdir())

@@ -49,6 +49,12 @@ class _Kind:
     library: str
     """The library that reads it, apart from pandas; "" if none."""
     read: _Read
+    within: int = 0
+    """How many bytes may come before the mark."""
+
+    def is_of(self, data: bytes) -> bool:
+        """Return whether a content has the mark."""
+        return 0 <= data.find(self.mark, 0, self.within + len(self.mark))
 
 
 def data_cells(path: str | os.PathLike[str], data: bytes) -> DataCells | None:
@@ -66,7 +72,7 @@ def data_cells(path: str | os.PathLike[str], data: bytes) -> DataCells | None:
     ModelFileError
         If the library for the format is missing, or cannot read the file.
     """
-    kind = next((kind for kind in _KINDS if data.startswith(kind.mark)), None)
+    kind = next((kind for kind in _KINDS if kind.is_of(data)), None)
     if kind is None:
         return None
     if kind.library and importlib.util.find_spec(kind.library) is None:
@@ -107,8 +113,15 @@ def _spss(path: str | os.PathLike[str], _: bytes) -> DataCells:
     """Return the cells of an SPSS file; values that it declares as missing are empty."""
     import pyreadstat
 
-    read = pyreadstat.read_por if os.fspath(path).lower().endswith(".por") else pyreadstat.read_sav
-    frame, _about = read(os.fspath(path))
+    frame, _about = pyreadstat.read_sav(os.fspath(path))
+    return _of_frame(frame)
+
+
+def _spss_portable(path: str | os.PathLike[str], _: bytes) -> DataCells:
+    """Return the cells of a portable SPSS file."""
+    import pyreadstat
+
+    frame, _about = pyreadstat.read_por(os.fspath(path))
     return _of_frame(frame)
 
 
@@ -161,7 +174,8 @@ _KINDS = (
     _Kind(b"PK\x03\x04", "an Excel workbook", "openpyxl", _excel),
     _Kind(b"$FL2", "an SPSS file", "pyreadstat", _spss),
     _Kind(b"$FL3", "an SPSS file", "pyreadstat", _spss),
-    _Kind(b"ASCII SPSS PORT FILE", "an SPSS file", "pyreadstat", _spss),
+    # Before the mark are 456 characters, in lines of 80.
+    _Kind(b"SPSSPORT", "a portable SPSS file", "pyreadstat", _spss_portable, within=480),
     *(_Kind(mark, "a Stata file", "", _stata) for mark in _STATA),
     _Kind(b"PAR1", "a Parquet file", "pyarrow", _parquet),
 )

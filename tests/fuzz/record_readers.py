@@ -1,0 +1,122 @@
+"""Readers of what bnmind itself has written: designs, experiments, plans, games, dialogues."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from bnmind.adaptive import ItemBank, read_bank, read_design
+from bnmind.adaptive.trees import read_item_tree
+from bnmind.errors import BnmindError
+from bnmind.junction import InteractionGraph, read_plan
+from bnmind.junction.certificates import read_certificate
+from bnmind.junction.slicing.sums_file import _content_digest, read_sums
+from bnmind.lab import read_experiment, read_store
+from bnmind.lab.mastermind.ending_names import parse_ending
+from bnmind.lab.mastermind.live.saved_play import read_play
+from bnmind.lab.reproductions import read_run
+from bnmind.mastermind import Board, parse_prior
+from bnmind.mastermind.priors.code_list import read_code_list
+from bnmind.pgm import Network, Variable
+from bnmind.pgm.files import read_network
+from bnmind.questions import read_costs, read_diagnosis, read_dialogue
+from bnmind.strategies import read_value
+from tests.fuzz.reader import SEEDS, Reader, text_of
+
+__all__ = ["RECORD_READERS"]
+
+BOARD = Board(3, 4)
+RING = InteractionGraph.from_scopes(
+    {"a": 2, "b": 3, "c": 2, "d": 5}, [("a", "b"), ("b", "c"), ("c", "d"), ("d", "a")]
+)
+
+
+@cache
+def _network() -> Network:
+    return read_network(SEEDS / "bif" / "small.bif")
+
+
+@cache
+def _fractions() -> ItemBank:
+    return read_bank(SEEDS.parents[2] / "models" / "banks" / "fractions.json")
+
+
+@cache
+def _three_items() -> ItemBank:
+    return ItemBank.from_qmatrix([[1, 0], [0, 1], [1, 1]], guess=0.2, slip=0.1)
+
+
+def _store(path: Path) -> object:
+    """Read the environment of a store beside its experiment."""
+    shutil.copy(SEEDS / "experiment" / "stored.toml", path.with_name("experiment.toml"))
+    if path.name != "environment.json":
+        path.rename(path.with_name("environment.json"))
+    return read_store(path.parent).frame
+
+
+def _sums(path: Path) -> None:
+    """Read partial sums, then the same with the digests that belong to their content."""
+    targets = [(Variable("P", ("0", "1", "2", "3")),)]
+    try:
+        record: dict[str, Any] = json.loads(text_of(path))
+        question = record["question"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        question = ""
+    try:
+        read_sums(path, targets, question, 16)
+    except BnmindError:
+        try:
+            path.write_text(json.dumps({**record, "content": _content_digest(record)}))
+        except (NameError, KeyError, TypeError, ValueError, RecursionError):
+            pass
+        else:
+            read_sums(path, targets, question, 16)
+        raise
+
+
+def _certificate(path: Path) -> None:
+    """Read a certificate, and check it against the graph of the seed."""
+    read_certificate(path).check(RING)
+
+
+def _text(read: Callable[[str], object]) -> Callable[[Path], object]:
+    return lambda path: read(text_of(path))
+
+
+def _command(text: str) -> object:
+    from bnmind.cli.mastermind.commands import COMMAND_LINES, read_command
+
+    return read_command(text, BOARD, COMMAND_LINES)
+
+
+def _prior(text: str) -> object:
+    """Read the name of a prior of codes, but no file that it names."""
+    return None if text.strip().startswith("file") else parse_prior(BOARD, text)
+
+
+RECORD_READERS = (
+    Reader("design", lambda path: read_design(path, _fractions())),
+    Reader("experiment", read_experiment),
+    Reader("store", _store),
+    Reader("saved_run", read_run),
+    Reader("item_tree", lambda path: read_item_tree(path, _three_items())),
+    Reader("certificate", _certificate),
+    Reader("plan", lambda path: read_plan(path, _network())),
+    Reader("sums", _sums),
+    Reader("value", read_value),
+    Reader("play", read_play),
+    Reader("dialogue", read_dialogue),
+    Reader("diagnosis", read_diagnosis),
+    Reader("genie_bank", read_bank, aloud=True),
+    Reader("costs", read_costs),
+    Reader("code_list", lambda path: read_code_list(BOARD, path)),
+    Reader("prior_text", _text(_prior)),
+    Reader("ending_text", _text(parse_ending)),
+    Reader("command_text", _text(_command)),
+)
+"""Readers of designs, experiments and results, and of games, dialogues and their words."""
+

@@ -1,0 +1,62 @@
+"""Readers of tables: responses, profiles, cases and sequences, as text and as workbooks."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from functools import cache
+from pathlib import Path
+
+from bnmind.adaptive import Responses, read_prior, read_profiles
+from bnmind.dynamic import DynamicNetwork, read_dynamic
+from bnmind.dynamic.sequence_files import read_sequences_for
+from bnmind.fitting.case_files import read_cases_for
+from bnmind.junction.cases.case_files import read_frames
+from bnmind.pgm import Network
+from bnmind.pgm.files import read_network
+from tests.fuzz.reader import SEEDS, Reader, gates
+
+__all__ = ["TABLE_READERS"]
+
+
+@cache
+def _coin() -> Network:
+    return read_network(SEEDS / "bif" / "small.bif")
+
+
+@cache
+def _weather() -> DynamicNetwork:
+    return read_dynamic(SEEDS / "dynamic" / "weather.json")
+
+
+def _data_file(path: Path) -> None:
+    """Read a table of a statistics program as responses, and as cases where it is Parquet."""
+    if path.suffix == ".parquet":
+        for frame in read_frames(path, 1000):
+            frame.to_string()
+    Responses.from_csv(path).patterns  # noqa: B018
+
+
+def _excel(path: Path) -> None:
+    """Read a workbook of which one part is the file."""
+    parts = {part.name: part.read_bytes() for part in (SEEDS / "excel").iterdir()}
+    parts[path.name] = path.read_bytes()
+    packed = io.BytesIO()
+    with zipfile.ZipFile(SEEDS / "data_file" / "small.xlsx") as book:
+        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as new:
+            for name in book.namelist():
+                new.writestr(name, parts.get(Path(name).name) or book.read(name))
+    path.write_bytes(packed.getvalue())
+    Responses.from_csv(path).patterns  # noqa: B018
+
+
+TABLE_READERS = (
+    Reader("data_file", _data_file, aloud=True),
+    Reader("excel", _excel, aloud=True),
+    Reader("long_table", lambda path: Responses.from_csv(path).patterns),
+    Reader("prior_table", lambda path: read_prior(path, gates())),
+    Reader("profiles", lambda path: read_profiles(path, gates(), ("ann", "bob"))),
+    Reader("cases", lambda path: read_cases_for(_coin(), path)),
+    Reader("sequences", lambda path: read_sequences_for(_weather(), path)),
+)
+"""Readers of tables."""
