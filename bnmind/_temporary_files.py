@@ -2,7 +2,7 @@
 
 The name contains the machine and the process that made the file. A file is stale if this process
 has ended. If this is unknown (the file is from another machine, from an earlier boot, or its
-process number is in use again), the file is stale after a day.
+process number is in use again), the file is stale after a day. A process does not remove its own.
 """
 
 from __future__ import annotations
@@ -39,6 +39,8 @@ def sweep(directory: Path) -> None:
             if match is None:
                 continue
             with suppress(OSError):
+                if match[1] == machine and int(match[2]) == os.getpid():
+                    continue  # another thread is writing it, whatever the clock says
                 age = time.time() - entry.stat(follow_symlinks=False).st_mtime
                 if age > _DAY or (match[1] == machine and not _is_running(int(match[2]))):
                     os.unlink(entry.path)

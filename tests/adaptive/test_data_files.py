@@ -9,6 +9,7 @@ import importlib.util
 from pathlib import Path
 from typing import Any
 
+import openpyxl
 import pandas as pd
 import pyreadstat
 import pytest
@@ -146,3 +147,22 @@ def test_the_line_to_write_makes_a_bank_of_a_network(tmp_path: Path, suffix: str
     (tmp_path / f"math.{suffix}.roles.json").write_text(line, encoding="utf-8")
     found = read_bank(path)
     assert (found.item_names, found.skills) == (BANK.item_names, BANK.skills)
+
+
+def test_a_cell_far_from_the_others_is_no_reason_to_wait(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    book = openpyxl.Workbook()
+    book.active.append(["item_1", "item_2"])
+    book.active.append([1, 0])
+    book.active["XFD3"] = 1
+    book.save(tmp_path / "far.xlsx")
+    monkeypatch.setattr("bnmind.adaptive.items.tables.data_files._MOST_CELLS", 1000)
+    with pytest.raises(ModelFileError, match="more than 1,000 cells"):
+        Responses.from_csv(tmp_path / "far.xlsx")
+
+
+def test_the_names_and_the_lines_of_portable_files_of_spss_do_not_matter(tmp_path: Path) -> None:
+    seed = Path("tests/fuzz/seeds/data_file/small.por").read_bytes()
+    (tmp_path / "answers").write_bytes(seed)
+    assert Responses.from_csv(tmp_path / "answers").items == ("ITEM_1", "ITEM_2")

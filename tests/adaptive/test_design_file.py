@@ -278,6 +278,10 @@ def test_a_saved_session_holds_its_design(tmp_path: Path) -> None:
     assert again.design.seed == 7
     assert again.state.asked == session.state.asked
     assert again.next_item() == session.next_item()
+    damaged = tmp_path / "damaged.json"
+    damaged.write_text(path.read_text("utf-8").replace('\\"seed\\": 7', '\\"seed\\" 7'), "utf-8")
+    with pytest.raises(SessionFileError, match="design in the saved session is damaged"):
+        resume_session(damaged, BANK)
     plain = tmp_path / "bob.json"
     Session.start(BANK, path=plain)
     with pytest.raises(SessionFileError, match="holds no design"):

@@ -27,7 +27,8 @@ ENOUGH = 0.03
 """Seconds of processor time that are measured well."""
 
 LONGEST = 2**19
-"""Bytes of a file: what is still fast at this size grows slowly enough."""
+"""Bytes of a file: what is still fast at this size grows slowly enough. At the command line,
+``--bytes`` takes another size."""
 
 
 @dataclass(frozen=True)
@@ -46,12 +47,14 @@ class Growth:
         """The power of the size that the time grows with; 0 where even the largest takes none."""
         if self.seconds[-1] < ENOUGH / 2 or len(self.sizes) == 1:
             return 0.0
-        return math.log(self.seconds[-1] / self.seconds[0]) / math.log(
+        return math.log(self.seconds[-1] / max(self.seconds[0], 1e-6)) / math.log(
             self.sizes[-1] / self.sizes[0]
         )
 
 
-def grown(reader: Reader, large: Large, *, thorough: bool = False) -> Growth:
+def grown(
+    reader: Reader, large: Large, *, thorough: bool = False, longest: int = LONGEST
+) -> Growth:
     """Return how reading grows over two or three doublings, up to a size that takes a while.
 
     Where even the largest file takes no time, it alone is measured.
@@ -65,12 +68,14 @@ def grown(reader: Reader, large: Large, *, thorough: bool = False) -> Growth:
     thorough
         Whether each size is read several times, and the smallest is an eighth of the largest
         instead of a quarter. Takes twice as long, and is disturbed less by other programs.
+    longest
+        The bytes of a file at which growing ends.
     """
     n = 500
     while True:
         data = large(n)
         took = _read(reader, data)
-        if took > ENOUGH or len(data) > LONGEST:
+        if took > ENOUGH or len(data) > longest:
             break
         n *= 2 if took > ENOUGH / 4 else 4
     if took <= ENOUGH:
@@ -138,9 +143,11 @@ def main() -> None:
     """Print a table at the command line."""
     parser = argparse.ArgumentParser(description="Measure how reading grows.")
     parser.add_argument("readers", nargs="*", metavar="READER", help=", ".join(READERS))
-    for name in parser.parse_args().readers or READERS:
+    parser.add_argument("--bytes", type=int, default=LONGEST, help="of the largest files")
+    given = parser.parse_args()
+    for name in given.readers or READERS:
         for kind, large in kinds_of(READERS[name]).items():
-            growth = grown(READERS[name], large, thorough=True)
+            growth = grown(READERS[name], large, thorough=True, longest=given.bytes)
             sys.stdout.write(
                 f"{name:14} {kind:28} {growth.sizes[-1]:9,} B {growth.seconds[-1]:7.3f} s"
                 f" {growth.exponent:5.2f}"

@@ -10,9 +10,10 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeAlias
 
+from tests.fuzz.large_records import LARGE_RECORDS
 from tests.fuzz.reader import SEEDS, Reader
 
-__all__ = ["Large", "kinds_of", "name_of"]
+__all__ = ["LARGE", "Large", "kinds_of", "name_of"]
 
 Large: TypeAlias = Callable[[int], bytes]
 
@@ -495,8 +496,9 @@ def _of_every_format(reader: Reader) -> Iterator[tuple[str, Large]]:
 def kinds_of(reader: Reader) -> Mapping[str, Large]:
     """Return the large files of a reader by name."""
     common = dict(_of_every_format(reader))
-    assert common.keys().isdisjoint(LARGE[reader.name])
-    return {**LARGE[reader.name], **common}
+    own = LARGE.get(reader.name) or LARGE_RECORDS.get(reader.name, {})
+    assert common.keys().isdisjoint(own)
+    return {**own, **common}
 
 
 def name_of(reader: Reader) -> str:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from bnmind.adaptive import ItemBank, read_bank, read_design
+from bnmind.adaptive import ItemBank, read_bank, read_design, resume_session
+from bnmind.adaptive.calibration import read_answers
 from bnmind.adaptive.trees import read_item_tree
 from bnmind.errors import BnmindError
 from bnmind.junction import InteractionGraph, read_plan
@@ -78,6 +80,13 @@ def _sums(path: Path) -> None:
         raise
 
 
+def _answers(path: Path) -> None:
+    """Resume a session with its design, and read its answers."""
+    with suppress(BnmindError):
+        resume_session(path, _fractions(), salvage=True)
+    read_answers([path], _fractions())
+
+
 def _certificate(path: Path) -> None:
     """Read a certificate, and check it against the graph of the seed."""
     read_certificate(path).check(RING)
@@ -103,6 +112,7 @@ RECORD_READERS = (
     Reader("experiment", read_experiment),
     Reader("store", _store),
     Reader("saved_run", read_run),
+    Reader("answers", _answers),
     Reader("item_tree", lambda path: read_item_tree(path, _three_items())),
     Reader("certificate", _certificate),
     Reader("plan", lambda path: read_plan(path, _network())),
@@ -119,4 +129,3 @@ RECORD_READERS = (
     Reader("command_text", _text(_command)),
 )
 """Readers of designs, experiments and results, and of games, dialogues and their words."""
-

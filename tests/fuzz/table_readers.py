@@ -43,9 +43,10 @@ def _excel(path: Path) -> None:
     parts[path.name] = path.read_bytes()
     packed = io.BytesIO()
     with zipfile.ZipFile(SEEDS / "data_file" / "small.xlsx") as book:
-        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as new:
-            for name in book.namelist():
-                new.writestr(name, parts.get(Path(name).name) or book.read(name))
+        parts = {name: parts.get(Path(name).name) or book.read(name) for name in book.namelist()}
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as new:
+        for name, part in parts.items():
+            new.writestr(name, part)
     path.write_bytes(packed.getvalue())
     Responses.from_csv(path).patterns  # noqa: B018
 

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -35,7 +36,13 @@ def test_every_directory_belongs_to_a_reader() -> None:
     assert {path.name for path in FINDINGS.iterdir()} <= set(READERS)
 
 
-@pytest.mark.parametrize("name", READERS)
+def _of_each() -> list[Any]:
+    """Return each reader; other tests send valid requests to the pages every day."""
+    slow = {"web_request": pytest.mark.slow}
+    return [pytest.param(name, marks=slow.get(name, ())) for name in READERS]
+
+
+@pytest.mark.parametrize("name", _of_each())
 def test_seeds_are_valid(name: str, tmp_path: Path) -> None:
     for seed in READERS[name].seeds:
         path = tmp_path / seed.name

@@ -37,7 +37,7 @@ def _request(path: Path) -> None:
         record = json.loads(data)
         if isinstance(record, dict):
             asked = record.get("path")
-            if isinstance(asked, str) and asked.startswith("/") and asked.isprintable():
+            if isinstance(asked, str) and asked.startswith("/api/") and asked.isprintable():
                 address = asked
             body = json.dumps(record.get("body")).encode()
     except (ValueError, RecursionError):

@@ -155,9 +155,11 @@ def structure_of(
         excluding[row, clique] = True
     return Structure(
         members=members,
-        least=np.array([bound.least for bound in bounds], dtype=np.intp),
+        # Larger numbers say no more, and need not fit into an integer of the machine.
+        least=np.array([min(bound.least, n_items + 1) for bound in bounds], dtype=np.intp),
         most=np.array(
-            [n_items if bound.most is None else bound.most for bound in bounds], dtype=np.intp
+            [n_items if bound.most is None else min(bound.most, n_items) for bound in bounds],
+            dtype=np.intp,
         ),
         class_of=class_of,
         n_single=n_single,

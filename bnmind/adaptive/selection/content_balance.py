@@ -132,9 +132,10 @@ class ContentBalance:
         codes = sorted({*self.minima, *self.maxima})
         belongs = named_codes(bank, codes)
         counts = asked_mask(bank, asked).astype(np.intp) @ belongs.T.astype(np.intp)
-        never = np.iinfo(np.intp).max
-        least = np.array([self.minima.get(code, 0) for code in codes], dtype=np.intp)
-        most = np.array([self.maxima.get(code, never) for code in codes], dtype=np.intp)
+        # Larger numbers say no more, and need not fit into an integer of the machine.
+        never = len(bank.items) + 1
+        least = np.array([min(self.minima.get(code, 0), never) for code in codes], dtype=np.intp)
+        most = np.array([min(self.maxima.get(code, never), never) for code in codes], dtype=np.intp)
         closed = counts >= most
         remaining: NDArray[np.bool_] = allowed & ~(closed.astype(np.intp) @ belongs > 0)
         # Items that cannot be asked any more are not waited for.

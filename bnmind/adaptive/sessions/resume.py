@@ -51,4 +51,12 @@ def resume_session(
 
 def design_saved(about: Mapping[str, str], bank: ItemBank) -> Design | None:
     """Return the design among the texts of a saved session; None if there is none."""
-    return design_from(json.loads(about["design"]), bank) if "design" in about else None
+    if "design" not in about:
+        return None
+    try:
+        content = json.loads(about["design"])
+        if not isinstance(content, dict):
+            raise ValueError(content)
+    except (ValueError, RecursionError) as fault:
+        raise SessionFileError("the design in the saved session is damaged", "design") from fault
+    return design_from(content, bank)

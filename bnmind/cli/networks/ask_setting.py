@@ -177,7 +177,7 @@ def _list(texts: Mapping[str, str], name: str) -> Sequence[str]:
         return ()
     try:
         found = json.loads(texts[name])
-    except ValueError:
+    except (ValueError, RecursionError):
         found = None
     if not isinstance(found, list) or not all(isinstance(text, str) for text in found):
         raise BnmindError(f"the saved dialogue has an option {name} that cannot be read")

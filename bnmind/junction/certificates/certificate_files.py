@@ -75,7 +75,7 @@ def certificate_from_json(text: str) -> Certificate:
         )
     except KeyError as fault:
         raise ModelFileError(f"expected a certificate, found no field {fault}") from fault
-    except (TypeError, ValueError) as fault:
+    except (TypeError, ValueError, AttributeError, OverflowError) as fault:
         raise ModelFileError(f"expected a certificate: {fault}") from fault
 
 

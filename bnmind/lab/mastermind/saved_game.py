@@ -142,7 +142,7 @@ def read_record(path: Path, read: Callable[[dict[str, Any]], _T]) -> _T:
         return read(parse_json(text))
     except BnmindError as error:
         reason = str(error)
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
         reason = "something else"
     raise InvalidHistoryError(
         f"expected a saved game in {path}, got {reason}; name another file with --save, or begin a "

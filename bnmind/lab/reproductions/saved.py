@@ -18,6 +18,7 @@ from itertools import count
 from pathlib import Path
 
 from bnmind._arguments import checked
+from bnmind._bounded_files import LARGE_FILE, read_text
 from bnmind._file_locks import LockHeldError, locked
 from bnmind._front_door import installed_version
 from bnmind._text_files import naming, write_file, write_files
@@ -157,7 +158,7 @@ def read_run(path: Path) -> SavedRun:
         If the file is damaged, or is not one of `reproduce_into`.
     """
     try:
-        record = json.loads(path.read_text(encoding="utf-8"))
+        record = json.loads(read_text(path, most=LARGE_FILE))
         return SavedRun(
             name=record["reproduction"],
             version=record["version"],
@@ -175,7 +176,10 @@ def read_run(path: Path) -> SavedRun:
                 for part in record["parts"]
             ),
         )
-    except (BnmindError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as fault:
+    except (
+        *(BnmindError, ValueError, LookupError, TypeError, AttributeError),
+        *(OverflowError, RecursionError),
+    ) as fault:
         raise InvalidArgumentError(
             f"{path} is damaged, or not a file of a reproduction", str(path)
         ) from fault

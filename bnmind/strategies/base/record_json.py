@@ -40,7 +40,14 @@ def parse_record(
                 f"expected the format {name!r} of version {version}", document["format"]
             )
         return read(document)
-    except (BnmindError, ValueError, TypeError, KeyError, AttributeError) as error:
+    except (
+        BnmindError,
+        ValueError,
+        TypeError,
+        LookupError,
+        AttributeError,
+        OverflowError,
+    ) as error:
         reason = str(error) if isinstance(error, BnmindError) else "another form"
         line, column = (getattr(error, part, None) for part in ("line", "column"))
         raise ModelFileError(

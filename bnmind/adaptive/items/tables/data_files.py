@@ -25,6 +25,9 @@ __all__ = ["DataCells", "data_cells"]
 _UNPACKED = 2**30
 """The limit for the size of an unpacked workbook, in bytes."""
 
+_MOST_CELLS = 5_000_000
+"""The limit for the cells of a sheet up to its last row and column."""
+
 
 @dataclass(frozen=True)
 class DataCells:
@@ -54,7 +57,7 @@ class _Kind:
 
     def is_of(self, data: bytes) -> bool:
         """Return whether a content has the mark."""
-        return 0 <= data.find(self.mark, 0, self.within + len(self.mark))
+        return data.find(self.mark, 0, self.within + len(self.mark)) >= 0
 
 
 def data_cells(path: str | os.PathLike[str], data: bytes) -> DataCells | None:
@@ -94,19 +97,37 @@ def data_cells(path: str | os.PathLike[str], data: bytes) -> DataCells | None:
 
 def _excel(path: str | os.PathLike[str], data: bytes) -> DataCells:
     """Return the cells of the first sheet of a workbook."""
-    import pandas as pd
+    from openpyxl import load_workbook
 
     with zipfile.ZipFile(io.BytesIO(data)) as packed:
         size = sum(entry.file_size for entry in packed.infolist())
     if size > _UNPACKED:
         raise ModelFileError(f"{path} has {size:,} bytes when it is unpacked", os.fspath(path))
-    with pd.ExcelFile(io.BytesIO(data), engine="openpyxl") as book:
-        first, *others = map(str, book.sheet_names)
-        frame = pd.read_excel(
-            book, sheet_name=first, header=None, dtype=object, keep_default_na=False
-        )
-    notes = (f"the first sheet, {first}, was read; others were left out",) if others else ()
-    return DataCells(None, _rows(frame), notes)
+    book = load_workbook(io.BytesIO(data), read_only=True, data_only=True, keep_links=False)
+    first, *others = book.worksheets
+    first.reset_dimensions()  # they may be wrong
+    rows: list[list[Any]] = []
+    n_cells = 0
+    for row in first.iter_rows():
+        cells = ["" if cell.data_type == "e" else _cell(cell.value) for cell in row]
+        while cells and cells[-1] == "":
+            del cells[-1]
+        rows.append(cells)
+        # A cell far below or to the right stands after empty ones that the file does not hold.
+        n_cells += 1 + len(row)
+        if n_cells > _MOST_CELLS:
+            raise ModelFileError(
+                f"the first sheet of {path} has more than {_MOST_CELLS:,} cells, with the empty"
+                " ones before its last row and column; save the table alone as CSV",
+                os.fspath(path),
+            )
+    while rows and not rows[-1]:
+        del rows[-1]
+    width = max(map(len, rows), default=0)
+    rows = [row + [""] * (width - len(row)) for row in rows]
+    title = first.title
+    notes = (f"the first sheet, {title}, was read; others were left out",) if others else ()
+    return DataCells(None, rows, notes)
 
 
 def _spss(path: str | os.PathLike[str], _: bytes) -> DataCells:
