@@ -45,7 +45,7 @@ class Growth:
     @property
     def exponent(self) -> float:
         """The power of the size that the time grows with; 0 where even the largest takes none."""
-        if self.seconds[-1] < ENOUGH / 2 or len(self.sizes) == 1:
+        if self.seconds[-1] < ENOUGH / 2 or self.sizes[0] == self.sizes[-1]:
             return 0.0
         return math.log(self.seconds[-1] / max(self.seconds[0], 1e-6)) / math.log(
             self.sizes[-1] / self.sizes[0]
@@ -71,6 +71,7 @@ def grown(
     longest
         The bytes of a file at which growing ends.
     """
+    _read(reader, reader.seeds[-1].read_bytes())  # imports what it needs
     n = 500
     while True:
         data = large(n)
