@@ -11,10 +11,15 @@ from typing import Any
 
 import pytest
 
-from bnmind import adaptive
-
 PAGE = Path(__file__).parents[1] / "docs" / "terms.md"
 CODE = re.compile(r"`([^`]+)`")
+ROOMS = [
+    importlib.import_module(f"bnmind.{name}")
+    for name in (
+        *("adaptive", "pgm", "pgm.files", "junction", "questions", "sensitivity", "fitting"),
+        *("dynamic", "views", "mastermind", "strategies"),
+    )
+]
 NAME = re.compile(r"bnmind\.[a-z]+\.\w+|[A-Za-z_]+(\.[a-z_]+)?")
 
 
@@ -42,7 +47,8 @@ def exists(name: str) -> bool:
         module, _, last = name.rpartition(".")
         return hasattr(importlib.import_module(module), last)
     first, _, attribute = name.partition(".")
-    thing: Any = getattr(adaptive, first, None)
+    homes = (room for room in ROOMS if first in room.__all__)
+    thing: Any = getattr(next(homes, None), first, None)
     if not attribute or thing is None:
         return thing is not None
     has_field = is_dataclass(thing) and attribute in {field.name for field in fields(thing)}

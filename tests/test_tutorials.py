@@ -1,7 +1,8 @@
 """The tutorials run from the first command to the last, in one directory, and print what they say.
 
 In what a command prints `…` stands for anything. Questions are answered with what the page has
-after them. The Python blocks of the pages are doctests, as on all pages.
+after them. `cat FILE` shows a file of the reader, which is written if it is not there. The Python
+blocks of the pages are doctests, as on all pages.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import pytest
 from bnmind.cli.app import app
 
 DOCS = Path(__file__).parents[1] / "docs"
-TUTORIALS = sorted(DOCS.glob("tutorial-*.md"))
+TUTORIALS = sorted((*DOCS.glob("tutorial-*.md"), *DOCS.glob("start-*.md")))
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -34,7 +35,7 @@ def commands(page: Path) -> Iterator[tuple[str, str]]:
 
 def printed_by(command: str, page_says: str, capsys: pytest.CaptureFixture[str]) -> str:
     """Return what a command prints; its questions are answered as on the page."""
-    told = re.finditer(r"^(?:Answer|Enter)[^:\n]*:(.*)$", page_says, re.MULTILINE)
+    told = re.finditer(r"^(?:Answer|Enter|Guess|Reply)[^:\n]*:(.*)$", page_says, re.MULTILINE)
 
     def answer(question: str = "") -> str:
         text = str(next(told)[1]).strip()
@@ -48,6 +49,16 @@ def printed_by(command: str, page_says: str, capsys: pytest.CaptureFixture[str])
     heard = capsys.readouterr()
     # A terminal shows notes before the results that are written when they are complete.
     return "".join(f"{line.rstrip()}\n" for line in (heard.err + heard.out).splitlines())
+
+
+def shown_or_written(file: Path, expected: str) -> None:
+    """Check that a file has the content that the page shows; write it if it is not there."""
+    if file.exists():
+        pattern = ".*".join(re.escape(part) for part in expected.split("…"))
+        assert re.fullmatch(pattern, file.read_text(encoding="utf-8"), re.DOTALL), file
+    else:
+        assert "…" not in expected, f"{file}: the reader has to know the whole file"
+        file.write_text(expected, encoding="utf-8")
 
 
 @pytest.mark.slow
@@ -64,14 +75,31 @@ def test_a_tutorial_prints_what_it_says(
         if command.startswith("cd "):
             monkeypatch.chdir(command.removeprefix("cd "))
             continue
+        if command.startswith("cat "):
+            shown_or_written(Path(command.removeprefix("cat ")), expected)
+            continue
         assert command.startswith("bnmind "), command
         said = printed_by(command, expected, capsys)
         pattern = ".*".join(re.escape(part) for part in expected.split("…"))
         assert re.fullmatch(pattern, said, re.DOTALL), f"$ {command}\n{said}"
 
 
-def test_there_is_a_tutorial() -> None:
-    assert [page.stem for page in TUTORIALS] == ["tutorial-class-report"]
+def test_there_are_tutorials_and_a_start_for_each_reader() -> None:
+    assert [page.stem for page in TUTORIALS] == [
+        "start-mastermind",
+        "start-networks",
+        "start-testing",
+        "tutorial-class-report",
+    ]
+
+
+@pytest.mark.parametrize("page", sorted(DOCS.glob("start-*.md")), ids=lambda page: page.stem)
+def test_a_start_begins_with_pip_and_needs_no_checkout(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert "pip install" in text[: text.index("```console")]
+    assert "models/" not in text
+    assert "](images/" in text
+    assert text.rstrip().rpartition("\n## ")[2].startswith("Where to go next")
 
 
 # --- The notebook ---------------------------------------------------------------------------------
