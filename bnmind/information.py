@@ -40,6 +40,7 @@ __all__ = [
 ]
 
 Floats: TypeAlias = NDArray[np.float64]
+"""An array of numbers."""
 
 _TINY = 1e-300
 

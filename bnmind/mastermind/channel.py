@@ -125,7 +125,7 @@ class Channel(Value):
         board
             The board, of n pegs.
         black, white
-            ``(n + 1, n + 1)``: Q(P'|P) and Q(C'|C), with the true numbers as rows.
+            ``(n + 1, n + 1)``: ``Q(P'|P)`` and ``Q(C'|C)``, with the true numbers as rows.
         name
             The name of the channel.
 

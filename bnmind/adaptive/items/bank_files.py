@@ -90,7 +90,7 @@ def read_bank(path: str | os.PathLike[str], *, normalize: bool = False) -> ItemB
     path
         A file that `write_bank` wrote, or another program that knows the format of the network.
     normalize
-        As for `bnmind.pgm.read_network`, where the bank is the file of a network.
+        As for `bnmind.pgm.files.read_network`, where the bank is the file of a network.
 
     Raises
     ------

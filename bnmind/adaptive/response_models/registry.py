@@ -88,6 +88,7 @@ RESPONSE_MODELS: Mapping[str, RegisteredModel] = MappingProxyType(
         "own": RegisteredModel(Tabulated("Own", _EVEN, {"p": 0.5}), "the table of your own model"),
     }
 )
+"""The response model of each name; other names that are understood are in `FORMER_NAMES`."""
 
 FORMER_NAMES: Mapping[str, str] = MappingProxyType(
     {

@@ -190,7 +190,7 @@ def stage(
     ----------
     board
         Any board.
-            number
+    number
         1, 2 or 3.
     guess
         The guess to insert at stages 2 and 3; by default the first colors in order. Sizes do

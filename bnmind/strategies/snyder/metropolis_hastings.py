@@ -79,7 +79,7 @@ class WalkMemory(CheckedValue):
 class MetropolisHastings(UsesHistory, CheckedValue):
     """Walk at random to a code of low cost, and guess it.
 
-    The cost of a code is |ΔB| + |ΔW| + 2|ΔT|, summed over the turns: the differences in black
+    The cost of a code is ``|ΔB| + |ΔW| + 2|ΔT|``, summed over the turns: the differences in black
     pegs, in white pegs, and in both together, between the reported reply and the reply that the
     code would have given. A proposal that raises the cost by d is accepted with probability
     exp(−θd). The walk stops at a code of cost 0, or after a number of steps; its last code is the

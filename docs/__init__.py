@@ -1,0 +1,1 @@
+"""The pages of bnmind, and the programs that build them."""

@@ -1,0 +1,205 @@
+"""Links from the names in docstrings and types to their place in the reference.
+
+Docstrings and types name a thing by the file that defines it, or by its bare name; the reference
+has it under the name by which users import it.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import re
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from docs.sphinx_pages.public_names import homes, public_names
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
+__all__ = ["place_of", "readable", "setup"]
+
+
+@functools.cache
+def _places() -> tuple[Mapping[str, str], Mapping[str, tuple[str, ...]]]:
+    """Return the described name of each dotted name, and all those of each bare name."""
+    dotted = {f"{module}.{name}": home.path for (module, name), home in homes().items()}
+    dotted |= {public.path: homes()[public.thing].path for public in public_names()}
+    bare: dict[str, tuple[str, ...]] = {}
+    for home in homes().values():
+        bare[home.name] = (*bare.get(home.name, ()), home.path)
+    return dotted, bare
+
+
+def place_of(target: str, room: str = "") -> str | None:
+    """Return the name in the reference of what a text calls `target`, or None.
+
+    Parameters
+    ----------
+    target
+        A dotted or a bare name, perhaps with an attribute.
+    room
+        The module that the text is in, such as ``bnmind.mastermind``: its names come first.
+
+    Examples
+    --------
+    >>> place_of("bnmind.mastermind.board.Board")
+    'bnmind.mastermind.Board'
+    >>> place_of("Channel.parse")
+    'bnmind.mastermind.Channel.parse'
+    >>> place_of("Posterior", "bnmind.questions")
+    >>> place_of("Posterior", "bnmind.mastermind.priors")
+    'bnmind.mastermind.Posterior'
+    """
+    dotted, bare = _places()
+    near = ".".join(room.split(".")[:2])
+    head, tail = target, ""
+    while head:
+        if head in dotted:
+            return dotted[head] + tail
+        known = bare.get(head, ())
+        if len(known) > 1:
+            known = tuple(path for path in known if f"{path}.".startswith(f"{near}."))
+        if len(known) == 1:
+            return known[0] + tail
+        head, _, last = head.rpartition(".")
+        tail = f".{last}{tail}"
+    return None
+
+
+_NAME = r"~?(?:\w+\.)*"
+_ARRAY = re.compile(rf"{_NAME}ndarray\[tuple\[{_NAME}Any, \.\.\.\], {_NAME}dtype\[([^\[\]]*)\]\]")
+_SUPPORTS = rf"{_NAME}_SupportsArray\[{_NAME}dtype\[[^\[\]]*\]\]"
+_NESTED = rf"{_NAME}_NestedSequence\[[\w\s|]*\]"
+_ARRAY_LIKE = re.compile(
+    rf"(?:{_NAME}_Buffer \| )?{_SUPPORTS} \| {_NAME}_NestedSequence\[{_SUPPORTS}\]"
+    rf"(?: \| complex \| bytes \| str \| {_NESTED})?"
+)
+_OURS = re.compile(r"~?\b(bnmind(?:\.\w+)+)")
+
+
+def readable(types: str) -> str:
+    """Return types as their authors wrote them: NumPy's aliases, and our names by their home.
+
+    >>> readable("~numpy.ndarray[tuple[~typing.Any, ...], ~numpy.dtype[~numpy.float64]] | None")
+    '~numpy.typing.NDArray[~numpy.float64] | None'
+    >>> readable("~bnmind.mastermind.board.Board")
+    '~bnmind.mastermind.Board'
+    """
+    types = _ARRAY_LIKE.sub("~numpy.typing.ArrayLike", types)
+    types = _ARRAY.sub(r"~numpy.typing.NDArray[\1]", types)
+    return _OURS.sub(lambda found: "~" + (place_of(found[1]) or found[1]), types)
+
+
+def _signature(*event: Any) -> tuple[str, str] | None:
+    arguments, result = event[-2:]
+    if arguments is None:
+        return None
+    return readable(arguments), readable(result or "")
+
+
+def _bases(*event: Any) -> None:
+    """Leave out the bases that are no public names: they are how a class is made."""
+    bases = event[-1]
+    bases[:] = [base for base in bases if not _is_hidden(getattr(base, "__origin__", base))] or [
+        object
+    ]
+
+
+def _is_hidden(base: Any) -> bool:
+    module = getattr(base, "__module__", "")
+    return module.startswith("bnmind") and place_of(f"{module}.{base.__qualname__}") is None
+
+
+def _candidates(node: Any, page: str) -> Iterator[str]:
+    """Yield the names in the reference that a reference may mean, the nearest first."""
+    target = node["reftarget"].removesuffix("()").lstrip("~.")
+    room = node.get("py:module") or page.removeprefix("api/")
+    around = node.get("py:class") or ""
+    if around:
+        yield f"{around}.{target}"
+        yield f"{room}.{around}.{target}"
+    yield f"{room}.{target}"
+    if found := place_of(target, room):
+        yield found
+
+
+def _exists(dotted: str) -> bool:
+    """Return whether a name of ours exists, public or not."""
+    parts = dotted.split(".")
+    for end in range(len(parts), 0, -1):
+        try:
+            thing: object = importlib.import_module(".".join(parts[:end]))
+        except ImportError:
+            continue
+        for name in parts[end:]:
+            if name in getattr(thing, "__annotations__", {}):
+                return True
+            if not hasattr(thing, name):
+                return False
+            thing = getattr(thing, name)
+        return True
+    return False
+
+
+def setup(app: Sphinx) -> None:
+    """Let Sphinx find our names, and write types as their authors did."""
+    from sphinx.addnodes import pending_xref
+    from sphinx.domains.python import PyAttribute, PyProperty
+    from sphinx.transforms.post_transforms import SphinxPostTransform
+    from sphinx.util import logging
+    from sphinx.util.nodes import find_pending_xref_condition, make_refnode
+
+    logger = logging.getLogger(__name__)
+
+    class PublicLinks(SphinxPostTransform):  # type: ignore[misc]
+        """Replaces each reference to a name by a link, or by its text if it has no place."""
+
+        default_priority = 5  # before those of Sphinx, which would search and guess
+
+        def run(self, **_: Any) -> None:
+            objects = self.env.domains.python_domain.objects
+            for node in list(self.document.findall(pending_xref)):
+                if node.get("refdomain") != "py":
+                    continue
+                target = node["reftarget"]
+                place = next(
+                    (name for name in _candidates(node, self.env.docname) if name in objects), None
+                )
+                # A type shows its short name where that is a link.
+                shown = find_pending_xref_condition(node, "*" if place is None else "resolved")
+                content = (shown or node)[0].deepcopy()
+                if place is not None:
+                    entry = objects[place]
+                    content = make_refnode(
+                        self.app.builder,
+                        node.get("refdoc", self.env.docname),
+                        entry.docname,
+                        entry.node_id,
+                        content,
+                        place,
+                    )
+                elif re.fullmatch(r"bnmind(\.\w+)+", target) and not _exists(target):
+                    logger.warning("there is no %s", target, location=node, type="ref")
+                node.replace_self(content)
+
+    class Attribute(PyAttribute):  # type: ignore[misc]
+        def run(self) -> list[Any]:
+            _make_readable(self.options)
+            return list(super().run())
+
+    class Property(PyProperty):  # type: ignore[misc]
+        def run(self) -> list[Any]:
+            _make_readable(self.options)
+            return list(super().run())
+
+    app.add_post_transform(PublicLinks)
+    app.add_directive_to_domain("py", "attribute", Attribute, override=True)
+    app.add_directive_to_domain("py", "property", Property, override=True)
+    app.connect("autodoc-process-signature", _signature)
+    app.connect("autodoc-process-bases", _bases)
+
+
+def _make_readable(options: dict[str, Any]) -> None:
+    if "type" in options:
+        options["type"] = readable(options["type"])
