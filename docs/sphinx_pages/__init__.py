@@ -30,8 +30,11 @@ def setup(app: Sphinx) -> dict[str, Any]:
 
 def _write(app: Sphinx) -> None:
     from docs.sphinx_pages.reference_pages import reference_pages, write_pages
+    from docs.sphinx_pages.registry_pages import command_page, registry_page
 
-    write_pages(Path(app.srcdir) / "api", reference_pages())
+    pages = reference_pages()
+    pages |= {"registries.rst": registry_page(), "commands.rst": command_page()}
+    write_pages(Path(app.srcdir) / "api", pages)
 
 
 def _leave_out_empty_patterns(app: Sphinx, page: str, source: list[str]) -> None:

@@ -5,6 +5,9 @@ docutils, on which Sphinx stands, translates LaTeX; Sphinx does not use its tran
 
 from __future__ import annotations
 
+import re
+from functools import partial
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -23,23 +26,27 @@ def formula(latex: str, *, display: bool) -> str:
     """
     from docutils.utils.math.latex2mathml import tex2mathml
 
-    return str(tex2mathml(latex.strip(), as_block=display))
+    # docutils knows the dots by their other name.
+    return str(tex2mathml(re.sub(r"\\dots\b", r"\\ldots", latex.strip()), as_block=display))
 
 
-def _inline(self: Any, node: Any) -> None:
+def _draw(self: Any, node: Any, *, display: bool) -> None:
     from docutils.nodes import SkipNode
+    from docutils.utils.math import MathError
+    from sphinx.util import logging
 
-    self.body.append(formula(node.astext(), display=False))
-    raise SkipNode
-
-
-def _display(self: Any, node: Any) -> None:
-    from docutils.nodes import SkipNode
-
-    self.body.append(f'<div class="math">{formula(node.astext(), display=True)}</div>\n')
+    try:
+        drawn = formula(node.astext(), display=display)
+    except MathError as fault:
+        logger = logging.getLogger(__name__)
+        logger.warning("%s in %s", fault, node.astext(), location=node, type="math")
+        drawn = escape(node.astext())
+    self.body.append(f'<div class="math">{drawn}</div>\n' if display else drawn)
     raise SkipNode
 
 
 def setup(app: Sphinx) -> None:
     """Make the formulas of HTML pages with it: ``html_math_renderer = "mathml"``."""
-    app.add_html_math_renderer("mathml", (_inline, None), (_display, None))
+    app.add_html_math_renderer(
+        "mathml", (partial(_draw, display=False), None), (partial(_draw, display=True), None)
+    )
