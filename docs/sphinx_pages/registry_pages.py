@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from bnmind._registry import Registered, usage
@@ -53,7 +53,7 @@ def _maker(member: Any) -> str:
     return "–"
 
 
-def _list(head: tuple[str, ...], rows: list[tuple[str, ...]], widths: str) -> Iterator[str]:
+def _list(head: tuple[str, ...], rows: Sequence[tuple[str, ...]], widths: str) -> Iterator[str]:
     yield from (
         ".. list-table::",
         "   :class: names",
