@@ -371,4 +371,4 @@ def test_codes_are_listed_when_they_are_few() -> None:
     shown = _play("1234", "11", "1356", "30", "codes", "x", "q").stdout
     assert "Codes left: 1316, 1351, 1353, 1355, 1366, 1456 (16.7 %)" in shown
     assert "6 codes are left:" in shown
-    assert "It cannot be the code, but its reply tells most." in shown
+    assert "It cannot be the code, but its reply is the most informative." in shown

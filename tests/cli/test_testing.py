@@ -81,7 +81,7 @@ def test_answers_change_and_come_out_of_order_and_are_undone() -> None:
     ).stdout
     assert [kind for kind, _, _ in _events()] == ["answer", "answer", "change", "undo"]
     assert _events()[1:3] == [("answer", "add_same", "1"), ("change", "add_same", "0")]
-    assert "The items that tell most" in shown
+    assert "The most informative items" in shown
     assert "expected a response to" in shown
     assert "expected an item" in shown
     assert "--session ann.json resumes" in shown

@@ -340,7 +340,7 @@ def _show_why(console: Console, session: Session) -> None:
         table.add_row(
             row.item, f"{row.information:.3f}", labels[skill], f"{row.by_skill[skill]:.3f}"
         )
-    console.print(f"{session.belief.entropy:.2f} bits are unknown. The items that tell most:")
+    console.print(f"{session.belief.entropy:.2f} bits are unknown. The most informative items:")
     show_table(console, table)
 
 

@@ -77,8 +77,8 @@ def show_review(
     from bnmind.cli.shared.show import plain_table, show_table
 
     console.print(
-        "Each guess beside the one that should tell most, in bits. The last column is how many bits"
-        " the reply told in fact."
+        "Each guess beside the most informative one, in bits. The last column is how many bits"
+        " the reply really told."
     )
     table = plain_table("guess", "reply", "tells", "best", "tells", "lost", "told")
     for turn, one in zip(turns, reviewed, strict=True):

@@ -78,7 +78,7 @@ def show_position(
         explain_replies(console, belief.board)
     _explain(console, position, advice, few)
     console.print(next_guess)
-    tells = "" if chance else ", but its reply tells most"
+    tells = "" if chance else ", but its reply is the most informative"
     told = words.told(advice.information, advice.entropy)
     console.print(f"It {words.chance(chance, estimated=sampled)}{tells}. {told}")
 

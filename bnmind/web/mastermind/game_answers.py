@@ -151,7 +151,7 @@ def _answer(
 
 
 def _words(advice: Advice, chance: float) -> dict[str, str]:
-    tells = ", but its reply tells most" if not chance and not advice.found else ""
+    tells = ", but its reply is the most informative" if not chance and not advice.found else ""
     wrong = advice.contradictions or 0
     return {
         "knowledge": words.knowledge(advice),
