@@ -29,7 +29,14 @@ from bnmind.adaptive import (
 )
 from bnmind.adaptive.selection.luck import generator_of
 
-__all__ = ["Course", "answers_to", "live_tests", "simulated_tests", "standard_banks"]
+__all__ = [
+    "Course",
+    "answers_to",
+    "live_tests",
+    "simulated_tests",
+    "standard_banks",
+    "turned_banks",
+]
 
 _SEED = 7
 
@@ -37,18 +44,34 @@ _SEED = 7
 @cache
 def standard_banks() -> tuple[ItemBank, ...]:
     """Return banks of two skills and of one ability; costs and times differ by the item."""
-    needs = [[1, 0], [1, 1], [0, 1], [1, 0], [0, 1]]
-    chances = ((0.1, 0.2), (0.3, 0.1), (0.2, 0.05), (0.15, 0.15), (0.05, 0.3))
+    equal = ItemBank.from_qmatrix([*_NEEDS, [1, 1]], guess=0.25, slip=0.25)
+    curves = [Logistic(slope, at) for slope, at in ((1, 0), (2, -1), (0.5, 1), (1.5, 0.5))]
+    return _skills_in_order(0, 1), equal, irt_bank(curves, AbilityGrid.normal(n_points=9))
+
+
+@cache
+def turned_banks() -> tuple[ItemBank, ItemBank]:
+    """Return the same bank twice, with its skills in another order."""
+    return _skills_in_order(0, 1), _skills_in_order(1, 0)
+
+
+_NEEDS = ((1, 0), (1, 1), (0, 1), (1, 0), (0, 1))
+_CHANCES = ((0.1, 0.2), (0.3, 0.1), (0.2, 0.05), (0.15, 0.15), (0.05, 0.3))
+
+
+def _skills_in_order(*order: int) -> ItemBank:
+    """Return a bank of two skills, in this order; costs and times differ by the item."""
     items = [
         Item(f"item_{n}", content="xyz"[n % 3], cost=0.1 * (1 + n % 2), time=0.3 + 0.1 * n)
         for n in range(1, 6)
     ]
-    skills = ItemBank.from_qmatrix(
-        needs, guess=[g for g, _ in chances], slip=[s for _, s in chances], items=items
+    return ItemBank.from_qmatrix(
+        [[row[skill] for skill in order] for row in _NEEDS],
+        guess=[guess for guess, _ in _CHANCES],
+        slip=[slip for _, slip in _CHANCES],
+        items=items,
+        skill_names=[f"skill_{skill + 1}" for skill in order],
     )
-    equal = ItemBank.from_qmatrix([*needs, [1, 1]], guess=0.25, slip=0.25)
-    curves = [Logistic(slope, at) for slope, at in ((1, 0), (2, -1), (0.5, 1), (1.5, 0.5))]
-    return skills, equal, irt_bank(curves, AbilityGrid.normal(n_points=9))
 
 
 class Course(NamedTuple):

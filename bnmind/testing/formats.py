@@ -66,9 +66,8 @@ def check_format(form: ModelFormat | str, *, thorough: bool = False) -> None:
             "`file_names` knows the names that it encodes",
         )
     promises = Promises("format of networks", form)
-    promises.keep(
-        form.about.strip() and "\n" not in form.about, "it says in a line what it is", form.about
-    )
+    promises.about()
+    promises.has("holds_factors", "names_of", "contents", "read_network", "read_model", "read")
     networks = {**_NETWORKS, **_random_networks(20 if thorough else 3)}
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"model{suffix}"

@@ -106,7 +106,7 @@ def _sizes_of(function: Function, row: RegisteredFunction | None) -> list[tuple[
     known = row or FUNCTIONS.get(name_of(function) or "")
     if known is not None and known.n_arguments(function) is not None:
         return [_SIZES]
-    found = []
+    found: list[tuple[int, ...]] = []
     for sizes in _MANY:
         try:
             _table(function, sizes)
@@ -130,7 +130,7 @@ def _check_results(promises: Promises, function: Function, sizes: Sequence[int])
     promises.keep(whole.min() >= 0, "its results are positions, from 0", f"{where}: {whole.min()}")
     promises.keep(np.array_equal(whole, again), "it gives the same results every time", where)
     for place in np.ndindex(*sizes):
-        one = int(np.asarray(function(*[np.intp(x) for x in place])))
+        one = int(np.asarray(function(*[np.asarray(x, dtype=np.intp) for x in place])))
         promises.keep(
             one == whole[place],
             "it gives one configuration the result that it gives it among many",

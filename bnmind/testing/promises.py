@@ -65,6 +65,21 @@ class Promises:
         else:
             self.broken(promise, f"{example}: no error".lstrip(": "))
 
+    def has(self, *names: str) -> None:
+        """Raise `ContractError` unless the member has what the protocol of its family names."""
+        missing = [name for name in names if not hasattr(self.member, name)]
+        self.keep(not missing, f"it has {', '.join(names)}", f"it has no {', '.join(missing)}")
+
+    def about(self) -> None:
+        """Raise `ContractError` unless the member says in a line what it is."""
+        self.has("about")
+        text: Any = getattr(self.member, "about", "")
+        self.keep(
+            isinstance(text, str) and text.strip() and "\n" not in text,
+            "it says in a line what it is",
+            shown(text),
+        )
+
     def value(self) -> None:
         """Raise `ContractError` unless the member is immutable and survives pickle."""
         member: Any = self.member

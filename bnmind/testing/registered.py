@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any
 
 from bnmind._registry import Registered, made_by_name, usage
 from bnmind.errors import InvalidArgumentError, UnknownNameError
@@ -18,7 +18,6 @@ __all__ = ["Family", "examples", "help_of"]
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 _SUFFIX = re.compile(r"\.[a-z0-9]+")
 _LONGEST = 80
-_Member = TypeVar("_Member")
 
 
 @dataclass(frozen=True)
@@ -33,6 +32,8 @@ class Family:
     """The members by name; each says in `about` what it is."""
     commands: tuple[str, ...] = ()
     """The commands whose help lists the names."""
+    rooms: tuple[str, ...] = ()
+    """Other packages from which some classes are imported."""
     suffixes: bool = False
     """Whether the names are suffixes of files."""
 
@@ -63,8 +64,11 @@ class Family:
             "the registry says in a line what it is",
         )
         promises.keep(len(about) <= _LONGEST, f"that line has at most {_LONGEST} letters", about)
-        promises.keep(
-            not hasattr(self.registry, "__setitem__"), "nobody can change the registry of its name"
+        registry: Any = self.registry
+        promises.refuse(
+            lambda: registry.__setitem__(name, member),
+            "nobody can change the registry of its name",
+            kinds=(TypeError, AttributeError),
         )
         written = usage(name, member) if isinstance(member, Registered) else name
         for command in self.commands if listed else ():
@@ -76,32 +80,25 @@ class Family:
     def check_export(self, name: str, member: object) -> None:
         """Raise `ContractError` unless the class of a member is a public name of its room.
 
-        The room is that of the family, or a room in it, such as `bnmind.strategies.snyder`. A
-        class of another package than bnmind is its author's affair.
+        A class of another package than bnmind is its author's affair.
         """
         kind = member if isinstance(member, type) else type(member)
-        parts = kind.__module__.split(".")
-        if parts[0] != "bnmind":
+        if kind.__module__.partition(".")[0] != "bnmind":
             return
-        rooms = dict.fromkeys((self.room, ".".join(parts[:2]), ".".join(parts[:3])))
         Promises(self.kind, name).keep(
-            any(_exports(room, kind) for room in rooms),
+            any(_exports(room, kind) for room in (self.room, *self.rooms)),
             "its class is a public name of its room",
             f"{kind.__name__} is not in {self.room}.__all__",
         )
 
 
 def _exports(room: str, kind: type) -> bool:
-    """Return whether a package or a module lists a class among its names."""
+    """Return whether a package lists a class among its names."""
     package = importlib.import_module(room)
-    is_room = hasattr(package, "__path__")
-    listed = is_room and kind.__name__ in getattr(package, "__all__", ())
-    return listed and getattr(package, kind.__name__, None) is kind
+    return kind.__name__ in package.__all__ and getattr(package, kind.__name__) is kind
 
 
-def examples(
-    family: Family, text: str, make: Callable[[str], _Member] | None = None
-) -> list[_Member]:
+def examples(family: Family, text: str) -> list[Any]:
     """Return the members that a name makes, once its promises are kept.
 
     Parameters
@@ -111,18 +108,10 @@ def examples(
     text
         A name, which stands for the member without an argument and for one with an example of an
         argument; or a name with an argument, as in ``items:3``.
-    make
-        Makes a member of a text; by default `made_by_name`.
     """
     name, colon, _ = text.partition(":")
     promises = family.check_name(name)
-    member: Registered[_Member] = family.registry[name]
-
-    def made(one: str) -> _Member:
-        if make is not None:
-            return make(one)
-        return made_by_name(family.kind, family.registry, one)
-
+    member: Registered[Any] = family.registry[name]
     texts = [text] if colon else [name] * (member.plain is not None)
     if member.argument is not None and not colon:
         texts.append(f"{name}:{member.argument.example}")
@@ -140,7 +129,7 @@ def examples(
     found = []
     for one in texts:
         with promises.no_error("its name makes it", one):
-            found.append(made(one))
+            found.append(made_by_name(family.kind, family.registry, one))
         family.check_export(name, found[-1])
     return found
 

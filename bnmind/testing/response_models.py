@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bnmind.adaptive import (
     RESPONSE_MODELS,
@@ -17,6 +18,7 @@ from bnmind.adaptive import (
     Examinees,
     ItemBank,
     LearningOptions,
+    ParametricModel,
     ResponseModel,
     irt_bank,
     learn,
@@ -26,7 +28,6 @@ from bnmind.adaptive import (
 )
 from bnmind.adaptive.response_models.base import response_channel
 from bnmind.errors import BnmindError
-from bnmind.information import Floats
 from bnmind.pgm import Variable
 from bnmind.testing.promises import Promises
 from bnmind.testing.registered import Family
@@ -53,9 +54,10 @@ def check_response_model(
     whatever the skills are called, and more skill never lowers a response. An item with another
     number of responses is refused. A bank holds it; the posterior after a response follows from
     its table by Bayes' rule; a file of the bank restores it. Fisher's information, if the model
-    has it, is that of the derivative of its table. By name, a model that can be learned from a
-    Q-matrix is learned: the likelihood that learning reports is that of the learned bank, by
-    enumeration of all profiles, and is no smaller than that of the bank that it started from.
+    has it, is that of the derivative of its table. A `ParametricModel`, or a model whose name
+    promises it, is learned from a Q-matrix: the likelihood that learning reports is that of the
+    learned bank, by enumeration of all profiles, and is no smaller than that of the bank that it
+    started from.
 
     Parameters
     ----------
@@ -91,9 +93,11 @@ def check_response_model(
             _FAMILY.check_name(model)
         name, model = model, row.example
         _check_files(promises, model, name)
+    elif isinstance(model, ParametricModel):
+        kind = type(model)
     promises = Promises("response model", model)
     promises.value()
-    promises.keep(isinstance(model, ResponseModel), "it has `n_responses` and `cpd`")
+    promises.has("n_responses", "cpd")
     choices = _PARENTS if parents is None else {"the given parents": tuple(parents)}
     fits = {about: own for about, own in choices.items() if _fits(promises, model, own, about)}
     promises.keep(fits, "it fits some skills", ", ".join(choices))
@@ -272,7 +276,7 @@ def _check_learning(promises: Promises, kind: Any, n: int) -> None:
     )
 
 
-def _log_likelihood(bank: ItemBank, responses: Floats) -> float:
+def _log_likelihood(bank: ItemBank, responses: NDArray[Any]) -> float:
     """Return Σ_people log Σ_profiles P(profile) Π_items P(response | profile)."""
     prior = _profiles(bank)
     total = 0.0

@@ -77,6 +77,7 @@ its definition (on 1x2, classes 1 1: shown 2, defined 1)
         definition = definition or DEFINITIONS.get(name)
     promises = Promises("score", score)
     promises.value()
+    promises.has("minimized", "terms", "shown")
     boards = (*SMALL, *MANY, *LARGE) if thorough else (*SMALL, *MANY, *LARGE[:3])
     for board in boards:
         with promises.pure(example=f"on {board}"):
@@ -255,12 +256,12 @@ def _entropy_left(classes: Sequence[int], board: Board) -> float:
 def _weighted(classes: Sequence[int], board: Board) -> float:
     """Σ w_r p_r log₂(1/p_r) at the first turn; all weights are 1 on boards without weights."""
     score = SCORES["weighted-entropy"]()
-    own = isinstance(score, WeightedEntropy) and board == score.board
-    weights = score.weights[0] if own else (1000,) * len(classes)  # type: ignore[attr-defined]
+    weights = (1000,) * len(classes)
+    if isinstance(score, WeightedEntropy) and board == score.board:
+        weights = score.weights[0]
     n = sum(classes)
-    return sum(
-        w / 1000 * c / n * math.log2(n / c) for w, c in zip(weights, classes, strict=True) if c
-    )
+    terms = [c / n * math.log2(n / c) if c else 0.0 for c in classes]
+    return math.fsum(w / 1000 * term for w, term in zip(weights, terms, strict=True))
 
 
 DEFINITIONS: Mapping[str, Definition] = MappingProxyType(

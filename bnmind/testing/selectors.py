@@ -19,7 +19,13 @@ from bnmind.adaptive import (
     start_beliefs,
 )
 from bnmind.errors import BnmindError, NothingToAskError
-from bnmind.testing.banks import answers_to, live_tests, simulated_tests, standard_banks
+from bnmind.testing.banks import (
+    answers_to,
+    live_tests,
+    simulated_tests,
+    standard_banks,
+    turned_banks,
+)
 from bnmind.testing.promises import Promises
 from bnmind.testing.registered import Family, examples
 
@@ -73,12 +79,15 @@ def check_selector(
     for one in found:
         promises = Promises("selector", one)
         promises.value()
+        promises.has("select", "select_batch")
         fits = [bank for bank in banks or standard_banks() if _fits(one, bank)]
         promises.keep(fits, "it fits a bank", "it refuses banks of skills and of an ability")
         for bank in fits:
             _check_one(promises, one, bank)
             _check_batch(promises, one, bank)
             _check_courses(promises, one, bank, 12 if thorough else 3)
+        if banks is None and all(_fits(one, bank) for bank in turned_banks()):
+            _check_order_of_skills(promises, one)
 
 
 def _fits(selector: Selector[SkillBelief], bank: ItemBank) -> bool:
@@ -121,6 +130,25 @@ def _check_one(promises: Promises, selector: Selector[SkillBelief], bank: ItemBa
         "it refuses to select from no items by a NothingToAskError",
         kinds=NothingToAskError,
     )
+
+
+def _check_order_of_skills(promises: Promises, selector: Selector[SkillBelief]) -> None:
+    """Check that the same items are selected from a bank with its skills in another order."""
+    for answers in ({"item_2": 1}, {"item_2": 1, "item_4": 0}, {"item_1": 1, "item_5": 1}):
+        found = []
+        for bank in turned_banks():
+            belief = start_belief(bank)
+            for item, response in answers.items():
+                belief = belief.update(item, response)
+            items = [name for name in bank.item_names if name not in answers]
+            found.append(selector.select(belief, items, rng=np.random.default_rng(1)))
+        one, other = found
+        promises.keep(
+            one.item == other.item
+            and np.allclose(one.scores, other.scores, rtol=1e-7, atol=1e-9, equal_nan=True),
+            "the order of the skills in the bank does not matter",
+            f"after {answers}: {one.item}, then {other.item}",
+        )
 
 
 def _check_batch(promises: Promises, selector: Selector[SkillBelief], bank: ItemBank) -> None:

@@ -56,6 +56,7 @@ def check_skill_distribution(
         return
     promises = Promises("distribution of skills", distribution)
     promises.value()
+    promises.has("cpds")
     choices = (_SKILLS, _SKILLS[:1], _SKILLS[::-1]) if skills is None else (tuple(skills),)
     for chosen in choices:
         where = "skills " + ", ".join(f"{v.name} of {v.n_states} levels" for v in chosen)

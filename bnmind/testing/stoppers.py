@@ -18,7 +18,13 @@ from bnmind.adaptive import (
     start_beliefs,
 )
 from bnmind.errors import BnmindError
-from bnmind.testing.banks import answers_to, live_tests, simulated_tests, standard_banks
+from bnmind.testing.banks import (
+    answers_to,
+    live_tests,
+    simulated_tests,
+    standard_banks,
+    turned_banks,
+)
 from bnmind.testing.promises import Promises
 from bnmind.testing.registered import Family, examples
 
@@ -65,12 +71,15 @@ def check_stopper(
     for one in found:
         promises = Promises("stopper", one)
         promises.value()
+        promises.has("stop", "stop_batch")
         fits = [bank for bank in banks or standard_banks() if _fits(one, bank)]
         promises.keep(fits, "it fits a bank", "it refuses banks of skills and of an ability")
         for bank in fits:
             for seed in range(3 if thorough else 1):
                 _check_steps(promises, one, bank, seed)
             _check_courses(promises, one, bank, 20 if thorough else 6)
+        if banks is None and all(_fits(one, bank) for bank in turned_banks()):
+            _check_order_of_skills(promises, one)
 
 
 def _fits(stopper: Stopper, bank: ItemBank) -> bool:
@@ -125,6 +134,18 @@ def _check_steps(promises: Promises, stopper: Stopper, bank: ItemBank, seed: int
                 belief.update(names[item], int(answer))
                 for belief, answer in zip(alone, answers[:, item], strict=True)
             ]
+
+
+def _check_order_of_skills(promises: Promises, stopper: Stopper) -> None:
+    """Check that tests of a bank with its skills in another order end at the same point."""
+    answers = answers_to(turned_banks()[0], 8, seed=3)
+    courses = [live_tests(bank, FixedOrder(), stopper, answers) for bank in turned_banks()]
+    for row, one, other in zip(answers.tolist(), *courses, strict=True):
+        promises.keep(
+            one.asked == other.asked,
+            "the order of the skills in the bank does not matter",
+            f"answers {row}: {len(one.asked)} items, then {len(other.asked)}",
+        )
 
 
 def _check_courses(promises: Promises, stopper: Stopper, bank: ItemBank, n: int) -> None:

@@ -21,19 +21,29 @@ from bnmind.strategies import (
     Strategy,
     strategy_by_name,
 )
-from bnmind.testing.boards import MANY, SMALL, games
+from bnmind.testing.boards import MANY, SMALL, Game, games, relabeled
 from bnmind.testing.promises import Promises
 from bnmind.testing.registered import Family, examples
 
 __all__ = ["check_strategy"]
 
-_FAMILY = Family("strategy", room="bnmind.strategies", registry=STRATEGIES, commands=("strategy",))
+_FAMILY = Family(
+    "strategy",
+    room="bnmind.strategies",
+    registry=STRATEGIES,
+    commands=("strategy",),
+    rooms=("bnmind.strategies.snyder", "bnmind.strategies.evolutionary"),
+)
 _PARAMETERS = {"start": ["channel", "prior"], "choose": ["belief", "rng", "situation"]}
 _CLOSE = 1e-9
 
 
 def check_strategy(
-    strategy: Strategy | str, *, boards: Sequence[Board] | None = None, thorough: bool = False
+    strategy: Strategy | str,
+    *,
+    boards: Sequence[Board] | None = None,
+    symmetric: bool = True,
+    thorough: bool = False,
 ) -> None:
     """Check that a strategy keeps the promises of strategies.
 
@@ -42,8 +52,9 @@ def check_strategy(
     generator alone, and is the same if they are the same; if the strategy says that it is
     `deterministic`, the generator does not matter. It also chooses without a memory, in the middle
     of any game. The belief takes in whatever may be reported. The information that it reports about
-    its guess is that of the guess, by a slow and obvious computation. It guesses a code that it
-    knows.
+    its guess is that of the guess, by a slow and obvious computation. Renamed colors and positions
+    do not change its score and its ties, if it is deterministic and replies are true. It guesses a
+    code that it knows.
 
     Parameters
     ----------
@@ -52,6 +63,8 @@ def check_strategy(
     boards
         The boards to play on; by default small ones of several shapes. Give them if the
         strategy does not play on all boards.
+    symmetric
+        Whether it treats all colors and positions alike, but for ties.
     thorough
         Whether to play more games, on more boards.
 
@@ -69,12 +82,12 @@ def check_strategy(
     """
     played = tuple(boards or ((*SMALL, *MANY[:3]) if thorough else (SMALL[4], SMALL[5], SMALL[7])))
     if not isinstance(strategy, str):
-        _check_strategy(strategy, played, thorough)
+        _check_strategy(strategy, played, symmetric=symmetric, thorough=thorough)
         return
     if strategy.partition(":")[0] not in STRATEGIES:
         raise UnknownNameError("strategy", strategy, STRATEGIES)
     for made in examples(_FAMILY, strategy):
-        _check_strategy(made, played, thorough)
+        _check_strategy(made, played, symmetric=symmetric, thorough=thorough)
     if strategy in STRATEGIES:
         promises = Promises("strategy", strategy)
         plain = STRATEGIES[strategy]()
@@ -82,7 +95,9 @@ def check_strategy(
         promises.keep(strategy_by_name(strategy) == plain, "`strategy_by_name` makes it")
 
 
-def _check_strategy(strategy: Strategy, boards: Sequence[Board], thorough: bool) -> None:
+def _check_strategy(
+    strategy: Strategy, boards: Sequence[Board], *, symmetric: bool, thorough: bool
+) -> None:
     promises = Promises("strategy", strategy)
     _check_form(promises, strategy)
     moved = []
@@ -97,13 +112,15 @@ def _check_strategy(strategy: Strategy, boards: Sequence[Board], thorough: bool)
         "it says `deterministic` if, and only if, the random generator does not matter",
         f"deterministic is {strategy.deterministic}",
     )
+    for board in boards if symmetric and strategy.deterministic else ():
+        for game in games(board, 3 if thorough else 1, turns=2, seed=1):
+            _check_symmetry(promises, strategy, board, game)
     for board in boards:
         _check_end(promises, strategy, board)
 
 
 def _check_form(promises: Promises, strategy: Any) -> None:
-    for name in ("name", "deterministic", "needs", "start", "choose"):
-        promises.keep(hasattr(strategy, name), f"it has `{name}`")
+    promises.has("name", "deterministic", "needs", "start", "choose")
     for name, expected in _PARAMETERS.items():
         found = list(inspect.signature(getattr(strategy, name)).parameters)
         promises.keep(found == expected, f"the parameters of `{name}` are {expected}", str(found))
@@ -118,7 +135,7 @@ def _check_game(
     promises: Promises,
     strategy: Strategy,
     channel: Channel,
-    game: tuple[tuple[int, ...], ...],
+    game: Game,
     number: int,
 ) -> bool:
     """Check the choices in a game; return whether the generator mattered to one of them."""
@@ -202,6 +219,25 @@ def _check_information(promises: Promises, belief: Any, info: GuessInfo, where: 
             f"the `{name}` that it reports is that of its guess",
             f"{where}, guess {board.format(guess)}: {found:g}, right is {right:g}",
         )
+
+
+def _check_symmetry(promises: Promises, strategy: Strategy, board: Board, game: Game) -> None:
+    """Check that renamed colors and positions change neither the score nor the ties."""
+    found = []
+    for labels in (game, relabeled(game, board, seed=3)):
+        *guesses, secret = labels
+        belief = strategy.start(Channel.exact(board).revealed())
+        for guess in guesses:
+            belief = belief.update(guess, reply(guess, secret))
+        _, info = strategy.choose(belief, np.random.default_rng(0))
+        where = f"on {board}, after {_text(board, guesses, secret)}"
+        found.append((info.score, info.tied, where))
+    (score, tied, where), (other, also, there) = found
+    promises.keep(
+        tied == also and np.isclose(score, other, rtol=1e-9, atol=1e-9, equal_nan=True),
+        "renamed colors and positions change neither its score nor its ties",
+        f"{where}: {score:g}, {tied} tied; {there}: {other:g}, {also} tied",
+    )
 
 
 def _check_end(promises: Promises, strategy: Strategy, board: Board) -> None:

@@ -57,7 +57,8 @@ def check_tree_format(form: TreeFormat | str) -> None:
         _FAMILY.check_name(form)
         form = TREE_FORMATS[form]
     promises = Promises("format of trees", form)
-    promises.keep(form.about.strip() and "\n" not in form.about, "it says in a line what it is")
+    promises.about()
+    promises.has("to_text", "from_text")
     for about, tree in _trees().items():
         with promises.no_error("it writes every tree", about):
             text = form.to_text(tree)

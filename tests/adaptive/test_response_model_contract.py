@@ -14,12 +14,14 @@ from bnmind.adaptive import (
     RESPONSE_MODELS,
     Design,
     Dina,
+    Dino,
     Examinees,
     ItemBank,
     LearningOptions,
     Logistic,
     MaximalItems,
     MinimalEntropy,
+    ParametricModel,
     ResponseModel,
     Session,
     beliefs_given,
@@ -30,7 +32,7 @@ from bnmind.adaptive import (
 )
 from bnmind.adaptive.response_models.registry import FORMER_NAMES
 from bnmind.errors import ContractError
-from bnmind.pgm import CPD, Factor, Variable
+from bnmind.pgm import CPD, Factor, TabularCPD, Variable
 from bnmind.testing import check_response_model
 
 
@@ -87,8 +89,6 @@ class Harmful(Dina):
     def cpd(self, item: Variable, parents: Sequence[Variable]) -> CPD:
         """Return a distribution in which the skilled are wrong."""
         table = np.real(super().cpd(item, parents).to_factor().values)[::-1]
-        from bnmind.pgm import TabularCPD
-
         return TabularCPD(item, tuple(parents), table)
 
 
@@ -144,6 +144,22 @@ class Lenient(Dina):
         return super().cpd(Variable.of_integers(item.name, range(2)), parents)
 
 
+@dataclasses.dataclass(frozen=True)
+class TwoFormulas(ParametricModel):
+    """Has another table in banks than in learning."""
+
+    guess: float = 0.2
+    slip: float = 0.1
+
+    def chances(self, levels: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Return the chances of DINA, which learning uses."""
+        return np.where(levels.min(axis=1) >= 1, 1 - self.slip, self.guess)
+
+    def cpd(self, item: Variable, parents: Sequence[Variable]) -> TabularCPD:
+        """Return the distribution of DINO."""
+        return Dino(self.guess, self.slip).cpd(item, parents)  # type: ignore[return-value]
+
+
 @pytest.mark.parametrize(
     ("model", "promise"),
     [
@@ -151,6 +167,7 @@ class Lenient(Dina):
         (Loose(), "frozen dataclass"),
         (TooProbable(0.2, 0.1), "the rows of its table sum to 1"),
         (OtherInformation(1.0, 0.0, 0.2), "Fisher information is that of its table"),
+        (TwoFormulas(), "the likelihood that learning reports is that of the learned bank"),
         (Lenient(0.2, 0.1), "refuses an item with another number of responses"),
     ],
     ids=lambda one: type(one).__name__ if not isinstance(one, str) else "",

@@ -47,7 +47,7 @@ class AnyItem(MinimalEntropy):
     ) -> Selection:
         """Return the first item of the bank."""
         found = super().select(belief, items, rng=rng)
-        other = belief.bank.item_names[1]
+        other = belief.bank.item_names[1]  # type: ignore[attr-defined]
         return Selection(item=other, items=found.items, scores=found.scores, tied=(other,))
 
 
@@ -128,6 +128,22 @@ class GlobalLuck(MinimalEntropy):
         return super().scores(belief, items) + 0 * np.random.rand()  # noqa: NPY002
 
 
+@dataclass(frozen=True)
+class FirstSkill(MinimalEntropy):
+    """Prefers items of the skill that is the first in the bank."""
+
+    def scores(self, belief: QuestionBelief, items: Sequence[str]) -> NDArray[np.float64]:
+        """Add something for the first skill."""
+        first = [belief.bank.cause(item)[0] == belief.bank.skills[0] for item in items]  # type: ignore[attr-defined]
+        return super().scores(belief, items) + np.array(first)
+
+    def batch_scores(self, beliefs: BatchBelief) -> NDArray[np.float64]:
+        """Add something for the first skill."""
+        bank = beliefs.bank
+        first = [bank.cause(item)[0] == bank.skills[0] for item in bank.item_names]  # type: ignore[attr-defined]
+        return super().batch_scores(beliefs) + np.array(first)
+
+
 @pytest.mark.parametrize(
     ("wrong", "promise"),
     [
@@ -137,6 +153,7 @@ class GlobalLuck(MinimalEntropy):
         (NeverDone(), "is asked nothing"),
         (Counting(), "does not change it"),
         (Overwriting(), "does not change what it is given"),
+        (FirstSkill(), "the order of the skills in the bank does not matter"),
         (GlobalLuck(), "draws from the generator that it is given"),
     ],
     ids=lambda wrong: type(wrong).__name__,

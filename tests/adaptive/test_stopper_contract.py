@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from bnmind.adaptive import STOPPERS, BatchProgress, EntropyBelow, MaximalItems, Progress, Stopper
 from bnmind.errors import ContractError
+from bnmind.information import entropy
 from bnmind.testing import check_stopper
 
 
@@ -70,6 +71,21 @@ class ByTheLastItem(MaximalItems):
         return np.where(third, "the third item", "")
 
 
+@dataclass(frozen=True)
+class FirstSkill(EntropyBelow):
+    """Is certain of the skill that is the first in the bank."""
+
+    def stop(self, progress: Progress) -> str:
+        """Stop once the first skill is certain."""
+        known = entropy(progress.belief.marginal(progress.bank.skills[0]))
+        return "certain" if known <= self.bits else ""
+
+    def stop_batch(self, progress: BatchProgress) -> NDArray[np.str_]:
+        """Stop once the first skill is certain."""
+        known = entropy(progress.beliefs.marginal(progress.bank.skills[0]))
+        return np.where(known <= self.bits, "certain", "")
+
+
 @pytest.mark.parametrize(
     ("wrong", "promise"),
     [
@@ -77,6 +93,7 @@ class ByTheLastItem(MaximalItems):
         (LaterInBatches(1.5), "the reason that he or she is given alone"),
         (FewReasons(1.5), "gives each examinee a reason"),
         (Mutable(1.5), "it cannot be changed"),
+        (FirstSkill(0.5), "the order of the skills in the bank does not matter"),
         (ByTheLastItem(3), "a simulated test ends where the live test ends"),
     ],
     ids=lambda wrong: type(wrong).__name__,

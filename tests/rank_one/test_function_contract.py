@@ -42,18 +42,18 @@ def test_a_registered_function_keeps_the_contract_on_all_positions(name: str) ->
 
 
 @pytest.mark.parametrize(
-    "function",
+    ("function", "sizes"),
     [
-        Addition.of((3, 4), signs=(2, -1)),
-        Addition.counting((3, 2, 3), ((0, 2), (1,), (2,))),
-        Threshold(1, ((2,), (0, 1), (1,), (0,))),
+        (Addition.of((3, 4), signs=(2, -1)), (3, 4)),
+        (Addition.counting((3, 2, 3), ((0, 2), (1,), (2,))), (3, 2, 3)),
+        (Threshold(1, ((2,), (0, 1), (1,), (0,))), (3, 2, 2, 2)),
     ],
-    ids=str,
+    ids=["difference", "count", "threshold"],
 )
-def test_functions_of_other_arguments_keep_the_contract(function: Function) -> None:
-    sizes = {2: (3, 4), 3: (3, 2, 3), 4: (3, 2, 2, 2)}
-    entries = function.counted if isinstance(function, Threshold) else function.terms  # type: ignore[attr-defined]
-    check_functional_node(function, sizes=[sizes[len(entries)]])
+def test_functions_of_other_arguments_keep_the_contract(
+    function: Function, sizes: tuple[int, ...]
+) -> None:
+    check_functional_node(function, sizes=[sizes])
 
 
 @pytest.mark.parametrize("kind", RANK_ONE_TERMS, ids=lambda kind: kind.__name__)

@@ -123,6 +123,18 @@ class Unpicklable(Knuth):
         return (Knuth, ())
 
 
+@dataclass(frozen=True)
+class FondOfRed(Entropy):
+    """Likes one color better than the others."""
+
+    def choose(
+        self, belief: Belief, rng: np.random.Generator, situation: Situation = FIRST_TURN
+    ) -> tuple[int, GuessInfo]:
+        """Return the same guess with a score by its first color."""
+        guess, info = super().choose(belief, rng, situation)
+        return guess, replace(info, score=float(belief.board.code(guess)[0]))
+
+
 @pytest.mark.parametrize(
     ("wrong", "promise"),
     [
@@ -133,6 +145,7 @@ class Unpicklable(Knuth):
         (GlobalLuck(), "the generator that it is given"),
         (OwnLuck(), "the same belief and the same luck"),
         (Boastful(), "the `information` that it reports"),
+        (FondOfRed(), "renamed colors and positions change neither"),
         (Unpicklable(), "pickle restores it as it was"),
     ],
     ids=lambda wrong: type(wrong).__name__,
@@ -140,3 +153,7 @@ class Unpicklable(Knuth):
 def test_the_contract_rejects_a_wrong_strategy(wrong: Strategy, promise: str) -> None:
     with pytest.raises(ContractError, match=promise):
         check_strategy(wrong)
+
+
+def test_a_strategy_may_prefer_colors_if_it_says_so() -> None:
+    check_strategy(FondOfRed(), symmetric=False)
