@@ -37,6 +37,9 @@ class Record(Sealed):
     registers: tuple[Floats, ...]
     shifts: tuple[int, ...]
     """The exponents by which each register was divided when it was filled; empty if by none."""
+    operands: tuple[tuple[Floats, Floats] | None, ...]
+    """For each matrix product, its operands as matrices; None for other steps. The backward pass
+    would otherwise bring the same registers into the same order once more."""
 
     def register(self, number: int) -> Floats:
         """Return a register."""
@@ -91,20 +94,36 @@ def recorded(steps: tuple[Step, ...], inputs: Sequence[Floats], *, scaled: bool)
         Whether to divide registers by powers of two, so that their largest entries are near one.
     """
     registers: list[Any] = list(inputs)
+    operands: list[tuple[Floats, Floats] | None] = []
+
+    def result(operation: Operation, left: Floats, right: Floats) -> Any:
+        if not isinstance(operation, Product) or not operation.sums:
+            operands.append(None)
+            return operation(left, right)
+        first = _view(left, operation.left_axes, operation.left_shape)
+        second = _view(right, operation.right_axes, operation.right_shape)
+        operands.append((first, second))
+        return np.matmul(first, second).reshape(operation.shape)
+
+    shifts: list[int] = []
     with np.errstate(under="ignore", over="ignore"):
-        if not scaled:
-            for operation, left, right in steps:
-                registers.append(operation(registers[left], registers[right]))
-            return made(Record, steps=steps, registers=tuple(registers), shifts=())
-        shifts = []
-        for number, table in enumerate(registers):
-            registers[number], shift = near_one(table)
-            shifts.append(shift)
+        if scaled:
+            for number, table in enumerate(registers):
+                registers[number], shift = near_one(table)
+                shifts.append(shift)
         for operation, left, right in steps:
-            values, shift = near_one(operation(registers[left], registers[right]))
+            values = result(operation, registers[left], registers[right])
+            if scaled:
+                values, shift = near_one(values)
+                shifts.append(shift)
             registers.append(values)
-            shifts.append(shift)
-    return made(Record, steps=steps, registers=tuple(registers), shifts=tuple(shifts))
+    return made(
+        Record,
+        steps=steps,
+        registers=tuple(registers),
+        shifts=tuple(shifts),
+        operands=tuple(operands),
+    )
 
 
 def adjoints(record: Record, end: int, seed: Floats, wanted: Collection[int]) -> dict[int, Floats]:
@@ -161,10 +180,26 @@ def adjoints(record: Record, end: int, seed: Floats, wanted: Collection[int]) ->
                 continue
             assert isinstance(operation, Product)
             first, second = registers[left], registers[right]
+            matrices = record.operands[number - n_inputs]
+            # Both adjoints take these values, which may be a transposed view.
+            values = np.ascontiguousarray(values)
+            if matrices is None:
+                if leads[left]:
+                    add(left, _of_left(operation, first, second, values), fresh=True)
+                if leads[right]:
+                    add(right, _of_right(operation, first, second, values), fresh=True)
+                continue
+            rows, columns = matrices
+            values = values.reshape(*rows.shape[:-1], columns.shape[-1])
             if leads[left]:
-                add(left, _of_left(operation, first, second, values), fresh=True)
+                # NumPy is slow at matrix products that add nothing.
+                alone = columns.shape[-1] == 1
+                other = columns.swapaxes(-1, -2)
+                adjoint = values * other if alone else values @ other
+                add(left, _returned(adjoint, first, operation.left_axes), fresh=True)
             if leads[right]:
-                add(right, _of_right(operation, first, second, values), fresh=True)
+                adjoint = rows.swapaxes(-1, -2) @ values
+                add(right, _returned(adjoint, second, operation.right_axes), fresh=True)
         found = {register: known[register] for register in wanted if register in known}
         if shifts:
             found = {r: np.ldexp(values, -shifts[r]) for r, values in found.items()}
@@ -178,22 +213,16 @@ def _spread(operation: Sum, shape: tuple[int, ...], values: Floats) -> Floats:
 
 
 def _of_left(operation: Product, left: Floats, right: Floats, values: Floats) -> Floats:
-    """Return the adjoint of the left operand of a product."""
+    """Return the adjoint of the left operand of a product without sums."""
     other = _view(right, operation.right_axes, operation.right_shape)
-    if operation.sums:
-        adjoint: Floats = _matrices(operation, values) @ other.swapaxes(-1, -2)
-    else:
-        adjoint = _summed_product(values, other, operation.left_shape)
+    adjoint = _summed_product(values, other, operation.left_shape)
     return _returned(adjoint, left, operation.left_axes)
 
 
 def _of_right(operation: Product, left: Floats, right: Floats, values: Floats) -> Floats:
-    """Return the adjoint of the right operand of a product."""
+    """Return the adjoint of the right operand of a product without sums."""
     other = _view(left, operation.left_axes, operation.left_shape)
-    if operation.sums:
-        adjoint: Floats = other.swapaxes(-1, -2) @ _matrices(operation, values)
-    else:
-        adjoint = _summed_product(values, other, operation.right_shape)
+    adjoint = _summed_product(values, other, operation.right_shape)
     return _returned(adjoint, right, operation.right_axes)
 
 
@@ -202,13 +231,6 @@ def _view(values: Floats, axes: tuple[int, ...] | None, shape: tuple[int, ...]) 
     if axes is not None:
         values = values.transpose(axes)
     return values.reshape(shape)
-
-
-def _matrices(operation: Product, values: Floats) -> Floats:
-    """Return the adjoint of a matrix product as matrices."""
-    return values.reshape(
-        *operation.left_shape[:-2], operation.left_shape[-2], operation.right_shape[-1]
-    )
 
 
 def _summed_product(values: Floats, other: Floats, shape: tuple[int, ...]) -> Floats:
