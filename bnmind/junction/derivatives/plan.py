@@ -18,7 +18,7 @@ from bnmind.errors import (
     InvalidArgumentError,
 )
 from bnmind.information import Floats
-from bnmind.junction.derivatives.backward import Record, recorded, with_all_registers
+from bnmind.junction.derivatives.backward import Record, RegisterProgram, register_program
 from bnmind.junction.derivatives.flat import (
     FlatProgram,
     FlatRecord,
@@ -29,7 +29,7 @@ from bnmind.junction.derivatives.gradient import Gradient
 from bnmind.junction.derivatives.tables import InputTable, are_finite
 from bnmind.junction.graphs.junction_tree import JunctionTree
 from bnmind.junction.inference.evidence import Evidence, likelihood, read_findings
-from bnmind.junction.program.program import Program, Step
+from bnmind.junction.program.program import Program
 from bnmind.pgm.factor import Factor
 from bnmind.pgm.network import FactorModel, Network
 from bnmind.pgm.variable import Variable
@@ -190,8 +190,8 @@ class DerivativePlan(Sealed):
         return ", ".join(names if isinstance(potential, Factor) else names[:1])
 
     @cached_property
-    def _steps(self) -> tuple[Step, ...]:
-        return with_all_registers(self.program)
+    def _registers(self) -> RegisterProgram:
+        return register_program(self.program)
 
     @cached_property
     def _differentiated(self) -> tuple[int, ...]:
@@ -244,7 +244,7 @@ class DerivativePlan(Sealed):
         if not scaled and should_be_flat(self.program):
             record = self._flat.run(inputs)
         else:
-            record = recorded(self._steps, inputs, scaled=scaled)
+            record = self._registers.run(inputs, scaled=scaled)
         if self.end is None:
             ending = np.ones((self.target.n_states,) if self.target else ())
         else:
@@ -270,7 +270,7 @@ class DerivativePlan(Sealed):
         """Return whether the support of the tables allows the evidence, without their sizes."""
         # Zero or one in place of each number; sums are cut back to one.
         registers: list[Any] = [(table > 0).astype(np.float64) for table in inputs]
-        for operation, left, right in self._steps:
+        for operation, left, right in self._registers.steps:
             registers.append(np.minimum(operation(registers[left], registers[right]), 1.0))
         return self.end is None or bool(registers[self.end].any())
 

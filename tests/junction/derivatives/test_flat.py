@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bnmind.junction import compile_derivatives
-from bnmind.junction.derivatives.backward import recorded, with_all_registers
+from bnmind.junction.derivatives.backward import register_program
 from bnmind.junction.derivatives.flat import flat_program, should_be_flat
 from bnmind.pgm import Network, TabularCPD, Variable
 from tests.networks import networks
@@ -22,7 +22,7 @@ def test_compiled_runs_equal_those_in_numpy(network: Network, data: st.DataObjec
     plan = compile_derivatives(network, target=names[0], evidence=names[1 : n_evidence + 1])
     at = {v.name: data.draw(st.integers(0, v.n_states - 1)) for v in plan.evidence}
     inputs = [table.reduced(at) for table in plan.tables]
-    twin = recorded(with_all_registers(plan.program), inputs, scaled=False)
+    twin = register_program(plan.program).run(inputs, scaled=False)
     flat = flat_program(plan.program).run(inputs)
     assert plan.end is not None
     for number in range(len(plan.program.scopes)):
