@@ -107,12 +107,14 @@ class Record(Sealed):
     def adjoints(
         self, end: int, seed: Floats, wanted: Collection[int]
     ) -> tuple[dict[int, Floats], list[Floats]]:
-        """Return the derivatives of a number by input registers, and arrays that hold all of them.
+        """Return the derivatives of a number by input registers, and arrays that bound all of them.
 
-        All are read-only. The parameters are those of `adjoints`.
+        If the arrays are finite, so are the derivatives. All are read-only. The parameters are
+        those of `adjoints`.
         """
-        found = {i: sealed(part) for i, part in adjoints(self, end, seed, wanted).items()}
-        return found, list(found.values())
+        found, bounds = adjoints(self, end, seed, wanted)
+        found = {i: sealed(part) for i, part in found.items()}
+        return found, [bounds.get(i, part) for i, part in found.items()]
 
     def exponent(self, end: int) -> int:
         """Return the exponent of two by which a register was divided in all."""
@@ -142,8 +144,10 @@ def register_program(program: Program) -> RegisterProgram:
     return made(RegisterProgram, steps=tuple(steps), shapes=tuple(shapes))
 
 
-def adjoints(record: Record, end: int, seed: Floats, wanted: Collection[int]) -> dict[int, Floats]:
-    """Return the derivatives of a number by the entries of input registers.
+def adjoints(
+    record: Record, end: int, seed: Floats, wanted: Collection[int]
+) -> tuple[dict[int, Floats], dict[int, Floats]]:
+    """Return the derivatives of a number by the entries of input registers, and some bounds.
 
     Parameters
     ----------
@@ -158,12 +162,15 @@ def adjoints(record: Record, end: int, seed: Floats, wanted: Collection[int]) ->
 
     Returns
     -------
-    dict
+    found
         For each of ``wanted`` on which the number depends, the derivatives by its entries.
+    bounds
+        Upper bounds of those derivatives that are many and have quick ones.
     """
     registers, shifts, matrices = record.registers, record.shifts, record.matrices
     n_inputs = len(registers) - len(matrices)
     known: dict[int, Any] = {end: seed}
+    bounds: dict[int, Floats] = {}
     owned: set[int] = set()
 
     def add(register: int, values: Floats, *, fresh: bool) -> None:
@@ -184,15 +191,19 @@ def adjoints(record: Record, end: int, seed: Floats, wanted: Collection[int]) ->
             values = known.pop(number)
             if shifts and shifts[number]:
                 values = np.ldexp(values, -shifts[number])
-            left, right = step.adjoints(values, registers, matrices[number - n_inputs])
+            operands = matrices[number - n_inputs]
+            left, right = step.adjoints(values, registers, operands)
             if left is not None:
+                if step.bounds_left and (bound := step.bound(values, operands)) is not None:
+                    bounds[step.left] = bound
                 add(step.left, left, fresh=left.flags.writeable)
             if right is not None:
                 add(step.right, right, fresh=True)
         found = {register: known[register] for register in wanted if register in known}
         if shifts:
             found = {r: np.ldexp(values, -shifts[r]) for r, values in found.items()}
-    return found
+            bounds.clear()
+    return found, bounds
 
 
 def _view(values: Floats, axes: tuple[int, ...] | None, shape: tuple[int, ...]) -> Floats:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from bnmind._arguments import checked
 from bnmind._messages import bytes_text, listed
 from bnmind.errors import InvalidArgumentError, TooLargeError
-from bnmind.junction.derivatives.contractions import program_of
+from bnmind.junction.derivatives.contractions import program_of, with_inputs_in_order
 from bnmind.junction.derivatives.plan import DerivativePlan
 from bnmind.junction.derivatives.tables import input_tables
 from bnmind.junction.graphs.elimination_order import OrderFinder
@@ -117,7 +117,9 @@ def compile_derivatives(
         raise refusal
     scopes += [[v.name] for v in uncertain]
     program, end = program_of(tree, hidden, scopes, target)
-    tables = input_tables(model.potentials, formed, frozenset(names), limits)
+    program = with_inputs_in_order(program)
+    orders = [[list(hidden)[v] for v in scope] for scope in program.scopes[: len(formed)]]
+    tables = input_tables(model.potentials, formed, orders, limits)
     plan = DerivativePlan(
         model=model,
         evidence=observed,

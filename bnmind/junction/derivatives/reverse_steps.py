@@ -15,8 +15,9 @@ C = Σ A       Ā = C̄, repeated
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -30,6 +31,9 @@ Matrices: TypeAlias = tuple[Floats, Floats]
 """The operands of a matrix product, in its arrangement."""
 
 Shape: TypeAlias = tuple[int, ...]
+
+_LARGE, _FEWER = 2**14, 8
+"""The fewest cells of an adjoint that is bounded, and how many times fewer its factors have."""
 
 
 class _Back(NamedTuple):
@@ -55,6 +59,8 @@ class ReverseStep:
     to_left: bool
     """Whether the left register leads to a wanted input."""
     to_right: bool
+    bounds_left: bool
+    """Whether the left register is an input that no other step takes, and may have a bound."""
 
     def adjoints(
         self, values: Floats, registers: Sequence[Floats], matrices: Matrices | None
@@ -71,6 +77,13 @@ class ReverseStep:
             The operands of a matrix product.
         """
         raise NotImplementedError
+
+    def bound(self, values: Floats, matrices: Matrices | None) -> Floats | None:
+        """Return an upper bound of the left adjoint; None if a look at all its cells is as quick.
+
+        If the bound is finite, so are all sums of the adjoint.
+        """
+        return None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,6 +119,16 @@ class _MatrixBack(ReverseStep):
         if self.to_right:
             right = self.right_back(matrices[0].swapaxes(-1, -2) @ values)
         return left, right
+
+    def bound(self, values: Floats, matrices: Matrices | None) -> Floats | None:
+        columns = self.shape[-1]
+        assert matrices is not None  # of a matrix product
+        other = matrices[1]
+        cells = values.size // columns * other.shape[-2]
+        if cells < _LARGE or cells < _FEWER * (values.size + other.size):
+            return None
+        most: Floats = np.abs(values).max() * np.abs(other).max() * np.float64(columns)
+        return most
 
 
 class _SummedProduct(NamedTuple):
@@ -170,11 +193,14 @@ def reverse_steps(
         leads[register] = True
     for number, (_, left, right) in enumerate(steps, n_inputs):
         leads[number] = leads[left] or leads[right]
+    uses = Counter([register for step in steps for register in (step.left, step.right)])
     reached = {end}
     found = []
     for number in range(end, n_inputs - 1, -1):
         if number in reached and leads[number]:
             step = _reversed(number, steps[number - n_inputs], shapes, leads)
+            bounded = step.left < n_inputs and uses[step.left] == 1
+            step = replace(step, bounds_left=bounded and isinstance(step, _MatrixBack))
             reached |= {step.left, step.right}
             found.append(step)
     return tuple(found)
@@ -192,6 +218,7 @@ def _reversed(
         "right": right,
         "to_left": leads[left],
         "to_right": leads[right],
+        "bounds_left": False,
     }
     if isinstance(operation, Sum):
         ones = [1 if axis in operation.axes else size for axis, size in enumerate(first)]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
 
 import numpy as np
 
@@ -28,11 +28,11 @@ class InputTable(Sealed):
     observed: tuple[str, ...]
     """The evidence variables among its variables."""
     hidden: tuple[str, ...]
-    """The other variables."""
+    """The other variables, in the order in which the program takes them."""
     values: Floats
     """The entries, over ``observed`` and then ``hidden``."""
     axes: tuple[int, ...]
-    """The axes of the original table over ``observed``."""
+    """The axes of the original table over ``observed`` and then ``hidden``."""
     shape: tuple[int, ...]
     """The shape of the original table."""
     potential: int | None
@@ -51,21 +51,24 @@ class InputTable(Sealed):
         evidence have the derivative zero.
         """
         if derivatives is not None and not self.observed:
-            return derivatives
+            return derivatives if self._back is None else derivatives.transpose(self._back)
         whole = np.zeros(self.shape)
         if derivatives is not None:
-            places: list[Any] = [slice(None)] * len(self.shape)
-            for axis, name in zip(self.axes, self.observed, strict=False):
-                places[axis] = at[name]
-            # The hidden variables have the same order in both.
-            whole[tuple(places)] = derivatives
+            view = whole.transpose(self.axes)
+            view[tuple([at[name] for name in self.observed])] = derivatives
         return sealed(whole)
+
+    @cached_property
+    def _back(self) -> tuple[int, ...] | None:
+        """The order of the axes that undoes ``axes``; None if they are in order."""
+        back = tuple(sorted(range(len(self.axes)), key=self.axes.__getitem__))
+        return None if back == self.axes == tuple(range(len(back))) else back
 
 
 def input_tables(
     potentials: Sequence[Potential],
     formed: Sequence[Potential],
-    observed: Collection[str],
+    orders: Sequence[Sequence[str]],
     limits: Limits,
 ) -> tuple[InputTable, ...]:
     """Return the tables of a model.
@@ -76,8 +79,8 @@ def input_tables(
         The potentials of the model.
     formed
         The same potentials, with some in other forms.
-    observed
-        The evidence variables.
+    orders
+        For each of them, the variables without evidence, in the order of the inputs.
     limits
         The limits of the size of a table.
 
@@ -88,17 +91,17 @@ def input_tables(
     """
     places = {id(potential): i for i, potential in enumerate(potentials)}
     tables = []
-    for potential in formed:
+    for potential, hidden in zip(formed, orders, strict=True):
         names = [v.name for v in potential.scope]
-        first = [axis for axis, name in enumerate(names) if name in observed]
-        rest = [axis for axis, name in enumerate(names) if name not in observed]
+        observed = [name for name in names if name not in hidden]
+        axes = tuple([names.index(name) for name in (*observed, *hidden)])
         values = _entries(potential, limits)
         tables.append(
             InputTable(
-                observed=tuple([names[axis] for axis in first]),
-                hidden=tuple([names[axis] for axis in rest]),
-                values=np.ascontiguousarray(values.transpose(first + rest)) if first else values,
-                axes=tuple(first),
+                observed=tuple(observed),
+                hidden=tuple(hidden),
+                values=np.ascontiguousarray(values.transpose(axes)) if axes else values,
+                axes=axes,
                 shape=values.shape,
                 potential=None
                 if isinstance(potential, FunctionalCPD)
