@@ -47,10 +47,12 @@ def with_inputs_in_order(program: Program) -> Program:
     scopes, steps = list(program.scopes), []
     for operation, left, right in program.steps:
         if isinstance(operation, Product):
-            for register, name in ((left, "left_axes"), (right, "right_axes")):
-                axes = getattr(operation, name)
+            for register, axes in ((left, operation.left_axes), (right, operation.right_axes)):
                 if register < program.n_inputs and uses[register] == 1 and axes is not None:
                     scopes[register] = tuple([program.scopes[register][axis] for axis in axes])
-                    operation = replace(operation, **{name: None})
+                    if register == left:
+                        operation = replace(operation, left_axes=None)
+                    else:
+                        operation = replace(operation, right_axes=None)
         steps.append(Step(operation, left, right))
     return replace(program, steps=tuple(steps), scopes=tuple(scopes))
