@@ -62,7 +62,7 @@ def relabeled(game: Sequence[Sequence[int]], board: Board, *, seed: int) -> Game
     """Return a game with its colors and its positions in another order.
 
     >>> relabeled([(1, 1, 2)], Board(3, 4), seed=1)
-    ((4, 1, 4),)
+    ((2, 1, 1),)
     """
     rng = np.random.default_rng(seed)
     colors = [0, *(rng.permutation(board.colors) + 1).tolist()]

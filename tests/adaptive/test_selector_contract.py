@@ -135,13 +135,15 @@ class FirstSkill(MinimalEntropy):
     def scores(self, belief: QuestionBelief, items: Sequence[str]) -> NDArray[np.float64]:
         """Add something for the first skill."""
         first = [belief.bank.cause(item)[0] == belief.bank.skills[0] for item in items]  # type: ignore[attr-defined]
-        return super().scores(belief, items) + np.array(first)
+        found: NDArray[np.float64] = super().scores(belief, items) + np.array(first)
+        return found
 
     def batch_scores(self, beliefs: BatchBelief) -> NDArray[np.float64]:
         """Add something for the first skill."""
         bank = beliefs.bank
-        first = [bank.cause(item)[0] == bank.skills[0] for item in bank.item_names]  # type: ignore[attr-defined]
-        return super().batch_scores(beliefs) + np.array(first)
+        first = [bank.cause(item)[0] == bank.skills[0] for item in bank.item_names]
+        found: NDArray[np.float64] = super().batch_scores(beliefs) + np.array(first)
+        return found
 
 
 @pytest.mark.parametrize(
