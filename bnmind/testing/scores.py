@@ -63,8 +63,8 @@ def check_score(
     >>> check_score(MostParts(), lambda classes, board: sum(n > 0 for n in classes))
     >>> check_score(MostParts(), lambda classes, board: max(classes))
     Traceback (most recent call last):
-    bnmind.errors.ContractError: the score MostParts(winning_counts=True) breaks a promise: its values \
-are those of its definition (on 1x2, classes 2: shown 1, defined 2)
+    bnmind.errors.ContractError: the score MostParts(winning_counts=True) breaks a promise: its \
+values are those of its definition (on 1x2, classes 2: shown 1, defined 2)
     """
     if isinstance(score, str):
         name = score
