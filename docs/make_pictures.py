@@ -29,12 +29,24 @@ from bnmind.adaptive import (
     learn_irt,
 )
 from bnmind.datasets import example_path, example_table
-from bnmind.lab.drawing.canvas import new_figure, polish
-from bnmind.mastermind import Board, Channel, TableBelief, parse_history
+from bnmind.lab import compare
+from bnmind.lab.drawing.canvas import finish, line, new_figure, polish
+from bnmind.mastermind import (
+    Board,
+    Channel,
+    TableBelief,
+    UnknownNoiseBelief,
+    parse_history,
+    parse_noise,
+)
+from bnmind.strategies import Entropy, Knuth
 from bnmind.views import belief_view, side_by_side
 
 IMAGES = Path(__file__).parent / "images"
 PEGS = ("#d55e00", "#0072b2", "#009e73", "#f0e442", "#cc79a7", "#e69f00")
+
+FRIEND = "1234 0b2w, 2356 0b3w, 5642 0b2w, 6513 1b1w, 3525 1b1w, 3263 0b1w, 2115 1b2w"
+"""The game of docs/tutorial-lying-friend.md."""
 
 
 def testing() -> Figure:
@@ -126,10 +138,55 @@ def mastermind() -> Figure:
     return figure
 
 
+def noise_levels() -> Figure:
+    """Return the probability of each level of noise after each reply of the tutorial."""
+    board = Board(pegs=4, colors=6)
+    levels = (0, 0.1, 0.2, 0.3, 0.4)
+    belief = UnknownNoiseBelief.start(
+        [Channel.false_reply(board, level).revealed() for level in levels]
+    )
+    rows, labels = [belief.level_probabilities], ["start"]
+    for turn in parse_history(board, FRIEND):
+        belief = belief.update(turn.guess, turn.reply)
+        rows.append(belief.level_probabilities)
+        labels.append(f"{board.format(turn.guess)}\n{turn.reply}")
+    figure = new_figure(7.2, 3.2)
+    axes = figure.subplots()
+    bottom = np.zeros(len(rows))
+    for number, level in enumerate(levels):
+        share = np.array([row[number] for row in rows])
+        shade = mpl.colormaps["YlOrRd"](0.1 + 0.18 * number)
+        axes.bar(labels, share, bottom=bottom, color=shade, ec="white", label=f"{level:.0%}")
+        bottom += share
+    axes.set_ylabel("probability of the level")
+    figure.legend(title="replies\nreplaced", loc="outside right center", reverse=True)
+    axes.spines[["top", "right"]].set_visible(False)
+    return figure
+
+
+def open_games() -> Figure:
+    """Return the share of games that are not over after each guess, of the duel of the tutorial."""
+    channel = parse_noise(Board(pegs=4, colors=6), "independent:0.2")
+    duel = compare([Entropy(), Knuth()], channel, games=600)
+    figure = new_figure(7.2, 3.6)
+    axes = figure.subplots()
+    for player in ("entropy", "knuth"):
+        lengths = np.array([row.guesses for row in duel.rows_of(player)])
+        after = np.arange(1.0, 16.0)
+        line(axes, player, after, np.array([(lengths > guesses).mean() for guesses in after]))
+    axes.set_xlabel("guesses")
+    axes.set_ylabel("share of games not yet over")
+    axes.set_xticks(range(1, 16))
+    finish(axes, "")
+    return figure
+
+
 PICTURES: Mapping[str, Callable[[], Figure | str]] = {
     "start-testing": testing,
     "start-networks": networks,
     "start-mastermind": mastermind,
+    "lying-friend-levels": noise_levels,
+    "lying-friend-open": open_games,
 }
 """Each picture by the name of its file."""
 

@@ -90,6 +90,7 @@ def test_there_are_tutorials_and_a_start_for_each_reader() -> None:
         "start-networks",
         "start-testing",
         "tutorial-class-report",
+        "tutorial-lying-friend",
     ]
 
 

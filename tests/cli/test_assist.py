@@ -372,3 +372,9 @@ def test_codes_are_listed_when_they_are_few() -> None:
     assert "Codes left: 1316, 1351, 1353, 1355, 1366, 1456 (16.7 %)" in shown
     assert "6 codes are left:" in shown
     assert "It cannot be the code, but its reply is the most informative." in shown
+
+
+def test_a_doubtful_reply_is_never_what_it_should_be() -> None:
+    history = "1234 0b2w, 2356 0b3w, 5642 0b2w, 6513 1b1w, 3525 1b1w"
+    shown = _play("x", "q", options=f"--noise unknown --history {history.replace(' ', '_')}").stdout
+    assert "Row 2, 2356 0b3w, is probably false: 66 %. Most likely it should be 1b1w" in shown

@@ -122,7 +122,8 @@ def _explain(
         if doubt.probability_wrong < _DOUBTED:
             continue
         turn = rows.turns[row - 1]
-        likely, chance = true_replies(belief, turn.guess)[0]
+        replies = true_replies(belief, turn.guess)
+        likely, chance = next(pair for pair in replies if pair[0] != turn.reply)
         console.print(
             f"Row {row}, {doubt.guess} {doubt.reply}, is probably false:"
             f" {words.percent(doubt.probability_wrong)}. Most likely it should be {likely}"
