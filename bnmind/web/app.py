@@ -16,7 +16,7 @@ from bnmind.web.base.faults import add_faults
 from bnmind.web.base.page import STATIC
 from bnmind.web.base.safety import Guard
 from bnmind.web.base.settings import WebSettings
-from bnmind.web.base.work import Work, load
+from bnmind.web.base.work import GAMES, NETWORKS, WATCHED, Work, load
 from bnmind.web.mastermind import game_api, picture_api, play_api, watch_api
 from bnmind.web.mastermind.game_answers import suggest
 from bnmind.web.mastermind.games import GameQuestion
@@ -79,11 +79,25 @@ def create_app(
     return Guard(app, chosen)
 
 
+_NOISES = ("exact", "false:0.1", "unknown")
+_PATIENCE = 3.0
+"""How long the preparation waits for visitors before each step, in seconds."""
+
+
 def _warm(work: Work, tests: OfferedTest) -> None:
-    """Load what the first visitor would wait for."""
-    load()
+    """Load what the first visitors would wait for, the most urgent first.
+
+    Compiled code comes last: until it is loaded, answers are computed without it.
+    """
+    load(*GAMES)
     if not tests.is_demonstration:
         tests.live().prepare()
-    for noise in ("exact", "false:0.1", "unknown"):
+    for noise in _NOISES:
+        suggest(GameQuestion.model_validate({"noise": noise}), once=True)
+    for needed in (("numba",), NETWORKS, WATCHED):
+        work.wait(_PATIENCE)
+        load(*needed)
+    for noise in _NOISES:
+        work.wait(_PATIENCE)
         suggest(GameQuestion.model_validate({"noise": noise}), once=False)
     work.is_warm = True

@@ -322,11 +322,11 @@ def _warning(belief: Posterior) -> str:
 
 def _unused(strategy: Strategy | None, prior: Prior | None) -> str:
     """Return a remark if the strategy does not use the prior."""
+    if prior is None or strategy is None:
+        return ""
     from bnmind.strategies import ignores_prior
 
-    if prior is None or strategy is None or not ignores_prior(strategy):
-        return ""
-    return f"{strategy.name} does not use the prior."
+    return f"{strategy.name} does not use the prior." if ignores_prior(strategy) else ""
 
 
 def _explains(belief: Posterior, code: Sequence[int]) -> bool:

@@ -1,34 +1,17 @@
-"""Probability distributions over the secret code, given the replies so far."""
+"""Probability distributions over the secret code, given the replies so far.
 
-from bnmind.mastermind.beliefs.belief import (
-    Belief,
-    ExactBelief,
-    Posterior,
-    StandardErrors,
-    impossible_history,
-    misreport_probabilities,
-)
-from bnmind.mastermind.beliefs.history_belief import HistoryBelief
-from bnmind.mastermind.beliefs.sampled_belief import SampledBelief
-from bnmind.mastermind.beliefs.table_belief import TableBelief
-from bnmind.mastermind.beliefs.tree_belief import TreeBelief, belief_plan
-from bnmind.mastermind.beliefs.unknown_noise import UnknownNoiseBelief
-from bnmind.mastermind.beliefs.vanishing_noise import VanishingBelief
-from bnmind.mastermind.masses.distribution import CodeDistribution
+The names are imported when they are first used; `__init__.pyi` lists them.
+"""
 
-__all__ = [
-    "Belief",
-    "CodeDistribution",
-    "ExactBelief",
-    "HistoryBelief",
-    "Posterior",
-    "SampledBelief",
-    "StandardErrors",
-    "TableBelief",
-    "TreeBelief",
-    "UnknownNoiseBelief",
-    "VanishingBelief",
-    "belief_plan",
-    "impossible_history",
-    "misreport_probabilities",
-]
+import bnmind._front_door as _front_door
+
+
+def __getattr__(name: str) -> object:
+    """Import the object of a public name, and keep it for the next time."""
+    value = globals()[name] = _front_door.find(__name__, name)
+    return value
+
+
+def __dir__() -> list[str]:
+    """Return the public names, the rooms imported so far, and the attributes of every module."""
+    return sorted({*_front_door.homes(__name__), "__all__", *globals()})

@@ -51,6 +51,7 @@ MAX_MASSES_BYTES = 2**32
 _SMALL_TABLE_BYTES = 2**22  # a table that is cached, since it is built faster than two lookups
 _BLOCK_BYTES = 2**16  # a block of the table that fits the processor's cache
 _MANY_CODES = 2**16  # from this number of codes on, the cost is proportional to it
+_FEW_GUESSES = 4  # up to this number of guesses, NumPy is as fast as the kernel
 _PARALLEL = 2**24  # from this number of codes on, two threads are faster
 
 
@@ -323,6 +324,13 @@ def reply_masses(board: Board, belief: Floats, guesses: NDArray[np.intp] | None 
         codes = np.flatnonzero(weights)
         if chosen is None:
             chosen = np.arange(board.n_codes)
+        if n_guesses <= _FEW_GUESSES:
+            # The sums are those of the kernel, which would have to be loaded first.
+            sums = [
+                np.bincount(row[codes], weights=weights[codes], minlength=n_replies)
+                for row in reply_table(board)[chosen]
+            ]
+            return np.array(sums, dtype=np.float64).reshape(n_guesses, n_replies)
         # The kernel processes four guesses at a time.
         fours = np.concatenate([chosen, np.repeat(chosen[-1:], -n_guesses % 4)])
         unsigned = codes.astype(np.uintp)

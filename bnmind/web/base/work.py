@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import importlib
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, TypeVar
@@ -15,14 +16,48 @@ from fastapi import Request
 from bnmind.web.base.settings import WebSettings
 from bnmind.web.base.stopping import Stoppable
 
-__all__ = ["BusyError", "GoneError", "SlowError", "Work", "load", "work_of"]
+__all__ = [
+    "GAMES",
+    "NETWORKS",
+    "WATCHED",
+    "BusyError",
+    "GoneError",
+    "SlowError",
+    "Work",
+    "load",
+    "work_of",
+]
 
 _T = TypeVar("_T")
-_NEEDED = (
-    *("bnmind.lab.mastermind.advice", "bnmind.lab.mastermind.explanation", "bnmind.strategies"),
-    *("bnmind.lab.mastermind.hidden_game", "bnmind.strategies.players.unknown_noise"),
-    *("bnmind.pgm.files", "bnmind.junction", "bnmind.questions", "bnmind.views"),
+GAMES = (
+    "bnmind.lab.mastermind.advice",
+    "bnmind.lab.mastermind.explanation",
+    "bnmind.lab.mastermind.hidden_game",
+    "bnmind.lab.mastermind.live.words",
+    "bnmind.mastermind.beliefs.sampled_belief",
+    "bnmind.mastermind.beliefs.vanishing_noise",
+    "bnmind.mastermind.noise_parser",
+    "bnmind.mastermind.priors.registry",
+    "bnmind.strategies.players.min_entropy",
+    "bnmind.strategies.players.sampled_entropy",
+    "bnmind.strategies.players.unknown_noise",
 )
+"""Modules of answers about games."""
+
+NETWORKS = (
+    "bnmind.pgm.files",
+    "bnmind.junction.engine.engine",
+    "bnmind.junction.propagation.propagation",
+    "bnmind.junction.queries.mpe",
+    "bnmind.mastermind.network",
+    "bnmind.questions",
+    "bnmind.views",
+)
+"""Modules of answers about networks, and of pictures of Vomlel's network."""
+
+WATCHED = ("bnmind.lab.mastermind.games", "bnmind.strategies.registry")
+"""Modules of games of strategies."""
+
 _MOMENT = 0.25
 """Seconds between two looks whether the visitor still waits."""
 
@@ -30,16 +65,17 @@ _SOON = 0.02
 """Seconds between two attempts to stop work."""
 
 _LOADING = threading.Lock()
+_loaded: set[str] = set()
 
 
-def load(*more: str) -> None:
-    """Import what answers need, in one thread only: imports of two threads may meet half-way.
-
-    ``more`` are modules that only some answers need.
-    """
+def load(*names: str) -> None:
+    """Import modules, in one thread only: imports of two threads may meet half-way."""
+    if _loaded.issuperset(names):
+        return
     with _LOADING:
-        for name in (*_NEEDED, *more):
+        for name in names:
             importlib.import_module(name)
+            _loaded.add(name)
 
 
 class BusyError(Exception):
@@ -62,22 +98,20 @@ class Work:
 
     def __init__(self, settings: WebSettings) -> None:
         self._settings = settings
-        self._threads = ThreadPoolExecutor(
-            settings.workers, thread_name_prefix="bnmind web", initializer=load
-        )
+        self._threads = ThreadPoolExecutor(settings.workers, thread_name_prefix="bnmind web")
         self._present: set[Stoppable[Any]] = set()
-        self._is_loaded = False
         self.is_warm = False
         """Whether compiled code is loaded, so that answers may use it at no cost."""
 
     async def loaded(self, request: Request) -> None:
-        """Wait until everything is imported; from then on short work may be done at once."""
-        if not self._is_loaded:
-            await self.run(request, load)
-            self._is_loaded = True
+        """Wait until games are imported; from then on short work may be done at once."""
+        if not _loaded.issuperset(GAMES):
+            await self.run(request, partial(load, *GAMES))
 
-    async def run(self, request: Request, function: Callable[[], _T]) -> _T:
-        """Return the result of a function.
+    async def run(
+        self, request: Request, function: Callable[[], _T], *, needs: Sequence[str] = GAMES
+    ) -> _T:
+        """Return the result of a function that needs some modules.
 
         Raises
         ------
@@ -90,7 +124,12 @@ class Work:
         """
         if len(self._present) >= self._settings.workers + self._settings.most_waiting:
             raise BusyError
-        work = Stoppable(function)
+
+        def loaded() -> _T:
+            load(*needs)
+            return function()
+
+        work = Stoppable(loaded)
         future = self._threads.submit(work)
         self._present.add(work)
         loop = asyncio.get_running_loop()
@@ -112,6 +151,12 @@ class Work:
         finally:
             if not future.cancel():
                 self._stop(work, loop)
+
+    def wait(self, seconds: float) -> None:
+        """Wait until no visitor waits; at most for a time. Call it in another thread."""
+        until = time.monotonic() + seconds
+        while self._present and time.monotonic() < until:
+            time.sleep(_SOON)
 
     def close(self) -> None:
         """Let go of the threads; all work is stopped."""

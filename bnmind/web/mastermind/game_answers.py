@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from bnmind.web.base import words
@@ -22,14 +23,21 @@ if TYPE_CHECKING:
 
 __all__ = ["describe", "doubts", "read_history", "suggest", "what_if"]
 
+_SHARED = 256  # how many answers are kept for the next one who asks the same
 _LIKELY = 4  # how many true replies of a row are listed
 
 
 def suggest(question: GameQuestion, *, once: bool = True) -> dict[str, Any]:
     """Return the next guess and why, the doubts about every row, and the belief.
 
-    With ``once``, compiled code is not loaded for a board that is quick without it.
+    With ``once``, compiled code is not loaded for a board that is quick without it. Visitors with
+    equal games, such as all who begin on the same board, share the work.
     """
+    return dict(_suggested(question, once=once))
+
+
+@lru_cache(maxsize=_SHARED)
+def _suggested(question: GameQuestion, *, once: bool) -> dict[str, Any]:
     import numpy as np
 
     from bnmind.lab.mastermind.advice import advise, ending, found

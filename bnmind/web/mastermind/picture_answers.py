@@ -46,7 +46,12 @@ class StageQuestion(GameQuestion):
 
 
 def known(question: PictureQuestion) -> dict[str, Any]:
-    """Return what the pictures of a belief show."""
+    """Return what the pictures of a belief show; equal questions share the work."""
+    return dict(_known(question))
+
+
+@lru_cache(maxsize=64)
+def _known(question: PictureQuestion) -> dict[str, Any]:
     from bnmind.lab.mastermind.advice import ending, most_probable
     from bnmind.lab.mastermind.explanation import color_probabilities
 

@@ -8,7 +8,7 @@ from typing import Any
 from fastapi import APIRouter, Request
 
 from bnmind.web.base.answer import answered_by
-from bnmind.web.base.work import work_of
+from bnmind.web.base.work import NETWORKS, work_of
 from bnmind.web.mastermind import forms, picture_answers
 from bnmind.web.mastermind.picture_answers import PictureQuestion, StageQuestion
 
@@ -38,4 +38,5 @@ async def known(question: PictureQuestion, request: Request) -> dict[str, Any]:
 )
 async def stage(question: StageQuestion, request: Request) -> dict[str, Any]:
     """Return a stage of the network and its junction tree as SVG, and the sizes of the cliques."""
-    return await work_of(request).run(request, partial(picture_answers.stage_picture, question))
+    work = partial(picture_answers.stage_picture, question)
+    return await work_of(request).run(request, work, needs=NETWORKS)

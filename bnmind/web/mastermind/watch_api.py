@@ -8,7 +8,7 @@ from typing import Any
 from fastapi import APIRouter, Request
 
 from bnmind.web.base.answer import answered_by
-from bnmind.web.base.work import work_of
+from bnmind.web.base.work import WATCHED, work_of
 from bnmind.web.mastermind import forms, watch_answers
 from bnmind.web.mastermind.watch_answers import WatchQuestion
 
@@ -20,7 +20,7 @@ router = APIRouter(prefix="/api/watch", tags=["Games of strategies"])
 @router.get("/strategies", summary="The strategies")
 async def strategies(request: Request) -> list[dict[str, str]]:
     """Return the names of all strategies, and what each of them does."""
-    return await work_of(request).run(request, watch_answers.strategies)
+    return await work_of(request).run(request, watch_answers.strategies, needs=WATCHED)
 
 
 @router.post("", summary="A whole game of a strategy", responses=answered_by(forms.Watched))
@@ -30,4 +30,6 @@ async def watch(question: WatchQuestion, request: Request) -> dict[str, Any]:
     Games of one setting and one seed have the same secret, and the noise of each turn is the same
     for all strategies.
     """
-    return await work_of(request).run(request, partial(watch_answers.watch, question))
+    return await work_of(request).run(
+        request, partial(watch_answers.watch, question), needs=WATCHED
+    )

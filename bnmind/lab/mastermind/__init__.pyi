@@ -1,0 +1,40 @@
+# The names of `bnmind.lab.mastermind`, for type checkers and `bnmind._front_door`: the one list.
+# `compare` and `belief_entropies` are modules here; their functions are names of `bnmind.lab`.
+
+from bnmind.lab.mastermind.advice import Advice as Advice
+from bnmind.lab.mastermind.advice import Doubt as Doubt
+from bnmind.lab.mastermind.advice import advise as advise
+from bnmind.lab.mastermind.code_maker import CodeMaker as CodeMaker
+from bnmind.lab.mastermind.code_maker import strategy_rng as strategy_rng
+from bnmind.lab.mastermind.compare import MAX_ROWS as MAX_ROWS
+from bnmind.lab.mastermind.compare import Comparison as Comparison
+from bnmind.lab.mastermind.compare import Contest as Contest
+from bnmind.lab.mastermind.compare import GameRow as GameRow
+from bnmind.lab.mastermind.compare import Summary as Summary
+from bnmind.lab.mastermind.comparison import TurnRow as TurnRow
+from bnmind.lab.mastermind.comparison import comparison_groups as comparison_groups
+from bnmind.lab.mastermind.ending_names import ENDINGS as ENDINGS
+from bnmind.lab.mastermind.ending_names import parse_ending as parse_ending
+from bnmind.lab.mastermind.endings import Declared as Declared
+from bnmind.lab.mastermind.endings import Ending as Ending
+from bnmind.lab.mastermind.endings import Limit as Limit
+from bnmind.lab.mastermind.endings import Revealed as Revealed
+from bnmind.lab.mastermind.games import assumed_channel as assumed_channel
+from bnmind.lab.mastermind.games import play_game as play_game
+from bnmind.lab.mastermind.games import replay as replay
+from bnmind.lab.mastermind.plots import plot_lengths as plot_lengths
+from bnmind.lab.mastermind.saved_game import SavedGame as SavedGame
+from bnmind.lab.mastermind.saved_game import content_of as content_of
+from bnmind.lab.mastermind.saved_game import read_game as read_game
+from bnmind.lab.mastermind.saved_game import write_game as write_game
+from bnmind.lab.mastermind.sequential import compare_until as compare_until
+from bnmind.lab.mastermind.sequential import play_until as play_until
+from bnmind.lab.mastermind.sequential import sequential_comparison as sequential_comparison
+from bnmind.lab.mastermind.setting import GameSetting as GameSetting
+from bnmind.lab.mastermind.setting import Player as Player
+from bnmind.lab.mastermind.store import comparison_csv as comparison_csv
+from bnmind.lab.mastermind.store import save_comparison as save_comparison
+from bnmind.lab.mastermind.transcript import PlayedTurn as PlayedTurn
+from bnmind.lab.mastermind.transcript import Transcript as Transcript
+from bnmind.lab.mastermind.transcript_json import transcript_from_json as transcript_from_json
+from bnmind.lab.mastermind.transcript_json import transcript_to_json as transcript_to_json
