@@ -30,8 +30,14 @@ for _number, _handler in (
         signal.signal(_signal, _handler)
 
 
+PROGRAMS = {"browser": "Chromium", "postgresql": "PostgreSQL"}
+"""The programs that some tests need, by the marks of these tests."""
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Name the marks of tests."""
+    for name, program in PROGRAMS.items():
+        config.addinivalue_line("markers", f"{name}: needs {program}; skipped where it is missing")
     config.addinivalue_line(
         "markers", "compiled: takes too long without compilation; left out if NUMBA_DISABLE_JIT=1"
     )
@@ -50,7 +56,9 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Name the data sets that were not there, so that no green run hides what it left out."""
+    """Name programs and data sets that were missing: no green run hides what it left out."""
+    for line in needing_programs(terminalreporter):
+        terminalreporter.line(line)
     skipped = terminalreporter.getreports("skipped")
     reasons = [r.longrepr[2] for r in skipped if isinstance(r.longrepr, tuple)]
     counts = counted_absences(reasons)
@@ -60,3 +68,17 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
             tests = "1 test was" if count == 1 else f"{count} tests were"
             terminalreporter.line(f"{name}: {tests} skipped")
         terminalreporter.line(f"expected in {DATA}; BNMIND_DATA may name another directory")
+
+
+def needing_programs(terminalreporter: pytest.TerminalReporter) -> list[str]:
+    """Return how many tests that need a program ran, and how many were skipped."""
+    lines = []
+    for name, program in PROGRAMS.items():
+        count = {
+            outcome: sum(name in r.keywords for r in terminalreporter.getreports(outcome))
+            for outcome in ("passed", "failed", "error", "skipped")
+        }
+        skipped = count.pop("skipped")
+        if skipped or any(count.values()):
+            lines.append(f"tests that need {program}: {sum(count.values())} ran, {skipped} skipped")
+    return lines

@@ -14,6 +14,7 @@ __all__ = ["address", "page"]
 
 pytestmark = [
     pytest.mark.slow,
+    pytest.mark.browser,
     pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium"),
 ]
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.command_line import ROOT
 from tests.web.serving import serving
 
 CHROMIUM = shutil.which("chromium")
@@ -19,6 +20,7 @@ WIDTHS = {"desktop": (1280, 860), "phone": (390, 844)}
 
 pytestmark = [
     pytest.mark.slow,
+    pytest.mark.browser,
     pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium"),
 ]
 
@@ -101,16 +103,34 @@ def test_a_network_is_clicked_in_the_list_and_in_the_picture(page: Any) -> None:
     page.click('.variable[aria-label="xray"] .state >> nth=0')
     page.wait_for_selector("#evidence >> text=xray = yes")
     page.click("#as-picture")
-    page.click("#canvas [data-variable=smoke] [data-state=no]")
+    page.click('#canvas [aria-label^="smoke: no"]')
     page.wait_for_selector("#evidence >> text=smoke = no")
     page.click("#keep")
-    page.click("#canvas [data-variable=asia] [data-state=yes]")
+    page.focus('#canvas [aria-label^="asia: no"]')
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("Enter")
     page.wait_for_selector("#canvas [data-variable=asia] >> text='= yes (now)'")
     page.click("#swap")
     page.wait_for_selector("#canvas [data-variable=asia] >> text='= yes (compared)'")
     assert page.locator("#evidence button").count() == 2
     page.click("#explain")
     page.wait_for_selector("#explanation table")
+    told = page.inner_text("#evidence")
+    page.reload()
+    page.wait_for_selector("#canvas [data-variable=asia] >> text='= yes (compared)'")
+    assert page.inner_text("#evidence") == told
+
+
+def test_an_opened_network_is_there_after_a_reload(page: Any) -> None:
+    page.goto("/networks")
+    page.set_input_files("#file", ROOT / "models" / "mastermind-3x4.bif")
+    page.wait_for_selector("#network-title >> text=mastermind-3x4.bif")
+    page.press('.variable[aria-label="H1"] .state >> nth=1', "Enter")
+    page.wait_for_selector("#evidence >> text=H1 = 2")
+    page.reload()
+    page.wait_for_selector("#evidence >> text=H1 = 2")
+    assert page.inner_text("#network-title") == "mastermind-3x4.bif"
+    assert page.url.endswith("/networks")
 
 
 def test_a_request_that_takes_long_says_so_and_is_canceled(page: Any) -> None:

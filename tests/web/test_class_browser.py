@@ -16,6 +16,7 @@ from tests.web.test_browser import CHROMIUM, OPTIONS, WIDTHS
 
 pytestmark = [
     pytest.mark.slow,
+    pytest.mark.browser,
     pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium"),
 ]
 

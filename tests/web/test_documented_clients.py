@@ -34,6 +34,7 @@ def test_the_page_of_the_api_shows_the_documented_clients() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.browser
 def test_the_documented_clients_work(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     python, javascript, taker = documented()
     expected = asked(client(), "/api/suggest", QUESTION)["guess"]

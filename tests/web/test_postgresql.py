@@ -37,6 +37,7 @@ PROGRAMS = _programs()
 
 pytestmark = [
     pytest.mark.slow,
+    pytest.mark.postgresql,
     pytest.mark.skipif(PROGRAMS is None, reason="there is no PostgreSQL"),
 ]
 

@@ -12,6 +12,7 @@ from tests.web.test_browser import CHROMIUM, OPTIONS
 
 pytestmark = [
     pytest.mark.slow,
+    pytest.mark.browser,
     pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium"),
 ]
 

@@ -1,6 +1,8 @@
-// A network: evidence by clicks, and what follows. The evidence and an opened file stay in this page.
+// A network: evidence by clicks, and what follows. The evidence and an opened file stay in this tab.
 
 import {ask, at, make, meter, percent} from "./ask.js";
+import {remember, remembered} from "./network_memory.js";
+import {drawn} from "./network_picture.js";
 import {save} from "./shapes.js";
 
 let model = {name: at("model").value};
@@ -28,6 +30,7 @@ async function refresh({told = null} = {}) {
     if (!got.drawn) view("list");
     if (other) showTargets();
     showVariables(); showEvidence(); showRanking(); at("explanation").replaceChildren();
+    note();
     if (!at("picture").hidden) await showPicture(mine.signal);
   } catch (fault) {
     if (fault.name === "AbortError") return;
@@ -176,29 +179,19 @@ function view(name) {
 async function showPicture(signal) {
   const got = await ask("/api/network/picture", {...question(), compare: kept?.evidence ?? null}, {signal});
   picture = got.svg;
-  const parsed = new DOMParser().parseFromString(picture, "image/svg+xml");
-  const svg = document.importNode(parsed.documentElement, true);
-  for (const box of svg.querySelectorAll("[data-variable]")) {
-    const one = known.variables.find(({name}) => name === box.dataset.variable);
-    if (!one) continue;
-    box.classList.add("clickable");
-    box.addEventListener("click", (event) => {
-      const line = [...box.querySelectorAll("[data-state]")].find((text) => {
-        const area = text.getBoundingClientRect();
-        return event.clientY >= area.top - 3 && event.clientY <= area.bottom + 3;
-      });
-      if (line && one.states.includes(line.dataset.state)) press(one.name, line.dataset.state);
-    });
-  }
+  const focused = at("canvas").contains(document.activeElement) ? document.activeElement.dataset.key : null;
+  const svg = drawn(picture, known.variables, evidence, press);
   at("canvas").replaceChildren(svg);
+  const same = [...svg.querySelectorAll(".pick")].find((one) => one.dataset.key === focused);
+  (same ?? (focused && [...svg.querySelectorAll(".pick")].find((one) => one.dataset.of === focused.split("\n")[0])))?.focus();
 }
 
-at("as-list").addEventListener("click", () => view("list"));
+at("as-list").addEventListener("click", () => { view("list"); note(); });
 async function redraw() {
   try { await showPicture(); } catch (fault) { at("fault").replaceChildren(make("p", {class: "notice bad"}, fault.message)); }
 }
 
-at("as-picture").addEventListener("click", () => { view("picture"); redraw(); });
+at("as-picture").addEventListener("click", () => { view("picture"); redraw(); note(); });
 at("download").addEventListener("click", () => save(picture, "network.svg"));
 
 // --- The rest ------------------------------------------------------------------------------------
@@ -216,15 +209,17 @@ at("explain").addEventListener("click", async () => {
     at("explanation").replaceChildren(make("p", {class: "notice bad"}, fault.message));
   }
 });
-/** Return the present evidence and what follows from it, to compare with later. */
-function present() {
-  const words = Object.entries(evidence).map(([name, finding]) => `${name} = ${typeof finding === "string" ? finding : "uncertain"}`).join(", ");
-  return {evidence, shares: Object.fromEntries(known.variables.map((one) => [one.name, one.posterior])), words: words || "no evidence", told: known.words};
+/** Return evidence and what follows from it, to compare with later. */
+function following(some, got) {
+  const words = Object.entries(some).map(([name, finding]) => `${name} = ${typeof finding === "string" ? finding : "uncertain"}`).join(", ");
+  return {evidence: some, shares: Object.fromEntries(got.variables.map((one) => [one.name, one.posterior])), words: words || "no evidence", told: got.words};
 }
+
+const present = () => following(evidence, known);
 
 at("keep").addEventListener("click", () => {
   kept = kept ? null : present();
-  showVariables(); showEvidence();
+  showVariables(); showEvidence(); note();
   if (!at("picture").hidden) redraw();
 });
 at("swap").addEventListener("click", () => {
@@ -234,7 +229,7 @@ at("swap").addEventListener("click", () => {
   refresh();
 });
 at("clear").addEventListener("click", () => { evidence = {}; refresh(); });
-for (const id of ["about", "about-too"]) at(id).addEventListener("change", showRanking);
+for (const id of ["about", "about-too"]) at(id).addEventListener("change", () => { showRanking(); note(); });
 at("search").addEventListener("input", showVariables);
 at("choice").addEventListener("submit", (event) => event.preventDefault());
 at("model").addEventListener("change", () => { at("file").value = ""; open({name: at("model").value}); });
@@ -254,4 +249,33 @@ function open(next) {
   refresh();
 }
 
-refresh();
+/** Let a reload of this page show the same. */
+function note() {
+  const about = [at("about").value, at("about-too").value];
+  remember({model, evidence, compare: kept?.evidence ?? null, about, view: at("picture").hidden ? "list" : "picture"});
+}
+
+/** Show what was there before a reload, or what the address asks for. */
+async function restore() {
+  const was = remembered();
+  if (was) {
+    try {
+      const [got, other] = await Promise.all([was.evidence, was.compare].map((some) =>
+        (some ? ask("/api/network/query", {model: was.model, evidence: some}) : null)));
+      model = was.model; evidence = was.evidence; known = got; latest = null; weighed = null;
+      kept = other && following(was.compare, other);
+      if (model.name) at("model").value = model.name;
+      showTargets();
+      const isThere = (name) => known.variables.some((one) => one.name === name);
+      if (isThere(was.about[0])) at("about").value = was.about[0];
+      if (isThere(was.about[1])) at("about-too").value = was.about[1];
+      view(was.view === "picture" && got.drawn ? "picture" : "list");
+    } catch (fault) {
+      return refresh({told: make("p", {class: "notice bad"}, `The address asks for something impossible. ${fault.message}`)});
+    }
+  }
+  return refresh();
+}
+
+addEventListener("hashchange", restore);
+restore();
