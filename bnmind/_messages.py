@@ -16,6 +16,7 @@ __all__ = [
     "did_you_mean",
     "first_faults",
     "listed",
+    "made_by_newer",
     "many",
     "one_line",
     "shown",
@@ -55,6 +56,18 @@ def shown(value: object) -> str:
         return " ".join(_short.repr(value).split())
     except ValueError:  # Python does not convert integers of thousands of digits
         return "a long number"
+
+
+def made_by_newer(version: object, known: int) -> str:
+    """Return what to add to a message about the version of a file; nothing if it is no newer one.
+
+    Examples
+    --------
+    >>> made_by_newer(3, 2), made_by_newer("x", 2)
+    (', made by a newer bnmind', '')
+    """
+    is_newer = type(version) is int and version > known
+    return ", made by a newer bnmind" if is_newer else ""
 
 
 def many(count: int) -> str:

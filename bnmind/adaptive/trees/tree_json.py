@@ -10,7 +10,7 @@ import json
 from typing import Any
 
 from bnmind._bounded_files import parse_json
-from bnmind._messages import shown
+from bnmind._messages import made_by_newer, shown
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.trees.item_tree import Branch, ItemNode, ItemTree, item_tree
 from bnmind.errors import BnmindError, ModelFileError
@@ -72,7 +72,9 @@ def tree_from_json(text: str, bank: ItemBank) -> ItemTree:
         raise ModelFileError(f"expected JSON with format {FORMAT!r}", text)
     if document.get("version") != VERSION:
         raise ModelFileError(
-            f"expected version {VERSION}, got {shown(document.get('version'))}", document
+            f"expected version {VERSION} of the format, got {shown(document.get('version'))}"
+            f"{made_by_newer(document.get('version'), VERSION)}",
+            document,
         )
     try:
         return item_tree(bank, _branch(bank, document.get("tree"), ()))

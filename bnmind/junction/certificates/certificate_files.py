@@ -17,6 +17,7 @@ from typing import Any
 
 from bnmind._arguments import checked
 from bnmind._bounded_files import parse_json, read_text
+from bnmind._messages import made_by_newer, shown
 from bnmind._text_files import write_file
 from bnmind.errors import ModelFileError
 from bnmind.junction.certificates.certificate import Certificate
@@ -64,7 +65,11 @@ def certificate_from_json(text: str) -> Certificate:
     content = parse_json(text)
     try:
         if content["schema"] != _SCHEMA or content["version"] != _VERSION:
-            raise ValueError(f"expected the schema {_SCHEMA} of version {_VERSION}")
+            newer = made_by_newer(content["version"], _VERSION)
+            raise ValueError(
+                f"expected the schema {_SCHEMA} of version {_VERSION}, got"
+                f" {shown(content['schema'])} of version {shown(content['version'])}{newer}"
+            )
         return Certificate(
             variables=tuple(_typed(str, name) for name in content["variables"]),
             atoms=tuple(

@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 
 from bnmind._arguments import checked
 from bnmind._bounded_files import parse_json, read_text
+from bnmind._messages import made_by_newer, shown
 from bnmind._text_files import write_file
 from bnmind.errors import (
     InvalidArgumentError,
@@ -249,8 +250,9 @@ def _content(content: Any, path: str) -> dict[str, Any]:
         raise ModelFileError(f"{path} is not a plan of bnmind", path)
     if content.get("version") != _VERSION:
         raise ModelFileError(
-            f"{path} holds a plan in version {content.get('version')!r} of the format; this"
-            f" bnmind reads version {_VERSION}",
+            f"{path} holds a plan in version {shown(content.get('version'))} of the format"
+            f"{made_by_newer(content.get('version'), _VERSION)}; this bnmind reads version"
+            f" {_VERSION}",
             path,
         )
     problems = []

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from bnmind._bounded_files import parse_json, read_text
-from bnmind._messages import many
+from bnmind._messages import made_by_newer, many
 from bnmind._text_files import write_file
 from bnmind.errors import ModelFileError, StoreError, TooLargeError
 from bnmind.junction.plan_files.fingerprint import fingerprint, has_code
@@ -145,8 +145,11 @@ def read_sums(
         ) from (error)
     is_ours = isinstance(content, dict) and content.keys() == _KEYS
     if not is_ours or (content["schema"], content["version"]) != (_SCHEMA, _VERSION):
+        newer = made_by_newer(content["version"], _VERSION) if is_ours else ""
         raise StoreError(
-            f"expected the partial sums of a sliced plan in {name}, got another file", name
+            f"expected the partial sums of a sliced plan in {name}, got"
+            f" {f'another version{newer}' if newer else 'another file'}",
+            name,
         )
     if content["question"] != question:
         raise StoreError(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from bnmind._bounded_files import SMALL_FILE, parse_json, read_text
 from bnmind._file_locks import locked
-from bnmind._messages import shown
+from bnmind._messages import made_by_newer, shown
 from bnmind._text_files import encoded, write_file
 from bnmind.errors import BnmindError, FileWriteError, InvalidHistoryError
 from bnmind.mastermind.priors.uniform import UNIFORM
@@ -161,6 +161,7 @@ def _game(content: dict[str, Any]) -> SavedGame:
     ):
         raise InvalidHistoryError(
             f"{shown(content['format'])} of version {shown(content['version'])}"
+            f"{made_by_newer(content['version'], VERSION_OF_ROWS)}"
         )
     board = Board(content["pegs"], content["colors"], repeats=content["repeats"])
     turns = tuple(

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from pydantic import FailFast, Field, ValidationError
 
 from bnmind._arguments import checked
+from bnmind._messages import made_by_newer
 from bnmind.errors import BnmindError, ModelFileError
 from bnmind.lab.mastermind.endings import Declared, Ending, Limit, Revealed
 from bnmind.lab.mastermind.setting_json import (
@@ -142,9 +143,10 @@ def transcript_from_json(text: str) -> Transcript:
         model = _Transcript.model_validate_json(text)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
+        newer = made_by_newer(first["input"], 1) if first["loc"] == ("version",) else ""
         where = ".".join(str(part) for part in first["loc"]) or "the file"
         raise ModelFileError(
-            f"expected a transcript of format version 1, got at {where}: {first['msg']}"
+            f"expected a transcript of format version 1, got at {where}: {first['msg']}{newer}"
         ) from error
     try:
         return _read(model)

@@ -21,6 +21,7 @@ from bnmind._arguments import checked
 from bnmind._bounded_files import LARGE_FILE, read_text
 from bnmind._file_locks import LockHeldError, locked
 from bnmind._front_door import installed_version
+from bnmind._messages import made_by_newer, shown
 from bnmind._text_files import naming, write_file, write_files
 from bnmind._values import CheckedValue
 from bnmind._workers import Backend
@@ -148,6 +149,14 @@ def reproduce_into(
     return whole
 
 
+_FORMAT = 1
+"""The version of the form of the files."""
+
+
+class _FormatError(Exception):
+    """A file is of another version."""
+
+
 @checked
 def read_run(path: Path) -> SavedRun:
     """Return the run in a file.
@@ -159,6 +168,9 @@ def read_run(path: Path) -> SavedRun:
     """
     try:
         record = json.loads(read_text(path, most=LARGE_FILE))
+        form = record.get("format", _FORMAT)
+        if form != _FORMAT:
+            raise _FormatError(f"version {shown(form)}{made_by_newer(form, _FORMAT)}")
         return SavedRun(
             name=record["reproduction"],
             version=record["version"],
@@ -176,6 +188,11 @@ def read_run(path: Path) -> SavedRun:
                 for part in record["parts"]
             ),
         )
+    except _FormatError as fault:
+        raise InvalidArgumentError(
+            f"expected a file of a reproduction of version {_FORMAT} in {path}, got {fault}",
+            str(path),
+        ) from None
     except (
         *(BnmindError, ValueError, LookupError, TypeError, AttributeError),
         *(OverflowError, RecursionError),
@@ -255,6 +272,7 @@ def _outputs(directory: Path, reproduction: Reproduction, run: SavedRun) -> dict
 
 def _json(run: SavedRun) -> str:
     record = {
+        "format": _FORMAT,
         "reproduction": run.name,
         "version": run.version,
         "size": run.size.value,

@@ -12,6 +12,7 @@ from typing import Any
 
 from bnmind._bounded_files import SMALL_FILE, parse_json, read_text
 from bnmind._front_door import installed_version
+from bnmind._messages import made_by_newer, shown
 from bnmind.errors import ModelFileError, StoreError
 
 __all__ = ["ENVIRONMENT", "environment_text", "read_environment"]
@@ -64,7 +65,10 @@ def read_environment(directory: Path) -> dict[str, Any]:
         )
     heads = ("schema", "version")
     if not isinstance(content, dict) or [content.get(key) for key in heads] != [_SCHEMA, _VERSION]:
-        raise StoreError(f"expected the environment of a run in {path}", str(path))
+        version = content.get("version") if isinstance(content, dict) else None
+        newer = made_by_newer(version, _VERSION)
+        got = f", got version {shown(version)}{newer}" if newer else ""
+        raise StoreError(f"expected the environment of a run in {path}{got}", str(path))
     if not isinstance(content.get("bnmind"), str) or not isinstance(content.get("runs"), list):
         raise StoreError(f"expected bnmind and runs in {path}", str(path))
     return content

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from bnmind._bounded_files import parse_json
+from bnmind._messages import made_by_newer, shown
 from bnmind.errors import BnmindError, InvalidArgumentError, ModelFileError
 
 __all__ = ["parse_record"]
@@ -37,7 +38,9 @@ def parse_record(
         document = parse_json(text)
         if document["format"] != name or document["version"] != version:
             raise InvalidArgumentError(
-                f"expected the format {name!r} of version {version}", document["format"]
+                f"expected the format {name!r} of version {version}, got version"
+                f" {shown(document['version'])}{made_by_newer(document['version'], version)}",
+                document["format"],
             )
         return read(document)
     except (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from bnmind._messages import shown
+from bnmind._messages import made_by_newer, shown
 from bnmind.errors import InvalidBoardError, ModelFileError
 from bnmind.mastermind.board import Board
 
@@ -43,5 +43,7 @@ def require_version(version: object) -> None:
     """Raise `ModelFileError` unless the version is the one that is read here."""
     if version != VERSION:
         raise ModelFileError(
-            f"expected version {VERSION} of the format, got {shown(version)}", version
+            f"expected version {VERSION} of the format, got"
+            f" {shown(version)}{made_by_newer(version, VERSION)}",
+            version,
         )

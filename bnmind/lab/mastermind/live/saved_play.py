@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bnmind._messages import shown
+from bnmind._messages import made_by_newer, shown
 from bnmind.errors import InvalidHistoryError
 from bnmind.lab.mastermind.saved_game import read_record, write_record
 
@@ -89,6 +89,7 @@ def _game(content: dict[str, Any]) -> SavedPlay:
     if content["format"] != _FORMAT or content["version"] != _VERSION:
         raise InvalidHistoryError(
             f"{shown(content['format'])} of version {shown(content['version'])}"
+            f"{made_by_newer(content['version'], _VERSION)}"
         )
     board = Board(content["pegs"], content["colors"], repeats=content["repeats"])
     limit = content["max_guesses"]
