@@ -1,0 +1,115 @@
+"""Draw mutants of some rooms, and write for each whether a test finds it.
+
+First run the tests with coverage by test, then this command, which can be resumed::
+
+    pytest -n auto --cov=bnmind --cov-context=test --cov-report= --junitxml=times.xml
+    python -m benchmarks.mutation rank_one --mutants 100 --times times.xml --out trials.jsonl
+
+Each mutant is given the quickest tests that execute its line first, and all such tests, up to a
+limit of seconds, if it survives these. Only `main` prints.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.mutation.covering import Covering
+from benchmarks.mutation.mutants import Mutant, drawn_mutants, mutated_source
+from benchmarks.mutation.trials import preload, trial
+
+ROOMS = ("information", "rank_one", "junction", "mastermind", "adaptive")
+_ROOT = Path(__file__).resolve().parents[2]
+
+
+def main() -> None:
+    """Run trials and print the share of mutants that the tests find, by room."""
+    parser = argparse.ArgumentParser("python -m benchmarks.mutation", description=__doc__)
+    parser.add_argument("rooms", nargs="*", default=ROOMS, help="bnmind's rooms; default: five")
+    parser.add_argument("--mutants", type=int, default=100, help="mutants a room; default 100")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--coverage", type=Path, default=_ROOT / ".coverage")
+    parser.add_argument("--times", type=Path, required=True, help="the file of --junitxml")
+    parser.add_argument("--out", type=Path, required=True, help="a line of JSON for each mutant")
+    parser.add_argument("--seconds", type=float, default=10, help="of tests in the first trial")
+    parser.add_argument("--part", default="0/1", help="k/n: only every nth mutant, from the kth")
+    options = parser.parse_args()
+    first, of = map(int, options.part.split("/"))
+    covering = Covering(_ROOT, options.coverage, options.times)
+    done = {line["key"]: line for line in _lines(options.out)}
+    preload()
+    for room in options.rooms:
+        rng = np.random.default_rng([options.seed, sum(room.encode())])
+        mutants = drawn_mutants(_modules(room), options.mutants, rng, root=_ROOT)
+        for mutant in mutants[first::of]:
+            if mutant.key in done:
+                continue
+            line = _tried(mutant, covering, options.seconds, options.out.with_suffix(f".{first}"))
+            done[mutant.key] = line
+            with options.out.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(line) + "\n")
+            print(f"{line['verdict']:9} {mutant.key} line {mutant.line}", flush=True)
+    _print_shares(list(done.values()))
+
+
+def _lines(out: Path) -> list[dict[str, str]]:
+    if not out.exists():
+        return []
+    return [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+
+
+def _modules(room: str) -> list[Path]:
+    place = _ROOT / "bnmind" / room
+    return sorted(place.rglob("*.py")) if place.is_dir() else [place.with_suffix(".py")]
+
+
+def _tried(mutant: Mutant, covering: Covering, seconds: float, log: Path) -> dict[str, str]:
+    """Return what became of a mutant, as a line of the file."""
+    source = mutated_source(mutant, _ROOT)
+    tests = covering.tests_of(mutant.module, mutant.line)
+    verdict = "no test"
+    begin = 0
+    for most in (seconds, 3 * seconds):
+        end, total = begin, 0.0
+        while end < len(tests) and total < most and end - begin < 400:
+            total += tests[end][1]
+            end += 1
+        if end == begin:
+            break
+        names = [name for name, _ in tests[begin:end]]
+        path = _ROOT / mutant.module
+        verdict = trial(path, source, names, log, limit=90 + 4 * total)
+        if verdict != "survived":
+            break
+        begin = end
+    lines = (_ROOT / mutant.module).read_text(encoding="utf-8").splitlines()
+    return {
+        "key": mutant.key,
+        "room": mutant.module.split("/")[1].removesuffix(".py"),
+        "verdict": verdict,
+        "line": str(mutant.line),
+        "before": lines[mutant.line - 1].strip(),
+        "after": _changed(lines, source.splitlines()),
+    }
+
+
+def _changed(before: list[str], after: list[str]) -> str:
+    """Return the first line in which two sources differ."""
+    differ = (new.strip() for old, new in zip(before, after, strict=False) if old != new)
+    return next(differ, "")
+
+
+def _print_shares(lines: list[dict[str, str]]) -> None:
+    for room in sorted({line["room"] for line in lines}):
+        counts = Counter(line["verdict"] for line in lines if line["room"] == room)
+        killed = counts["killed"] + counts["timeout"]
+        total = counts.total()
+        print(f"{room:12} {killed} of {total} killed, {killed / total:.0%}  {dict(counts)}")
+
+
+if __name__ == "__main__":
+    main()
