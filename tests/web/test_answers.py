@@ -82,6 +82,7 @@ def test_all_states_of_a_game_satisfy_the_schema() -> None:
         ask(browser, "/api/play/hint", {})
     ask(browser, "/api/play/undo", {})
     code = ask(browser, "/api/play/give-up", {})["secret"]
+    ask(browser, "/api/play/review")
     ask(browser, "/api/play/undo", {})
     assert ask(browser, "/api/play/guess", {"guess": code})["won"]
 

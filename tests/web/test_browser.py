@@ -92,6 +92,8 @@ def test_a_game_is_played_with_the_keyboard(page: Any) -> None:
         if page.locator("text=Found!").count():
             break
     assert page.locator(".tag.good").inner_text() == "the code"
+    page.wait_for_selector("text=Each guess was the most informative one.")
+    assert page.locator(".retrospect > li").count() == number
     secret = page.get_attribute("#state [role=img]", "aria-label")
     page.press("text=Watch strategies find it", "Enter")
     page.wait_for_selector(f"#secret-shown [aria-label='{secret}']")

@@ -5,8 +5,12 @@ from __future__ import annotations
 import time
 from itertools import product
 
+import numpy as np
 import pytest
+from starlette.testclient import TestClient
 
+from bnmind.mastermind import Board, Channel, Reply, TableBelief, Turn
+from bnmind.strategies import Entropy, describe_guess, exact_regret
 from bnmind.web.base.sealed import hidden_number
 from bnmind.web.base.settings import WebSettings
 from tests.web.clients import SMALL, asked, client, refused
@@ -43,6 +47,35 @@ def test_a_game_is_played_to_the_end() -> None:
     assert "over" in refused(browser, "/api/play/guess", {"guess": "11"})
     assert "over" in refused(browser, "/api/play/hint", {})
     assert not asked(browser, "/api/play/undo")["over"]
+
+
+def test_the_guesses_of_a_game_that_is_over_are_judged() -> None:
+    browser = client()
+    asked(browser, "/api/play", TRUE)
+    while asked(browser, "/api/play/guess", {"guess": "11"})["won"]:
+        asked(browser, "/api/play", TRUE)
+    assert "not over yet" in browser.get("/api/play/review").json()["error"]["message"]
+    asked(browser, "/api/play/give-up")
+    got = browser.get("/api/play/review").json()
+    board = Board(2, 3)
+    belief = TableBelief.start(Channel.exact(board).revealed())
+    best = float(Entropy().choose(belief, np.random.default_rng(0))[1].information)
+    own = describe_guess(belief, (1, 1)).information
+    (row,) = got["rows"]
+    assert (row["guess"], row["best"], row["chance"]) == ("11", "12", pytest.approx(1 / 9))
+    assert (row["information"], row["best_information"]) == pytest.approx((own, best))
+    assert got["regret"] == row["regret"] == pytest.approx(best - own)
+    assert got["guesses"] == exact_regret(board, (_turn(browser),)).regret
+    assert got["words"].startswith("Of your 1 guess, none was the most informative.")
+    asked(browser, "/api/play", {**SMALL, "noise": "false:0.2"})
+    asked(browser, "/api/play/give-up")
+    nothing = browser.get("/api/play/review").json()
+    assert (nothing["rows"], nothing["regret"], nothing["guesses"]) == ([], 0, None)
+
+
+def _turn(browser: TestClient) -> Turn:
+    (row,) = browser.get("/api/play").json()["rows"]
+    return Turn((1, 1), Reply.parse(row["reply"], pegs=2))
 
 
 def test_the_same_guess_gets_the_same_reply_after_an_undo() -> None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bnmind.cli.shared.work import Report, working
-from bnmind.errors import ImpossibleEvidenceError, TooLargeError
+from bnmind.cli.shared.work import working
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,17 +13,10 @@ if TYPE_CHECKING:
 
     from bnmind.lab.mastermind.live.review import GuessReview
     from bnmind.mastermind import Board, Posterior, Turn
-    from bnmind.strategies import GuessRegret
 
 __all__ = ["JUDGING", "review_of", "show_regret", "show_review"]
 
 JUDGING = "judging the guesses"
-
-_SOON = 30_000
-_MOST_CODES = 1_500
-"""How many guesses are tried for the optimum after a game, on boards of how many codes; it takes
-about a second.
-"""
 
 
 def show_regret(
@@ -49,8 +41,12 @@ def show_regret(
         return
     reviewed = review_of(start, turns, won=won)
     show_review(console, start.board, turns, reviewed)
-    if start.channel.is_exact and uniform and start.board.n_codes <= _MOST_CODES:
-        judged = _in_guesses(start.board, tuple(turns))
+    if start.channel.is_exact and uniform:
+        from bnmind.lab.mastermind.live.review import review_in_guesses
+
+        judged = working(
+            JUDGING, lambda report: review_in_guesses(start.board, turns, progress=report)
+        )
         if judged is not None:
             lost = sum(row.regret for row in judged)
             console.print(f"Lost against optimal guesses: {lost:.3f} guesses.")
@@ -94,23 +90,3 @@ def show_review(
     show_table(console, table)
     lost = sum(one.regret for one in reviewed)
     console.print(f"Lost against the most informative guesses: {lost:.2f} bits.")
-
-
-def _in_guesses(board: Board, turns: tuple[Turn, ...]) -> list[GuessRegret] | None:
-    """Return the regret of each guess in guesses, if the optimum is soon computed."""
-    try:
-        return working(JUDGING, lambda report: _by_optimum(board, turns, report))
-    except (TooLargeError, ImpossibleEvidenceError):
-        return None
-
-
-def _by_optimum(board: Board, turns: tuple[Turn, ...], report: Report) -> list[GuessRegret]:
-    """Return the regret of each guess by the optimum."""
-    from bnmind.strategies import exact_regret
-    from bnmind.strategies.optimal.board_search import SearchRules
-
-    judged: list[GuessRegret] = []
-    for number in range(1, len(turns) + 1):
-        report(number - 1, len(turns))
-        judged.append(exact_regret(board, turns[:number], rules=SearchRules(max_tried=_SOON)))
-    return judged

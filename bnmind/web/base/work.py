@@ -19,6 +19,7 @@ from bnmind.web.base.stopping import Stoppable
 __all__ = [
     "GAMES",
     "NETWORKS",
+    "REVIEWS",
     "WATCHED",
     "BusyError",
     "GoneError",
@@ -54,6 +55,9 @@ NETWORKS = (
     "bnmind.views",
 )
 """Modules of answers about networks, and of pictures of Vomlel's network."""
+
+REVIEWS = (*GAMES, "bnmind.lab.mastermind.live.review", "bnmind.strategies.analysis.exact_regret")
+"""Modules of a game in retrospect."""
 
 WATCHED = ("bnmind.lab.mastermind.games", "bnmind.strategies.registry")
 """Modules of games of strategies."""

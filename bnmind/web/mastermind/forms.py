@@ -16,6 +16,7 @@ __all__ = [
     "NoGame",
     "Played",
     "Read",
+    "Reviewed",
     "Stage",
     "Watched",
 ]
@@ -178,6 +179,32 @@ class NoGame(Answer):
     """That no game was begun."""
 
     board: None
+
+
+class ReviewedRow(Answer):
+    """A guess beside the most informative one."""
+
+    guess: str
+    reply: str = Field(description="The reported reply.")
+    best: str = Field(
+        description="The most informative guess; the guess itself if none tells more."
+    )
+    information: float = Field(description="What the guess should have told, in bits.")
+    best_information: float = Field(description="What the best guess should have told, in bits.")
+    regret: float = Field(description="What was lost, in bits.")
+    told: float = Field(description="What the reply really told, in bits; negative if it misled.")
+    chance: Probability = Field(ge=0, le=1, description="That the guess was the code.")
+
+
+class Reviewed(Answer):
+    """A game that is over, in retrospect."""
+
+    rows: list[ReviewedRow]
+    regret: float = Field(description="What all guesses lost, in bits.")
+    guesses: float | None = Field(
+        description="What they lost in guesses, if replies are true and the board is small."
+    )
+    words: str
 
 
 # --- Games of strategies --------------------------------------------------------------------------

@@ -19,8 +19,8 @@ from bnmind.web.base import words
 from bnmind.web.base.answer import answered_by
 from bnmind.web.base.form import Form
 from bnmind.web.base.sealed import hidden_number, keep, kept
-from bnmind.web.base.work import work_of
-from bnmind.web.mastermind import forms
+from bnmind.web.base.work import REVIEWS, work_of
+from bnmind.web.mastermind import forms, review_answers
 from bnmind.web.mastermind.game_answers import suggest
 from bnmind.web.mastermind.games import UNKNOWN, GameQuestion, Setting
 
@@ -112,6 +112,22 @@ async def hint(request: Request, response: Response) -> dict[str, Any]:
     # Not with the game: the visitor may have gone on meanwhile.
     keep(request, response, _HINTS, {"game": played.identity, "hints": played.game.hints + 1})
     return answer
+
+
+@router.get("/review", summary="How good each guess was", responses=answered_by(forms.Reviewed))
+async def review(request: Request) -> dict[str, Any]:
+    """Return each guess of a game that is over, beside the most informative one."""
+    played = await _played(request)
+    game = played.game
+    if not game.is_over:
+        raise InvalidHistoryError("the game is not over yet; find the code, or give up")
+    from bnmind.mastermind import Turn
+
+    turns = game.turns
+    if game.is_won:
+        turns = (*turns, Turn(game.guesses[-1], game.maker.board.winning))
+    work = partial(review_answers.review, played.setting, turns, won=game.is_won)
+    return await work_of(request).run(request, work, needs=REVIEWS)
 
 
 def _begun(identity: str, setting: NewGame, seed: int) -> _Played:
@@ -209,9 +225,12 @@ def _words(game: HiddenGame) -> str:
         return "" if game.guesses else "A code is hidden. Make your first guess."
     false = sum(answered.is_false for answered in game.answered)
     replies = sum(answered.report is not None for answered in game.answered)
-    lies = f"{false} of {words.counted(replies, 'reply was', 'replies were')} false."
+    were = "was" if false == 1 else "were"
+    lies = f" {false} of {words.counted(replies, 'reply', 'replies')} {were} false."
+    if game.maker.channel.is_exact or not replies:
+        lies = ""
     if game.is_won:
-        return f"You found the code in {made}. {lies if replies else ''}".strip()
+        return f"You found the code in {made}.{lies}"
     if game.given_up:
-        return f"You gave up after {made}. {lies}"
-    return f"That was the last guess. {lies}"
+        return f"You gave up after {made}.{lies}"
+    return f"That was the last guess.{lies}"

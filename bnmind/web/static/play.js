@@ -1,6 +1,6 @@
 // A game against the server, which keeps the secret.
 
-import {ask, at, Fault, make} from "./ask.js";
+import {ask, at, Fault, make, meter} from "./ask.js";
 import {belief, doubt, proposal} from "./advice.js";
 import {colorsOf, pegs, replied, Slots, textOf} from "./pegs.js";
 import {hidePictures, showPictures} from "./pictures.js";
@@ -30,7 +30,7 @@ function show(next) {
   at("add").disabled = true;
   forget();
   showRows();
-  if (game.over && game.rows.length) showPictures(question(), null);
+  if (game.over && game.rows.length) { showPictures(question(), null); judge(); }
   const parts = [];
   if (game.over) {
     parts.push(make("div", {class: "big"}, make("strong", {}, game.won ? "Found!" : "The code was"), pegs(colorsOf(game.secret)),
@@ -48,15 +48,49 @@ function showRows() {
     const told = hinted?.rows[i] && !row.won ? doubt(hinted.rows[i]) : null;
     const note = row.won ? make("span", {class: "tag good"}, "the code")
       : row.false ? make("span", {class: "tag bad"}, `false; it was ${row.true}`)
-      : game.over ? make("span", {class: "tag"}, "true") : null;
+      : game.over && game.noise !== "exact" ? make("span", {class: "tag"}, "true") : null;
     return make("li", {class: row.false ? "row much" : "row"}, make("div", {class: "line"},
       make("span", {class: "number"}, String(i + 1)), pegs(colorsOf(row.guess)), replied(row.reply, game.board.pegs),
       make("div", {class: "actions"}, note), told?.element));
   }));
 }
 
+/** Show how much each guess of a game that is over could have told. */
+async function judge() {
+  const judged = game;
+  at("advice-title").textContent = "Your guesses in retrospect";
+  at("advice").replaceChildren(make("p", {class: "muted"}, "Judging the guesses …"));
+  let parts;
+  try {
+    const got = await ask("/api/play/review", null, {method: "GET"});
+    parts = [make("p", {class: "why"}, make("strong", {}, got.words)), retrospect(got.rows),
+      make("p", {class: "hint"}, "In bits, given all that was known before the guess. A bit is what one fair yes-or-no question tells.")];
+  } catch (fault) {
+    parts = [make("p", {class: "notice"}, fault.message)];
+  }
+  if (game === judged) at("advice").replaceChildren(...parts);
+}
+
+function retrospect(rows) {
+  const most = Math.max(...rows.map((row) => row.best_information), 1e-9);
+  return make("ol", {class: "retrospect"}, ...rows.map((row, i) => {
+    const lost = row.regret >= 0.005;
+    const bar = meter(row.information / most);
+    bar.append(make("b", {class: "was", share: row.best_information / most}));
+    return make("li", {},
+      make("div", {class: "line"}, make("span", {class: "number"}, String(i + 1)), pegs(colorsOf(row.guess), {small: true}), bar,
+        make("span", {class: "share"}, row.information.toFixed(2))),
+      make("p", {class: "hint"},
+        row.chance > 1 - 1e-9 ? "The code was known." : lost ? `Lost ${row.regret.toFixed(2)}: ` : "The most informative guess. ",
+        lost ? pegs(colorsOf(row.best), {small: true}) : null,
+        lost ? ` should have told ${row.best_information.toFixed(2)}. ` : null,
+        row.chance > 1 - 1e-9 ? null : row.told < -0.005 ? `The reply misled by ${(-row.told).toFixed(2)}.` : `The reply told ${row.told.toFixed(2)}.`));
+  }));
+}
+
 function forget() {
   hinted = null;
+  at("advice-title").textContent = "Hint";
   at("advice").replaceChildren(make("p", {class: "muted"}, game.over ? "The game is over." : "Ask for a hint, and bnmind proposes a guess and says which replies it doubts."));
   at("belief").replaceChildren();
   hidePictures();

@@ -16,9 +16,16 @@ from bnmind._values import Value
 if TYPE_CHECKING:
     import numpy as np
 
-    from bnmind.mastermind import Posterior, Turn
+    from bnmind.mastermind import Board, Posterior, Turn
+    from bnmind.strategies import GuessRegret
 
-__all__ = ["GuessReview", "review_guesses"]
+__all__ = ["GuessReview", "review_guesses", "review_in_guesses"]
+
+_SOON = 30_000
+_MOST_CODES = 1_500
+"""How many guesses are tried for the optimum after a game, on boards of how many codes; it takes
+about a second.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,3 +117,46 @@ def review_guesses(
 
 
 _EQUAL = 1e-9  # a loss of so few bits is rounding
+
+
+def review_in_guesses(
+    board: Board,
+    turns: Sequence[Turn],
+    *,
+    progress: Callable[[int, int], None] | None = None,
+) -> tuple[GuessRegret, ...] | None:
+    """Return the regret of each guess in guesses; None if the optimum is not soon computed.
+
+    Parameters
+    ----------
+    board
+        The board; all codes are equally probable before the game.
+    turns
+        The guesses and their replies, which are true.
+    progress
+        Called before each guess with the number of judged guesses and of all.
+
+    Examples
+    --------
+    >>> from bnmind.mastermind import Board, parse_history
+    >>> board = Board(2, 3)
+    >>> judged = review_in_guesses(board, parse_history(board, "11 0b0w, 11 0b0w, 22 1b0w"))
+    >>> [round(one.regret, 2) for one in judged or ()]
+    [0.33, 1.0, 0.0]
+    """
+    from bnmind.errors import ImpossibleEvidenceError, TooLargeError
+    from bnmind.strategies import exact_regret
+    from bnmind.strategies.optimal.board_search import SearchRules
+
+    if board.n_codes > _MOST_CODES:
+        return None
+    judged = []
+    try:
+        for number in range(1, len(turns) + 1):
+            if progress is not None:
+                progress(number - 1, len(turns))
+            rules = SearchRules(max_tried=_SOON)
+            judged.append(exact_regret(board, tuple(turns[:number]), rules=rules))
+    except (TooLargeError, ImpossibleEvidenceError):
+        return None
+    return tuple(judged)
