@@ -29,7 +29,7 @@ from bnmind.junction.derivatives.gradient import Gradient
 from bnmind.junction.derivatives.tables import InputTable, are_finite
 from bnmind.junction.graphs.junction_tree import JunctionTree
 from bnmind.junction.inference.evidence import Evidence, likelihood, read_findings
-from bnmind.junction.program.program import Program
+from bnmind.junction.program.program import Product, Program
 from bnmind.pgm.factor import Factor
 from bnmind.pgm.network import FactorModel, Network
 from bnmind.pgm.variable import Variable
@@ -87,9 +87,18 @@ class DerivativePlan(Sealed):
 
     @property
     def memory(self) -> int:
-        """The predicted bytes of a run: all registers, and about as much for their derivatives."""
-        registers = sum(self.program.cells(r) for r in range(len(self.program.scopes)))
-        return 8 * (2 * registers + 2 * sum(table.values.size for table in self.tables))
+        """The predicted bytes of a run: all registers, and about as much for their derivatives.
+
+        The operands of matrix products are kept in two orders of their axes, if these differ.
+        """
+        cells = self.program.held
+        matrices = 0
+        for operation, left, right in self.program.steps:
+            if isinstance(operation, Product) and operation.sums:
+                matrices += cells[left] if operation.left_axes is not None else 0
+                matrices += cells[right] if operation.right_axes is not None else 0
+        entries = sum(table.values.size for table in self.tables)
+        return 8 * (2 * sum(cells) + matrices + 2 * entries)
 
     @checked
     def probabilities(self, evidence: Evidence | None = None) -> tuple[Floats, float]:
