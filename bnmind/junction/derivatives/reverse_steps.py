@@ -17,11 +17,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from bnmind._values import made
 from bnmind.information import Floats
 from bnmind.junction.program.program import Product, Step, Sum
 
@@ -198,18 +199,18 @@ def reverse_steps(
     found = []
     for number in range(end, n_inputs - 1, -1):
         if number in reached and leads[number]:
-            step = _reversed(number, steps[number - n_inputs], shapes, leads)
-            bounded = step.left < n_inputs and uses[step.left] == 1
-            step = replace(step, bounds_left=bounded and isinstance(step, _MatrixBack))
+            left = steps[number - n_inputs].left
+            single = left < n_inputs and uses[left] == 1
+            step = _reversed(number, steps[number - n_inputs], shapes, leads, single)
             reached |= {step.left, step.right}
             found.append(step)
     return tuple(found)
 
 
 def _reversed(
-    number: int, step: Step, shapes: Sequence[Shape], leads: Sequence[bool]
+    number: int, step: Step, shapes: Sequence[Shape], leads: Sequence[bool], single: bool
 ) -> ReverseStep:
-    """Return the reverse of a step."""
+    """Return the reverse of a step; ``single`` if its left register is an input of no other."""
     operation, left, right = step
     first, second = shapes[left], shapes[right]
     to: dict[str, Any] = {
@@ -222,15 +223,17 @@ def _reversed(
     }
     if isinstance(operation, Sum):
         ones = [1 if axis in operation.axes else size for axis, size in enumerate(first)]
-        return _SumBack(**{**to, "to_right": False}, ones=tuple(ones), shape=first)
+        return made(_SumBack, **{**to, "to_right": False}, ones=tuple(ones), shape=first)
     assert isinstance(operation, Product)  # as its caller expects
     left_back = _back(first, operation.left_axes)
     right_back = _back(second, operation.right_axes)
     if operation.sums:
         shape = (*operation.left_shape[:-1], operation.right_shape[-1])
-        return _MatrixBack(**to, shape=shape, left_back=left_back, right_back=right_back)
+        to["bounds_left"] = single
+        return made(_MatrixBack, **to, shape=shape, left_back=left_back, right_back=right_back)
     left_shape, right_shape = operation.left_shape, operation.right_shape
-    return _BroadcastBack(
+    return made(
+        _BroadcastBack,
         **to,
         of_left=_summed_product(
             operation, operation.right_axes, right_shape, left_shape, left_back

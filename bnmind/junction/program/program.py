@@ -156,18 +156,20 @@ class Program:
         cells = self.held
         live = peak = 0
         steps = zip(self.steps, self.spent, strict=True)
-        for number, (step, spent) in enumerate(steps, self.n_inputs):
+        for number, ((operation, left, right), spent) in enumerate(steps, self.n_inputs):
             live += cells[number]
             copies = 0
-            if isinstance(step.operation, Product) and step.operation.sums:
-                copies += step.operation.gathered
-                copies += cells[step.left] if step.operation.left_axes is not None else 0
-                copies += cells[step.right] if step.operation.right_axes is not None else 0
-            elif isinstance(step.operation, Scatter):
-                copies += 2 * step.operation.cost
-            elif isinstance(step.operation, PackedStep):
-                copies += step.operation.gathered
-            peak = max(peak, live + copies)
+            if isinstance(operation, Product):
+                if operation.sums:
+                    copies += operation.gathered
+                    copies += cells[left] if operation.left_axes is not None else 0
+                    copies += cells[right] if operation.right_axes is not None else 0
+            elif isinstance(operation, Scatter):
+                copies += 2 * operation.cost
+            elif isinstance(operation, PackedStep):
+                copies += operation.gathered
+            if live + copies > peak:
+                peak = live + copies
             for register in spent:
                 live -= cells[register]
         return peak
