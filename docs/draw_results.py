@@ -348,6 +348,45 @@ def inference(path: Path) -> None:
     figure.savefig(path, dpi=100)
 
 
+def competition(path: Path) -> None:
+    """Draw the seconds of planning and of the run for each file of UAI 2014."""
+    text = sections(DOCS / "competitions.md")["UAI 2014"]
+    rows = sorted(next(tables(text)), key=lambda row: number(row["run s"]))
+    figure = new_figure(9, 3.6)
+    axes = figure.add_subplot()
+    for column, label, color, marker, size in (
+        ("published s", "published run, other machine", ORANGE, "D", 8),
+        ("planning s", "planning", GRAY, "_", 9),
+        ("run s", "run", BLUE, "o", 5),
+    ):
+        shown = [i for i, row in enumerate(rows) if row[column]]
+        seconds = [number(rows[i][column]) for i in shown]
+        axes.plot(shown, seconds, marker, color=color, markersize=size, label=label)
+    axes.set_yscale("log")
+    axes.set_xticks(range(len(rows)), [row["file"] for row in rows], rotation=90, fontsize=7)
+    axes.set_ylabel("seconds")
+    axes.legend(loc="upper left")
+    polish(axes)
+    figure.savefig(path, dpi=100)
+
+
+def optimum(path: Path) -> None:
+    """Draw what the entropy strategy loses against the optimum, on boards where this is proven."""
+    text = sections(DOCS / "optimal-strategies.md")["Proven totals"]
+    rows = [row for row in next(tables(text)) if row["one-ply entropy"]]
+    rows.sort(key=lambda row: number(row["codes"]))
+    names = [f"{row['board']}: {row['mean']}" for row in rows]
+    lost = [100 * (number(row["one-ply entropy"]) / number(row["total"]) - 1) for row in rows]
+    figure = new_figure(8, 4.4)
+    axes = figure.add_subplot()
+    axes.barh(names, lost, color=BLUE, zorder=2)
+    axes.invert_yaxis()
+    axes.set_ylabel("board: mean of the optimum")
+    axes.set_xlabel("guesses that the entropy strategy adds to the optimum, %")
+    polish(axes, grid="x")
+    figure.savefig(path, dpi=100)
+
+
 def heading_link(heading: str) -> str:
     """Return the anchor of a heading, as GitHub and MyST make it."""
     return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
@@ -395,6 +434,8 @@ CHARTS: Mapping[str, Callable[[Path], None]] = {
     "results-noise": noise,
     "results-adaptive": adaptive,
     "results-inference": inference,
+    "results-competition": competition,
+    "results-optimum": optimum,
 }
 
 
