@@ -69,7 +69,7 @@ app = typer.Typer(
     cls=OneLineErrors,
     help=_HELP,
     epilog=_MASTERMIND,
-    add_completion=False,
+    add_completion=True,
     # Plain help is short, reads the same without color, and starts in half the time.
     rich_markup_mode=None,
     pretty_exceptions_enable=False,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bnmind.cli.shared.command import with_options
+from bnmind.cli.shared.completion import completing_members
 from bnmind.cli.shared.options import Json
 from bnmind.cli.shared.printable import tell_json
 
@@ -36,7 +37,13 @@ class ExamplesOptions:
     """The options of the command."""
 
     name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", help="A set of files.", show_default=False)
+        str | None,
+        typer.Argument(
+            metavar="[NAME]",
+            help="A set of files.",
+            show_default=False,
+            autocompletion=completing_members("bnmind.datasets", "EXAMPLES"),
+        ),
     ] = None
     copy: Annotated[
         Path | None, typer.Option("--copy", metavar="DIR", help="Copy the files to this directory.")

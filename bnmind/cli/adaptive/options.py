@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
+from bnmind.cli.shared.completion import completing_members
 from bnmind.cli.shared.members import command_with_members
 from bnmind.errors import BnmindError
 
@@ -33,10 +34,22 @@ _STOP_HELP = (
 
 SelectorName: TypeAlias = Annotated[
     str | None,
-    typer.Option("--selector", metavar="NAME[:ARG]", help=SELECTOR_HELP, show_default=False),
+    typer.Option(
+        "--selector",
+        metavar="NAME[:ARG]",
+        help=SELECTOR_HELP,
+        show_default=False,
+        autocompletion=completing_members("bnmind.adaptive", "SELECTORS"),
+    ),
 ]
 StopNames: TypeAlias = Annotated[
-    list[str] | None, typer.Option("--stop", metavar="NAME:NUMBER", help=_STOP_HELP)
+    list[str] | None,
+    typer.Option(
+        "--stop",
+        metavar="NAME:NUMBER",
+        help=_STOP_HELP,
+        autocompletion=completing_members("bnmind.adaptive", "STOPPERS"),
+    ),
 ]
 
 

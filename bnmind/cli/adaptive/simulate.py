@@ -36,6 +36,7 @@ from bnmind.cli.adaptive.simulation_text import show_simulation
 from bnmind.cli.adaptive.true_profiles import with_profiles
 from bnmind.cli.shared.backends import backend_of
 from bnmind.cli.shared.command import with_options
+from bnmind.cli.shared.completion import completing_members
 from bnmind.cli.shared.errors import INTERRUPTED, naming, say
 from bnmind.cli.shared.options import ClusterOption, Json, Seed, Workers
 from bnmind.cli.shared.printable import tell_json
@@ -150,6 +151,7 @@ class SimulateOptions:
         list[str] | None,
         typer.Option(
             "--selector",
+            autocompletion=completing_members("bnmind.adaptive", "SELECTORS"),
             metavar="NAME[:ARG]",
             help=f"{SELECTOR_HELP} Repeat the option to compare several."
             f" [default: {' '.join(DEFAULT_SELECTORS)}]",

@@ -12,6 +12,7 @@ import typer
 from bnmind._text_files import check_writable_directory
 from bnmind.cli.shared.backends import backend_of, kept
 from bnmind.cli.shared.command import with_options
+from bnmind.cli.shared.completion import completing_members
 from bnmind.cli.shared.errors import INTERRUPTED, say, say_interrupted
 from bnmind.cli.shared.members import Described, command_with_members
 from bnmind.cli.shared.options import ClusterOption, Json, Workers
@@ -65,6 +66,7 @@ class ReproduceOptions:
         typer.Argument(
             metavar="[ID]...",
             help="Reproductions from the list below, or all.",
+            autocompletion=completing_members("bnmind.lab.reproductions", "REPRODUCTIONS"),
             show_default=False,
         ),
     ] = None

@@ -14,6 +14,7 @@ from bnmind.cli.mastermind.assist_game import AssistTable, channel_of, replayed
 from bnmind.cli.mastermind.pegs import colors_of
 from bnmind.cli.mastermind.setting import UNIFORM, prior_of
 from bnmind.cli.shared.command import with_options
+from bnmind.cli.shared.completion import NOISES, completing
 from bnmind.cli.shared.options import (
     DEFAULT_COLORS,
     DEFAULT_PEGS,
@@ -76,6 +77,7 @@ class AssistOptions:
         str | None,
         typer.Option(
             "--noise",
+            autocompletion=completing(lambda: NOISES),
             metavar="NOISE",
             help="How replies are falsified: exact, false:P, independent:P, file:PATH or unknown. "
             "[default: exact, or as saved]",

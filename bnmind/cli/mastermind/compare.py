@@ -21,6 +21,7 @@ from bnmind.cli.mastermind.compare_report import (
 from bnmind.cli.mastermind.setting import UNIFORM, prior_of
 from bnmind.cli.shared.backends import backend_of
 from bnmind.cli.shared.command import with_options
+from bnmind.cli.shared.completion import completing_members
 from bnmind.cli.shared.errors import INTERRUPTED, say_interrupted
 from bnmind.cli.shared.options import (
     DEFAULT_COLORS,
@@ -91,6 +92,7 @@ class CompareOptions:
         typer.Argument(
             metavar="[STRATEGY]...",
             help=f"Strategies to compare. [default: {' '.join(DEFAULT_STRATEGIES)}]",
+            autocompletion=completing_members("bnmind.strategies", "STRATEGIES"),
             show_default=False,
         ),
     ] = None

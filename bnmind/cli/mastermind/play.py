@@ -15,6 +15,7 @@ from bnmind.cli.mastermind.pegs import colors_of
 from bnmind.cli.mastermind.play_dialogue import MOST_TURNS, PlayState, PlayTable, guessing
 from bnmind.cli.mastermind.setting import UNIFORM, prior_of
 from bnmind.cli.shared.command import with_options
+from bnmind.cli.shared.completion import NOISES, completing
 from bnmind.cli.shared.options import (
     DEFAULT_COLORS,
     DEFAULT_PEGS,
@@ -75,6 +76,7 @@ class PlayOptions:
         str | None,
         typer.Option(
             "--noise",
+            autocompletion=completing(lambda: NOISES),
             metavar="NOISE",
             help="How replies are falsified: exact, false:P, independent:P or file:PATH. "
             f"[default: {DEFAULT_NOISE}, or as saved]",

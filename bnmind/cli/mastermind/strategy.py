@@ -12,6 +12,7 @@ import typer
 from bnmind._registry import Registered
 from bnmind._text_files import write_file
 from bnmind.cli.shared.command import with_options
+from bnmind.cli.shared.completion import completing_members
 from bnmind.cli.shared.members import Described, command_with_members
 from bnmind.cli.shared.options import (
     DEFAULT_COLORS,
@@ -77,7 +78,14 @@ StrategyCommand = command_with_members(Strategies=_strategies, Formats_of_trees=
 class StrategyOptions:
     """The options of the command."""
 
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The strategy.")]
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME",
+            help="The strategy.",
+            autocompletion=completing_members("bnmind.strategies", "STRATEGIES"),
+        ),
+    ]
     pegs: Pegs = DEFAULT_PEGS
     colors: Colors = DEFAULT_COLORS
     no_repeats: NoRepeats = False

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bnmind.cli.shared.command import with_options
+from bnmind.cli.shared.completion import NOISES, completing
 from bnmind.cli.shared.errors import say
 from bnmind.cli.shared.members import Described, command_with_members
 from bnmind.cli.shared.options import (
@@ -87,6 +88,7 @@ class NetworkOptions:
         str | None,
         typer.Option(
             "--noise",
+            autocompletion=completing(lambda: NOISES),
             metavar="NOISE",
             help="Add the reports P' and C', distorted by this noise, to the file.",
         ),

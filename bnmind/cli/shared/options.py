@@ -6,6 +6,8 @@ from typing import Annotated, TypeAlias
 
 import typer
 
+from bnmind.cli.shared.completion import NOISES, completing, completing_members
+
 __all__ = [
     "DEFAULT_COLORS",
     "DEFAULT_PEGS",
@@ -50,6 +52,7 @@ SavedPrior: TypeAlias = Annotated[
         "--prior",
         metavar="PRIOR",
         help="How the code-maker chooses codes; see below. [default: uniform, or as saved]",
+        autocompletion=completing_members("bnmind.mastermind.priors", "PRIORS"),
     ),
 ]
 SavedPegs: TypeAlias = Annotated[
@@ -71,7 +74,13 @@ SavedNoRepeats: TypeAlias = Annotated[
     ),
 ]
 Noise: TypeAlias = Annotated[
-    str, typer.Option("--noise", metavar="NOISE", help=f"How replies are falsified: {_NOISE}")
+    str,
+    typer.Option(
+        "--noise",
+        metavar="NOISE",
+        help=f"How replies are falsified: {_NOISE}",
+        autocompletion=completing(lambda: NOISES),
+    ),
 ]
 History: TypeAlias = Annotated[
     str,
@@ -95,11 +104,17 @@ Player: TypeAlias = Annotated[
         "--strategy",
         metavar="NAME",
         help="The strategy that proposes guesses; bnmind strategy --help lists them.",
+        autocompletion=completing_members("bnmind.strategies", "STRATEGIES"),
     ),
 ]
 CodePrior: TypeAlias = Annotated[
     str,
-    typer.Option("--prior", metavar="PRIOR", help="How the code-maker chooses codes; see below."),
+    typer.Option(
+        "--prior",
+        metavar="PRIOR",
+        help="How the code-maker chooses codes; see below.",
+        autocompletion=completing_members("bnmind.mastermind.priors", "PRIORS"),
+    ),
 ]
 Limit: TypeAlias = Annotated[
     int | None,
