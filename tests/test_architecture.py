@@ -359,6 +359,7 @@ READ_BY_USERS = sorted(
     path
     for pattern in ("README.md", "docs/*.md", "examples/*.py", "benchmarks/*.py")
     for path in HERE.glob(pattern)
+    if path.name != "how-to-add-file-format.md"  # it is for those who write a file of the package
 )
 """Texts and programs that users learn from."""
 

@@ -21,7 +21,7 @@ SESSION = re.compile(r"^```console\n\$ bnmind (.*?)\n(.*?)^```$", re.MULTILINE |
 SESSIONS = [
     pytest.param(*found.groups(), id=f"{page.name}:{number}")
     for page in PAGES
-    if not page.stem.startswith(("tutorial-", "start-"))  # see test_tutorials.py
+    if not page.stem.startswith(("tutorial-", "start-", "how-to-add-"))
     for number, found in enumerate(SESSION.finditer(page.read_text(encoding="utf-8")), 1)
 ]
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)[)#]")
