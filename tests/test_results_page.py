@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import re
-import runpy
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from bnmind.lab.reproductions.registry import REPRODUCTIONS
+from docs.draw_results import CHARTS, main
+from docs.result_tables import with_table
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs/results.md").read_text(encoding="utf-8")
 
 
-@pytest.fixture(scope="module")
-def script() -> dict[str, Any]:
-    return runpy.run_path(str(ROOT / "docs/draw_results.py"))
-
-
-def test_the_table_is_that_of_the_reproductions(script: dict[str, Any]) -> None:
-    assert script["with_table"](PAGE) == PAGE
+def test_the_table_is_that_of_the_reproductions() -> None:
+    assert with_table(PAGE) == PAGE
 
 
 def test_every_reproduction_has_a_command() -> None:
@@ -29,20 +24,20 @@ def test_every_reproduction_has_a_command() -> None:
     assert set(REPRODUCTIONS) <= set(commands.split())
 
 
-def test_the_total_is_the_one_at_the_top(script: dict[str, Any]) -> None:
+def test_the_total_is_the_one_at_the_top() -> None:
     agree, better, differ = re.findall(r"^\| all \|  \| (\d+) \| (\d+) \| (\d+) ", PAGE, re.M)[0]
     compared = int(agree) + int(better) + int(differ)
     assert f"{int(agree) + int(better)} of {compared} published figures agree" in PAGE
 
 
-def test_every_chart_is_shown_with_a_description(script: dict[str, Any]) -> None:
+def test_every_chart_is_shown_with_a_description() -> None:
     shown = {path: text for text, path in re.findall(r"!\[(.*?)\]\(images/(.*?)\)", PAGE)}
-    assert {f"{name}.png" for name in script["CHARTS"]} <= set(shown)
+    assert {f"{name}.png" for name in CHARTS} <= set(shown)
     assert all(len(text) > 20 for text in shown.values())
 
 
 @pytest.mark.slow
-def test_the_charts_can_be_drawn(script: dict[str, Any], tmp_path: Path) -> None:
-    script["main"](["--out", str(tmp_path)])
+def test_the_charts_can_be_drawn(tmp_path: Path) -> None:
+    main(["--out", str(tmp_path)])
     drawn = {path.name for path in tmp_path.iterdir()}
     assert drawn == {path.name for path in (ROOT / "docs/images").glob("results-*.png")}
