@@ -123,6 +123,8 @@ def web(options: WebOptions) -> None:
             tell(f"The test is at {first}{needed}.")
             tell(f"The teacher's page is at {place.others('/teacher')}?token={tests.token}")
             tell(f"Answers are saved in {tests.place}.")
+            if earlier := tests.live().earlier().words:
+                tell(earlier)
         tell("Ctrl-C stops it.")
         if options.browser:
             import webbrowser

@@ -20,6 +20,8 @@ async function refresh() {
   at("title").textContent = `The class: ${got.title}`;
   at("tally").replaceChildren(...STATES.map((name) => [name, got.sessions.filter((one) => one.state === name).length])
     .filter(([, number]) => number).map(([name, number]) => make("li", {class: "tag"}, `${number} ${name}`)));
+  at("earlier").hidden = !got.earlier;
+  at("earlier").textContent = got.earlier;
   at("empty").hidden = got.sessions.length > 0;
   const focused = document.activeElement?.dataset?.key;
   const heading = (text, kind) => make("th", {scope: "col", class: kind}, text);

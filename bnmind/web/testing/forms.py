@@ -210,6 +210,9 @@ class ClassTable(Answer):
     needs_code: bool
     skills: list[BankSkill]
     sessions: list[Row]
+    earlier: str = Field(
+        description="About the sessions of earlier versions of the test; empty if there are none."
+    )
 
 
 class MadeCode(Answer):

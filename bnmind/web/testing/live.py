@@ -16,6 +16,7 @@ from bnmind.adaptive import Event, Session, SkillBelief, start_belief
 from bnmind.adaptive.beliefs.profile_space import n_profiles
 from bnmind.web.testing import reports
 from bnmind.web.testing.codes import new_code
+from bnmind.web.testing.earlier import Earlier, earlier, hand_over, other_test
 from bnmind.web.testing.plan import GivenTest
 from bnmind.web.testing.store import Sitting, Standing, Store, TakenError
 
@@ -72,11 +73,44 @@ class LiveTests:
         self._prior: SkillBelief | None = None
         self._lock = threading.RLock()
         self._known: OrderedDict[int, tuple[int, Session]] = OrderedDict()
+        self._others: dict[str, LiveTests] = {}
+        self._handed_over = 0
 
     def prepare(self) -> None:
         """Compute what the first examinee would wait for."""
         with self._lock:
             Session.after_events(self.given.design, (), belief=self._start()).next_item()
+
+    def keep(self) -> None:
+        """Keep the test in its database, and hand unused codes of earlier versions over to it."""
+        self._handed_over = hand_over(self.store, self.given)
+
+    def earlier(self) -> Earlier:
+        """Return how many sessions of earlier versions of the test there are."""
+        return earlier(self.store, self.given, handed_over=self._handed_over)
+
+    def of(self, *, key: str = "", code: str = "") -> LiveTests:
+        """Return the test of a session: this one, or an earlier version with which it goes on.
+
+        Raises
+        ------
+        HTTPException
+            410 if the session belongs to a test that cannot go on here.
+        """
+        owner = self.store.owner(key=key, code=code) if key or code else None
+        if owner is None or owner == self._key:
+            return self
+        with self._lock:
+            if owner not in self._others:
+                given = other_test(self.store, owner, self.given)
+                self._others[owner] = LiveTests(
+                    given,
+                    self.store,
+                    needs_code=self.needs_code,
+                    days=self._rest / timedelta(days=1),
+                    clock=self._clock,
+                )
+            return self._others[owner]
 
     def _start(self) -> SkillBelief:
         with self._lock:

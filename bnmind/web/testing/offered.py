@@ -112,6 +112,7 @@ def offered_test(given: GivenTest, url: str, *, needs_code: bool, token: str = "
     from bnmind.web.testing.store import Store
 
     live = LiveTests(given, Store(url), needs_code=needs_code)
+    live.keep()
     offer = OfferedTest(lambda: live, needs_code=needs_code, is_demonstration=False, token=token)
     offer.live()
     return offer

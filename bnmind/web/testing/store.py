@@ -57,6 +57,13 @@ _EVENTS = sql.Table(
     sql.Column("at", sql.String(32), nullable=False),
     sql.Column("set_aside", sql.Text, nullable=False),
 )
+_TESTS = sql.Table(
+    "bnmind_tests",
+    _METADATA,
+    sql.Column("test", sql.String(64), primary_key=True),
+    sql.Column("title", sql.Text, nullable=False),
+    sql.Column("content", sql.Text, nullable=False),
+)
 
 
 class TakenError(Exception):
@@ -212,6 +219,49 @@ class Store:
             ).one_or_none()
         return None if row is None else _sitting(row)
 
+    def owner(self, *, key: str = "", code: str = "") -> str | None:
+        """Return the test of the session with a key or a code; None if there is none."""
+        columns = _SESSIONS.c
+        which = columns.key == key if key else columns.code == code
+        with self._connected() as connection:
+            return connection.scalar(sql.select(columns.test).where(which))
+
+    # --- Versions of a test ---------------------------------------------------------------------
+
+    def keep_test(self, test: str, *, title: str, content: str) -> None:
+        """Store the bank and the design of a test, so that its sessions can always go on."""
+        row = {"test": test, "title": title, "content": content}
+        with self._connected() as connection:
+            connection.execute(sql.delete(_TESTS).where(_TESTS.c.test == test))
+            connection.execute(sql.insert(_TESTS), row)
+
+    def kept_test(self, test: str) -> tuple[str, str]:
+        """Return the title and the content of a test; two empty texts if they are not there."""
+        query = sql.select(_TESTS.c.title, _TESTS.c.content).where(_TESTS.c.test == test)
+        with self._connected() as connection:
+            row = connection.execute(query).one_or_none()
+        return ("", "") if row is None else (row.title, row.content)
+
+    def hand_over(self, test: str, *, title: str) -> int:
+        """Hand the codes of other tests of a title over that nobody has used; return how many."""
+        columns = _SESSIONS.c
+        unused = (columns.n_events == 0) & columns.code.is_not(None)
+        query = sql.update(_SESSIONS).where(unused, _of_others(test, title)).values(test=test)
+        with self._connected() as connection:
+            return int(connection.execute(query).rowcount)
+
+    def sessions_of_others(self, test: str, *, title: str) -> tuple[int, int]:
+        """Return how many sessions of other tests of a title have been begun, and how many ended.
+
+        The first number is that of sessions that go on.
+        """
+        columns = _SESSIONS.c
+        begun = sql.select(columns.stop_reason).where(columns.n_events > 0, _of_others(test, title))
+        with self._connected() as connection:
+            reasons = connection.scalars(begun).all()
+        over = sum(bool(reason) for reason in reasons)
+        return len(reasons) - over, over
+
     def sittings(self, test: str) -> tuple[Sitting, ...]:
         """Return all sessions of a test in the order of their creation."""
         with self._connected() as connection:
@@ -285,6 +335,12 @@ class Store:
         with self._connected() as connection:
             connection.execute(sql.delete(_EVENTS).where(_EVENTS.c.session == session))
             connection.execute(sql.delete(_SESSIONS).where(_SESSIONS.c.id == session))
+
+
+def _of_others(test: str, title: str) -> sql.ColumnElement[bool]:
+    """Return which sessions are of other tests of a title."""
+    others = sql.select(_TESTS.c.test).where(_TESTS.c.title == title, _TESTS.c.test != test)
+    return _SESSIONS.c.test.in_(others)
 
 
 def _set_up_sqlite(connection: Any, _: object) -> None:

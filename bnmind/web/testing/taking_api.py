@@ -82,7 +82,8 @@ async def begin(entry: Entry, request: Request) -> dict[str, Any]:
         offer.begun.note(address)
 
     def work() -> dict[str, Any]:
-        return offer.live().begin(tidy_code(entry.code), entry.name)
+        code = tidy_code(entry.code)
+        return offer.live().of(code=code).begin(code, entry.name)
 
     try:
         return await work_of(request).run(request, kept(work))
@@ -168,12 +169,13 @@ async def report(session: _Key, request: Request) -> dict[str, Any]:
     return await _run(request, "report", session)
 
 
-async def _run(request: Request, name: str, *arguments: Any) -> dict[str, Any]:
+async def _run(request: Request, name: str, session: str, *arguments: Any) -> dict[str, Any]:
     """Return the answer of the test, computed by a worker."""
     offer = offered(request)
 
     def work() -> dict[str, Any]:
-        found: dict[str, Any] = getattr(offer.live(), name)(*arguments)
+        tests = offer.live().of(key=session)
+        found: dict[str, Any] = getattr(tests, name)(session, *arguments)
         return found
 
     return await work_of(request).run(request, kept(work))

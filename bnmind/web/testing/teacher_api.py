@@ -81,6 +81,7 @@ async def sessions(request: Request) -> dict[str, Any]:
                 for name, label in zip(bank.skills, bank.labels, strict=True)
             ],
             "sessions": tests.table(),
+            "earlier": tests.earlier().words,
         }
 
     return await _run(request, work)
