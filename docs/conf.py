@@ -35,5 +35,7 @@ nitpicky = True
 
 html_theme = "furo"
 html_title = f"bnmind {version}"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
 html_math_renderer = "mathml"
 html_show_sourcelink = html_copy_source = False

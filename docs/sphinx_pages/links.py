@@ -31,6 +31,12 @@ def _places() -> tuple[Mapping[str, str], Mapping[str, tuple[str, ...]]]:
     return dotted, bare
 
 
+@functools.cache
+def _classes() -> frozenset[str]:
+    """Return the names that may have attributes: a module may have the name of a function."""
+    return frozenset(home.path for home in homes().values() if home.kind != "function")
+
+
 def place_of(target: str, room: str = "") -> str | None:
     """Return the name in the reference of what a text calls `target`, or None.
 
@@ -55,7 +61,7 @@ def place_of(target: str, room: str = "") -> str | None:
     near = ".".join(room.split(".")[:2])
     head, tail = target, ""
     while head:
-        if head in dotted:
+        if head in dotted and (not tail or dotted[head] in _classes()):
             return dotted[head] + tail
         known = bare.get(head, ())
         if len(known) > 1:

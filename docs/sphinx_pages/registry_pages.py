@@ -39,7 +39,7 @@ def registries() -> dict[str, tuple[PublicName, Mapping[str, Any]]]:
 
 def _plain(text: str) -> str:
     """Return a text in which no sign means anything to Sphinx."""
-    return SPECIAL.sub(r"\\\1", " ".join(text.split()))
+    return SPECIAL.sub(r"\\\1", " ".join(text.split())).replace("://", r":\//")
 
 
 def _maker(member: Any) -> str:
