@@ -62,6 +62,16 @@ def entropy(probabilities: ArrayLike, *, axis: int = -1) -> Floats:
     axis
         The axis to sum over.
 
+    Returns
+    -------
+    Floats
+        The shape of the probabilities without the axis; never negative.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If they are no numbers, or have no such axis.
+
     Examples
     --------
     >>> float(entropy([0.5, 0.25, 0.25, 0.0]))
@@ -106,6 +116,11 @@ def information(masses: ArrayLike, channel: ArrayLike, *, noise: ArrayLike | Non
     -------
     Floats
         ``(questions,)``, or ``()`` for one question; never negative.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If a shape does not fit the others, or an array has no numbers.
 
     Examples
     --------
@@ -176,7 +191,20 @@ class Choice(Value):
 
 @checked
 def tied_best(scores: ArrayLike, *, tolerance: float) -> NDArray[np.intp]:
-    """Return the indices whose score is within ``tolerance`` of the largest, ascending."""
+    """Return the indices whose score is within ``tolerance`` of the largest, ascending.
+
+    Parameters
+    ----------
+    scores
+        Numbers of any shape; the indices are those of the flat array.
+    tolerance
+        At least 0, in the unit of the scores.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If there is no score, or the tolerance is negative.
+    """
     s = number_array(scores, "the scores")
     if not 0 <= tolerance < math.inf:
         raise InvalidArgumentError(f"tolerance must be at least 0, got {tolerance}", tolerance)
@@ -229,6 +257,11 @@ def choose_by_information(
         ``(questions,)``, the information of each question, in bits.
     preference, tolerance
         As for `choose_question`.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If there are no scores, or not a preference for each.
 
     Examples
     --------

@@ -239,9 +239,24 @@ class Channel(Value):
         *,
         name: str = "probabilities",
     ) -> Channel:
-        """Return the channel with the probabilities ``{(true, reported): probability}``.
+        """Return the channel with given probabilities.
 
-        Missing pairs have probability zero; every true reply needs a row.
+        Parameters
+        ----------
+        board
+            The board.
+        probabilities
+            ``{(true, reported): probability}``. Missing pairs have probability zero; every true
+            reply of the board needs a row, which sums to one.
+        name
+            The name of the channel.
+
+        Raises
+        ------
+        InvalidChannelError
+            If a true reply is none of the board.
+        InvalidProbabilityError
+            If a true reply has no row, or its row is no distribution.
         """
         reports = sorted({Reply(*reported) for _, reported in probabilities})
         return Channel(

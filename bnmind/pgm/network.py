@@ -227,7 +227,18 @@ class Network(CheckedValue):
         """Return whether two variables, or sets of variables, are d-separated given a third set.
 
         They are then independent given the third set, whatever the numbers in the tables are.
-        `InvalidArgumentError` if a variable is in two of the sets.
+
+        Parameters
+        ----------
+        first, second, given
+            A name, or several.
+
+        Raises
+        ------
+        UnknownNameError
+            If a name is none of the network.
+        InvalidArgumentError
+            If a variable is in two of the sets.
         """
         return self._structure.is_d_separated(first, second, given)
 

@@ -19,10 +19,11 @@ HERE = Path(__file__).parent
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Connect the parts to Sphinx."""
-    from docs.sphinx_pages import links, mathml
+    from docs.sphinx_pages import docstrings, links, mathml
 
     mathml.setup(app)
     links.setup(app)
+    docstrings.setup(app)
     app.connect("builder-inited", _write)
     app.connect("source-read", _leave_out_empty_patterns)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

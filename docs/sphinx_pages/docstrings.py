@@ -1,0 +1,70 @@
+"""Where a docstring leaves the arguments to the method that it overrides, a link to that method."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import inspect
+from typing import TYPE_CHECKING, Any
+
+from docs.sphinx_pages.links import place_of
+from docs.sphinx_pages.public_names import homes
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
+__all__ = ["described_in", "setup"]
+
+
+def described_in(kind: type, method: str) -> str | None:
+    """Return the public method that describes the arguments of one that stands for it, or None.
+
+    It is that of a base, or of a protocol that the class has all members of.
+
+    >>> from bnmind.strategies import Knuth
+    >>> described_in(Knuth, "choose")
+    'bnmind.strategies.Strategy.choose'
+    """
+    if _has_parameters(kind, method):
+        return None
+    for base in (*kind.__mro__[1:], *_protocols()):
+        place = place_of(f"{base.__module__}.{base.__qualname__}")
+        if (
+            place is not None
+            and method in vars(base)
+            and _has_parameters(base, method)
+            and all(hasattr(kind, name) for name in vars(base) if not name.startswith("_"))
+        ):
+            return f"{place}.{method}"
+    return None
+
+
+@functools.cache
+def _protocols() -> tuple[type, ...]:
+    things = (
+        getattr(importlib.import_module(home.module), home.name)
+        for home in homes().values()
+        if home.kind == "class"
+    )
+    return tuple(thing for thing in things if getattr(thing, "_is_protocol", False))
+
+
+def _has_parameters(kind: type, method: str) -> bool:
+    # Without `inspect.getdoc`, which would take the docstring of the base.
+    own = inspect.getattr_static(kind, method, None)
+    return "Parameters\n" in (getattr(getattr(own, "__func__", own), "__doc__", None) or "")
+
+
+def _point(app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
+    if what != "method":
+        return
+    kind_path, _, method = name.rpartition(".")
+    module, _, kind_name = kind_path.rpartition(".")
+    kind = getattr(importlib.import_module(module), kind_name, None)
+    if isinstance(kind, type) and (place := described_in(kind, method)):
+        lines += ["", f"The arguments are those of :py:obj:`{place}`.", ""]
+
+
+def setup(app: Sphinx) -> None:
+    """Let autodoc add the links."""
+    app.connect("autodoc-process-docstring", _point)
