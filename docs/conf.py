@@ -32,6 +32,7 @@ python_use_unqualified_type_names = True
 python_display_short_literal_types = True
 toc_object_entries = False  # thousands: each page would copy them all
 nitpicky = True
+smartquotes_action = "qe"  # but leave -- as it is
 
 html_theme = "furo"
 html_title = f"bnmind {version}"

@@ -16,6 +16,9 @@ from docs.sphinx_pages.public_names import PublicName, homes
 
 __all__ = ["command_page", "registries", "registry_page"]
 
+LITERAL = re.compile(r"(\w+://[\w:/.@-]*\w|(?<![\w-])--[a-z][\w-]*)")
+"""Options and addresses."""
+
 SPECIAL = re.compile(r"([\\*`|_])")
 
 
@@ -38,8 +41,12 @@ def registries() -> dict[str, tuple[PublicName, Mapping[str, Any]]]:
 
 
 def _plain(text: str) -> str:
-    """Return a text in which no sign means anything to Sphinx."""
-    return SPECIAL.sub(r"\\\1", " ".join(text.split())).replace("://", r":\//")
+    """Return a text in which no sign means anything to Sphinx, with options as code."""
+    parts = LITERAL.split(" ".join(text.split()))
+    return "".join(
+        f"``{part}``" if number % 2 else SPECIAL.sub(r"\\\1", part)
+        for number, part in enumerate(parts)
+    )
 
 
 def _maker(member: Any) -> str:
