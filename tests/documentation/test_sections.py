@@ -10,7 +10,9 @@ from docs.sphinx_pages.reference_pages import reference_pages
 
 DOCS = Path(__file__).parents[2] / "docs"
 INDEX = (DOCS / "index.md").read_text(encoding="utf-8")
-SECTION = re.compile(r'^```\{toctree\}\n:caption: "([^"]+)"\n((?::[^\n]*\n)*)\n(.*?)^```$', re.M | re.S)
+SECTION = re.compile(
+    r'^```\{toctree\}\n:caption: "([^"]+)"\n((?::[^\n]*\n)*)\n(.*?)^```$', re.M | re.S
+)
 SECTIONS = {title: entries.split() for title, _, entries in SECTION.findall(INDEX)}
 
 
