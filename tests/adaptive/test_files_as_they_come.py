@@ -232,7 +232,7 @@ def test_what_cannot_be_matched_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ResponseTableError, match="seems to be transposed"):
         learn(answers, np.array(Q).T)
     strange = QMatrix.of(Q, items=["item.1", "Lesen", "Adding"])
-    with pytest.raises(ResponseTableError, match=r"are no items .* Hören, Adding fractions; 2 "):
+    with pytest.raises(ResponseTableError, match=r"are not items .* Hören, Adding fractions; 2 "):
         learn(answers, strange)
     with pytest.raises(
         ResponseTableError, match=r"expected 2 columns, one for each .* only numbers"
@@ -248,7 +248,7 @@ def test_what_cannot_be_matched_is_refused(tmp_path: Path) -> None:
     more = Responses([[0, 0, 0], [1, 1, 1]], ("a", "b", "extra"))  # type: ignore[arg-type]
     found = learn(more, QMatrix.of([[1], [1]], items=["b", "a"]))
     assert found.responses.items == ("b", "a")
-    assert found.responses.notes == ("columns that are no items were left out: extra",)
+    assert found.responses.notes == ("columns that are not items were left out: extra",)
 
 
 def test_a_bare_q_matrix_is_matched_in_cross_validation_too() -> None:

@@ -211,7 +211,7 @@ def test_columns_are_put_in_the_order_of_a_bank_or_refused() -> None:
     with pytest.raises(ResponseTableError) as caught:
         Responses([[0, 2, 1]], ("c", "a", "d")).for_bank(bank)  # type: ignore[arg-type]
     assert caught.value.problems == (
-        "2 columns are no items of the Q-matrix or bank: c, d",
+        "2 columns are not items of the Q-matrix or bank: c, d",
         "1 item has no column: b",
     )
     with pytest.raises(ResponseTableError, match=r"from 0 to 1 in row 1, column a, got 2$"):

@@ -50,7 +50,7 @@ class ColumnOptions:
     group_column: str | None = None
     """The column with the groups of the examinees; None to guess."""
     ignore: tuple[str, ...] = ()
-    """Columns that are no items."""
+    """Columns that are not items."""
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ def roles_of(table: TextTable, cells: CellCodes, options: ColumnOptions) -> Colu
         notes += [match.note] if match.note else []
         if others:
             notes.append(
-                f"columns that are no items were left out: {names_shown(_at(header, others))}"
+                f"columns that are not items were left out: {names_shown(_at(header, others))}"
             )
         return ColumnRoles(
             names=tuple(expected),

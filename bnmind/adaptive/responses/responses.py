@@ -136,7 +136,7 @@ class Responses(CheckedValue):
             The columns of a data frame with the names and the groups of the examinees; default
             a column with a usual name, such as ``student_id`` or ``group``.
         ignore
-            Columns of a data frame that are no items.
+            Columns of a data frame that are not items.
 
         Notes
         -----
@@ -319,7 +319,7 @@ class Responses(CheckedValue):
         rows = np.flatnonzero(answered).tolist()
         others = [name for place, name in enumerate(self.items) if place not in match.places]
         notes = [*self.notes, *left_out, *([match.note] if match.note else [])]
-        notes += [f"columns that are no items were left out: {names_shown(others)}"] * bool(others)
+        notes += [f"columns that are not items were left out: {names_shown(others)}"] * bool(others)
         return Responses(
             codes=codes[answered],
             items=names,
@@ -330,7 +330,7 @@ class Responses(CheckedValue):
 
 
 def _unmatched(names: Sequence[str], expected: Sequence[str]) -> list[str]:
-    """Return the faults of columns that are no items, and of items without a column."""
+    """Return the faults of columns that are not items, and of items without a column."""
     if are_numbered(expected) and not set(names) & set(expected):
         return [
             f"expected {len(expected):,} columns, one for each item of the Q-matrix or bank, whose"
