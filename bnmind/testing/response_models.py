@@ -236,11 +236,9 @@ def _check_belief(promises: Promises, model: ResponseModel) -> None:
 
 
 def _check_files(promises: Promises, model: ResponseModel, name: str) -> None:
-    with tempfile.TemporaryDirectory() as folder, promises.no_error("a file of a bank holds it"):
-        path = Path(folder) / "bank.json"
+    with promises.no_error("a file of a bank holds it"):
         bank = _bank(model)
-        write_bank(bank, path)
-        text, again = path.read_text(encoding="utf-8"), read_bank(path)
+        again, text = _from_file(bank)
     promises.keep(f'"kind": "{name}"' in text, "a file names it as the registry does")
     for item in bank.item_names:
         promises.keep(
@@ -251,10 +249,19 @@ def _check_files(promises: Promises, model: ResponseModel, name: str) -> None:
         )
 
 
+def _from_file(bank: ItemBank) -> tuple[ItemBank, str]:
+    """Return a bank that was written and read again, and the text of its file."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "bank.json"
+        write_bank(bank, path)
+        return read_bank(path), path.read_text(encoding="utf-8")
+
+
 def _check_learning(promises: Promises, kind: Any, n: int) -> None:
     """Check that the likelihood is that of the learned bank, and does not fall."""
     with promises.no_error("it is made from a Q-matrix, with a guess and a slip"):
         bank = ItemBank.from_qmatrix(_Q, 0.2, 0.1, gate=kind)
+    _check_posterior(promises, bank)
     people = Examinees.drawn(bank, n, seed=1)
     responses = np.asarray(people.responses)
     short = LearningOptions(starts=1, max_iterations=25)
@@ -269,6 +276,19 @@ def _check_learning(promises: Promises, kind: Any, n: int) -> None:
             "the likelihood that learning reports is that of the learned bank",
             f"{about}: {result.log_likelihood:.8g}, by enumeration {right:.8g}",
         )
+    with promises.no_error("a file holds a learned bank"):
+        again = _from_file(learned.bank)[0]
+    for item in learned.bank.item_names:
+        promises.keep(
+            np.array_equal(again.channel(item), learned.bank.channel(item)),
+            "a file of a bank restores it",
+            f"after learning: {again.item(item).gate!r}",
+        )
+    promises.keep(
+        further.n_parameters == learned.n_parameters,
+        "a learned bank has as many parameters as the model",
+        f"{further.n_parameters} and {learned.n_parameters}",
+    )
     promises.keep(
         further.log_likelihood >= learned.log_likelihood - 1e-3,
         "learning never lowers the likelihood",
@@ -276,24 +296,46 @@ def _check_learning(promises: Promises, kind: Any, n: int) -> None:
     )
 
 
+def _check_posterior(promises: Promises, bank: ItemBank) -> None:
+    """Check the posterior of several skills after two responses, by enumeration of profiles."""
+    answers = {bank.item_names[2]: 1, bank.item_names[0]: 0}
+    belief = start_belief(bank)
+    for item, response in answers.items():
+        belief = belief.update(item, response)
+    joint = _joint(bank, [answers.get(item, -1) for item in bank.item_names])
+    for place, skill in enumerate(bank.skills):
+        right = np.zeros(bank.variable(skill).n_states)
+        for profile, probability in joint.items():
+            right[profile[place]] += probability
+        promises.keep(
+            np.allclose(belief.marginal(skill), right / right.sum(), rtol=1e-9, atol=1e-12),
+            "the posterior after responses follows from its table",
+            f"{skill} after {answers}",
+        )
+
+
+def _joint(bank: ItemBank, responses: Sequence[int]) -> dict[tuple[int, ...], float]:
+    """Return P(profile) Π_items P(response | profile) for each profile; −1 is no response."""
+    joint = dict(_profiles(bank))
+    for profile in joint:
+        states = dict(zip(bank.skills, profile, strict=True))
+        for item, response in zip(bank.item_names, responses, strict=True):
+            if response < 0:
+                continue
+            place = 0
+            for skill in bank.cause(item):
+                place = place * bank.variable(skill).n_states + states[skill]
+            joint[profile] *= float(bank.channel(item)[place, int(response)])
+    return joint
+
+
 def _log_likelihood(bank: ItemBank, responses: NDArray[Any]) -> float:
     """Return Σ_people log Σ_profiles P(profile) Π_items P(response | profile)."""
-    prior = _profiles(bank)
-    total = 0.0
-    for row in responses:
-        chance = 0.0
-        for profile, probability in prior.items():
-            states = dict(zip(bank.skills, profile, strict=True))
-            for item, response in zip(bank.item_names, row.tolist(), strict=True):
-                if response < 0:
-                    continue
-                place = 0
-                for skill in bank.cause(item):
-                    place = place * bank.variable(skill).n_states + states[skill]
-                probability *= float(bank.channel(item)[place, int(response)])
-            chance += probability
-        total += math.log(chance)
-    return total
+    patterns, counts = np.unique(responses.astype(np.int64), axis=0, return_counts=True)
+    return math.fsum(
+        count * math.log(math.fsum(_joint(bank, pattern).values()))
+        for pattern, count in zip(patterns.tolist(), counts.tolist(), strict=True)
+    )
 
 
 def _profiles(bank: ItemBank) -> dict[tuple[int, ...], float]:

@@ -12,22 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from bnmind.adaptive import (
     RESPONSE_MODELS,
-    Design,
     Dina,
     Dino,
-    Examinees,
     ItemBank,
-    LearningOptions,
     Logistic,
-    MaximalItems,
-    MinimalEntropy,
     ParametricModel,
     ResponseModel,
-    Session,
-    beliefs_given,
-    learn,
     read_bank,
-    simulate,
     write_bank,
 )
 from bnmind.adaptive.response_models.registry import FORMER_NAMES
@@ -39,36 +30,6 @@ from bnmind.testing import check_response_model
 @pytest.mark.parametrize("name", RESPONSE_MODELS)
 def test_a_registered_response_model_keeps_the_contract(name: str) -> None:
     check_response_model(name)
-
-
-@pytest.mark.parametrize("name", [n for n, row in RESPONSE_MODELS.items() if row.from_qmatrix])
-def test_a_model_for_q_matrices_serves_in_tests_files_and_learning(
-    name: str, tmp_path: Path
-) -> None:
-    q = [[1, 0], [0, 1], [1, 1], [1, 0], [0, 1]]
-    bank = ItemBank.from_qmatrix(q, 0.2, 0.1, gate=RESPONSE_MODELS[name].make)
-    people = Examinees.drawn(bank, 40, seed=1)
-    result = simulate(bank, people, {"entropy": MinimalEntropy()}, MaximalItems(3))
-    assert np.all(result.mean("entropy", "pattern_accuracy")[0][-1] > 0.25)
-    session = Session.start(Design(bank))
-    live = session.answer(session.next_item(), 1)
-    live = live.answer(live.next_item(), 0)
-    codes = np.full((1, len(q)), -1)
-    codes[0, [bank.position(name) for name in live.state.asked]] = [1, 0]
-    whole = beliefs_given(bank, codes)
-    for skill in bank.skills:
-        assert live.belief.marginal(skill)[1] == pytest.approx(whole.marginal(skill)[0, 1])
-    short = LearningOptions(starts=1, max_iterations=40)
-    learned = learn(people.responses, q, gate=RESPONSE_MODELS[name].make, options=short)
-    path = tmp_path / "bank.json"
-    write_bank(learned.bank, path)
-    again = read_bank(path)
-    for item in bank.item_names:
-        np.testing.assert_array_equal(again.channel(item), learned.bank.channel(item))
-        assert repr(again.item(item).gate) == repr(learned.bank.item(item).gate)
-    from_file = learn(people.responses, again, options=short)
-    assert from_file.log_likelihood >= learned.log_likelihood - 1e-3
-    assert from_file.n_parameters == learned.n_parameters
 
 
 @pytest.mark.parametrize("former", FORMER_NAMES)

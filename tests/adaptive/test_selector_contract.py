@@ -28,6 +28,12 @@ def test_a_registered_selector_keeps_the_contract(name: str) -> None:
     check_selector(name)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SELECTORS)
+def test_a_registered_selector_keeps_the_contract_with_many_examinees(name: str) -> None:
+    check_selector(name, thorough=True)
+
+
 def test_a_name_that_is_not_registered_is_an_error_of_its_own() -> None:
     with pytest.raises(UnknownNameError, match="did you mean entropy"):
         check_selector("entrpoy")

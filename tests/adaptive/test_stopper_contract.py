@@ -19,6 +19,12 @@ def test_a_registered_stopper_keeps_the_contract(name: str) -> None:
     check_stopper(name)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", STOPPERS)
+def test_a_registered_stopper_keeps_the_contract_with_many_examinees(name: str) -> None:
+    check_stopper(name, thorough=True)
+
+
 @dataclass(frozen=True)
 class TruthValue(EntropyBelow):
     """Says yes or no instead of why."""

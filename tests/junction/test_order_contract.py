@@ -24,6 +24,12 @@ def test_a_registered_finder_keeps_the_contract(name: str) -> None:
     check_order_finder(name)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ORDER_FINDERS)
+def test_a_registered_finder_keeps_the_contract_on_many_graphs(name: str) -> None:
+    check_order_finder(name, thorough=True)
+
+
 @dataclass(frozen=True)
 class Incomplete:
     """Forgets the last variable."""

@@ -37,6 +37,12 @@ def test_a_registered_strategy_keeps_the_contract(name: str) -> None:
     check_strategy(name)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in STRATEGIES if not name.startswith(SEARCHERS)])
+def test_a_registered_strategy_keeps_the_contract_in_more_games(name: str) -> None:
+    check_strategy(name, thorough=True)
+
+
 @dataclass(frozen=True)
 class Stubborn(Knuth):
     """Never wins."""
