@@ -439,3 +439,12 @@ def test_value_labels_of_right_and_wrong_are_responses(tmp_path: Path) -> None:
     path = written(tmp_path, "sex,a,b\nf,correct,Incorrect\nm,wrong,right\nf, ,right\n")
     found = Responses.from_csv(path)
     assert (found.items, found.codes.tolist()) == (("a", "b"), [[1, 0], [0, 1], [-1, 1]])
+
+
+def test_a_long_table_that_would_be_almost_empty_is_refused(tmp_path: Path) -> None:
+    rows = "".join(f"e{n},i{n},1\n" for n in range(2500))
+    path = tmp_path / "diagonal.csv"
+    path.write_text(f"examinee,item,response\n{rows}")
+    told = "2,500 responses of 2,500 examinees to 2,500 items are fewer than one for 1,000 pairs"
+    with pytest.raises(ResponseTableError, match=told):
+        Responses.from_csv(path)

@@ -28,6 +28,12 @@ _RESPONSES = re.compile(
     re.IGNORECASE,
 )
 
+_MOST_CELLS = 2_000_000
+"""Cells that a wide table may have in any case."""
+
+_MOST_FOR_EACH = 1000
+"""Cells that it may have besides, for each response."""
+
 
 def wide_table(table: TextTable, options: ColumnOptions) -> TextTable:
     """Return a table with a row for each examinee; a table that is not long as it is.
@@ -35,7 +41,8 @@ def wide_table(table: TextTable, options: ColumnOptions) -> TextTable:
     Raises
     ------
     ResponseTableError
-        If an examinee has two responses to an item, or a name is missing.
+        If an examinee has two responses to an item, a name is missing, or there are far fewer
+        responses than pairs of an examinee and an item.
     """
     header = table.header
     if header is None or len(header) < 3:
@@ -68,6 +75,13 @@ def wide_table(table: TextTable, options: ColumnOptions) -> TextTable:
         answers[name] = number
         if group is not None:
             groups.setdefault(person, str(row[group]).strip())
+    if len(people) * len(items) > _MOST_CELLS + _MOST_FOR_EACH * len(table.rows):
+        problems.insert(
+            0,
+            f"{len(table.rows):,} responses of {len(people):,} examinees to {len(items):,} items"
+            f" are fewer than one for {_MOST_FOR_EACH:,} pairs of both: the table is too empty, or"
+            f" the column {header[who]} or {header[item]} holds something else",
+        )
     if problems:
         raise ResponseTableError(first_faults(problems))
     kept = {who, item, response, *([] if group is None else [group])}
