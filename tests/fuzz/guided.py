@@ -1,7 +1,7 @@
 """Looks for broken files as `tests.fuzz.runner` does, led by the lines that they reach.
 
 ``python -m tests.fuzz.guided --seconds 60 bif design`` needs atheris (``pip install atheris``,
-which is on no list of ours). Each reader runs in a process of its own, whose corpus of files that
+which is on no list of ours). Each reader runs in a fork, whose corpus of files that
 reach something new is kept from run to run. Half of the files are made by the mutators of
 `tests.fuzz.mutators`, half by those of libFuzzer. A line of JSON for each reader goes to
 ``runs.jsonl`` in the folder of the findings; ``--report`` sums it up.
@@ -10,15 +10,20 @@ reach something new is kept from run to run. Half of the files are made by the m
 from __future__ import annotations
 
 import argparse
+import contextlib
+import io
 import json
+import os
 import re
-import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tests.fuzz.reader import Reader
 
 ROOT = Path(__file__).parent.parent.parent
 MEGABYTES = 4096
@@ -35,21 +40,32 @@ def _without_kernels() -> list[str]:
     return found
 
 
-def _fuzz(name: str, keep: Path, seconds: float) -> None:
+def _readers() -> Mapping[str, Reader]:
+    """Return the readers, with everything that they import instrumented, once for all of them."""
+    import atheris
+
+    kernels = _without_kernels()
+    quiet = contextlib.redirect_stderr(io.StringIO())  # a line for each of hundreds of modules
+    with quiet, atheris.instrument_imports(include=["bnmind"], exclude=kernels):
+        from tests.fuzz.readers import READERS
+        from tests.fuzz.runner import read_one
+
+        for reader in READERS.values():
+            if reader.name != "web_request":  # whose threads a fork would lack
+                read_one(reader, reader.seeds[0].read_bytes(), reader.seeds[0].name)
+    return READERS
+
+
+def _fuzz(reader: Reader, keep: Path, seconds: float) -> None:
     """Look for findings of a reader; libFuzzer ends the process."""
     import atheris
 
-    with atheris.instrument_imports(include=["bnmind"], exclude=_without_kernels()):
-        from tests.fuzz.mutators import broken
-        from tests.fuzz.readers import READERS
-        from tests.fuzz.runner import Finding, kind_of, read_one
+    from tests.fuzz.mutators import broken
+    from tests.fuzz.runner import Finding, kind_of, read_one
 
-        reader = READERS[name]
-        seeds = [(seed.read_bytes(), seed.name) for seed in reader.seeds]
-        for data, file in seeds:  # imports the rest
-            read_one(reader, data, file)
+    seeds = [(seed.read_bytes(), seed.name) for seed in reader.seeds]
     names = list({"".join(Path(file).suffixes): file for _, file in seeds}.values())
-    corpus = keep / "corpus" / name
+    corpus = keep / "corpus" / reader.name
     corpus.mkdir(parents=True, exist_ok=True)
     for data, file in seeds:
         place = names.index(next(n for n in names if Path(n).suffixes == Path(file).suffixes))
@@ -63,11 +79,12 @@ def _fuzz(name: str, keep: Path, seconds: float) -> None:
         kind = kind_of(what)
         if what and kind not in told:
             told.add(kind)
-            found = Finding(name, "".join(Path(file).suffixes), content, what)
-            place = keep / name / found.name
+            found = Finding(reader.name, "".join(Path(file).suffixes), content, what)
+            place = keep / reader.name / found.name
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_bytes(content)
             sys.stderr.write(f"FOUND {found}\n  written to {place}\n")
+            sys.stderr.flush()
 
     def changed(data: bytes, most: int, seed: int) -> bytes:
         if seed % 2:
@@ -78,36 +95,44 @@ def _fuzz(name: str, keep: Path, seconds: float) -> None:
     options = [
         *("-verbosity=1", "-print_final_stats=1", f"-max_len={LONGEST}", "-timeout=60"),
         *(f"-rss_limit_mb={MEGABYTES}", f"-max_total_time={int(seconds)}", "-len_control=0"),
-        f"-artifact_prefix={keep}/crash-{name}-",
+        f"-artifact_prefix={keep}/crash-{reader.name}-",
     ]
     atheris.Setup([sys.argv[0], *options, str(corpus)], one, custom_mutator=changed)
     atheris.Fuzz()
 
 
-def _run(name: str, keep: Path, seconds: float, say: Callable[[str], object]) -> dict[str, Any]:
-    """Run a reader in a process of its own, and return what came of it."""
+def _run(
+    reader: Reader, keep: Path, seconds: float, say: Callable[[str], object]
+) -> dict[str, Any]:
+    """Run a reader in a fork, and return what came of it."""
     started = time.monotonic()
-    command = [sys.executable, "-m", "tests.fuzz.guided", name, "--one", "--keep", str(keep)]
-    done = subprocess.run(
-        [*command, "--seconds", str(seconds)], capture_output=True, text=True, errors="replace",
-        cwd=ROOT, check=False,
-    )  # fmt: skip
-    told = done.stderr + done.stdout
+    log = keep / f"{reader.name}.log"
+    child = os.fork()
+    if child == 0:
+        heard = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        os.dup2(heard, 1)
+        os.dup2(heard, 2)
+        try:
+            _fuzz(reader, keep, seconds)
+        finally:
+            os._exit(1)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    told = log.read_text("utf-8", errors="replace")
     found = re.findall(r"^FOUND .*\n.*\n.*", told, re.MULTILINE)
     units = re.findall(r"number_of_executed_units: (\d+)", told)
     coverage = re.findall(r" cov: (\d+) ", told)
     run = {
-        "reader": name,
+        "reader": reader.name,
         "seconds": round(time.monotonic() - started),
         "cases": int(units[-1]) if units else 0,
         "coverage": int(coverage[-1]) if coverage else 0,
         "findings": len(found),
-        "code": done.returncode,
+        "code": code,
     }
     say(json.dumps(run) + "\n")
     for finding in found:
         say(f"{finding}\n")
-    if done.returncode:
+    if code:
         say(told[-3000:] + "\n")
     return run
 
@@ -137,22 +162,17 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--keep", type=Path, default=Path("fuzzing"), help="where all is written")
     parser.add_argument("--report", action="store_true", help="only sum up the runs so far")
-    parser.add_argument("--one", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.report:
         sys.stdout.write(_report(given.keep))
         return 0
-    if given.one:
-        _fuzz(given.readers[0], given.keep, given.seconds)
-        return 0
-    from tests.fuzz.readers import READERS
-
+    readers = _readers()
     keep = given.keep.absolute()
     keep.mkdir(parents=True, exist_ok=True)
     found = 0
     for _ in range(given.rounds):
-        for name in given.readers or READERS:
-            run = _run(name, keep, given.seconds, sys.stdout.write)
+        for name in given.readers or readers:
+            run = _run(readers[name], keep, given.seconds, sys.stdout.write)
             sys.stdout.flush()
             with open(keep / "runs.jsonl", "a", encoding="utf-8") as file:
                 file.write(json.dumps(run) + "\n")
