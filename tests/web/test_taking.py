@@ -205,6 +205,11 @@ def test_a_session_that_rests_for_long_expires(tmp_path: Path) -> None:
         tests.answer(key, 1, "form", 1)
     assert refusal.value.status_code == 410
     assert tests.table()[0]["state"] == "expired"
+    # If it was the clock that was wrong, the session goes on, even long before its answers.
+    time -= timedelta(days=300)
+    assert tests.table()[0]["state"] == "going on"
+    tests.answer(key, 1, tests.state(key)["question"]["item"], 1)
+    assert tests.state(key)["number"] == 2
     tests.store.close()
 
 
