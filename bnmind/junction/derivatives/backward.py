@@ -15,6 +15,7 @@ J. Park and A. Darwiche, "A differential semantics for jointree algorithms", Art
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -27,6 +28,8 @@ from bnmind.information import Floats
 from bnmind.junction.derivatives.reverse_steps import Matrices, ReverseStep, reverse_steps
 from bnmind.junction.program.program import Operation, Product, Program, Step, Sum, near_one
 
+_EMPTY = np.empty(0)
+
 __all__ = ["Record", "RegisterProgram", "adjoints", "register_program"]
 
 
@@ -38,6 +41,9 @@ class RegisterProgram(Sealed):
     """The steps, all products and sums."""
     shapes: tuple[tuple[int, ...], ...]
     """The shape of each register."""
+    spent: tuple[tuple[int, ...], ...]
+    """For each step, the registers that neither a later step nor the backward pass needs, so that
+    later ones take their memory while it is in the cache."""
 
     def run(self, inputs: Sequence[Floats], *, scaled: bool) -> Record:
         """Return all registers of a run.
@@ -58,13 +64,15 @@ class RegisterProgram(Sealed):
                 for number, table in enumerate(registers):
                     registers[number], shift = near_one(table)
                     shifts.append(shift)
-            for operation, left, right in self.steps:
+            for (operation, left, right), spent in zip(self.steps, self.spent, strict=True):
                 pair, values = None, registers[left]
                 if isinstance(operation, Product) and operation.sums:
                     pair = (
                         _view(values, operation.left_axes, operation.left_shape),
                         _view(registers[right], operation.right_axes, operation.right_shape),
                     )
+                    for register in spent:
+                        registers[register] = values = _EMPTY
                     values = np.matmul(*pair).reshape(operation.shape)
                 else:
                     values = operation(values, registers[right])
@@ -90,7 +98,7 @@ class RegisterProgram(Sealed):
 
 @dataclass(frozen=True, eq=False)
 class Record(Sealed):
-    """The registers of a run; each is a multiple of a power of two."""
+    """The registers of a run that are needed; each is a multiple of a power of two."""
 
     program: RegisterProgram
     registers: tuple[Floats, ...]
@@ -141,7 +149,16 @@ def register_program(program: Program) -> RegisterProgram:
             operation = plain[id(operation)]
         steps.append(Step(operation, left, right))
     shapes = [tuple([program.sizes[v] for v in scope]) for scope in program.scopes]
-    return made(RegisterProgram, steps=tuple(steps), shapes=tuple(shapes))
+    uses = Counter([register for step in steps for register in {step.left, step.right}])
+    spent = []
+    for operation, left, right in steps:
+        gone = []
+        if isinstance(operation, Product) and operation.sums:
+            # Its matrices are copies of these registers.
+            copied = ((left, operation.left_axes), (right, operation.right_axes))
+            gone = [r for r, axes in copied if r >= program.n_inputs and axes and uses[r] == 1]
+        spent.append(tuple(gone))
+    return made(RegisterProgram, steps=tuple(steps), shapes=tuple(shapes), spent=tuple(spent))
 
 
 def adjoints(
