@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -16,11 +17,14 @@ from bnmind import testing
 from bnmind._registry import NUMBER, Registered
 from bnmind.adaptive import AIMS, ITEM_TREE_FORMATS, SELECTORS, MinimalEntropy
 from bnmind.cli.networks import APPROXIMATIONS
-from bnmind.errors import BnmindError, ContractError, UnknownNameError
+from bnmind.errors import BnmindError, ContractError, InvalidArgumentError, UnknownNameError
 from bnmind.fitting import PRIORS
-from bnmind.junction import COMPETITION_TASKS, MinFill
+from bnmind.junction import COMPETITION_TASKS
 from bnmind.lab.reproductions import REPRODUCTIONS
+from bnmind.mastermind import Board
+from bnmind.pgm import Threshold
 from bnmind.questions import DIALOGUE_STOPPERS, QUESTION_SCORES, TARGET_MEASURES
+from bnmind.strategies import Knuth
 from bnmind.testing.promises import Promises, fingerprint
 from bnmind.testing.registered import Family
 from tests.test_imports import loaded_by
@@ -111,14 +115,31 @@ def test_a_missing_export_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: str(check.__name__))
 def test_whatever_is_given_the_answer_is_plain(check: Callable[..., None]) -> None:
-    for junk in (None, 3, object(), MinFill, [1], {"a": 1}):
-        if check is testing.check_order_finder and junk is MinFill:
-            junk = Forgotten
-        with pytest.raises(ContractError) as caught:
+    for junk in (None, 3, object(), Fraction, [1], {"a": 1}):
+        with pytest.raises((ContractError, InvalidArgumentError)) as caught:
             check(junk)
         assert len(str(caught.value)) < 400
     with pytest.raises(UnknownNameError):
         check("no such name")
+
+
+def test_a_wrong_argument_is_the_fault_of_the_caller() -> None:
+    with pytest.raises(InvalidArgumentError, match="needs a whole number"):
+        testing.check_stopper("items:x")
+    with pytest.raises(InvalidArgumentError, match="takes no argument"):
+        testing.check_strategy("knuth:3")
+    with pytest.raises(InvalidArgumentError, match=r"such as sizes=..2, 2.."):
+        testing.check_functional_node(Threshold(2, ((1,), (0,))))
+    with pytest.raises(ContractError, match="it is an object, not a class"):
+        Promises("selector", MinimalEntropy).has("select")
+
+
+def test_a_strategy_of_a_module_is_checked_by_its_path() -> None:
+    testing.check_strategy("tests.test_contracts:Careful", boards=[Board(2, 3)])
+
+
+class Careful(Knuth):
+    """A strategy of a module of one's own."""
 
 
 def test_the_front_door_opens_the_room_without_libraries_for_tests() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from bnmind._arguments import checked
 from bnmind.errors import BnmindError, ModelFileError, TooLargeError
 from bnmind.pgm import Factor, FactorModel, FunctionalCPD, Network, TabularCPD, Variable
 from bnmind.pgm.files import MODEL_FORMATS, file_names
@@ -28,6 +29,7 @@ _FAMILY = Family(
 _CELLS = 10**4
 
 
+@checked
 def check_format(form: ModelFormat | str, *, thorough: bool = False) -> None:
     """Check that a format of model files keeps the promises of formats.
 

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind.errors import UnknownNameError
+from bnmind._arguments import checked
+from bnmind.errors import InvalidArgumentError, UnknownNameError
 from bnmind.pgm import FUNCTIONS, Factor, Function, FunctionalCPD, Network, TabularCPD, Variable
 from bnmind.pgm.formats.model_json import model_to_json, network_from_json
 from bnmind.pgm.function_registry import RegisteredFunction, name_of, with_arguments_in_order
@@ -29,6 +30,7 @@ _MANY = ((2,), (4,), (2, 2), (3, 2), (3, 4), _SIZES, (3, 3, 3), (2, 2, 2, 2), (4
 _CLOSE = 1e-9
 
 
+@checked
 def check_functional_node(
     function: Function | RegisteredFunction | str,
     *,
@@ -63,6 +65,8 @@ def check_functional_node(
     ------
     ContractError
         If a promise is broken.
+    InvalidArgumentError
+        If the function needs `sizes`, and none are given.
     UnknownNameError
         If no function has the name.
 
@@ -104,7 +108,14 @@ def check_functional_node(
 def _sizes_of(function: Function, row: RegisteredFunction | None) -> list[tuple[int, ...]]:
     """Return the numbers of states of arguments that a function takes."""
     known = row or FUNCTIONS.get(name_of(function) or "")
-    if known is not None and known.n_arguments(function) is not None:
+    number = None if known is None else known.n_arguments(function)
+    if number is not None:
+        if number != len(_SIZES):
+            raise InvalidArgumentError(
+                f"expected sizes for a function of {number} arguments, such as"
+                f" sizes=[{(2,) * number}]",
+                function,
+            )
         return [_SIZES]
     found: list[tuple[int, ...]] = []
     for sizes in _MANY:

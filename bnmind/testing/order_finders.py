@@ -8,6 +8,7 @@ from itertools import permutations
 
 import numpy as np
 
+from bnmind._arguments import checked
 from bnmind.errors import UnknownNameError
 from bnmind.junction import ORDER_FINDERS, EliminationOrder, InteractionGraph, OrderFinder
 from bnmind.testing.promises import Promises
@@ -20,6 +21,7 @@ _FAMILY = Family(
 )
 
 
+@checked
 def check_order_finder(
     finder: OrderFinder | str,
     *,

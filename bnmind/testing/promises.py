@@ -67,6 +67,7 @@ class Promises:
 
     def has(self, *names: str) -> None:
         """Raise `ContractError` unless the member has what the protocol of its family names."""
+        self.keep(not isinstance(self.member, type), "it is an object, not a class")
         missing = [name for name in names if not hasattr(self.member, name)]
         self.keep(not missing, f"it has {', '.join(names)}", f"it has no {', '.join(missing)}")
 
@@ -83,10 +84,8 @@ class Promises:
     def value(self) -> None:
         """Raise `ContractError` unless the member is immutable and survives pickle."""
         member: Any = self.member
-        self.keep(
-            dataclasses.is_dataclass(member) and not isinstance(member, type),
-            "it is an object of a frozen dataclass",
-        )
+        self.keep(not isinstance(member, type), "it is an object, not a class")
+        self.keep(dataclasses.is_dataclass(member), "it is an object of a frozen dataclass")
         for field in dataclasses.fields(member):
             before = getattr(member, field.name)
             try:
@@ -96,7 +95,7 @@ class Promises:
             with self.no_error("its fields can be set back"):
                 setattr(member, field.name, before)
             self.broken("it cannot be changed", f"its field {field.name} could be set")
-        with self.no_error("pickle stores and restores it"):
+        with self.no_error("pickle stores and restores it, as parallel work needs"):
             again = pickle.loads(pickle.dumps(member))
         self.keep(repr(again) == repr(member), "pickle restores it as it was", shown(again))
 

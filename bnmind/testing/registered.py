@@ -108,6 +108,11 @@ def examples(family: Family, text: str) -> list[Any]:
     text
         A name, which stands for the member without an argument and for one with an example of an
         argument; or a name with an argument, as in ``items:3``.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the text has an argument that does not fit.
     """
     name, colon, _ = text.partition(":")
     promises = family.check_name(name)
@@ -126,6 +131,8 @@ def examples(family: Family, text: str) -> list[Any]:
         made_by_name(family.kind, family.registry, f"{name}x")
     except UnknownNameError as error:
         promises.keep(name in error.close, "a misspelt name is answered with it", f"{name}x")
+    if colon:  # a wrong argument is the fault of the caller
+        made_by_name(family.kind, family.registry, text)
     found = []
     for one in texts:
         with promises.no_error("its name makes it", one):

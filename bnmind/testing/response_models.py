@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bnmind._arguments import checked
 from bnmind.adaptive import (
     RESPONSE_MODELS,
     AbilityGrid,
@@ -41,6 +42,7 @@ _Q = [[1, 0], [0, 1], [1, 1], [1, 0], [0, 1]]
 _CLOSE = 1e-12
 
 
+@checked
 def check_response_model(
     model: ResponseModel | str,
     *,

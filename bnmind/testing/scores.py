@@ -10,6 +10,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
+from bnmind._arguments import checked
 from bnmind.errors import UnknownNameError
 from bnmind.mastermind import Board, Channel, reply
 from bnmind.strategies import SCORES, Combination, Myopic, Score, WeightedEntropy
@@ -28,6 +29,7 @@ _CODES = 30
 _GUESSES = 24
 
 
+@checked
 def check_score(
     score: Score | str, definition: Definition | None = None, *, thorough: bool = False
 ) -> None:

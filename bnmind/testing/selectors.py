@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from bnmind._arguments import checked
 from bnmind.adaptive import (
     MISSING,
     SELECTORS,
@@ -39,6 +40,7 @@ _FAMILY = Family(
 )
 
 
+@checked
 def check_selector(
     selector: Selector[SkillBelief] | str,
     *,

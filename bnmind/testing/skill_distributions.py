@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from bnmind._arguments import checked
 from bnmind.adaptive import SKILL_DISTRIBUTIONS, ProfileDistribution
 from bnmind.pgm import Variable
 from bnmind.testing.promises import Promises
@@ -22,6 +23,7 @@ _FAMILY = Family(
 _SKILLS = tuple(Variable.of_integers(name, range(n)) for name, n in (("a", 2), ("b", 3), ("c", 2)))
 
 
+@checked
 def check_skill_distribution(
     distribution: ProfileDistribution | str, *, skills: Sequence[Variable] | None = None
 ) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from bnmind._arguments import checked
 from bnmind.adaptive import (
     STOPPERS,
     BatchProgress,
@@ -35,6 +36,7 @@ _FAMILY = Family(
 )
 
 
+@checked
 def check_stopper(
     stopper: Stopper | str, *, banks: Sequence[ItemBank] | None = None, thorough: bool = False
 ) -> None:

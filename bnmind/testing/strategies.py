@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from bnmind.errors import UnknownNameError
+from bnmind._arguments import checked
 from bnmind.information import entropy
 from bnmind.mastermind import Belief, Board, Channel, Reply, reply
 from bnmind.strategies import (
@@ -38,6 +38,7 @@ _PARAMETERS = {"start": ["channel", "prior"], "choose": ["belief", "rng", "situa
 _CLOSE = 1e-9
 
 
+@checked
 def check_strategy(
     strategy: Strategy | str,
     *,
@@ -59,7 +60,8 @@ def check_strategy(
     Parameters
     ----------
     strategy
-        The strategy, or the name of a registered one, with an argument or without.
+        The strategy, or the name of a registered one, with an argument or without; or
+        ``module:name`` for one in a module of yours.
     boards
         The boards to play on; by default small ones of several shapes. Give them if the
         strategy does not play on all boards.
@@ -85,7 +87,9 @@ def check_strategy(
         _check_strategy(strategy, played, symmetric=symmetric, thorough=thorough)
         return
     if strategy.partition(":")[0] not in STRATEGIES:
-        raise UnknownNameError("strategy", strategy, STRATEGIES)
+        own = strategy_by_name(strategy)
+        _check_strategy(own, played, symmetric=symmetric, thorough=thorough)
+        return
     for made in examples(_FAMILY, strategy):
         _check_strategy(made, played, symmetric=symmetric, thorough=thorough)
     if strategy in STRATEGIES:
@@ -126,7 +130,7 @@ def _check_form(promises: Promises, strategy: Any) -> None:
         promises.keep(found == expected, f"the parameters of `{name}` are {expected}", str(found))
     promises.keep(strategy.name and strategy.name.strip() == strategy.name, "it has a name")
     promises.keep(isinstance(strategy.needs, Needs), "its `needs` are one of `Needs`")
-    with promises.no_error("pickle stores and restores it"):
+    with promises.no_error("pickle stores and restores it, as parallel work needs"):
         again = pickle.loads(pickle.dumps(strategy))
     promises.keep(again == strategy, "pickle restores it as it was")
 

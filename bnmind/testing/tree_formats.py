@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
+from bnmind._arguments import checked
 from bnmind.errors import ModelFileError
 from bnmind.mastermind import Board, Channel
 from bnmind.strategies import (
@@ -30,6 +31,7 @@ _FAMILY = Family(
 _OTHER = ("", "{}", "no tree", "# bnmind strategy tree 9, board 4x6", "digraph { a -> b }")
 
 
+@checked
 def check_tree_format(form: TreeFormat | str) -> None:
     """Check that a format of strategy trees keeps the promises of such formats.
 
