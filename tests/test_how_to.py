@@ -7,28 +7,14 @@ run, and print what the page says; `…` stands for anything. The functions ``te
 from __future__ import annotations
 
 import importlib
-import re
 import runpy
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.test_tutorials import DOCS, commands, printed_by
+from tests.test_tutorials import DOCS, assert_printed, commands, printed_by, write_files
 
 PAGES = sorted(DOCS.glob("how-to-add-*.md"))
-FILE = re.compile(r"^```python\n# (\w+\.py)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-
-
-@pytest.fixture(autouse=True)
-def _in_a_directory_of_modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.setenv("COLUMNS", "80")
-    yield
-    for name in ("mine", "test_mine"):
-        sys.modules.pop(name, None)
 
 
 SLOW = {"strategy", "selector", "response-model", "functional-node"}
@@ -43,20 +29,23 @@ SLOW = {"strategy", "selector", "response-model", "functional-node"}
         for family in [page.stem.removeprefix("how-to-add-")]
     ],
 )
-def test_a_page_works_line_by_line(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    files = dict(FILE.findall(page.read_text(encoding="utf-8")))
-    assert {"mine.py", "test_mine.py"} <= set(files)
-    for name, content in files.items():
-        Path(name).write_text(content, encoding="utf-8")
-    importlib.invalidate_caches()
+def test_a_page_works_line_by_line(
+    page: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    write_files(page, monkeypatch)
+    assert Path("mine.py").exists()
     for command, expected in commands(page):
         if command.startswith("python "):
             runpy.run_path(command.removeprefix("python "), run_name="__main__")
             said = capsys.readouterr().out
         else:
             said = printed_by(command, expected, capsys)
-        pattern = ".*".join(re.escape(part) for part in expected.split("…"))
-        assert re.fullmatch(pattern, said, re.DOTALL), f"$ {command}\n{said}"
+        assert_printed(said, command, expected)
     module = importlib.import_module("test_mine")
     tests = [test for name, test in vars(module).items() if name.startswith("test_")]
     assert tests

@@ -1,7 +1,8 @@
 """The tutorials run from the first command to the last, in one directory, and print what they say.
 
 In what a command prints `…` stands for anything. Questions are answered with what the page has
-after them. `cat FILE` shows a file of the reader, which is written if it is not there. The Python
+after them. A block of Python that begins with ``# name.py`` is a file, which `python name.py` runs.
+`cat FILE` shows a file of the reader, which is written if it is not there. The Python
 blocks of the pages are doctests, as on all pages.
 """
 
@@ -22,6 +23,7 @@ from bnmind.cli.app import app
 
 DOCS = Path(__file__).parents[1] / "docs"
 TUTORIALS = sorted((*DOCS.glob("tutorial-*.md"), *DOCS.glob("start-*.md")))
+FILE = re.compile(r"^```python\n# (\w+\.py)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -51,6 +53,20 @@ def printed_by(command: str, page_says: str, capsys: pytest.CaptureFixture[str])
     return "".join(f"{line.rstrip()}\n" for line in (heard.err + heard.out).splitlines())
 
 
+def write_files(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Write the blocks of Python that begin with ``# name.py`` as files, which can be imported."""
+    for name, content in FILE.findall(page.read_text(encoding="utf-8")):
+        Path(name).write_text(content, encoding="utf-8")
+        monkeypatch.delitem(sys.modules, name.removesuffix(".py"), raising=False)
+    monkeypatch.syspath_prepend(str(Path.cwd()))
+
+
+def assert_printed(said: str, command: str, expected: str) -> None:
+    """Check what a command prints; `…` stands for anything."""
+    pattern = ".*".join(re.escape(part) for part in expected.split("…"))
+    assert re.fullmatch(pattern, said, re.DOTALL), f"$ {command}\n{said}"
+
+
 def shown_or_written(file: Path, expected: str) -> None:
     """Check that a file has the content that the page shows; write it if it is not there."""
     if file.exists():
@@ -71,17 +87,20 @@ def test_a_tutorial_prints_what_it_says(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
+    write_files(page, monkeypatch)
     for command, expected in commands(page):
         if command.startswith("cd "):
             monkeypatch.chdir(command.removeprefix("cd "))
+            continue
+        if command.startswith("python "):
+            runpy.run_path(command.removeprefix("python "), run_name="__main__")
+            assert_printed(capsys.readouterr().out, command, expected)
             continue
         if command.startswith("cat "):
             shown_or_written(Path(command.removeprefix("cat ")), expected)
             continue
         assert command.startswith("bnmind "), command
-        said = printed_by(command, expected, capsys)
-        pattern = ".*".join(re.escape(part) for part in expected.split("…"))
-        assert re.fullmatch(pattern, said, re.DOTALL), f"$ {command}\n{said}"
+        assert_printed(printed_by(command, expected, capsys), command, expected)
 
 
 def test_there_are_tutorials_and_a_start_for_each_reader() -> None:
@@ -90,6 +109,7 @@ def test_there_are_tutorials_and_a_start_for_each_reader() -> None:
         "start-networks",
         "start-testing",
         "tutorial-class-report",
+        "tutorial-dashboard",
         "tutorial-lying-friend",
     ]
 
