@@ -18,11 +18,11 @@ from bnmind.junction import InteractionGraph, read_plan
 from bnmind.junction.certificates import read_certificate
 from bnmind.junction.slicing.sums_file import _content_digest, read_sums
 from bnmind.lab import read_experiment, read_store
-from bnmind.lab.mastermind.ending_names import parse_ending
+from bnmind.lab.mastermind import parse_ending
 from bnmind.lab.mastermind.live.saved_play import read_play
 from bnmind.lab.reproductions import read_run
 from bnmind.mastermind import Board, parse_prior
-from bnmind.mastermind.priors.code_list import read_code_list
+from bnmind.mastermind.priors import read_code_list
 from bnmind.pgm import Network, Variable
 from bnmind.pgm.files import read_network
 from bnmind.questions import read_costs, read_diagnosis, read_dialogue

@@ -43,7 +43,7 @@ class DataCells:
 _Read = Callable[[str | os.PathLike[str], bytes], DataCells]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _Kind:
     """A format, known by its first bytes."""
 
@@ -192,11 +192,17 @@ _STATA = (
 )
 
 _KINDS = (
-    _Kind(b"PK\x03\x04", "an Excel workbook", "openpyxl", _excel),
-    _Kind(b"$FL2", "an SPSS file", "pyreadstat", _spss),
-    _Kind(b"$FL3", "an SPSS file", "pyreadstat", _spss),
+    _Kind(mark=b"PK\x03\x04", name="an Excel workbook", library="openpyxl", read=_excel),
+    _Kind(mark=b"$FL2", name="an SPSS file", library="pyreadstat", read=_spss),
+    _Kind(mark=b"$FL3", name="an SPSS file", library="pyreadstat", read=_spss),
     # Before the mark are 456 characters, in lines of 80.
-    _Kind(b"SPSSPORT", "a portable SPSS file", "pyreadstat", _spss_portable, within=480),
-    *(_Kind(mark, "a Stata file", "", _stata) for mark in _STATA),
-    _Kind(b"PAR1", "a Parquet file", "pyarrow", _parquet),
+    _Kind(
+        mark=b"SPSSPORT",
+        name="a portable SPSS file",
+        library="pyreadstat",
+        read=_spss_portable,
+        within=480,
+    ),
+    *(_Kind(mark=mark, name="a Stata file", library="", read=_stata) for mark in _STATA),
+    _Kind(mark=b"PAR1", name="a Parquet file", library="pyarrow", read=_parquet),
 )
