@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bnmind.lab.reproductions.registry import REPRODUCTIONS
+from bnmind.lab.reproductions import REPRODUCTIONS
 from docs.draw_results import CHARTS, main
 from docs.result_tables import with_table
 
