@@ -1,5 +1,8 @@
 // A picture of a network; a click on a state, or Enter on it, tells Python, which answers with a picture.
 
+// Where the focus is, a letter is a command of JupyterLab otherwise: "a" would insert a cell.
+const ALONE = ["data-lm-suppress-shortcuts", "true"];
+
 function statesOf(box) {
   return [...box.querySelectorAll("[data-state]")];
 }
@@ -15,7 +18,13 @@ function render({ model, el }) {
   const picture = make("div", { class: "bnmind-picture" });
   const said = make("p", { role: "status" });
   const clear = make("button", { type: "button" }, "Clear the evidence");
-  clear.addEventListener("click", () => model.send({ clear: true }));
+  clear.addEventListener("click", () => send({ clear: true }));
+  clear.setAttribute(...ALONE);
+
+  function send(question) {
+    said.textContent = "Computing …";
+    model.send(question);
+  }
 
   function draw() {
     const focused = picture.querySelector(":focus")?.getAttribute("aria-label");
@@ -31,12 +40,13 @@ function render({ model, el }) {
         const state = text.dataset.state;
         text.setAttribute("role", "button");
         text.setAttribute("tabindex", "0");
+        text.setAttribute(...ALONE);
         text.setAttribute("aria-label", `${variable} = ${state}`);
         text.setAttribute("aria-pressed", String(evidence[variable] === state));
         text.addEventListener("keydown", (event) => {
           if (event.key !== "Enter" && event.key !== " ") return;
           event.preventDefault();
-          model.send({ variable, state });
+          send({ variable, state });
         });
       }
       box.style.cursor = "pointer";
@@ -45,7 +55,7 @@ function render({ model, el }) {
           const { top, bottom } = text.getBoundingClientRect();
           return event.clientY >= top - 2 && event.clientY <= bottom + 2;
         });
-        if (hit) model.send({ variable, state: hit.dataset.state });
+        if (hit) send({ variable, state: hit.dataset.state });
       });
     }
     picture.replaceChildren(svg);
@@ -61,6 +71,7 @@ function render({ model, el }) {
 
   model.on("change:svg", draw);
   model.on("change:message", tell);
+  model.on("msg:custom", tell);
   el.replaceChildren(picture, said, clear);
   draw();
   tell();

@@ -185,6 +185,7 @@ def _widget_class() -> Any:
                 self.message = f"{contradiction(fault)} The evidence stays as it was."
             except (BnmindError, KeyError, AttributeError, TypeError) as fault:
                 self.message = f"That cannot be clicked: {fault}"
+            self.send("done")  # the message may be the same as before
 
         def _evidence_set(self, change: Any) -> None:
             """Follow evidence that is set in Python; the old one stays if it is impossible."""

@@ -56,9 +56,11 @@ def test_a_session_ends_with_the_design_with_which_it_began(tmp_path: Path) -> N
     with visiting(second) as browser:
         table = earlier(browser)
         assert str(table["earlier"]).startswith(
-            "1 access code of an earlier version, not used yet, now open"
+            "1 access code of an earlier version, not used before, open this one"
         )
-        assert "1 session goes on with the earlier bank or design, as begun." in str(table)
+        assert "With an earlier bank or design, 1 session goes on as begun, and 0 are over:" in str(
+            table
+        )
         assert [one["name"] for one in table["sessions"]] == ["Bob"]  # type: ignore[attr-defined]
         new = asked(browser, "/api/tests", {"code": bob.code})
         assert answered(browser, new, 2)["over"]
@@ -69,7 +71,7 @@ def test_a_session_ends_with_the_design_with_which_it_began(tmp_path: Path) -> N
         assert not answered(browser, again, 1)["over"]
         assert answered(browser, {**again, **browser.get(f"/api/tests/{key}").json()}, 1)["over"]
         assert browser.get(f"/api/tests/{key}/report").json()["n_answered"] == 3
-        assert "goes on" not in str(earlier(browser)["earlier"])
+        assert "0 sessions go on as begun, and 1 is over" in str(earlier(browser)["earlier"])
     third = started(tmp_path, version(tmp_path, 3))  # the earlier files again
     with visiting(third) as browser:
         table = earlier(browser)

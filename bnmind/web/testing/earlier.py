@@ -39,18 +39,13 @@ class Earlier:
         said = []
         if self.handed_over:
             codes = words.counted(self.handed_over, "access code", "access codes")
-            said.append(f"{codes} of an earlier version, not used yet, now open this one.")
-        if self.going_on:
-            some = words.counted(self.going_on, "session goes", "sessions go")
-            said.append(f"{some} on with the earlier bank or design, as begun.")
+            said.append(f"{codes} of an earlier version, not used before, open this one now.")
         if self.going_on or self.over:
-            number = self.going_on + self.over
-            some = words.counted(
-                number, "session of an earlier version is", "sessions of earlier versions are"
-            )
+            some = words.counted(self.going_on, "session goes", "sessions go")
+            over = words.counted(self.over, "is", "are")
             said.append(
-                f"{some} not among those of this one: to see and export them, start bnmind web"
-                " with the earlier files."
+                f"With an earlier bank or design, {some} on as begun, and {over} over: to see and"
+                " export them, start bnmind web with the earlier files."
             )
         return " ".join(said)
 
