@@ -4,7 +4,7 @@ Write a strategy, a selector or a format of your own, and let the check of its f
 check returns nothing if all promises are kept, and raises `bnmind.errors.ContractError`, an
 `AssertionError`, if one is broken: with the promise, and an example that breaks it. A check takes
 an object, or the name of a registered member. For a name it also checks that the help lists it,
-that a misspelt one is answered with it, and that its class is a public name of its room.
+that a misspelled one is answered with it, and that its class is a public name of its room.
 
 Neither pytest nor Hypothesis is needed. The examples are drawn with fixed seeds: a check that
 passes today passes tomorrow. With ``thorough=True`` it tries many more of them.

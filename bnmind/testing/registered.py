@@ -130,7 +130,7 @@ def examples(family: Family, text: str) -> list[Any]:
     try:
         made_by_name(family.kind, family.registry, f"{name}x")
     except UnknownNameError as error:
-        promises.keep(name in error.close, "a misspelt name is answered with it", f"{name}x")
+        promises.keep(name in error.close, "a misspelled name is answered with it", f"{name}x")
     if colon:  # a wrong argument is the fault of the caller
         made_by_name(family.kind, family.registry, text)
     found = []
