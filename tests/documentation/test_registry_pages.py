@@ -15,6 +15,7 @@ from docs.sphinx_pages.registry_pages import command_page, registries, registry_
 
 COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
 GUIDE = (Path(__file__).parents[2] / "docs/cli.md").read_text(encoding="utf-8")
+PAGE = command_page()
 OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]*")
 
 
@@ -32,8 +33,7 @@ def test_the_page_has_every_member_of_every_registry() -> None:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_page_has_every_option(name: str) -> None:
-    page = command_page()
-    section = page.split(f".. _command-{name}:")[1].split(".. _command-")[0]
+    section = PAGE.split(f".. _command-{name}:")[1].split(".. _command-")[0]
     options = {option for parameter in COMMANDS[name].params for option in parameter.opts}
     for option in options:
         assert option in section or not option.startswith("-")
