@@ -32,11 +32,10 @@ python_use_unqualified_type_names = True
 python_display_short_literal_types = True
 toc_object_entries = False  # thousands: each page would copy them all
 nitpicky = True
-smartquotes_action = "qe"  # but leave -- as it is
 
 html_theme = "furo"
 html_title = f"bnmind {version}"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
 html_math_renderer = "mathml"
-html_show_sourcelink = html_copy_source = False
+html_show_copyright = html_show_sourcelink = html_copy_source = False

@@ -98,14 +98,16 @@ def readable(types: str) -> str:
 
 
 def _signature(*event: Any) -> tuple[str, str] | None:
-    arguments, result = event[-2:]
+    thing, _, arguments, result = event[-4:]
     if arguments is None:
         return None
+    if getattr(thing, "_is_protocol", False) and isinstance(thing, type):
+        return "", ""  # nobody makes one
     return readable(arguments), readable(result or "")
 
 
 def _bases(*event: Any) -> None:
-    """Leave out the bases that are no public names: they are how a class is made."""
+    """Leave out the bases that are no public names, and those of Python: how a class is made."""
     bases = event[-1]
     bases[:] = [base for base in bases if not _is_hidden(getattr(base, "__origin__", base))] or [
         object
@@ -114,6 +116,8 @@ def _bases(*event: Any) -> None:
 
 def _is_hidden(base: Any) -> bool:
     module = getattr(base, "__module__", "")
+    if module in ("typing", "abc", "builtins"):
+        return not (isinstance(base, type) and issubclass(base, Exception))
     return module.startswith("bnmind") and place_of(f"{module}.{base.__qualname__}") is None
 
 

@@ -39,6 +39,8 @@ class PublicName:
     annotation: str = ""
     value: str = ""
     """The type and the value of data, as written."""
+    bases: tuple[str, ...] = ()
+    """The bases of a class, as written, without their arguments."""
 
     @property
     def path(self) -> str:
@@ -164,7 +166,9 @@ def _described(module: str, name: str) -> PublicName:
             if any("Enum" in base for base in bases)
             else "class"
         )
-        return PublicName(module, name, defined_in, original, kind, ast.get_docstring(node) or "")
+        doc = ast.get_docstring(node) or ""
+        written = tuple(base.split("[")[0] for base in sorted(bases))
+        return PublicName(module, name, defined_in, original, kind, doc, bases=written)
     if isinstance(node, ast.FunctionDef):
         doc = ast.get_docstring(node) or ""
         return PublicName(module, name, defined_in, original, "function", doc)

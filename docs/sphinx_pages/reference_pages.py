@@ -10,6 +10,7 @@ import ast
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from docs.sphinx_pages.links import place_of
 from docs.sphinx_pages.public_names import (
     ROOT,
     PublicName,
@@ -99,10 +100,13 @@ def _entry(public: PublicName) -> str:
     """Return the directive that describes a thing."""
     if public.kind == "function":
         return f".. autofunction:: {public.path}\n"
+    # Bases that are no public names are how a class is made.
+    shown = any(place_of(base, public.module) for base in public.bases)
+    bases = "   :show-inheritance:\n" if shown else ""
     if public.kind == "exception":
         return f".. autoexception:: {public.path}\n   :members:\n   :show-inheritance:\n"
     if public.kind in ("class", "enum"):
-        more = "   :undoc-members:\n" if public.kind == "enum" else "   :show-inheritance:\n"
+        more = "   :undoc-members:\n" if public.kind == "enum" else bases
         return f".. autoclass:: {public.path}\n   :members:\n{more}"
     lines = [f".. py:data:: {public.path}"]
     if public.annotation:
