@@ -5,7 +5,6 @@ The generated pages are written below ``docs/api/``, and are not kept.
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +24,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     links.setup(app)
     docstrings.setup(app)
     app.connect("builder-inited", _write)
-    app.connect("source-read", _leave_out_empty_patterns)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 
@@ -36,15 +34,3 @@ def _write(app: Sphinx) -> None:
     pages = reference_pages()
     pages |= {"registries.rst": registry_page(), "commands.rst": command_page()}
     write_pages(Path(app.srcdir) / "api", pages)
-
-
-def _leave_out_empty_patterns(app: Sphinx, page: str, source: list[str]) -> None:
-    """Remove the patterns of the first page's lists that no page matches yet."""
-    if page == "index":
-        lines = source[0].splitlines(keepends=True)
-        source[0] = "".join(
-            line
-            for line in lines
-            if not re.fullmatch(r"[\w-]+\*", line.strip())
-            or any(Path(app.srcdir).glob(line.strip() + ".md"))
-        )
