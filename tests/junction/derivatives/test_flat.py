@@ -60,3 +60,31 @@ def test_small_steps_are_compiled_after_some_work(monkeypatch: pytest.MonkeyPatc
     assert flags[0] is False
     assert flags[-1] is True
     assert plan.posterior("1", {"b": "0"}).value == pytest.approx(0.875)
+
+
+def test_many_derivatives_are_bounded_by_their_factors() -> None:
+    rng = np.random.default_rng(1)
+    states = tuple(f"s{i}" for i in range(140))
+    a, b, c = Variable("a", states), Variable("b", states), Variable("c", ("0", "1"))
+    first = rng.dirichlet(np.ones(140))
+    second = rng.dirichlet(np.ones(140), 140).T
+    third = rng.dirichlet(np.ones(2), 140).T
+    network = Network(
+        (TabularCPD(a, (), first), TabularCPD(b, (a,), second), TabularCPD(c, (b,), third))
+    )
+    plan = compile_derivatives(network, target="a", evidence=["c"])
+    run = register_program(plan.program).run(
+        [table.reduced({"c": 1}) for table in plan.tables], scaled=False
+    )
+    assert plan.end is not None
+    found, bounds = run.adjoints(plan.end, np.ones(140), range(3))
+    large = next(part for part in found.values() if part.size == 140**2)
+    scalars = [bound for bound in bounds if bound.ndim == 0]
+    assert len(scalars) == 1
+    assert large.max() <= scalars[0] < np.inf
+
+    gradient = plan.posterior("s3", {"c": "1"})
+    weights = (np.arange(140) == 3) - gradient.value
+    likely = first @ (third[1] @ second)
+    expected = third[1][:, None] * (weights * first) / likely
+    np.testing.assert_allclose(gradient["b"], expected, rtol=1e-12, atol=1e-18)
