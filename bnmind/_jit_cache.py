@@ -43,7 +43,7 @@ import numpy as np
 from bnmind._kernel_source import KernelSource
 from bnmind._text_files import write_file
 
-__all__ = ["KEPT_DAYS", "KernelCache", "content_of", "may_be_cached"]
+__all__ = ["KEPT_DAYS", "KernelCache", "cached_code", "content_of", "may_be_cached"]
 
 KEPT_DAYS = 90
 """Files that were not used for this number of days are deleted."""
@@ -129,6 +129,24 @@ def may_be_cached(kernel: KernelSource) -> bool:
     source = Path(kernel.function.__code__.co_filename)
     folder, within = (Path(chosen), "*/") if chosen else (source.parent / "__pycache__", "")
     return any(folder.glob(f"{within}{_stem(kernel, content)}*{_SUFFIX}"))
+
+
+def cached_code() -> tuple[Path | None, tuple[Path, ...]]:
+    """Return the directory of all machine code, and the files in it.
+
+    The directory is None if none can be written. It has files of other programs, too, if it is
+    ``NUMBA_CACHE_DIR`` or the user's cache directory; those are not returned.
+    """
+    from bnmind._jit import njit
+
+    package = Path(__file__).parent
+    chosen = os.environ.get("NUMBA_CACHE_DIR")
+    path = KernelCache(cast(KernelSource, njit(_versions))).cache_path  # any function of bnmind
+    if path is None:
+        return None, ()
+    inside = Path(path).is_relative_to(package)
+    folder = Path(chosen) if chosen else package if inside else Path(path).parent
+    return folder, tuple(sorted(folder.rglob(f"bnmind.*{_SUFFIX}")))
 
 
 def _stem(kernel: KernelSource, content: str) -> str:

@@ -37,6 +37,7 @@ from bnmind.cli.networks.query import QUERY_HELP, QueryCommand, query
 from bnmind.cli.networks.track import TRACK_HELP, TrackCommand, track
 from bnmind.cli.shared.errors import OneLineErrors
 from bnmind.cli.shared.printable import tell
+from bnmind.cli.warm_up import WARM_UP_HELP, warm_up
 from bnmind.web.command import WEB_HELP, web
 
 __all__ = ["app"]
@@ -150,6 +151,7 @@ GROUPS = (
         "For everybody",
         ("web", web, WEB_HELP, "Serve pages to play and to get help, and a JSON API."),
         ("examples", examples, EXAMPLES_HELP, "List and copy the files that come with bnmind."),
+        ("warm-up", warm_up, WARM_UP_HELP, "Compile ahead, once per machine."),
         ("run", run, RUN_HELP, "Run an experiment that a file describes."),
         ("reproduce", reproduce, REPRODUCE_HELP, "Compute published figures again."),
     ),

@@ -43,7 +43,7 @@ _ENDING = [
 ]
 """Signals that end a process, on this system; Ctrl-C is an exception, which takes the bar away."""
 
-COMPILING = "compiling, which only the first run has to do"
+COMPILING = "compiling, once per machine"
 
 
 class Account:

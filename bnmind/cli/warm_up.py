@@ -1,0 +1,122 @@
+"""``bnmind warm-up``: compile ahead what commands need, once per machine."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bnmind.cli.shared.command import with_options
+from bnmind.cli.shared.errors import say
+from bnmind.cli.shared.options import Json
+from bnmind.cli.shared.printable import tell, tell_json
+from bnmind.errors import BnmindError
+
+if TYPE_CHECKING:
+    from bnmind.cli.shared.work import Report
+
+__all__ = ["RUNS", "WARM_UP_HELP", "warm_up"]
+
+WARM_UP_HELP = """Compile ahead what commands need, once per machine.
+
+bnmind compiles parts of itself to machine code when they are first used, and keeps the code on
+disk. A first command may wait for this some seconds, or a minute. This command does it now: it runs
+a small example of commands that compile much, and throws away what they print. Do it after an
+installation, before a class begins, or while an image of a container is built.
+
+The code is kept beside bnmind, or in the user's cache directory where bnmind cannot be written.
+NUMBA_CACHE_DIR names another directory. After an update of bnmind, NumPy or numba, do it again.
+
+\b
+Examples:
+  bnmind warm-up
+  NUMBA_CACHE_DIR=/srv/cache bnmind warm-up --json
+"""
+
+RUNS: Sequence[tuple[str, tuple[str, ...]]] = (
+    ("comparisons of strategies", ("compare", "entropy", "map", "knuth", "--games", "50")),
+    ("whole strategies", ("strategy", "neuwirth")),
+    ("optimal strategies", ("strategy", "optimal", "--pegs", "3", "--colors", "5")),
+    ("large networks", ("query", "models/relational_03_08_05.uai.gz")),
+)
+"""A small example of each kind of command, which compiles what the kind needs."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class WarmUpOptions:
+    """The options of the command."""
+
+    json_output: Json = False
+
+
+@with_options(WarmUpOptions)
+def warm_up(options: WarmUpOptions) -> None:
+    """Run the examples, and say where the machine code is."""
+    from bnmind._jit_cache import cached_code
+    from bnmind.cli.shared.work import working
+
+    folder, before = cached_code()
+    if folder is None:
+        raise BnmindError(
+            "no directory for machine code can be written; set NUMBA_CACHE_DIR to one that can"
+        )
+    began = time.monotonic()
+    runs = working("compiling, once per machine", _run_all)
+    seconds = time.monotonic() - began
+    _, after = cached_code()
+    size = sum(file.stat().st_size for file in after)
+    if options.json_output:
+        new = len(set(after) - set(before))
+        content = {"directory": str(folder), "files": len(after), "new": new, "bytes": size}
+        tell_json({**content, "seconds": round(seconds, 1), "runs": runs})
+        return
+    for run in runs:
+        if run["error"]:
+            say(f"note: the example of {run['about']} failed: {run['error']}")
+    new = len(set(after) - set(before))
+    told = f"{new} new files" if new else "nothing was left to compile"
+    tell(f"Ready after {seconds:.0f} s: {told}.")
+    tell(f"Machine code: {len(after)} files, {size / 2**20:.0f} MiB, in {folder}")
+
+
+def _run_all(report: Report) -> list[dict[str, object]]:
+    """Run all examples in an empty directory; return what came of each."""
+    from bnmind.datasets import example_path
+
+    done: list[dict[str, object]] = []
+    with tempfile.TemporaryDirectory() as place:
+        models = Path(place, "models")
+        models.mkdir()
+        for name in ("relational-mastermind/relational_03_08_05.uai.gz",):
+            file = example_path(name)
+            shutil.copy(file, models / file.name)
+        for number, (about, arguments) in enumerate(RUNS):
+            report(number, len(RUNS))
+            began = time.monotonic()
+            error = _error_of(arguments, place)
+            seconds = round(time.monotonic() - began, 1)
+            done.append({"about": about, "seconds": seconds, "error": error})
+    report(len(RUNS), len(RUNS))
+    return done
+
+
+def _error_of(arguments: Sequence[str], place: str) -> str:
+    """Run a command in a process of its own; return what is wrong, or nothing."""
+    ended = subprocess.run(
+        [sys.executable, "-m", "bnmind", *arguments],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        cwd=place,
+        check=False,
+    )
+    if ended.returncode == 0:
+        return ""
+    return (ended.stderr.strip().splitlines() or [f"exit code {ended.returncode}"])[-1]

@@ -1,0 +1,92 @@
+"""``bnmind warm-up`` runs its examples, says where the code is, and leaves nothing to compile."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from bnmind.cli import warm_up
+from bnmind.cli.app import app
+from tests.command_line import ROOT, assert_one_line_error, run
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return an empty directory for machine code."""
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr("numba.core.config.CACHE_DIR", str(tmp_path))
+    return tmp_path
+
+
+def _pretending(monkeypatch: pytest.MonkeyPatch, cache: Path, wrong: str = "") -> list[str]:
+    """Let examples write a file in place of compiling; return the list of the commands run."""
+    commands: list[str] = []
+
+    def pretend(arguments: Sequence[str], place: str) -> str:
+        assert list(Path(place, "models").iterdir())
+        commands.append(arguments[0])
+        (cache / f"bnmind.{arguments[0]}-1-2.bnk").write_bytes(b"x" * 2**20)
+        return wrong if arguments[0] == "query" else ""
+
+    monkeypatch.setattr(warm_up, "_error_of", pretend)
+    return commands
+
+
+def test_it_says_what_it_compiled_and_where(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    commands = _pretending(monkeypatch, cache)
+    told = run("warm-up").stdout
+    assert set(commands) == {arguments[0] for _, arguments in warm_up.RUNS}
+    assert f"{len(set(commands))} new files" in told
+    assert f"MiB, in {cache}" in told
+    assert "nothing was left to compile" in run("warm-up").stdout
+
+
+def test_json(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _pretending(monkeypatch, cache, wrong="error: no such file")
+    result = run("warm-up", "--json")
+    content = json.loads(result.stdout)
+    assert content["directory"] == str(cache)
+    assert content["new"] == content["files"]
+    assert [one["error"] for one in content["runs"] if one["error"]] == ["error: no such file"]
+    assert "note: the example of large networks failed: error:" in run("warm-up").stderr
+
+
+def test_without_a_place_for_code_it_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bnmind._jit_cache.cached_code", lambda: (None, ()))
+    result = run("warm-up")
+    assert_one_line_error(result)
+    assert "NUMBA_CACHE_DIR" in result.stderr
+
+
+def test_its_examples_are_commands() -> None:
+    known = {command.name for command in app.registered_commands}
+    assert {arguments[0] for _, arguments in warm_up.RUNS} <= known
+
+
+@pytest.mark.slow
+def test_nothing_is_compiled_afterwards(tmp_path: Path) -> None:
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(ROOT)}
+
+    def bnmind(*arguments: str) -> str:
+        return subprocess.run(
+            [sys.executable, "-m", "bnmind", *arguments],
+            check=True,
+            capture_output=True,
+            text=True,
+            cwd=ROOT,
+            env=environment,
+        ).stdout
+
+    content = json.loads(bnmind("warm-up", "--json"))
+    assert not [one["error"] for one in content["runs"] if one["error"]]
+    assert content["new"] == content["files"] > 30
+    before = sorted(tmp_path.rglob("*.bnk"))
+    bnmind("strategy", "irving")
+    bnmind("suggest", "--history", "1123 1b1w, 2345 0b2w", "--noise", "false:0.2")
+    assert sorted(tmp_path.rglob("*.bnk")) == before
