@@ -211,7 +211,7 @@ class Blueprint:
         return True
 
     def _left(self, n_asked: int, bank: ItemBank) -> int:
-        most = len(bank.items) if self.length is None else self.length
+        most = len(bank.items) if self.length is None else min(self.length, len(bank.items))
         return max(most - n_asked, 0)
 
     def _possible(
