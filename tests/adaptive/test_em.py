@@ -30,7 +30,7 @@ from bnmind.adaptive import (
 from bnmind.adaptive.learning.em.em import BankAscent, Parameters
 from bnmind.adaptive.learning.em.response_layout import Expected
 from bnmind.adaptive.learning.learn import LearningModel
-from bnmind.errors import ImpossibleEvidenceError
+from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError
 from bnmind.fitting.squarem import Place, climb, expected_steps, extrapolation
 from bnmind.information import Floats
 from tests.banks import banks
@@ -535,3 +535,11 @@ def test_priors_of_what_is_fixed_do_not_count(gate: type[ResponseModel]) -> None
     assert np.isfinite(found.record.objectives).all()
     assert found.record.converged
     assert found.record.objectives[-1] > found.record.objectives[0]
+
+
+@pytest.mark.parametrize("name", ["guess", "slip"])
+def test_bounds_of_probabilities_end_at_one(name: str) -> None:
+    assert Bounds(**{name: (0.5, 1.0)}) != Bounds()
+    for pair in ((0.0, 1.5), (-0.1, 0.5), (0.6, 0.5)):
+        with pytest.raises(InvalidArgumentError, match=f"for the {name}, got"):
+            Bounds(**{name: pair})

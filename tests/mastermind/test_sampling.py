@@ -20,6 +20,7 @@ from bnmind.mastermind.sampling.consistent_codes import (
 from bnmind.mastermind.sampling.island_estimates import (
     effective_islands,
     island_shares,
+    jackknife_error,
     joint_error,
     joint_estimate,
     log_mean,
@@ -156,3 +157,11 @@ def test_islands_are_combined_as_ratios_of_sums() -> None:
     assert joint_error(estimates, shares) == pytest.approx([math.sqrt(0.0225)])
     assert effective_islands(constants) == pytest.approx(1.6)
     assert effective_islands(np.array([-math.inf, -math.inf])) == 0
+
+
+@pytest.mark.parametrize("n", [2, 3, 7])
+def test_the_error_of_a_mean_by_the_jackknife_is_the_usual_one(n: int) -> None:
+    islands = np.random.default_rng(8).normal(size=n)
+    left_out = (islands.sum() - islands) / (n - 1)
+    assert jackknife_error(left_out) == pytest.approx(islands.std(ddof=1) / np.sqrt(n), rel=1e-12)
+    assert np.isnan(jackknife_error(np.ones(1)))

@@ -28,7 +28,14 @@ from bnmind.pgm import (
     noisy_or,
 )
 from bnmind.pgm.stepwise import Positions
-from bnmind.rank_one import Chebyshev, RankOne, RootsOfMinusOne, RootsOfUnity, rank_one_form
+from bnmind.rank_one import (
+    Chebyshev,
+    RankOne,
+    RootsOfMinusOne,
+    RootsOfUnity,
+    Terms,
+    rank_one_form,
+)
 from tests.modes import examples
 from tests.networks import functional_cpds, noisy_cpds, variable_tuples
 
@@ -198,3 +205,13 @@ def test_roots_are_conjugate_to_the_last_bit(m: int) -> None:
         assert set(roots.tolist()) == set(roots.conj().tolist())
         pairs = math.ceil(m / 2) if power == -1 else m // 2 + 1
         assert (np.imag(roots) >= 0).sum() == pairs
+
+
+def test_terms_that_are_zero_anywhere_are_left_out() -> None:
+    child = np.array([[1.0, 0.0, 2.0, 3.0]])
+    argument = np.array([[1.0, 1.0, 0.0, 5.0], [1.0, 1.0, 0.0, 0.0]])
+    kept = Terms(child, (argument,)).without_zeros()
+    assert kept.child.tolist() == [[1.0, 3.0]]
+    assert kept.arguments[0].tolist() == [[1.0, 5.0], [1.0, 0.0]]
+    nothing = Terms(0 * child, (argument,)).without_zeros()
+    assert nothing.child.tolist() == [[0.0]]

@@ -100,3 +100,14 @@ def test_partial_results_have_names_of_their_own() -> None:
     assert names == [["Y_of_1", "Y_of'_1"], ["Y_of'_1", "a", "Y_of'_2"], ["Y_of'_2", "b"]]
     with pytest.raises(InvalidArgumentError, match="Y_of_1"):
         observed_chain(cpd, {"Y": 1}, name="Y_of")
+
+
+@pytest.mark.parametrize("state", [-1, 3])
+def test_only_states_that_exist_are_observed(state: int) -> None:
+    cpd = FunctionalCPD(Variable.of_integers("Y", range(3)), PARENTS, Maximum())
+    with pytest.raises(InvalidArgumentError, match=f"a state of Y from 0 to 2, got {state}"):
+        observed_chain(cpd, {"Y": state})
+    with pytest.raises(InvalidArgumentError, match=f"got {state}"):
+        observed_chain(cpd, {"Y": 1, PARENTS[0].name: state})
+    with pytest.raises(InvalidArgumentError, match="lacks the state of Y"):
+        observed_chain(cpd, {})

@@ -25,6 +25,7 @@ from bnmind.mastermind import Board
 from bnmind.mastermind.priors import (
     PRIORS,
     ClosedFormPrior,
+    CodeList,
     ColorPool,
     listed_distribution,
     parse_prior,
@@ -242,3 +243,17 @@ def test_priors_of_one_text_are_equal(text: str) -> None:
     assert one == other
     assert hash(one) == hash(other)
     assert one != parse_prior(Board(3, 3), "alternating")
+
+
+def test_a_pool_has_a_probability_for_each_number_of_colors() -> None:
+    board = Board(3, 3)
+    assert ColorPool(board, (0.2, 0.3, 0.5)).sizes == (0.2, 0.3, 0.5)
+    for sizes in ((0.5, 0.5), (0.2, 0.2, 0.2), (0.2, 0.3, 0.5 + 1e-6), (-0.5, 1.0, 0.5)):
+        with pytest.raises(InvalidPriorError, match="3 probabilities that sum to 1"):
+            ColorPool(board, sizes)
+
+
+def test_a_list_of_codes_names_the_first_code_that_is_none() -> None:
+    codes = np.array([[1, 2, 3], [3, 3, 4], [0, 1, 1]], dtype=np.uint8)
+    with pytest.raises(InvalidPriorError, match=r"got \[3, 3, 4\]"):
+        CodeList(Board(3, 3), codes, np.full(3, 1 / 3))
