@@ -39,11 +39,19 @@ Examples:
   NUMBA_CACHE_DIR=/srv/cache bnmind warm-up --json
 """
 
+_LARGE = "relational_03_08_03.uai"
+
 RUNS: Sequence[tuple[str, tuple[str, ...]]] = (
     ("comparisons of strategies", ("compare", "entropy", "map", "knuth", "--games", "50")),
     ("whole strategies", ("strategy", "neuwirth")),
     ("optimal strategies", ("strategy", "optimal", "--pegs", "3", "--colors", "5")),
-    ("large networks", ("query", "models/relational_03_08_05.uai.gz")),
+    (
+        "large networks",
+        (
+            *("query", f"models/{_LARGE}.gz", "--evidence-file", f"models/{_LARGE}.evid.gz"),
+            *("--task", "MAR", "--out", "answers.MAR"),
+        ),
+    ),
 )
 """A small example of each kind of command, which compiles what the kind needs."""
 
@@ -93,8 +101,8 @@ def _run_all(report: Report) -> list[dict[str, object]]:
     with tempfile.TemporaryDirectory() as place:
         models = Path(place, "models")
         models.mkdir()
-        for name in ("relational-mastermind/relational_03_08_05.uai.gz",):
-            file = example_path(name)
+        for name in (f"{_LARGE}.gz", f"{_LARGE}.evid.gz"):
+            file = example_path(f"relational-mastermind/{name}")
             shutil.copy(file, models / file.name)
         for number, (about, arguments) in enumerate(RUNS):
             report(number, len(RUNS))
