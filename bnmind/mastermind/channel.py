@@ -129,6 +129,13 @@ class Channel(Value):
         name
             The name of the channel.
 
+        Raises
+        ------
+        InvalidChannelError
+            If a table has another shape.
+        InvalidProbabilityError
+            If a row is no distribution.
+
         Notes
         -----
         All (n + 1)² pairs of numbers may be reported, including pairs that are no true replies.
@@ -207,6 +214,12 @@ class Channel(Value):
             is added to every count; ½ by default (Jeffreys).
         name
             The name of the channel.
+
+        Raises
+        ------
+        InvalidChannelError
+            If a count or the prior is negative or infinite, a true reply is none of the board, or
+            a true reply has no count and the prior is 0.
 
         Notes
         -----
@@ -337,6 +350,11 @@ class Channel(Value):
         """Return the outcome for a uniform random number in [0, 1), by the inverse CDF.
 
         Use the same numbers in two games to compare strategies with common random numbers.
+
+        Raises
+        ------
+        InvalidReplyError
+            If the index is none of a true reply.
         """
         if not 0 <= true_reply_index < len(self.matrix):
             raise InvalidReplyError(
