@@ -144,3 +144,10 @@ def test_all_faults_are_told_at_once() -> None:
                 Player(Knuth(), None, parse_prior(BOARD, "only-once")),
             ),
         )
+
+
+def test_the_channel_that_reports_is_made_once() -> None:
+    """On a large board it takes a second, and each strategy asks for it."""
+    setting = GameSetting(channel=Channel.exact(Board(2, 2)), players=(Player(Knuth()),))
+    assert setting.reporting is setting.reporting
+    assert setting.reporting.ends

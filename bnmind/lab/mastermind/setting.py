@@ -151,7 +151,7 @@ class GameSetting(Value):
             f" {ending_text(self.ending)}, at most {self.ending.limit} guesses"
         )
 
-    @property
+    @cached_property
     def reporting(self) -> Channel:
         """The channel that reports the replies, ending the game at the winning guess if it does."""
         return self.channel.revealed() if self.ending.reveals else self.channel
