@@ -79,7 +79,7 @@ def check_stopper(
         for bank in fits:
             for seed in range(3 if thorough else 1):
                 _check_steps(promises, one, bank, seed)
-            _check_courses(promises, one, bank, 20 if thorough else 6)
+            _check_courses(promises, one, bank, 20 if thorough else 4)
         if banks is None and all(_fits(one, bank) for bank in turned_banks()):
             _check_order_of_skills(promises, one)
 
@@ -140,7 +140,7 @@ def _check_steps(promises: Promises, stopper: Stopper, bank: ItemBank, seed: int
 
 def _check_order_of_skills(promises: Promises, stopper: Stopper) -> None:
     """Check that tests of a bank with its skills in another order end at the same point."""
-    answers = answers_to(turned_banks()[0], 8, seed=3)
+    answers = answers_to(turned_banks()[0], 5, seed=3)
     courses = [live_tests(bank, FixedOrder(), stopper, answers) for bank in turned_banks()]
     for row, one, other in zip(answers.tolist(), *courses, strict=True):
         promises.keep(
