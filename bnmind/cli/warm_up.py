@@ -43,7 +43,8 @@ _LARGE = "relational_03_08_03.uai"
 
 RUNS: Sequence[tuple[str, tuple[str, ...]]] = (
     ("comparisons of strategies", ("compare", "entropy", "map", "knuth", "--games", "50")),
-    ("whole strategies", ("strategy", "neuwirth")),
+    # Scores of guesses are compiled one by one.
+    *((f"the strategy {name}", ("strategy", name)) for name in ("neuwirth", "irving", "kooi")),
     ("optimal strategies", ("strategy", "optimal", "--pegs", "3", "--colors", "5")),
     (
         "large networks",
