@@ -137,11 +137,9 @@ def cached_code() -> tuple[Path | None, tuple[Path, ...]]:
     The directory is None if none can be written. It has files of other programs, too, if it is
     ``NUMBA_CACHE_DIR`` or the user's cache directory; those are not returned.
     """
-    from bnmind._jit import njit
-
     package = Path(__file__).parent
     chosen = os.environ.get("NUMBA_CACHE_DIR")
-    path = KernelCache(cast(KernelSource, njit(_versions))).cache_path  # any function of bnmind
+    path = KernelCache(KernelSource(_versions)).cache_path  # any function of bnmind
     if path is None:
         return None, ()
     inside = Path(path).is_relative_to(package)
