@@ -126,7 +126,7 @@ def _checked(wheel: Path) -> int:
         name
         for name in shipped
         if not name.startswith("bnmind/")
-        or "test" in PurePosixPath(name).parts[1]
+        or "tests" in PurePosixPath(name).parts
         or PurePosixPath(name).suffix not in SUFFIXES
         or not ({name, name.removeprefix("bnmind/datasets/")} & _known(names))
     ]
