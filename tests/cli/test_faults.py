@@ -33,13 +33,12 @@ from tests.cli.test_matrix import (
     ASIA,
     BANK,
     COMMANDS,
-    ROOT,
     SMALL,
     assert_in_order,
     case_of,
     prepared,
 )
-from tests.command_line import run
+from tests.command_line import ROOT, run
 from tests.command_server import CommandServer, Ended
 
 WRITE = sorted(
