@@ -217,6 +217,25 @@ def test_profiles_are_read_by_name_number_and_position(tmp_path: Path) -> None:
             read_profiles(file, BANK, ["x", "y"])
 
 
+@pytest.mark.parametrize("name", ['""', "Unnamed: 0", "...1", "rownames", "student", "Examinee"])
+def test_row_names_of_other_programs_match_the_examinees(tmp_path: Path, name: str) -> None:
+    file = tmp_path / "truth.csv"
+    file.write_text(f'{name},"skill_1","skill_2"\n"3",1,1\n"2",1,0\n"1",0,0\n')
+    named = read_profiles(file, BANK, ["1", "2", "3"])
+    assert (named.levels.tolist(), named.notes) == ([[0, 0], [1, 0], [1, 1]], ())
+    other = read_profiles(file, BANK, ["ann", "bob", "eve"])
+    assert other.levels.tolist() == [[1, 1], [1, 0], [0, 0]]
+    assert "names other examinees" in other.notes[-1]
+
+
+def test_a_frame_of_known_profiles_is_compared_by_name() -> None:
+    names = ["a", "b", "c"]
+    found = classify(BANK, pd.DataFrame(np.eye(3, len(BANK.items)), names, BANK.item_names))
+    levels = pd.DataFrame(found.profiles, names, BANK.skills)
+    reversed_rows = levels.iloc[::-1].rename_axis("id").reset_index()
+    assert found.agreement_with(reversed_rows).pattern_accuracy == 1.0
+
+
 def test_rows_with_one_name_are_refused(tmp_path: Path) -> None:
     file = tmp_path / "truth.csv"
     file.write_text("id,skill_1,skill_2\nann,0,0\nbob,1,0\nann,1,1\nbob,1,1\nbob,1,1\neve,0,0\n")

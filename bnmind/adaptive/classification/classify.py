@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,7 +25,7 @@ from bnmind.adaptive.beliefs.profile_space import n_profiles
 from bnmind.adaptive.beliefs.response_errors import updated_batch_anyway
 from bnmind.adaptive.beliefs.start import TABLE_PROFILES, beliefs_given, start_beliefs
 from bnmind.adaptive.beliefs.table_batch import TableBatch
-from bnmind.adaptive.classification.known_profiles import Agreement, agreement
+from bnmind.adaptive.classification.known_profiles import Agreement, agreement, read_profiles
 from bnmind.adaptive.classification.likelihood_fit import standardized_fit
 from bnmind.adaptive.classification.reliability import Reliability, ReliabilitySums
 from bnmind.adaptive.items.bank import ItemBank
@@ -130,14 +130,18 @@ class Classification(CheckedValue):
         return person_fit(_given(self.bank, self.responses.codes[rows].astype(np.int16)).alone(0))
 
     @checked
-    def agreement_with(self, levels: ArrayLike) -> Agreement:
+    def agreement_with(self, levels: ArrayLike | pandas.DataFrame) -> Agreement:
         """Return how often the classifications are the known profiles.
 
         Parameters
         ----------
         levels
-            ``(examinees, skills)``, the positions of the known levels, −1 where unknown.
+            ``(examinees, skills)``, the positions of the known levels, −1 where unknown; or a
+            data frame, which is read as by `read_profiles`.
         """
+        if hasattr(levels, "columns"):
+            frame = cast("pandas.DataFrame", levels)
+            levels = read_profiles(frame, self.bank, self.responses.examinees).levels
         known = whole_array(levels, "levels")
         check_shape(known, "levels", self.profiles.shape)
         sizes = np.array([self.bank.variable(skill).n_states for skill in self.bank.skills])

@@ -26,6 +26,7 @@ from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.name_match import names_shown
 from bnmind.adaptive.items.priors import level_of
 from bnmind.adaptive.items.tables.text_table import TextTable, frame_table, read_table
+from bnmind.adaptive.responses.columns import is_examinee_name, is_row_names
 from bnmind.errors import InvalidArgumentError, ResponseTableError
 
 if TYPE_CHECKING:
@@ -117,9 +118,10 @@ def read_profiles(
     ----------
     path
         The file or the data frame: a column for each skill with the names or positions of
-        levels, empty or NA where a level is not known. A column ``examinee`` or ``id`` names the
-        examinees; other columns are ignored. If no column has the name of a skill, and there are
-        as many columns as skills, they are matched by position.
+        levels, empty or NA where a level is not known. A column such as ``examinee`` or ``id``,
+        or a first column of row names as R writes it, names the examinees; other columns are
+        ignored. If no column has the name of a skill, and there are as many columns as skills,
+        they are matched by position.
     bank
         The bank that names the skills and their levels.
     examinees
@@ -164,6 +166,11 @@ def read_profiles(
             "the file of profiles names other examinees than the responses, so its rows are matched"
             " with them by position"
         )
+    if by_position and ids is None and not all(name.isdecimal() for name in examinees):
+        notes.append(
+            "the file of profiles has no names of examinees, so its rows are matched with the"
+            " responses by position"
+        )
     return KnownProfiles(levels, tuple(notes))
 
 
@@ -181,7 +188,11 @@ def _table(source: Any) -> TextTable:
 def _columns(table: TextTable, skills: Sequence[str]) -> tuple[dict[str, int], int | None]:
     """Return the column of each skill that has one, and that with the names of examinees."""
     header = table.header or ("",) * table.n_columns
-    ids = [place for place, name in enumerate(header) if name.lower() in _ID_COLUMNS][:1]
+    ids = [place for place, name in enumerate(header) if name.lower() in _ID_COLUMNS]
+    ids += [place for place, name in enumerate(header) if is_examinee_name(name)]
+    if table.header and is_row_names(header[0]) and len(header) > len(skills):
+        ids.append(0)
+    ids = [place for place in ids if header[place] not in skills][:1]
     found = {skill: header.index(skill) for skill in skills if skill in header}
     rest = [place for place in range(len(header)) if place not in ids]
     if not found and len(rest) == len(skills):

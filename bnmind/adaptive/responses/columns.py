@@ -17,7 +17,7 @@ from bnmind.adaptive.items.tables.text_table import TextTable, number_of
 from bnmind.adaptive.responses.cells import WRONG, CellCodes
 from bnmind.errors import UnknownNameError
 
-__all__ = ["ColumnOptions", "ColumnRoles", "is_examinee_name", "roles_of"]
+__all__ = ["ColumnOptions", "ColumnRoles", "is_examinee_name", "is_row_names", "roles_of"]
 
 _EXAMINEES = re.compile(
     r"(examinee|person|persons|student|subject|subj|respondent|participant|case|user|candidate"
@@ -65,6 +65,11 @@ class ColumnRoles:
     examinee: int | None
     group: int | None
     notes: tuple[str, ...]
+
+
+def is_row_names(name: str) -> bool:
+    """Return whether a first column of this name has the names of the rows, as R writes them."""
+    return _OF_ROWS.fullmatch(name.strip()) is not None
 
 
 def is_examinee_name(name: str) -> bool:
