@@ -35,9 +35,15 @@ EXCEPTIONS = {
     ("bnmind.lab.reproductions.page", "open"),
     ("bnmind.web.testing.offered", "mkdtemp"),
     ("bnmind.web.testing.offered", "rmtree"),
+    ("bnmind.cli.warm_up", "TemporaryDirectory"),
+    ("bnmind.cli.warm_up", "copy"),
+    ("bnmind.testing.formats", "TemporaryDirectory"),
+    ("bnmind.testing.formats", "write_text"),
+    ("bnmind.testing.response_models", "TemporaryDirectory"),
 }
-"""Where a figure is saved into memory or opened there; and the folder of the database of the
-demonstration, which goes with the server."""
+"""Where a figure is saved into memory or opened there; the folder of the database of the
+demonstration, which goes with the server; and the temporary folders of examples and of contract
+tests."""
 
 ANYWHERE = {
     *("write_text", "write_bytes", "touch", "symlink_to", "hardlink_to", "NamedTemporaryFile"),
