@@ -33,6 +33,10 @@ __all__ = ["expectation_maximization", "fit"]
 _NONE = 1e-9
 """Expected counts below this count as none."""
 
+_FEW = 0.5
+"""Expected counts below half a case hardly say anything about a distribution. Only EM has such
+counts: those of complete cases are whole numbers."""
+
 
 @checked
 def fit(
@@ -242,20 +246,38 @@ def _warnings(em: EM, counts: Floats, record: LearningRecord) -> list[str]:
                 f"{name} is never observed: its states may be exchanged without a change of the"
                 " likelihood, unless fixed tables tell them apart"
             )
-        if not layout.free[family] or any(block.family == family for block in layout.noisy):
-            continue
-        start = int(layout.offsets[family])
-        table = layout.table(counts, family).reshape(cpd.variable.n_states, -1)
-        unseen = table.sum(axis=0) < _NONE
-        if unseen.any():
-            pseudo = layout.pseudo_counts[start : start + table.size].reshape(table.shape)
-            uniform = (pseudo.sum(axis=0) == 0)[unseen].any()
-            found.append(
-                f"{name}: {int(unseen.sum()):,} of {len(unseen):,} configurations of the parents"
-                " have no cases; their distributions are"
-                f" {'uniform' if uniform else 'those of the prior'}"
-                if cpd.parents
-                else f"{name} has no cases; its distribution is"
-                f" {'uniform' if uniform else 'that of the prior'}"
-            )
+        if layout.free[family] and all(block.family != family for block in layout.noisy):
+            found += _warnings_of_table(layout, counts, family)
+    return found
+
+
+def _warnings_of_table(layout: Layout, counts: Floats, family: int) -> list[str]:
+    """Return the warnings about configurations of the parents with no or hardly any cases."""
+    cpd = layout.network.cpds[family]
+    name, start = cpd.variable.name, int(layout.offsets[family])
+    table = layout.table(counts, family).reshape(cpd.variable.n_states, -1)
+    cases = table.sum(axis=0)
+    pseudo = layout.pseudo_counts[start : start + table.size].reshape(table.shape).sum(axis=0)
+    found = []
+    unseen = cases < _NONE
+    if unseen.any():
+        uniform = (pseudo == 0)[unseen].any()
+        found.append(
+            f"{name}: {int(unseen.sum()):,} of {len(unseen):,} configurations of the parents"
+            " have no cases; their distributions are"
+            f" {'uniform' if uniform else 'those of the prior'}"
+            if cpd.parents
+            else f"{name} has no cases; its distribution is"
+            f" {'uniform' if uniform else 'that of the prior'}"
+        )
+    few = int(((cases >= _NONE) & (cases < _FEW) & (pseudo == 0)).sum())
+    if few:
+        found.append(
+            f"{name}: {few:,} of {len(cases):,} configurations of the parents"
+            f" {'has' if few == 1 else 'have'} an expected count below {_FEW:g} of a case; their"
+            " distributions may be 0 and 1 by chance; a prior such as BDeu(1) avoids this"
+            if cpd.parents
+            else f"{name} has an expected count below {_FEW:g} of a case; a prior such as BDeu(1)"
+            " avoids a distribution of 0 and 1 by chance"
+        )
     return found

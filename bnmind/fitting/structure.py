@@ -22,6 +22,9 @@ from bnmind.pgm.variable import Variable, label_text, name_text
 
 __all__ = ["column_states", "network_of_structure", "state_number"]
 
+_MOST_FRACTIONS = 20
+"""More different fractions in a column are hardly states, if most cells have their own value."""
+
 
 @checked
 def network_of_structure(
@@ -141,7 +144,37 @@ def _variable(name: str, columns: Mapping[str, Any], hidden: Mapping[str, Any]) 
             f" as hidden={{{name!r}: 2}}"
         )
         raise InvalidModelError([problem])
-    return Variable(name, tuple(column_states(columns[name])))
+    states = column_states(columns[name])
+    if not states:
+        raise InvalidModelError(
+            [
+                f"the column {name} has no observed cell; give the states as categories, such as"
+                " pandas.Categorical(column, ['no', 'yes'])"
+            ]
+        )
+    if fault := _fault_of_measurements(name, states, columns[name]):
+        raise InvalidModelError([fault])
+    return Variable(name, tuple(states))
+
+
+def _fault_of_measurements(name: str, states: Sequence[Any], column: Any) -> str:
+    """Return the fault of a column that holds measurements, not states; empty if there is none.
+
+    Such a column has fractions, and more than `_MOST_FRACTIONS` different values, which are more
+    than half of its observed cells.
+    """
+    if hasattr(column, "cat") or len(states) <= _MOST_FRACTIONS:
+        return ""
+    if not any(isinstance(state, float) and not state.is_integer() for state in states):
+        return ""
+    observed = int(column.notna().sum())
+    if 2 * len(states) <= observed:
+        return ""
+    return (
+        f"the column {name} has {len(states):,} different values in {observed:,} cases; put them"
+        f" into classes first, such as pandas.cut(cases[{name!r}], 3, labels=['low', 'middle', 'high']), or"
+        " make the column categorical if they are states"
+    )
 
 
 def state_number(states: Any) -> int | None:

@@ -14,7 +14,14 @@ from bnmind._messages import listed
 from bnmind._values import CheckedValue, ReadOnlyDict
 from bnmind.errors import InvalidArgumentError, InvalidModelError
 from bnmind.information import Floats
-from bnmind.junction.inference.evidence import Findings, likelihood
+from bnmind.junction.inference.evidence import (
+    Evidence,
+    Findings,
+    by_name,
+    is_missing,
+    is_state,
+    likelihood,
+)
 from bnmind.junction.inference.posterior import Posterior
 from bnmind.pgm.factor import Factor, Values, frozen_array, numbers_of
 from bnmind.pgm.network import FactorModel, Network
@@ -71,12 +78,8 @@ class NetworkView(CheckedValue):
     def text(self, *, width: int = 80) -> str:
         """Return a table with a line for each variable: its name, states and parents."""
         rows = [
-            (
-                cpd.variable.name,
-                " ".join(cpd.variable.states),
-                " ".join(v.name for v in cpd.parents),
-            )
-            for cpd in self.network.cpds
+            (v.name, " ".join(v.states), " ".join(self.network.parents(v.name)))
+            for v in self.network.variables
         ]
         return network_table(rows, width=width)
 
@@ -128,14 +131,15 @@ class BeliefView(CheckedValue):
                 marginals[name] = frozen_array(np.clip(np.real(distribution), 0.0, 1.0)).real
         evidence: dict[str, Any] = {}
         for name, finding in self.evidence.items():
-            weights = likelihood(variables[name], finding)
-            if not isinstance(finding, str):
-                evidence[name] = frozen_array(weights)
+            if is_missing(finding):
                 continue
-            evidence[name] = finding
+            weights = evidence[name] = frozen_array(likelihood(variables[name], finding))
+            if not is_state(finding):
+                continue
+            evidence[name] = finding = variables[name].states[int(weights.argmax())]
             known = marginals.get(name)
             if known is None:
-                marginals[name] = frozen_array(weights).real
+                marginals[name] = weights.real
             elif known.shape == weights.shape and np.abs(known - weights).max() > TOLERANCE:
                 problems.append(f"expected a distribution of {name} that is certain of {finding!r}")
         if problems:
@@ -258,7 +262,7 @@ class SideBySide(CheckedValue):
 
 @checked
 def belief_view(
-    network: Network | FactorModel, marginals: Marginals, *, evidence: Findings | None = None
+    network: Network | FactorModel, marginals: Marginals, *, evidence: Evidence | None = None
 ) -> BeliefView:
     """Return a view of the distribution of each variable.
 
@@ -271,8 +275,8 @@ def belief_view(
         array, or the probability of each state by name, as in ``session.posterior`` of a test.
         For joint targets, the view shows the marginal of each variable.
     evidence
-        The evidence of the belief: the state of each observed variable or, for uncertain
-        evidence, a likelihood of its states.
+        The evidence of the belief, as for a query: the state of each observed variable or, for
+        uncertain evidence, a likelihood of its states. None and NaN are no observation.
 
     Raises
     ------
@@ -298,10 +302,8 @@ def belief_view(
         for target in sorted(marginals.targets, key=lambda target: len(target.scope)):
             for name in target.names:
                 distributions.setdefault(name, target.sum_to((name,)).values)
-        missing = set(distributions) - {v.name for v in network.variables}
-        distributions = {
-            name: values for name, values in distributions.items() if name not in missing
-        }
+        known = {v.name for v in network.variables}
+        distributions = {name: values for name, values in distributions.items() if name in known}
     else:
         for name, values in marginals.items():
             if isinstance(values, Factor):
@@ -310,7 +312,7 @@ def belief_view(
                 distributions[name] = likelihood(network.variable(name), values)
             else:
                 distributions[name] = _numbers(name, values)
-    return BeliefView(network, distributions, dict(evidence or {}))
+    return BeliefView(network, distributions, by_name(evidence, "the evidence"))
 
 
 @checked
@@ -418,8 +420,8 @@ def _draw(
     most_states: int,
     names: Iterable[str] | None,
 ) -> str:
-    every = [v.name for v in network.variables]
-    drawn = set(every) if names is None else {network.variable(name).name for name in names}
+    every = {v.name for v in network.variables}
+    drawn = every if names is None else {network.variable(name).name for name in names}
     if not drawn:
         raise InvalidArgumentError("expected at least one variable to draw, got none", names)
     shown = [_with_hidden(network, card, drawn) for card in cards if card.variable.name in drawn]
@@ -431,20 +433,18 @@ def _draw(
         if parent in place
     ]
     of = "" if len(place) == len(every) else f"{len(place):,} of the "
-    caption = f"Bayesian network of {of}{len(every):,} variables"
-    if shown[0].distributions:
-        caption += ", with the probability of each state"
+    states = ", with the probability of each state" if shown[0].distributions else ""
+    caption = f"Bayesian network of {of}{len(every):,} variables{states}"
     if titles:
         caption += f": {titles[0]} (upper bars) and {titles[1]} (lower bars)"
     evidence = sum(card.is_evidence for card in shown)
-    if evidence:
-        caption += f", given evidence on {evidence:,}"
+    caption += f", given evidence on {evidence:,}" if evidence else ""
     return draw(shown, arcs, titles=titles, caption=caption, most_states=max(most_states, 2))
 
 
 def _with_hidden(network: Network, card: Card, drawn: set[str]) -> Card:
     """Return a card that says which parents and children are not drawn."""
     name = card.variable.name
-    near = (network.parents(name), network.children(name))
-    hidden = [tuple(v for v in names if v not in drawn) for names in near]
+    parents, children = network.parents(name), network.children(name)
+    hidden = [tuple(v for v in names if v not in drawn) for names in (parents, children)]
     return replace(card, hidden=(hidden[0], hidden[1]))

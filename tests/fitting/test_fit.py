@@ -513,6 +513,34 @@ def test_progress_counts_steps() -> None:
     assert all(done <= total for done, total in told)
 
 
+def test_a_configuration_with_hardly_any_expected_cases_is_told() -> None:
+    network = Network(
+        (
+            TabularCPD(RAIN, (), np.array([0.99, 0.01])),
+            TabularCPD(WET, (RAIN,), np.array([[0.5, 0.1], [0.5, 0.9]])),
+        )
+    )
+    cases = {"rain": ["no"] * 20 + [None], "wet": ["no", "yes"] * 10 + ["yes"]}
+    once = FitOptions(max_iterations=1)
+    told = [w for w in fit(network, cases, options=once).warnings if "below 0.5" in w]
+    assert len(told) == 1
+    assert told[0].startswith("wet: 1 of 2 configurations of the parents has an expected count")
+    with_prior = fit(network, cases, options=once, prior=Laplace(1)).warnings
+    assert not any("below 0.5" in warning for warning in with_prior)
+
+
+def test_columns_of_measurements_and_empty_columns_are_refused() -> None:
+    """A value of its own for each case is no state; whole numbers and few fractions may be."""
+    number = np.arange(60)
+    y = ["a", "b"] * 30
+    with pytest.raises(InvalidModelError, match=r"x has 60 different values in 60 .*pandas\.cut"):
+        fit([("x", "y")], {"x": number / 7, "y": y})
+    with pytest.raises(InvalidModelError, match="the column x has no observed cell"):
+        fit([("x", "y")], {"x": [None] * 60, "y": y})
+    for states in (number, number % 7 / 2, pd.Categorical(number / 7)):
+        fit([("x", "y")], {"x": states, "y": y})
+
+
 @pytest.mark.slow
 def test_the_likelihood_is_that_of_pyagrum() -> None:
     """Both climb from the same tables to the same maximum."""

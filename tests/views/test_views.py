@@ -313,6 +313,19 @@ def test_a_posterior_with_joint_targets_is_shown_variable_by_variable() -> None:
     assert belief_view(network, factors).svg() == view.svg()
 
 
+@pytest.mark.parametrize("seen", [True, 1, 1.0, np.int64(1), "True"])
+def test_a_finding_is_read_as_a_query_reads_it(seen: object) -> None:
+    smoker, ill = Variable("Smoker", ("False", "True")), Variable("ill", ("no", "yes"))
+    network = Network((TabularCPD(smoker, (), [0.7, 0.3]), TabularCPD(ill, (), [0.9, 0.1])))
+    view = belief_view(network, {"ill": [0.9, 0.1]}, evidence={"Smoker": seen, "ill": None})
+    assert dict(view.evidence) == {"Smoker": "True"}
+    text = belief_view(network, {"ill": [0.9, 0.1]}, evidence={"Smoker": "True"}).text()
+    assert view.text() == text
+    assert "Smoker = True" in text
+    assert "≈" not in view.svg()
+    assert "≈" not in side_by_side(view, view).svg()
+
+
 def test_views_are_values() -> None:
     view = believed({"wet": "yes"})
     copy = pickle.loads(pickle.dumps(view))
