@@ -172,7 +172,7 @@ def _fault_of_measurements(name: str, states: Sequence[Any], column: Any) -> str
         return ""
     return (
         f"the column {name} has {len(states):,} different values in {observed:,} cases; put them"
-        f" into classes first, such as pandas.cut(cases[{name!r}], 3, labels=['low', 'middle', 'high']), or"
+        f" into classes first, such as pandas.cut(cases[{name!r}], 2, labels=['low', 'high']), or"
         " make the column categorical if they are states"
     )
 
