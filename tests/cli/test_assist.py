@@ -374,6 +374,14 @@ def test_codes_are_listed_when_they_are_few() -> None:
     assert "It cannot be the code, but its reply is the most informative." in shown
 
 
+def test_codes_that_are_only_probable_are_not_called_all_codes_left() -> None:
+    shown = _play("1234", "11", "1356", "30", "x", "q", options="--noise false:0.001").stdout
+    assert "1,294 codes possible" in shown
+    assert "Most probable: 1316, 1351, 1353, 1355, 1366, 1456 (" in shown
+    assert "The most probable codes:" in shown
+    assert "odes left" not in shown
+
+
 def test_a_doubtful_reply_is_never_what_it_should_be() -> None:
     history = "1234 0b2w, 2356 0b3w, 5642 0b2w, 6513 1b1w, 3525 1b1w"
     shown = _play("x", "q", options=f"--noise unknown --history {history.replace(' ', '_')}").stdout

@@ -56,7 +56,7 @@ def test_false_replies_by_default_and_none_if_exact() -> None:
     assert "noise false:0.2" in _play("q")
     maker = _maker("exact")
     shown = _play(*["1123"] * 8, "q", options="--seed 7 --noise exact")
-    assert "0 of 8 replies were false." in shown
+    assert "replies were false" not in shown
     assert maker.board.format(maker.secret) in shown
 
 

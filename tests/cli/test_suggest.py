@@ -162,6 +162,10 @@ def test_a_last_reply_that_wins_has_found_the_code() -> None:
     assert shown == "Board 4x6, noise exact.\nThe code is 1456, found in 1 guess.\n"
 
 
+def test_unknown_noise_names_the_command_that_learns_it() -> None:
+    assert_one_line_error(run("suggest", "--noise", "unknown"), "bnmind assist --noise unknown")
+
+
 def test_a_found_code_is_certain_under_noise_too() -> None:
     history = "1123 1b1w, 2345 0b2w, 1256 4b0w"
     advice = run_json("suggest", "--noise", "false:0.2", "--history", history)

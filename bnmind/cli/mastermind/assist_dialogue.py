@@ -347,7 +347,9 @@ def _show_win(table: AssistTable, state: AssistState) -> None:
     """Print the code that was found, which replies were false, and what each guess lost."""
     rows = state.rows
     table.console.print()
-    show_solution(table.console, table.board, rows.turns, rows.turns[-1].guess, won=True)
+    noisy = not channel_of(table.board, state.noise).is_exact
+    code = rows.turns[-1].guess
+    show_solution(table.console, table.board, rows.turns, code, won=True, noisy=noisy)
     first = started(table.board, state.noise, table.prior)
     turns = rows.trusted
     try:

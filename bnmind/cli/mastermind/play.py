@@ -43,7 +43,8 @@ DEFAULT_NOISE = "false:0.2"
 
 PLAY_HELP = f"""Guess a code that the computer hides.
 
-The computer distorts its replies by the noise, but it always reports a win truthfully. With
+The computer distorts its replies by the noise: one in five, unless --noise says otherwise
+(--noise exact: none). It always reports a win truthfully. With
 another --ending it does not: you name the code at the end, by = and the code. Instead of a guess,
 type ? for a hint, u to take a guess back, q to give up and see the code, or h for more.
 

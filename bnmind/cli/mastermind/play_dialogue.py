@@ -299,7 +299,8 @@ def _finish(table: PlayTable, state: PlayState, named: _Named | None) -> None:
     if named is not None:
         right = "right" if named.code == secret else "wrong"
         console.print(f"{board.format(named.code)} is {right}.")
-    show_solution(console, board, turns, secret, won=game.is_won)
+    noisy = not game.maker.channel.is_exact
+    show_solution(console, board, turns, secret, won=game.is_won, noisy=noisy)
     helped = [
         counted(game.undone, "guess taken back", "guesses taken back") if game.undone else "",
         counted(game.hints, "hint") if game.hints else "",

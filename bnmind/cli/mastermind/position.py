@@ -113,7 +113,10 @@ def _explain(
     belief, rows = position.belief, position.rows
     console.print(words.knowledge(advice))
     if few:
-        console.print("The codes left:" if few[0][1] < 1 else "It is this one:")
+        left = (
+            "The codes left:" if len(few) == advice.possible_codes else "The most probable codes:"
+        )
+        console.print(left if few[0][1] < 1 else "It is this one:")
         show_codes(console, few)
     if advice.contradictions:
         wrong = words.counted(advice.contradictions, "reply is", "replies are")
@@ -171,6 +174,7 @@ def show_solution(
     code: Sequence[int],
     *,
     won: bool,
+    noisy: bool,
 ) -> None:
     """Print the rows of a game that is over, which replies were false, and the code.
 
@@ -186,6 +190,8 @@ def show_solution(
         The secret code.
     won
         Whether the last guess found it.
+    noisy
+        Whether replies could be false; otherwise false ones are counted only if there are any.
     """
     from bnmind.cli.shared.show import counted
     from bnmind.mastermind import reply
@@ -212,7 +218,7 @@ def show_solution(
     else:
         console.print(f"The code was {board.format(code)}.", style="bold")
     replies = len(turns) - won
-    if replies:
+    if replies and (noisy or any(false)):
         were = "was" if 1 in (sum(false), replies) else "were"
         console.print(f"{sum(false)} of {counted(replies, 'reply', 'replies')} {were} false.")
 

@@ -7,13 +7,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bnmind.cli.shared.members import Described, command_with_members
-from bnmind.errors import InvalidArgumentError
+from bnmind.errors import InvalidArgumentError, InvalidChannelError
 
 if TYPE_CHECKING:
-    from bnmind.mastermind import Board, Prior
+    from bnmind.mastermind import Board, Channel, Prior
     from bnmind.strategies import Situation
 
-__all__ = ["UNIFORM", "GameCommand", "PriorCommand", "prior_of", "situation_of"]
+__all__ = [
+    "UNIFORM",
+    "GameCommand",
+    "PriorCommand",
+    "channel_of_known_noise",
+    "prior_of",
+    "situation_of",
+]
 
 UNIFORM = "uniform"
 """The name of the prior that needs no list of probabilities."""
@@ -60,6 +67,26 @@ PriorCommand = command_with_members(Priors=lambda: _lines(_PRIORS))
 
 GameCommand = command_with_members(Priors=lambda: _lines(_PRIORS), Endings=lambda: _lines(_ENDINGS))
 """A command whose help lists the priors and the endings."""
+
+
+def channel_of_known_noise(board: Board, text: str) -> Channel:
+    """Return the channel of a noise; for unknown noise, name the command that learns it.
+
+    Raises
+    ------
+    InvalidChannelError
+        If the text is no noise, or ``unknown``.
+    """
+    from bnmind.mastermind import parse_noise
+
+    try:
+        return parse_noise(board, text)
+    except InvalidChannelError as fault:
+        if text.strip() != "unknown":
+            raise
+        raise InvalidChannelError(
+            f"{fault}; `bnmind assist --noise unknown` learns the noise from the replies", text
+        ) from fault
 
 
 def prior_of(board: Board, text: str) -> Prior | None:

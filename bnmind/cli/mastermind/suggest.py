@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from bnmind.cli.mastermind.setting import UNIFORM, prior_of, situation_of
+from bnmind.cli.mastermind.setting import UNIFORM, channel_of_known_noise, prior_of, situation_of
 from bnmind.cli.shared.command import with_options
 from bnmind.cli.shared.options import (
     DEFAULT_COLORS,
@@ -80,11 +80,11 @@ def suggest(options: SuggestOptions) -> None:
         found,
         start,
     )
-    from bnmind.mastermind import Board, parse_history, parse_noise
+    from bnmind.mastermind import Board, parse_history
     from bnmind.strategies import strategy_by_name
 
     board = Board(options.pegs, options.colors, repeats=not options.no_repeats)
-    channel = parse_noise(board, options.noise)
+    channel = channel_of_known_noise(board, options.noise)
     prior = prior_of(board, options.prior)
     turns = parse_history(board, options.history)
     player = None if options.strategy == "entropy" else strategy_by_name(options.strategy)

@@ -183,13 +183,15 @@ def show_in_brief(
     advice
         The advice.
     few
-        The codes left, if they are few; otherwise the most probable ones are shown.
+        The codes that are almost sure to have the secret among them, if they are few; otherwise the
+        most probable ones are shown.
     """
     console.print(_knowledge(advice))
     spaced = any(" " in code for code, _ in advice.most_probable)
     groups = _by_percentage(few or advice.most_probable[: 2 if spaced else 5]).items()
     shown = "; ".join(f"{', '.join(alike)} ({probability})" for probability, alike in groups)
-    console.print(f"{'Codes left' if few else 'Most probable'}: {shown}")
+    all_listed = few is not None and len(few) == advice.possible_codes
+    console.print(f"{'Codes left' if all_listed else 'Most probable'}: {shown}")
     _show_contradictions(console, advice.contradictions)
     if advice.note:
         console.print(advice.note)
