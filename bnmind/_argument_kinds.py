@@ -18,7 +18,10 @@ from bnmind._messages import shown
 __all__ = ["Kind", "Numbers", "evaluated", "holds", "kinds_of", "numbers_of", "told"]
 
 
-_NAMES: Mapping[Any, str] = {os.PathLike: "a path"}
+_NAMES: Mapping[Any, str] = {
+    os.PathLike: "a path",
+    np.random.Generator: "a random generator such as numpy.random.default_rng(1)",
+}
 
 
 def _always(_: Any) -> bool:
@@ -95,7 +98,8 @@ def _kind_of(annotation: Any) -> Kind | None:
         return None
     if getattr(annotation, "_is_protocol", False):
         return _protocol(annotation)
-    return Kind(lambda value: isinstance(value, annotation), _with_article(annotation.__name__))
+    described = _NAMES.get(annotation, _with_article(annotation.__name__))
+    return Kind(lambda value: isinstance(value, annotation), described)
 
 
 def _is_whole(value: Any) -> bool:
@@ -271,4 +275,11 @@ def holds(value: Any, numbers: Numbers) -> bool:
 
 
 def told(value: Any) -> str:
+    """Return the text of an argument of the wrong type; models of pgmpy and pyAgrum by a hint."""
+    library = type(value).__module__.partition(".")[0]
+    if library in ("pgmpy", "pyagrum") and not isinstance(value, type):
+        kind = type(value).__name__
+        model = "FactorModel" if "Markov" in kind or "FactorGraph" in kind else "Network"
+        if hasattr(value, "nodes"):
+            return f"a model of {library} ({kind}); convert it first: {model}.from_{library}(model)"
     return f"the class {value.__name__}" if isinstance(value, type) else shown(value)

@@ -7,6 +7,7 @@ import reprlib
 import unicodedata
 from collections.abc import Iterable, Sequence
 from itertools import islice
+from typing import Any
 
 __all__ = [
     "MOST_FAULTS",
@@ -35,7 +36,17 @@ _HIDDEN = frozenset(["Cc", "Cs", "Co", "Cn", "Zl", "Zp"])
 _TURNING = frozenset("\u200e\u200f\u061c\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 """Marks that change the direction of writing."""
 
-_short = reprlib.Repr()
+
+class _Short(reprlib.Repr):
+    """Short texts of values, in which the scalars of NumPy look like those of Python."""
+
+    def repr1(self, x: Any, level: int) -> str:
+        if type(x).__module__ == "numpy" and getattr(x, "ndim", 1) == 0:
+            x = x.item()
+        return super().repr1(x, level)
+
+
+_short = _Short()
 _short.maxstring = _short.maxother = 60
 _short.maxlong = 40
 _short.maxlist = _short.maxtuple = 12
@@ -150,7 +161,13 @@ def visible(text: str) -> str:
 
 
 def close_names(name: object, known: Iterable[str]) -> tuple[str, ...]:
-    """Return the known names with a spelling similar to an unknown one, ignoring case."""
+    """Return the known names with a spelling similar to an unknown one, ignoring case.
+
+    If a name differs in case alone, it is the only one.
+
+    >>> close_names("Smoker", ["smoke", "smoker"]), close_names("smokr", ["smoke", "smoker"])
+    (('smoker',), ('smoker', 'smoke'))
+    """
     names = tuple(known)
     if not isinstance(name, str) or not 0 < len(name) <= 60 or name in names:
         return ()
@@ -161,7 +178,10 @@ def close_names(name: object, known: Iterable[str]) -> tuple[str, ...]:
     for text in names[:2000]:
         if isinstance(text, str) and len(text) <= 60:
             spelled.setdefault(text.casefold(), text)
-    return tuple([spelled[match] for match in get_close_matches(name.casefold(), spelled)])
+    folded = name.casefold()
+    if folded in spelled:
+        return (spelled[folded],)
+    return tuple([spelled[match] for match in get_close_matches(folded, spelled)])
 
 
 def did_you_mean(close: tuple[str, ...]) -> str:

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._messages import one_line
+from bnmind._messages import close_names, did_you_mean, one_line
 from bnmind._values import Sealed
 from bnmind.errors import CaseTableError, UnknownNameError
 from bnmind.information import Floats
 from bnmind.junction.cases.distinct import distinct_rows
-from bnmind.junction.cases.table import frame_of, read_table
+from bnmind.junction.cases.table import frame_of, read_table, separator_question
 from bnmind.pgm.network import Network
 from bnmind.pgm.variable import label_text
 
-__all__ = ["DistinctCases", "missing_columns"]
+__all__ = ["DistinctCases", "missing_columns", "other_columns"]
 
 MISSING = -1
 """The position of a missing cell."""
@@ -80,7 +80,7 @@ class DistinctCases(Sealed):
             for name in sorted(without - set(known))
         ]
         if absent := [name for name in known if name not in named | without]:
-            problems.append(_without_column(absent))
+            problems.append(_without_column(absent) + other_columns(frame.columns, known, absent))
         if not len(frame):
             problems.append("expected at least one case, got none")
         try:
@@ -132,6 +132,26 @@ def _without_column(absent: Sequence[str]) -> str:
             " it is never observed"
         )
     return f"{missing_columns(absent)}; name as hidden those that are never observed"
+
+
+def other_columns(labels: Iterable[Hashable], known: Container[str], absent: Sequence[str]) -> str:
+    """Return a clause about the columns that are no variables, and those that may be meant.
+
+    >>> other_columns(["EKG", "day", "age"], {"age", "ECG"}, ["ECG"])
+    '; the columns that are no variables are EKG, day; did you mean EKG by ECG?'
+    """
+    names = list(map(label_text, labels))
+    if question := separator_question(names):
+        return question
+    unused = [name for name in names if name and name not in known]
+    if not unused:
+        return ""
+    more = ", …" if len(unused) > _SHOWN else ""
+    text = f"; the columns that are no variables are {', '.join(map(one_line, unused[:_SHOWN]))}"
+    for name in absent[:_SHOWN]:
+        if close := close_names(name, unused):
+            return f"{text}{more}; {did_you_mean(close[:1])[:-1]} by {one_line(name)}?"
+    return text + more
 
 
 def missing_columns(absent: Sequence[str]) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 from bnmind._arguments import checked
 from bnmind._messages import many, shown
 from bnmind.errors import InvalidArgumentError, InvalidModelError, TooLargeError
-from bnmind.fitting.cases import missing_columns
+from bnmind.fitting.cases import missing_columns, other_columns
 from bnmind.fitting.layout import MOST_CELLS
 from bnmind.junction.cases.table import frame_of
 from bnmind.junction.inference.evidence import is_missing
@@ -71,12 +71,12 @@ def network_of_structure(
     if len(absent) > 1:
         problems.append(
             f"{missing_columns(absent)}; give the states of hidden variables as"
-            f" hidden={{{absent[0]!r}: 2}}"
+            f" hidden={{{absent[0]!r}: 2}}{other_columns(columns, nodes, absent)}"
         )
     told = set(absent) if len(absent) > 1 else set()
     for name in (name for name in nodes if name not in told):
         try:
-            variables[name] = _variable(name, columns, known)
+            variables[name] = _variable(name, columns, known, nodes)
         except (InvalidModelError, InvalidArgumentError) as fault:
             problems.append(str(fault))
     if problems:
@@ -121,7 +121,9 @@ def _is_pair(edge: Any) -> bool:
     return isinstance(edge, tuple | list) and len(edge) == 2
 
 
-def _variable(name: str, columns: Mapping[str, Any], hidden: Mapping[str, Any]) -> Variable:
+def _variable(
+    name: str, columns: Mapping[str, Any], hidden: Mapping[str, Any], nodes: Sequence[str]
+) -> Variable:
     """Return a variable with the states that it was given, or those in its column."""
     if name in hidden:
         given: Any = hidden[name]
@@ -141,7 +143,7 @@ def _variable(name: str, columns: Mapping[str, Any], hidden: Mapping[str, Any]) 
     if name not in columns:
         problem = (
             f"expected a column {name} in the cases, got none; give the states of a hidden variable"
-            f" as hidden={{{name!r}: 2}}"
+            f" as hidden={{{name!r}: 2}}{other_columns(columns, nodes, [name])}"
         )
         raise InvalidModelError([problem])
     states = column_states(columns[name])

@@ -114,6 +114,8 @@ def test_the_picture_is_written(tmp_path: Path) -> None:
     assert run_json("query", MODEL, "--targets", "P", "--svg", str(path))["marginals"]
     nowhere = str(tmp_path / "no" / "x.svg")
     assert_one_line_error(run("query", MODEL, "--targets", "P", "--svg", nowhere), "x.svg")
+    assert_one_line_error(run("query", MODEL, "--svg", "h.png"), "needs a file named .svg")
+    assert_one_line_error(run("query", MODEL, "--given", GUESS), "did you mean --evidence?")
 
 
 def test_factors_that_make_no_network_have_a_table_but_no_picture(tmp_path: Path) -> None:

@@ -541,6 +541,15 @@ def test_columns_of_measurements_and_empty_columns_are_refused() -> None:
         fit([("x", "y")], {"x": states, "y": y})
 
 
+@pytest.mark.parametrize("network", [GARDEN, [("rain", "wet")]], ids=["network", "structure"])
+def test_a_renamed_column_and_another_separator_are_guessed(network: Any) -> None:
+    said = "are RAINS, day; did you mean RAINS by rain"
+    with pytest.raises(bnmind.BnmindError, match=said):
+        fit(network, {"RAINS": ["no"], "wet": ["no"], "day": [1]})
+    with pytest.raises(bnmind.BnmindError, match="is the separator ';'"):
+        fit(network, {"rain;wet": ["no;yes"]})
+
+
 @pytest.mark.slow
 def test_the_likelihood_is_that_of_pyagrum() -> None:
     """Both climb from the same tables to the same maximum."""

@@ -205,6 +205,19 @@ def test_targets_are_a_name_or_names() -> None:
     assert engine.joint(["wet", "rain"])["damp", "yes"] == pytest.approx(0.04)
 
 
+def test_models_of_other_libraries_and_seeds_are_refused_with_the_way_out() -> None:
+    for library, name, call in (
+        ("pgmpy.models", "DiscreteBayesianNetwork", r"Network\.from_pgmpy\(model\)"),
+        ("pgmpy.models", "DiscreteMarkovNetwork", r"FactorModel\.from_pgmpy\(model\)"),
+        ("pyagrum.pyagrum", "BayesNet", r"from_pyagrum\(model\)"),
+    ):
+        foreign: Any = type(name, (), {"__module__": library, "nodes": ()})()
+        with pytest.raises(InvalidArgumentError, match=call):
+            compile_model(foreign)
+    with pytest.raises(InvalidArgumentError, match=r"numpy\.random\.default_rng\(1\), got 1"):
+        compile_model(GARDEN).sample(3, 1)  # type: ignore[arg-type]
+
+
 def test_one_call_answers_one_question() -> None:
     answer = GARDEN.query("rain", given={"wet": "yes"})
     assert answer["rain"]["yes"] == pytest.approx(0.14 / 0.22)
@@ -223,6 +236,7 @@ def test_one_call_answers_one_question() -> None:
         (lambda e: e.posterior("rain", {"wet": "dam"}), "did you mean damp?"),
         (lambda e: e.probability({"wet": "dam"}), "did you mean damp?"),
         (lambda e: e.map("rain", {"wet": 3}), "state of wet"),
+        (lambda e: e.posterior("rain", {"wet": np.str_("Yes")}), "got 'Yes'; did you mean yes?"),
     ],
 )
 def test_unknown_names_are_answered_with_close_ones(ask: Any, text: str) -> None:

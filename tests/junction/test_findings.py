@@ -55,8 +55,13 @@ def test_a_state_may_be_a_truth_value(state: Any) -> None:
         plan = compile_plan(NETWORK, targets=[["level"]], **options)  # type: ignore[arg-type]
         assert plan.run({"solved": state}).marginals["level"][0] == 0
         assert plan.is_possible({"solved": state})
-        weights = plan.run({"solved": {state: 1.0}}) if plan.soft else plan.run({"solved": state})
+        weights = plan.run({"solved": {state: 1.0, False: 0.0} if plan.soft else state})
         assert weights.marginals["level"][0] == 0
+
+
+def test_a_likelihood_has_a_number_for_each_state() -> None:
+    with pytest.raises(InvalidArgumentError, match="no number for False"):
+        solved_plan().run({"level": "2", "solved": {"True": 0.2}})
 
 
 @pytest.mark.parametrize("nothing", MISSING, ids=repr)

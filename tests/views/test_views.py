@@ -316,7 +316,8 @@ def test_a_posterior_with_joint_targets_is_shown_variable_by_variable() -> None:
 @pytest.mark.parametrize("seen", [True, 1, 1.0, np.int64(1), "True"])
 def test_a_finding_is_read_as_a_query_reads_it(seen: object) -> None:
     smoker, ill = Variable("Smoker", ("False", "True")), Variable("ill", ("no", "yes"))
-    network = Network((TabularCPD(smoker, (), [0.7, 0.3]), TabularCPD(ill, (), [0.9, 0.1])))
+    tables = (np.array([0.7, 0.3]), np.array([0.9, 0.1]))
+    network = Network((TabularCPD(smoker, (), tables[0]), TabularCPD(ill, (), tables[1])))
     view = belief_view(network, {"ill": [0.9, 0.1]}, evidence={"Smoker": seen, "ill": None})
     assert dict(view.evidence) == {"Smoker": "True"}
     text = belief_view(network, {"ill": [0.9, 0.1]}, evidence={"Smoker": "True"}).text()

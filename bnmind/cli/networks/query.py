@@ -233,6 +233,8 @@ def query(options: QueryOptions) -> None:
     finder = options.order and made_by_name("order finder", ORDER_FINDERS, options.order)
     task = task_of(options)
     if options.picture is not None:
+        if options.picture.suffix.lower() != ".svg":
+            raise BnmindError(f"--svg needs a file named .svg, got {options.picture.name}")
         check_writable(options.picture)
     if options.sums is not None:
         check_writable(options.sums)

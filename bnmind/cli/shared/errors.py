@@ -33,6 +33,9 @@ EXIT_CODE = 2
 INTERRUPTED = 130
 """The exit code after Ctrl-C."""
 
+_TWINS = {"--evidence": "--given", "--given": "--evidence"}
+"""Options for what is known, which have one name in dialogues and another in queries."""
+
 _PLAIN = (
     (re.compile(r"Input should be greater than or equal to "), "expected at least "),
     (re.compile(r"Input should be less than or equal to "), "expected at most "),
@@ -162,6 +165,7 @@ class OneLineErrors(TyperGroup):
         except Exception as error:
             if not hasattr(error, "format_message"):
                 raise  # a fault of the program, not of the input
+            _suggest_the_twin(error)
             _fail(f"{one_line(error).rstrip('.')}; see {_help_of(error, prog_name)}")
         sys.exit(code if isinstance(code, int) else 0)
 
@@ -176,6 +180,16 @@ def _as_note(others: Callable[..., None]) -> Callable[..., None]:
             others(message, category, *place, **more)
 
     return show
+
+
+def _suggest_the_twin(error: Any) -> None:
+    """Suggest ``--given`` for an unknown option ``--evidence``, or the reverse, if there is one."""
+    twin = _TWINS.get(getattr(error, "option_name", ""))
+    command = getattr(getattr(error, "ctx", None), "command", None)
+    options = [name for one in getattr(command, "params", ()) for name in one.opts]
+    if twin in options:
+        error.possibilities = []
+        error.message = f"{error.message.rstrip('.')}; did you mean {twin}?"
 
 
 def _help_of(error: Exception, prog_name: str | None) -> str:

@@ -7,7 +7,7 @@ value of a column is looked up once.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from numbers import Number
@@ -25,7 +25,7 @@ from bnmind.pgm.variable import Variable, label_text, name_text
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["CaseTable", "Column", "close_names", "frame_of", "read_table"]
+__all__ = ["CaseTable", "Column", "close_names", "frame_of", "read_table", "separator_question"]
 
 MISSING = -1
 """The position of a missing cell."""
@@ -203,9 +203,22 @@ def _no_column(
         f" {some([label_text(label) for label in frame.columns]) or 'none'}; the variables are"
         f" {some([v.name for v in variables])}"
     )
+    if question := separator_question(frame.columns):
+        return text + question
     for label, similar in islice(close.items(), 1):
         text += f"; did you mean {similar[0]} by {label}?"
     return text
+
+
+def separator_question(labels: Iterable[Hashable]) -> str:
+    """Return the question whether the cells of a file are separated by semicolons or tabs.
+
+    >>> separator_question(["rain;wet"]), separator_question(["rain", "wet"])
+    ("; is the separator ';'?", '')
+    """
+    names = list(islice(map(label_text, labels), 2))
+    found = [sign for sign in (";", "\t") if len(names) == 1 and sign in names[0]]
+    return f"; is the separator {found[0]!r}?" if found else ""
 
 
 def _column(

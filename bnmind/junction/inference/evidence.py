@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from bnmind._messages import shown
+from bnmind._messages import one_line, shown
 from bnmind.errors import EvidenceNamesError, InvalidArgumentError, InvalidModelError
 from bnmind.information import Floats
 from bnmind.pgm.factor import numbers_of
@@ -192,6 +192,13 @@ def likelihood(variable: Variable, finding: Any) -> Floats:
         numbers = real_numbers([weight for _, weight in finding.items()], what)
         if numbers.shape != (len(places),):
             raise InvalidArgumentError(f"{what} must be one number for each state", finding)
+        if absent := [state for i, state in enumerate(variable.states) if i not in places]:
+            more = ", …" if len(absent) > 6 else ""
+            raise InvalidArgumentError(
+                f"{what} must have a number for each state; no number for"
+                f" {', '.join(map(one_line, absent[:6]))}{more}",
+                finding,
+            )
         weights[places] = numbers
     else:
         weights = real_numbers(finding, what)
