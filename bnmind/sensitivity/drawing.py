@@ -55,7 +55,7 @@ def plot_tornado(tornado: Any, *, posterior: float, title: str = "", n: int = 15
     rows = _first_rows(tornado, n)
     if not 0 <= posterior <= 1:
         raise InvalidArgumentError(f"expected a probability from 0 to 1, got {posterior}")
-    figure = new_figure(8.0, 1.3 + 0.3 * max(1, len(rows)))
+    figure = new_figure(8.0, 1.6 + 0.3 * max(1, len(rows)))
     draw_tornado(figure.add_subplot(), rows, posterior, title)
     return figure
 
@@ -108,7 +108,9 @@ def draw_tornado(axes: Axes, rows: pandas.DataFrame, posterior: float, title: st
     axes.axvline(posterior, color="#333333", linewidth=1, zorder=3)
     axes.set_xlabel("posterior probability")
     _polish(axes, title)
-    axes.legend(loc="best", framealpha=0.9, edgecolor="none")
+    # Within the axes, it would cover bars.
+    marks, names = axes.get_legend_handles_labels()
+    axes.figure.legend(marks, names, loc="outside lower right", ncols=2, frameon=False)
 
 
 @checked
@@ -147,7 +149,8 @@ def draw_weights(axes: Axes, weights: WeightOfEvidence, title: str) -> None:
     axes.set_yticks(places, [_plain(_short(one.finding)) for one in weights.findings])
     axes.axvline(0.0, color="#333333", linewidth=1, zorder=3)
     axes.margins(x=0.15)
-    axes.set_xlabel("weight of evidence given the other findings, bits")
+    # Long names of findings leave narrow axes, whose middle has no room for it.
+    axes.set_xlabel("weight of evidence given the other findings, bits", loc="right")
     _polish(axes, title)
 
 
@@ -214,7 +217,7 @@ def plot_explanation(
     if not any(parts):
         raise InvalidArgumentError("no finding and no parameter matters, so nothing to plot")
     chosen = [height for height, part in zip(heights, parts, strict=True) if part]
-    figure = new_figure(8.0, sum(chosen) + 0.6)
+    figure = new_figure(8.0, sum(chosen) + (0.9 if parts[1] else 0.6))
     grid = figure.add_gridspec(len(chosen), 1, height_ratios=chosen)
     row = 0
     if parts[0]:

@@ -251,6 +251,8 @@ def test_plots_show_every_bar_and_curve() -> None:
     tornado = analysis.tornado("yes")
     figure = plot_tornado(tornado, posterior=float(analysis.posterior[1]), title="$x$")
     assert len(figure.axes[0].get_yticklabels()) == len(tornado)
+    assert figure.axes[0].get_legend() is None  # it would cover bars
+    assert len(figure.legends) == 1
     curves = plot_function(analysis.function(Parameter("rain", "yes")))
     assert len(curves.axes[0].get_lines()) == 3
     with pytest.raises(InvalidArgumentError, match="nothing to plot"):
