@@ -12,7 +12,7 @@ import operator
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from string import ascii_letters
+from string import ascii_letters, ascii_uppercase
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,7 @@ MAX_CODES = 2**27
 MAX_LISTED_CODES = 2**26
 """The largest number of codes that can be listed: half a gigabyte at eight pegs."""
 
+_LONG = 12  # the most pegs of an example in a message
 _MOST = 255  # pegs and colors are kept as bytes
 
 
@@ -221,13 +222,14 @@ class Board:
         elif len(words) == 1 and self.pegs > 1:
             raise InvalidCodeError(
                 f"expected {self.pegs} letters or separated numbers on a board of "
-                f"{self.colors} colors, got {shown(text)}",
+                f"{self.colors} colors{self._separated_example()}, got {shown(text)}",
                 text,
             )
         if all(word.isascii() and word.isdigit() and len(word) <= 4 for word in words):
             colors = tuple(int(word) for word in words)
         elif all(len(word) == 1 and word in ascii_letters for word in words):
             colors = tuple(ascii_letters.index(word) % 26 + 1 for word in words)
+            self._check(colors, text, letters=True)
         else:
             raise InvalidCodeError(
                 f"expected a code like {self._example()}, got {shown(text)}", text
@@ -273,19 +275,33 @@ class Board:
     def _example(self) -> str:
         return self._text(self.code(min(self.n_codes - 1, self.colors + 1)))
 
-    def _check(self, code: Sequence[int], got: object) -> None:
-        """Raise unless it is a code of the board; the message shows `got`."""
+    def _separated_example(self) -> str:
+        """Return the two forms of a code with a color above nine, if they are short."""
+        if not self.pegs <= self.colors <= len(ascii_uppercase) or self.pegs > _LONG:
+            return ""
+        code = (*range(1, self.pegs), self.colors)
+        letters = "".join(ascii_uppercase[color - 1] for color in code)
+        return f", like {self._text(code)} or {letters}"
+
+    def _check(self, code: Sequence[int], got: object, *, letters: bool = False) -> None:
+        """Raise unless it is a code of the board; the message shows `got`, or its letters."""
         problems: list[str] = []
         if len(code) != self.pegs:
             problems.append(f"expected a code of {self.pegs} pegs, got {len(code)} pegs")
         invalid = [color for color in code if not _is_color(color, self.colors)]
         if invalid:
-            some = list(dict.fromkeys(map(shown, invalid)))
-            problems.append(f"expected colors 1 to {self.colors}, got {', '.join(some[:12])}")
+            some = list(dict.fromkeys(map(_letter if letters else shown, invalid)))
+            first, last = (_letter(1), _letter(self.colors)) if letters else (1, self.colors)
+            problems.append(f"expected colors {first} to {last}, got {', '.join(some[:12])}")
         elif not self.repeats and len(set(code)) < len(code):
             problems.append("expected each color at most once")
         if problems:
             raise InvalidCodeError(f"{'; '.join(problems)} in {shown(got)}", got)
+
+
+def _letter(color: int) -> str:
+    """Return a color up to 26 as a letter."""
+    return ascii_uppercase[min(color, len(ascii_uppercase)) - 1]
 
 
 def require_listable(board: Board) -> None:
@@ -315,7 +331,7 @@ def require_believable(board: Board) -> None:
             f"expected at most {MAX_CODES:,} codes for a belief, got {_count(board.n_codes)} codes "
             f"of the board {board}: a belief and the next one would need "
             f"{_gigabytes(2 * 8 * board.n_codes)}; a SampledBelief, and the strategies that use "
-            f"samples or only the history, need no list",
+            f"samples or only the history, need no list: entropy-sampled, map-sampled or genetic",
             needed=board.n_codes,
             budget=MAX_CODES,
         )

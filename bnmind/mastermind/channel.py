@@ -31,7 +31,7 @@ from bnmind.errors import (
 )
 from bnmind.information import Floats
 from bnmind.mastermind.board import Board
-from bnmind.mastermind.reply import Reply
+from bnmind.mastermind.reply import Reply, impossibility
 
 __all__ = ["MAX_CELLS", "Channel"]
 
@@ -329,7 +329,8 @@ class Channel(Value):
         place = self._places.get(Reply.of(reply))
         if place is None:
             raise InvalidReplyError(
-                f"expected a reply that the channel {self.name} of the board {self.board} can "
+                impossibility(Reply.of(reply), self.board.pegs)
+                or f"expected a reply that the channel {self.name} of the board {self.board} can "
                 f"give, got {Reply(*reply)}",
                 reply,
             )

@@ -95,6 +95,9 @@ def parse_history(board: Board, text: str) -> tuple[Turn, ...]:
         return tuple(turn for segment in segments for turn in segment)
 
 
+_LETTERED_REPLY = re.compile(r"\d+b\d+w", re.IGNORECASE)
+
+
 def _with_commas(board: Board, segment: str) -> list[Turn]:
     """Return the turns of a text whose entries may contain commas; an empty list on failure.
 
@@ -121,7 +124,7 @@ def _with_commas(board: Board, segment: str) -> list[Turn]:
 def _parse_turn(board: Board, number: int, entry: str) -> Turn:
     """Return the turn of an entry; the reply takes as few words as possible."""
     words = entry.split()
-    fault: InvalidCodeError | InvalidReplyError | None = None
+    fault: InvalidCodeError | InvalidReplyError | InvalidHistoryError | None = None
     for start in range(len(words) - 1, max(0, len(words) - 1 - _MOST_WORDS), -1):
         guess, reported = " ".join(words[:start]), " ".join(words[start:])
         if spells_reply(reported, pegs=board.pegs):
@@ -130,6 +133,12 @@ def _parse_turn(board: Board, number: int, entry: str) -> Turn:
             except (InvalidCodeError, InvalidReplyError) as error:
                 fault = fault or error
     if fault is not None:
+        if any(_LETTERED_REPLY.fullmatch(word) for word in words[:-1]):
+            one = f"{board.code_text(0)} 1b0w"
+            fault = InvalidHistoryError(
+                f"expected a comma between rows, like {one}, {one}, got {shown(entry.strip())}",
+                entry,
+            )
         raise InvalidHistoryError(f"entry {number} of the history: {fault}", entry) from fault
     example = board.code_text(0)
     raise InvalidHistoryError(

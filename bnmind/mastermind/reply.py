@@ -124,6 +124,18 @@ class Reply(_Counts):
         return parsed
 
 
+def impossibility(report: Reply, pegs: int) -> str | None:
+    """Return a sentence that says why no code can have a reply; None if one can, as a rule."""
+    if sum(report) > pegs:
+        return f"{report} is impossible: it counts more than {pegs} pegs"
+    if pegs > 1 and report == (pegs - 1, 1):
+        return (
+            f"{report} is impossible: if {pegs - 1} of {pegs} pegs are at the right place, the last"
+            f" one cannot be at a wrong place"
+        )
+    return None
+
+
 def spells_reply(text: str, *, pegs: int) -> bool:
     """Return whether a text has the form of a reply, possible on the board or not."""
     return _match(text, pegs) is not None

@@ -382,6 +382,12 @@ def test_codes_that_are_only_probable_are_not_called_all_codes_left() -> None:
     assert "odes left" not in shown
 
 
+def test_an_impossible_reply_and_a_change_of_a_row_are_refused_in_one_sentence() -> None:
+    shown = _play("1234", "31", "11", "edit 1 zz", "q").stdout
+    assert "3b1w is impossible: if 3 of 4 pegs are at the right place" in " ".join(shown.split())
+    assert shown.count("expected a guess and its reply") == 1
+
+
 def test_a_doubtful_reply_is_never_what_it_should_be() -> None:
     history = "1234 0b2w, 2356 0b3w, 5642 0b2w, 6513 1b1w, 3525 1b1w"
     shown = _play("x", "q", options=f"--noise unknown --history {history.replace(' ', '_')}").stdout

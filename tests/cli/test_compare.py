@@ -120,6 +120,12 @@ def test_lost_games_count_as_the_cap() -> None:
     assert "Lost games count as the limit of 1 guess: random lost" in run(*arguments).stdout
 
 
+def test_a_comparison_that_replaces_another_says_so(tmp_path: Path) -> None:
+    options = ("compare", "shapiro", "--pegs", "2", "--colors", "2", "--out", str(tmp_path))
+    said = [run(*options, "--games", games).stdout for games in ("3", "3", "2")]
+    assert ["They replace another comparison" in one for one in said] == [False, False, True]
+
+
 def test_one_game_has_no_standard_error() -> None:
     arguments = ("compare", "map", *SMALL, "--games", "1")
     assert run_json(*arguments)["strategies"][0]["standard_error"] is None

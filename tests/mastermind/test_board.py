@@ -135,7 +135,8 @@ def test_format() -> None:
         (FOUR_SIX, "11 23", "expected a code of 4 pegs, got 2 pegs; expected colors 1 to 6"),
         (FOUR_SIX, "0123", "expected colors 1 to 6, got 0 in '0123'"),
         (FOUR_SIX, "1127", "expected colors 1 to 6, got 7 in '1127'"),
-        (FOUR_SIX, "AABG", "expected colors 1 to 6, got 7 in 'AABG'"),
+        (FOUR_SIX, "AABG", "expected colors A to F, got G in 'AABG'"),
+        (FOUR_SIX, "zzzz", "expected colors A to F, got Z in 'zzzz'"),
         (FOUR_SIX, "1-23", "expected a code like 1122, got '1-23'"),
         (FOUR_SIX, "11AB", "expected a code like 1122, got '11AB'"),
         (FOUR_SIX, "1 A 2 3", "expected a code like 1122"),
@@ -144,6 +145,7 @@ def test_format() -> None:
         (FOUR_SIX, "-1 1 1 1", "expected a code like 1122"),
         (FOUR_SIX, "1123 " + "9" * 5000, "expected a code like 1122"),
         (Board(4, 12), "1123", "expected 4 letters or separated numbers on a board of 12 colors"),
+        (Board(4, 10, repeats=False), "0123", "10 colors, like 1 2 3 10 or ABCJ, got '0123'"),
         (Board(4, 12), "1 1 13 3", "expected colors 1 to 12, got 13"),
         (Board(3, 4, repeats=False), "121", "expected each color at most once in '121'"),
         (Board(2, 2, repeats=False), "0", "expected a code of 2 pegs"),
@@ -213,7 +215,8 @@ def test_errors_of_large_boards_name_the_needed_size() -> None:
     assert str(caught.value) == (
         "expected at most 134,217,728 codes for a belief, got 61,917,364,224 codes of the board "
         "10x12: a belief and the next one would need 990.7 GB; a SampledBelief, and the strategies "
-        "that use samples or only the history, need no list"
+        "that use samples or only the history, need no list: entropy-sampled, map-sampled or "
+        "genetic"
     )
 
 

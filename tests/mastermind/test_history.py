@@ -88,7 +88,7 @@ def test_text_of_a_history_reads_back(data: st.DataObject, board: Board) -> None
         ("1123 59", "entry 1 of the history: expected at most 4 black"),
         ("1123 11, 2345", "in entry 2 of the history, got '2345'"),
         ("1123 11, 2, 2345 02", "in entry 2 of the history, got '2'"),
-        ("1123 1b1w 2345 0b2w", "entry 1 of the history: expected"),
+        ("1123 1b1w 2345 0b2w", "entry 1 of the history: expected a comma between rows, like 1111"),
         ("1123 1b1w,, 2345 0b2w", "in entry 2 of the history, got ''"),
         ("1123 1b1w, 2347 0b2w", "entry 2 of the history: expected colors 1 to 6, got 7"),
         ("1123 9b0w", "entry 1 of the history: expected at most 4 black"),

@@ -212,7 +212,10 @@ def _edit(row: int, text: str, board: Board) -> Edit:
         (turn,) = parse_history(board, text)
     except ValueError as fault:
         reason = str(fault).removeprefix("entry 1 of the history: ")
-        raise BnmindError(f"expected a guess and its reply: {reason}") from fault
+        form = "expected a guess and its reply"
+        if reason.startswith(form):
+            raise BnmindError(reason.replace(", in entry 1 of the history", "")) from fault
+        raise BnmindError(f"{form}: {reason}") from fault
     return Edit(row, turn.guess, turn.reply)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -36,7 +37,7 @@ from bnmind.cli.shared.options import (
     Seed,
     Workers,
 )
-from bnmind.cli.shared.printable import tell_json
+from bnmind.cli.shared.printable import tell, tell_json
 from bnmind.cli.shared.work import Report, working
 from bnmind.errors import BnmindError, InvalidArgumentError
 
@@ -62,9 +63,9 @@ as long as these are consistent. Strategies that use only the history, such as a
 that play a tree, such as optimal, do not use a prior. "bnmind strategy --help" lists all
 strategies, and module:name is one of your own. The command writes a row for each game (games.csv)
 and plots of the game lengths (game-lengths.png) and of the differences (differences.png) to the
-directory of --out. After Ctrl-C, it writes the games played so far. A long comparison keeps
-finished batches of games in DIR/unfinished-…, from which the same command goes on after Ctrl-C or a
-kill; at the end it removes them.
+directory of --out, where they replace those of an earlier comparison. After Ctrl-C, it writes the
+games played so far. A long comparison keeps finished batches of games in DIR/unfinished-…, from
+which the same command goes on after Ctrl-C or a kill; at the end it removes them.
 
 Below the strategies, it prints their differences on the same games, with intervals that hold for
 all pairs together. The intervals are right if you decide on the number of games in advance.
@@ -192,6 +193,7 @@ def compare(options: CompareOptions) -> None:
         games = _Games(contest, names, options.out, workers, sequential=rule is not None)
         comparison, interrupted = _played(games, rule)
     reached = None if rule is None else is_enough(comparison.differences(), rule)
+    earlier = _rows_in(options.out)
     written = save_comparison(comparison, options.out, vector=options.svg)
     if not interrupted:
         forget_unfinished(options.out, games.place)
@@ -200,8 +202,24 @@ def compare(options: CompareOptions) -> None:
     else:
         show_comparison(comparison, written, reached=_reached(contest, comparison, rule, reached))
         show_notes(contest)
+        if not earlier <= _rows_in(options.out):
+            tell(
+                f"They replace another comparison in {options.out}; --out names another directory."
+            )
     if interrupted:
         raise typer.Exit(INTERRUPTED)
+
+
+def _rows_in(directory: Path) -> frozenset[tuple[tuple[str, str], ...]]:
+    """Return the games in a directory without their times; empty if there are none to read."""
+    try:
+        lines = (directory / "games.csv").read_text(encoding="utf-8").splitlines()
+        return frozenset(
+            tuple((name, str(cell)) for name, cell in row.items() if name != "seconds")
+            for row in csv.DictReader(lines)
+        )
+    except (OSError, ValueError, csv.Error):
+        return frozenset()
 
 
 class _Games:

@@ -28,7 +28,7 @@ from bnmind.mastermind.masses.distribution import CodeDistribution
 from bnmind.mastermind.masses.reply_table import replies_of
 from bnmind.mastermind.priors.prior import Prior, distribution_before
 from bnmind.mastermind.priors.uniform import UniformPrior
-from bnmind.mastermind.reply import Reply
+from bnmind.mastermind.reply import Reply, impossibility
 
 __all__ = ["VanishingBelief"]
 
@@ -194,7 +194,8 @@ class VanishingBelief(FromCodes, CheckedValue):
         reply = Reply.of(reply)
         if reply not in self.reports:
             raise InvalidReplyError(
-                f"expected one of the {len(self.reports)} replies that may be reported on the "
+                impossibility(reply, self.board.pegs)
+                or f"expected one of the {len(self.reports)} replies that may be reported on the "
                 f"board {self.board}, got {reply}",
                 reply,
             )
