@@ -23,6 +23,9 @@ _NAMES: Mapping[Any, str] = {
     np.random.Generator: "a random generator such as numpy.random.default_rng(1)",
 }
 
+_MAKERS: Mapping[str, str] = {"ResponseModel": "a response model such as Gdina (a class)"}
+"""Functions, by the name of the class of the objects that they return."""
+
 
 def _always(_: Any) -> bool:
     return True
@@ -129,7 +132,8 @@ def _any_of(kinds: Iterable[Kind | None]) -> Kind | None:
 def _of_parts(origin: Any, arguments: tuple[Any, ...]) -> Kind | None:
     """Return the values that the annotation of a container allows."""
     if origin is collections.abc.Callable:
-        return Kind(_is_function, "a function")
+        made = getattr(arguments[-1], "__name__", "") if arguments else ""
+        return Kind(_is_function, _MAKERS.get(made, "a function"))
     if not isinstance(origin, type):
         return None
     if issubclass(origin, Mapping):

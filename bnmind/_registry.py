@@ -22,10 +22,28 @@ __all__ = [
     "NUMBER",
     "Argument",
     "Registered",
+    "as_registered",
     "listed_names",
     "made_by_name",
     "usage",
 ]
+
+_OTHER_WORDS = {
+    "classification": "cut",
+    "information": "entropy",
+    "jsd": "entropy",
+    "length": "items",
+    "mfi": "fisher",
+    "mi": "fisher",
+    "min_sem": "deviation",
+    "precision": "deviation",
+    "se": "deviation",
+    "sem": "deviation",
+    "seq": "order",
+    "shannon": "entropy",
+    "she": "entropy",
+}
+"""Words of other programs and of the literature, and the member that an error proposes."""
 
 _Made_co = TypeVar("_Made_co", covariant=True)
 _Member = TypeVar("_Member")
@@ -77,7 +95,7 @@ class Registered(Generic[_Made_co]):
 def made_by_name(
     kind: str, registry: Mapping[str, Registered[_Member]], text: str, *, shown_in: str = ""
 ) -> _Member:
-    """Return the member that a text names, as ``NAME`` or ``NAME:ARGUMENT``.
+    """Return the member that a text names, as ``NAME`` or ``NAME:ARGUMENT``, in any case.
 
     Parameters
     ----------
@@ -97,9 +115,10 @@ def made_by_name(
     InvalidArgumentError
         If the argument is missing, is of another kind, or does not belong there.
     """
-    name, _, argument = text.partition(":")
+    name, _, argument = as_registered(registry, text).partition(":")
     if name not in registry:
-        raise UnknownNameError(kind, name, registry)
+        word = _OTHER_WORDS.get(name.casefold(), "")
+        raise UnknownNameError(kind, name, registry, meant=word if word in registry else "")
     member = registry[name]
     whole = shown(shown_in or text)
     if not argument:
@@ -123,6 +142,22 @@ def made_by_name(
         return member.given(value)
     except BnmindError as fault:
         raise InvalidArgumentError(f"in {whole}: {fault}", text) from fault
+
+
+def as_registered(registry: Mapping[str, object], text: str) -> str:
+    """Return ``NAME`` or ``NAME:ARGUMENT`` with the name in the case of letters of the registry.
+
+    Examples
+    --------
+    >>> as_registered({"gdi": 1, "items": 2}, "GDI"), as_registered({"items": 2}, "Items:N")
+    ('gdi', 'items:N')
+    """
+    name, colon, argument = text.partition(":")
+    if name in registry:
+        return text
+    folded = name.casefold()
+    same = [known for known in registry if known.casefold() == folded]
+    return f"{same[0]}{colon}{argument}" if len(same) == 1 else text
 
 
 def usage(name: str, member: Registered[object]) -> str:

@@ -318,20 +318,31 @@ class TooFewSamplesError(BnmindError, ValueError):
 class UnknownNameError(BnmindError, LookupError):
     """A name is unknown, such as that of a variable, a state or a strategy."""
 
-    def __init__(self, kind: str, name: object, known: Iterable[str]) -> None:
+    def __init__(self, kind: str, name: object, known: Iterable[str], *, meant: str = "") -> None:
         self.name = name
         """The unknown name."""
         self.known = tuple(known)
         """The known names."""
-        self.close = close_names(name, self.known)
-        """At most three known names with a similar spelling, the closest first."""
-        among = _some_names(self.known)
+        self.close = (meant,) if meant else close_names(name, self.known)
+        """At most three known names with a similar spelling, the closest first.
+
+        If another program has its own word for a known name, only that name.
+        """
+        among = _some_names(self.known, longest=_ON_A_SCREEN)
         article = "an" if kind[:1] in "aeiou" else "a"
         question = f"; {did_you_mean(self.close)}" if self.close else ""
         super().__init__(f"expected {article} {kind} among {among}; got {shown(name)}{question}")
 
 
-def _some_names(names: tuple[str, ...] | list[str]) -> str:
-    """Return the first twelve of some names, separated by commas."""
+_ON_A_SCREEN = 400
+"""The characters of a list of names that is shown whole."""
+
+
+def _some_names(names: tuple[str, ...] | list[str], *, longest: int = 0) -> str:
+    """Return the first twelve of some names, separated by commas; all if they are short."""
+    if 12 < len(names) <= longest // 3:
+        text = ", ".join(one_line(name, longest=100) for name in names)
+        if len(text) <= longest:
+            return text
     some = [one_line(name, longest=100) for name in names[:12]]
     return ", ".join(some) + (", …" if len(names) > 12 else "")

@@ -30,6 +30,7 @@ from bnmind.adaptive import (
 from bnmind.adaptive.items.name_match import match_names
 from bnmind.adaptive.items.tables.text_table import table_of
 from bnmind.errors import (
+    InvalidArgumentError,
     InvalidModelError,
     ModelFileError,
     ResponseTableError,
@@ -248,7 +249,22 @@ def test_what_cannot_be_matched_is_refused(tmp_path: Path) -> None:
     more = Responses([[0, 0, 0], [1, 1, 1]], ("a", "b", "extra"))  # type: ignore[arg-type]
     found = learn(more, QMatrix.of([[1], [1]], items=["b", "a"]))
     assert found.responses.items == ("b", "a")
-    assert found.responses.notes == ("columns that are not items were left out: extra",)
+    note = "columns that are not items were left out: extra; extra is not in the Q-matrix or bank"
+    assert found.responses.notes == (note,)
+
+
+def test_a_column_of_0_and_1_that_is_left_out_may_be_an_item() -> None:
+    table = pd.DataFrame({"i1": [1, 0, 1], "i12": [0, 1, None], "age": [11, 12, 11]})
+    (note,) = Responses.of(table, expected=["i1"]).notes
+    assert note.endswith("were left out: i12, age; i12 is not in the Q-matrix or bank")
+
+
+def test_a_nine_may_be_declared_as_missing_and_a_gate_is_a_class() -> None:
+    q = QMatrix.of([[1], [1]], items=["a", "b"])
+    with pytest.raises(ResponseTableError, match=r"got 9; if 9 stands for .* --missing 9 "):
+        learn(Responses([[1, 9], [0, 1]], ("a", "b")), q)  # type: ignore[arg-type]
+    with pytest.raises(InvalidArgumentError, match="gate to be a response model such as Gdina"):
+        learn([[1, 0], [0, 1]], q, gate="gdina")  # type: ignore[arg-type]
 
 
 def test_a_bare_q_matrix_is_matched_in_cross_validation_too() -> None:

@@ -51,6 +51,16 @@ def _write(name: str, rows: Sequence[Iterable[object]]) -> None:
         csv.writer(file).writerows(rows)
 
 
+def test_every_step_of_a_short_test_is_shown() -> None:
+    options = ("--stop", "items:5", "--examinees", "5", "--selector", "GDI")
+    shown = run("simulate", "bank.json", *options).stdout
+    assert shown.count("0       1       2       3       4       5\n") == 2
+    assert "the last column" not in shown
+    assert "\n  gdi" in shown
+    shown = run("simulate", "bank.json", "--stop", "certainty:0.9", "--examinees", "5").stdout
+    assert "(the last column: at the end of the tests):" in shown
+
+
 def test_json_agrees_with_the_library() -> None:
     found = run_json("simulate", "bank.json", "--stop", "items:3", "--examinees", "50")
     people = Examinees.drawn(BANK, 50)

@@ -21,7 +21,7 @@ from bnmind.adaptive import (
     selector_by_name,
     stopper_by_names,
 )
-from bnmind.errors import BnmindError
+from bnmind.errors import BnmindError, UnknownNameError
 from tests.command_line import ROOT, assert_one_line_error, cold, run
 
 BANK = str(ROOT / "models" / "banks" / "fractions.json")
@@ -70,7 +70,7 @@ def test_every_answer_is_saved_and_the_same_command_resumes() -> None:
     assert [path.name for path in Path().iterdir()] == ["ann.json"]
     shown = _test("1", "1", "", options="--session ann.json").stdout
     assert "Resumed after 3 items." in shown
-    assert "The test is over: 5 items were asked." in shown
+    assert "The test is over: 5 items were asked, 1 of them skipped." in shown
     assert len(_events()) == 5
 
 
@@ -118,6 +118,16 @@ def test_options_of_a_saved_test_must_be_the_same() -> None:
         result = run("test", BANK, "--session", "ann.json", *options.split())
         assert_one_line_error(result, options.split()[0])
     assert len(_events()) == 1
+
+
+def test_a_saved_test_without_an_option_says_so_and_names_are_of_any_case() -> None:
+    shown = _test("s", "s", "", options="--session ann.json --stop Items:2 --selector GDI").stdout
+    assert "The test is over: 2 items were asked, none answered." in shown
+    _test("", options="--session ann.json --stop items:2 --selector gdi")
+    FILE.unlink()
+    _test("1", options="--session ann.json")
+    result = run("test", BANK, "--session", "ann.json", "--stop", "items:3")
+    assert_one_line_error(result, "ann.json was saved without --stop; leave out --stop items:3")
 
 
 def test_bad_files_end_in_one_line_and_answers_stay() -> None:
@@ -173,11 +183,25 @@ def test_names_make_selectors_and_stoppers() -> None:
         assert hasattr(selector_by_name(_example(SELECTORS, name)), "select")
     for name in STOPPERS:
         assert hasattr(stopper_by_names([_example(STOPPERS, name)]), "stop")
+    assert selector_by_name("GDI") == selector_by_name("gdi")
+    assert stopper_by_names(["Items:4"]) == MaximalItems(4)
     assert stopper_by_names([]) is None
     assert stopper_by_names(["items:4"]) == MaximalItems(4)
     assert type(stopper_by_names(["items:4+entropy:1", "time:9"])).__name__ == "AnyOf"
     with pytest.raises(BnmindError):
         stopper_by_names(["items:nan"])
+
+
+def test_words_of_others_are_answered_with_a_name_and_all_names_are_listed() -> None:
+    for word, name in (("SHE", "entropy"), ("JSD", "entropy"), ("MFI", "fisher")):
+        with pytest.raises(UnknownNameError, match=f"did you mean {name}[?]") as caught:
+            selector_by_name(word)
+        assert ", ".join(SELECTORS) in str(caught.value)
+    for text in ("SE:0.3", "sem:0.3"):
+        with pytest.raises(UnknownNameError, match=r"did you mean deviation[?]"):
+            stopper_by_names([text])
+    result = run("learn", "answers.csv", "--model", "gdina")
+    assert_one_line_error(result, "did you mean --gate?")
 
 
 def test_it_runs_in_a_process_of_its_own(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from bnmind.adaptive.items.tables.text_table import TRUTH_VALUES, number_of
 __all__ = [
     "FEW_CELLS",
     "MAX_CODE",
+    "MISSING_CODES",
     "MISSING_TEXTS",
     "WRONG",
     "CellCodes",
@@ -33,6 +34,9 @@ MAX_CODE = 126
 FEW_CELLS = 3
 """A wrong text in more cells is reported once, with the number of cells."""
 
+
+MISSING_CODES = frozenset({8, 9, 88, 98, 99, 999, 9999})
+"""Numbers above 0 that often stand for a missing response."""
 
 WRONG = -(2**31)
 """The code of a cell that holds no response."""
@@ -100,7 +104,8 @@ def wrong_cells(
                     f" {place_text(*places[0], examinees, items)}; {how_to_declare(text)}"
                 )
                 continue
-            is_code = (number_of(text) or 0.0) <= MISSING - 1  # such as -9 and -99
+            number = number_of(text) or 0.0
+            is_code = number <= MISSING - 1 or number in MISSING_CODES  # such as -9 and 999
             for row, column in places:
                 yield (
                     "expected the position of a response, or nothing, in"

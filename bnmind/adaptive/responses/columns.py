@@ -11,13 +11,22 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from bnmind.adaptive.beliefs.batch_belief import MISSING
 from bnmind.adaptive.items.name_match import match_names, names_shown
 from bnmind.adaptive.items.tables.text_table import TextTable, number_of
 from bnmind.adaptive.responses.cells import WRONG, CellCodes
 from bnmind.errors import UnknownNameError
 
-__all__ = ["ColumnOptions", "ColumnRoles", "is_examinee_name", "is_row_names", "roles_of"]
+__all__ = [
+    "ColumnOptions",
+    "ColumnRoles",
+    "is_examinee_name",
+    "is_row_names",
+    "left_out_note",
+    "roles_of",
+]
 
 _EXAMINEES = re.compile(
     r"(examinee|person|persons|student|subject|subj|respondent|participant|case|user|candidate"
@@ -77,6 +86,21 @@ def is_examinee_name(name: str) -> bool:
     return _EXAMINEES.fullmatch(name.strip()) is not None
 
 
+def left_out_note(names: Sequence[str], codes: Iterable[NDArray[np.signedinteger[Any]]]) -> str:
+    """Return the note on columns that were left out; those that hold 0 and 1 may be items.
+
+    >>> left_out_note(["age", "i12"], [np.array([12, 13]), np.array([1, 0])])
+    'columns that are not items were left out: age, i12; i12 is not in the Q-matrix or bank'
+    """
+    note = f"columns that are not items were left out: {names_shown(names)}"
+    pairs = zip(names, codes, strict=True)
+    items = [name for name, column in pairs if {*column.tolist()} - {MISSING} == {0, 1}]
+    if not items:
+        return note
+    are = "is" if len(items) == 1 else "are"
+    return f"{note}; {names_shown(items)} {are} not in the Q-matrix or bank"
+
+
 def roles_of(table: TextTable, cells: CellCodes, options: ColumnOptions) -> ColumnRoles:
     """Return the roles of the columns of a table with a row for each examinee.
 
@@ -122,9 +146,8 @@ def roles_of(table: TextTable, cells: CellCodes, options: ColumnOptions) -> Colu
     if items is not None and match is not None and expected is not None:
         notes += [match.note] if match.note else []
         if others:
-            notes.append(
-                f"columns that are not items were left out: {names_shown(_at(header, others))}"
-            )
+            codes = [cells.of(table.column(place)) for place in others]
+            notes.append(left_out_note(_at(header, others), codes))
         return ColumnRoles(
             names=tuple(expected),
             items=tuple(items),

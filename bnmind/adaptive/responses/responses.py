@@ -22,11 +22,12 @@ from bnmind.adaptive.items.tables.text_table import TextTable, frame_table, read
 from bnmind.adaptive.responses.cells import (
     FEW_CELLS,
     MAX_CODE,
+    MISSING_CODES,
     MISSING_TEXTS,
     how_to_declare,
     place_text,
 )
-from bnmind.adaptive.responses.columns import ColumnOptions
+from bnmind.adaptive.responses.columns import ColumnOptions, left_out_note
 from bnmind.adaptive.responses.reading import (
     NO_NAMES,
     GivenNames,
@@ -319,7 +320,9 @@ class Responses(CheckedValue):
         rows = np.flatnonzero(answered).tolist()
         others = [name for place, name in enumerate(self.items) if place not in match.places]
         notes = [*self.notes, *left_out, *([match.note] if match.note else [])]
-        notes += [f"columns that are not items were left out: {names_shown(others)}"] * bool(others)
+        if others:
+            places = map(self.items.index, others)
+            notes.append(left_out_note(others, [self.codes[:, place] for place in places]))
         return Responses(
             codes=codes[answered],
             items=names,
@@ -375,7 +378,9 @@ def _too_high(found: Responses, bank: ItemBank) -> list[str]:
             where = place_text(row, column, found.examinees, found.items)
             problem = f"expected a response from 0 to {most[column]} in {where}, got {value}"
             if len(places) > FEW_CELLS:
-                problem += f", as in {len(places) - 1:,} other cells; {how_to_declare(str(value))}"
+                problem += f", as in {len(places) - 1:,} other cells"
+            if len(places) > FEW_CELLS or value in MISSING_CODES:
+                problem += f"; {how_to_declare(str(value))}"
             problems.append(problem)
     wrong = np.unique(values)
     steps = most.max(initial=0) == 1 and np.array_equal(wrong, np.arange(2, 2 + len(wrong)))

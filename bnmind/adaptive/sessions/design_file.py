@@ -27,8 +27,10 @@ from typing import Any
 from bnmind._arguments import checked
 from bnmind._bounded_files import SMALL_FILE, parse_json, read_text
 from bnmind._messages import one_line, shown
+from bnmind._registry import as_registered
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.priors import named_prior
+from bnmind.adaptive.selection.registry import SELECTORS
 from bnmind.adaptive.sessions.design import Design
 from bnmind.errors import DesignFileError, ModelFileError
 
@@ -125,7 +127,11 @@ def with_options(
     select = {"by": select} if isinstance(select, str) else select
     result = dict(content)
     if selector is not None and isinstance(select, Mapping):
-        if select.get("by", selector) != selector:
+        stated = select.get("by", selector)
+        alike = isinstance(stated, str) and as_registered(SELECTORS, stated) == as_registered(
+            SELECTORS, selector
+        )
+        if not alike:
             problems.append(
                 f"select.by: the design has {shown(select['by'])}, --selector has {selector}"
             )

@@ -11,7 +11,7 @@ from typing import ParamSpec, TypeVar
 import numpy as np
 
 from bnmind._messages import listed, shown
-from bnmind._registry import made_by_name
+from bnmind._registry import as_registered, made_by_name
 from bnmind.adaptive.assembly.blueprint import Blueprint
 from bnmind.adaptive.assembly.bounds import Bound, CodeBound, ItemsBound, SkillBound
 from bnmind.adaptive.assembly.content_order import ContentOrder
@@ -289,6 +289,7 @@ def _start(
 
 def _by_name(text: str, length: int | None) -> Selector[SkillBelief]:
     """Return the selector of a name; the length of the test is its argument if it needs one."""
+    text = as_registered(SELECTORS, text)
     if text in SELECTORS and SELECTORS[text].argument is LENGTH:
         if length is None:
             raise InvalidArgumentError(

@@ -210,12 +210,26 @@ def _as_saved(
             option = named if name == "design" else name
             raise BnmindError(f"{more}; leave out --{option} to resume it")
         value = saved.about.get(name, DEFAULT_SELECTOR if name == "selector" else "")
-        if text != value:
+        if _in_one_case(name, text) == _in_one_case(name, value):
+            continue
+        if not value:
             raise BnmindError(
-                f"expected --{name} {value or 'not given'} as in the test saved in {path}, got"
-                f" {text}; --session may name another file"
+                f"{path} was saved without --{name}; leave out --{name} {text}, or name another"
+                " file by --session"
             )
+        raise BnmindError(
+            f"expected --{name} {value} as in the test saved in {path}, got {text};"
+            " --session may name another file"
+        )
     return saved.about
+
+
+def _in_one_case(option: str, text: str) -> str:
+    """Return the value of an option with names in lower case; those of skills stay."""
+    if option == "stop":
+        return text.lower()
+    name, colon, argument = text.partition(":")
+    return f"{name.lower()}{colon}{argument}"
 
 
 def _converse(console: Console, session: Session) -> None:
@@ -246,7 +260,7 @@ def _step(console: Console, session: Session) -> Session | None:
         _show_item(console, session, item)
         answer = _ask_answer(console, session, item)
     else:
-        console.print(f"\nThe test is over: {reason}.")
+        console.print(f"\nThe test is over: {reason}{_skipped(session)}.")
         answer = ask(console, "Enter ends, u undoes: ", _end, commands={"u": Command.UNDO})
     if answer is Command.QUIT:
         return None
@@ -271,6 +285,14 @@ def _step(console: Console, session: Session) -> Session | None:
     except (BnmindError, NothingToAskError) as fault:
         console.print(f"  {one_line(fault)}", soft_wrap=True)
     return session
+
+
+def _skipped(session: Session) -> str:
+    """Return how many of the items asked have no answer, as the end of a sentence."""
+    asked, answered = len(session.state.asked), len(session.state.responses)
+    if asked == answered:
+        return ""
+    return f", {asked - answered} of them skipped" if answered else ", none answered"
 
 
 def _end(text: str) -> Command:

@@ -287,7 +287,7 @@ def _show_agreement(console: Console, agreement: Agreement) -> None:
         _number(agreement.pattern_accuracy_marginals),
     )
     table.add_row(
-        "all skills",
+        "mean of skills",
         _number(agreement.attribute_accuracy),
         _number(agreement.attribute_accuracy_marginals),
     )

@@ -353,7 +353,7 @@ def _show_items(found: _Judgment) -> None:
     from bnmind.cli.shared.show import plain_table, show_table, terminal
 
     console = terminal()
-    table = plain_table("item", "RMSD", "p of S-X2")
+    table = plain_table("item", "RMSD", "p of S-X2, uncorrected")
     for item in found.items[:_ITEMS_SHOWN]:
         row = [item.item, f"{item.rmsd:.3f}"]
         row.append("–" if math.isnan(item.p_value) else f"{item.p_value:.3g}")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bnmind._registry import as_registered
 from bnmind._text_files import check_writable_directory
 from bnmind.cli.adaptive.designs import (
     DesignOption,
@@ -109,7 +110,8 @@ class SimulateOptions:
             "--profiles",
             metavar="FILE",
             help="The true levels of the skills of these examinees: a column for each skill, and"
-            " perhaps a column examinee with their names; else the rows are in the same order.",
+            " perhaps a column examinee with their names; else the rows are in the same order."
+            " Needs a bank and --responses, and no --folds.",
         ),
     ] = None
     qmatrix: Annotated[
@@ -191,11 +193,12 @@ class SimulateOptions:
 @with_options(SimulateOptions)
 def simulate(options: SimulateOptions) -> None:
     """Simulate the tests, print what they showed, and write it to files."""
-    from bnmind.adaptive import selector_by_name, stopper_by_names
+    from bnmind.adaptive import SELECTORS, selector_by_name, stopper_by_names
     from bnmind.adaptive.items.priors import BANK_PRIOR, named_prior
     from bnmind.lab import save_simulation
 
-    names = tuple(options.selector or DEFAULT_SELECTORS)
+    given = options.selector or DEFAULT_SELECTORS
+    names = tuple(as_registered(SELECTORS, name) for name in given)
     if len(set(names)) < len(names):
         raise BnmindError(f"expected different selectors, got {', '.join(names)}")
     _check(options)

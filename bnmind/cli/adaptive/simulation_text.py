@@ -37,6 +37,12 @@ _BY_STEP = {
 }
 """The measures that are shown for several numbers of items."""
 
+_ALL_STEPS = 10
+"""The most items of a test whose every step has a column."""
+
+_SOME_STEPS = (0, 1, 2, 3, 5, 10, 20, 40)
+"""The steps of longer tests that have a column."""
+
 
 def show_simulation(result: SimulationResult, out: Path, written: Sequence[Path]) -> None:
     """Print the measures of each selector at the end of the tests, and those on the way."""
@@ -75,16 +81,32 @@ def show_simulation(result: SimulationResult, out: Path, written: Sequence[Path]
             )
     for name, what in _BY_STEP.items():
         if any(measure.name == name for measure in result.measures):
-            console.print(f"{what}, by the number of items asked:")
+            console.print(f"{what}, by the number of items asked{_last(result)}:", soft_wrap=True)
             _show_steps(console, result, name)
     console.print(f"Written: {counted(len(written), 'file')} in {out}", soft_wrap=True)
+
+
+def _last(result: SimulationResult) -> str:
+    """Return how the last column is read if tests end at different lengths."""
+    differ = any(run.lengths.min() < run.lengths.max() for run in result.runs)
+    return " (the last column: at the end of the tests)" if differ else ""
+
+
+def _steps(n_steps: int) -> list[int]:
+    """Return the numbers of items that have a column: all of a short test.
+
+    >>> _steps(4), _steps(15)
+    ([0, 1, 2, 3, 4], [0, 1, 2, 3, 5, 10, 15])
+    """
+    if n_steps <= _ALL_STEPS:
+        return list(range(n_steps + 1))
+    return [*(step for step in _SOME_STEPS if step < n_steps), n_steps]
 
 
 def _show_steps(console: Console, result: SimulationResult, measure: str) -> None:
     from bnmind.cli.shared.show import plain_table, show_table
 
-    steps = sorted({step for step in (0, 1, 2, 3, 5, 10, 20, 40) if step < result.n_steps})
-    steps.append(result.n_steps)
+    steps = _steps(result.n_steps)
     table = plain_table("selector", *map(str, steps))
     for name in result.selectors:
         mean, _ = result.mean(name, measure)

@@ -33,8 +33,14 @@ EXIT_CODE = 2
 INTERRUPTED = 130
 """The exit code after Ctrl-C."""
 
-_TWINS = {"--evidence": "--given", "--given": "--evidence"}
-"""Options for what is known, which have one name in dialogues and another in queries."""
+_TWINS = {
+    "--evidence": "--given",
+    "--given": "--evidence",
+    "--itemtype": "--gate",
+    "--model": "--gate",
+    "--rule": "--gate",
+}
+"""Options that have another name in other commands, or in other programs."""
 
 _PLAIN = (
     (re.compile(r"Input should be greater than or equal to "), "expected at least "),
@@ -183,7 +189,7 @@ def _as_note(others: Callable[..., None]) -> Callable[..., None]:
 
 
 def _suggest_the_twin(error: Any) -> None:
-    """Suggest ``--given`` for an unknown option ``--evidence``, or the reverse, if there is one."""
+    """Suggest ``--given`` for an unknown option ``--evidence``, and the like, if there is one."""
     twin = _TWINS.get(getattr(error, "option_name", ""))
     command = getattr(getattr(error, "ctx", None), "command", None)
     options = [name for one in getattr(command, "params", ()) for name in one.opts]
