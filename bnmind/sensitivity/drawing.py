@@ -109,8 +109,8 @@ def draw_tornado(axes: Axes, rows: pandas.DataFrame, posterior: float, title: st
     axes.set_xlabel("posterior probability")
     _polish(axes, title)
     # Within the axes, it would cover bars.
-    marks, names = axes.get_legend_handles_labels()
-    axes.figure.legend(marks, names, loc="outside lower right", ncols=2, frameon=False)
+    handles, names = axes.get_legend_handles_labels()
+    axes.figure.legend(handles, names, loc="outside lower right", ncols=2, frameon=False)
 
 
 @checked
