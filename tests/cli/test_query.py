@@ -14,7 +14,7 @@ import pytest
 
 from bnmind.cli.shared.named_states import evidence_of
 from bnmind.errors import BnmindError
-from bnmind.junction import ORDER_FINDERS
+from bnmind.junction import ORDER_FINDERS, compile_model
 from bnmind.mastermind import Board, Reply, TableBelief
 from bnmind.mastermind.noise_parser import parse_noise
 from bnmind.pgm import Factor, FactorModel, Network, TabularCPD, Variable
@@ -116,6 +116,21 @@ def test_the_picture_is_written(tmp_path: Path) -> None:
     assert_one_line_error(run("query", MODEL, "--targets", "P", "--svg", nowhere), "x.svg")
     assert_one_line_error(run("query", MODEL, "--svg", "h.png"), "needs a file named .svg")
     assert_one_line_error(run("query", MODEL, "--given", GUESS), "did you mean --evidence?")
+
+
+def test_the_most_probable_states_are_named() -> None:
+    model, seen = str(ROOT / "models/diagnosis/asia.xdsl"), "smoke=yes,lung=no"
+    expected = compile_model(read_network(model)).mpe({"smoke": "yes", "lung": "no"})
+    record = run_json("query", model, "--evidence", seen, "--mpe")
+    assert record["states"] == expected.states
+    assert record["log_probability"] == pytest.approx(expected.log_probability)
+    lines = [
+        line.split()
+        for line in run("query", model, "--evidence", seen, "--mpe").stdout.splitlines()
+    ]
+    assert all([name, state] in lines for name, state in expected.states.items())
+    for other in (("--plan",), ("--targets", "lung"), ("--task", "PR"), ("--svg", "a.svg")):
+        assert_one_line_error(run("query", model, "--mpe", *other), f"{other[0]} does not go with")
 
 
 def test_factors_that_make_no_network_have_a_table_but_no_picture(tmp_path: Path) -> None:

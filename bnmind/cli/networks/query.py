@@ -20,6 +20,7 @@ from bnmind.cli.networks.beyond_memory import (
     show_approximation,
 )
 from bnmind.cli.networks.competition import answer_task, task_of
+from bnmind.cli.networks.most_probable import check_options, show_most_probable
 from bnmind.cli.shared.command import with_options
 from bnmind.cli.shared.members import Described, command_with_members
 from bnmind.cli.shared.models import model_from
@@ -52,6 +53,7 @@ Examples:
   bnmind query models/mastermind-3x4.bif --evidence T1=1,T2=1,T3=2 --targets P,C
   bnmind query alarm.bif --evidence HR=HIGH --evidence BP=LOW --plan --json
   bnmind query alarm.bif --evidence HR=HIGH --svg alarm.svg
+  bnmind query alarm.bif --evidence HR=HIGH --mpe
   bnmind query grid.uai --evidence-file grid.uai.evid --task MAR --out grid.uai.MAR
 """
 
@@ -159,6 +161,10 @@ class QueryOptions:
             show_default=False,
         ),
     ] = None
+    mpe: Annotated[
+        bool,
+        typer.Option("--mpe", help="Print the most probable states of all variables by name."),
+    ] = False
     order: Annotated[
         str | None,
         typer.Option(
@@ -231,6 +237,8 @@ def query(options: QueryOptions) -> None:
 
     # Unless one is named, each question has its own default.
     finder = options.order and made_by_name("order finder", ORDER_FINDERS, options.order)
+    if options.mpe:
+        check_options(options)
     task = task_of(options)
     if options.picture is not None:
         if options.picture.suffix.lower() != ".svg":
@@ -249,6 +257,11 @@ def query(options: QueryOptions) -> None:
         answer_task(task, options, engine, _samples(options, network))
         return
     known = _samples(options, network, one=True)[0]
+    if options.mpe:
+        show_most_probable(
+            network, known, order=finder or None, limits=limits, as_json=options.as_json
+        )
+        return
     if options.approximate is not None:
         _approximate(options, known, limits)
         return
