@@ -130,6 +130,11 @@ def show_advice(advice: Advice) -> None:
         return
     console.print(_knowledge(advice))
     _show_contradictions(console, advice.contradictions)
+    if advice.contradictions:
+        console.print(
+            "bnmind assumes as few false replies as possible; --noise false:0.1 weighs them.",
+            soft_wrap=True,
+        )
     show_doubts(console, advice.doubts)
     console.print("Most probable:")
     show_codes(console, advice.most_probable)
