@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -22,7 +24,8 @@ from tests.junction.slicing.test_sliced_plan import small_network
 @given(st.integers(0, 10**6))
 def test_estimates_are_within_five_standard_errors(seed: int) -> None:
     network = small_network(seed)
-    evidence = {"v5": network.variable("v5").states[0], "v6": {network.variable("v6").states[0]: 1}}
+    evidence: dict[str, Any] = {"v5": network.variable("v5").states[0]}
+    evidence["v6"] = {s: float(i == 0) for i, s in enumerate(network.variable("v6").states)}
     exact = posterior(network, evidence)
     found = likelihood_weighting(
         network, evidence, n_samples=20_000, rng=np.random.default_rng(seed)
