@@ -23,6 +23,7 @@ from benchmarks.mutation.mutants import Mutant, drawn_mutants, mutated_source
 from benchmarks.mutation.trials import preload, trial
 
 ROOMS = ("information", "rank_one", "junction", "mastermind", "adaptive")
+_NOTICED = ("killed", "timeout")
 _ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -37,23 +38,34 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True, help="a line of JSON for each mutant")
     parser.add_argument("--seconds", type=float, default=10, help="of tests in the first trial")
     parser.add_argument("--part", default="0/1", help="k/n: only every nth mutant, from the kth")
+    parser.add_argument("--again", action="store_true", help="try again what survived before")
     options = parser.parse_args()
     first, of = map(int, options.part.split("/"))
     covering = Covering(_ROOT, options.coverage, options.times)
     done = {line["key"]: line for line in _lines(options.out)}
     preload()
-    for room in options.rooms:
-        rng = np.random.default_rng([options.seed, sum(room.encode())])
-        mutants = drawn_mutants(_modules(room), options.mutants, rng, root=_ROOT)
-        for mutant in mutants[first::of]:
-            if mutant.key in done:
-                continue
-            line = _tried(mutant, covering, options.seconds, options.out.with_suffix(f".{first}"))
-            done[mutant.key] = line
-            with options.out.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(line) + "\n")
-            print(f"{line['verdict']:9} {mutant.key} line {mutant.line}", flush=True)
+    if options.again:
+        mutants = [Mutant.of(line["key"], int(line["line"])) for line in done.values()]
+        mutants = [mutant for mutant in mutants if done[mutant.key]["verdict"] not in _NOTICED]
+    else:
+        mutants = [
+            mutant
+            for room in options.rooms
+            for mutant in _drawn(room, options.mutants, options.seed)
+            if mutant.key not in done
+        ]
+    for mutant in mutants[first::of]:
+        line = _tried(mutant, covering, options.seconds, options.out.with_suffix(f".{first}"))
+        done[mutant.key] = line
+        with options.out.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(line) + "\n")
+        print(f"{line['verdict']:9} {mutant.key} line {mutant.line}", flush=True)
     _print_shares(list(done.values()))
+
+
+def _drawn(room: str, number: int, seed: int) -> list[Mutant]:
+    rng = np.random.default_rng([seed, sum(room.encode())])
+    return drawn_mutants(_modules(room), number, rng, root=_ROOT)
 
 
 def _lines(out: Path) -> list[dict[str, str]]:
@@ -106,7 +118,7 @@ def _changed(before: list[str], after: list[str]) -> str:
 def _print_shares(lines: list[dict[str, str]]) -> None:
     for room in sorted({line["room"] for line in lines}):
         counts = Counter(line["verdict"] for line in lines if line["room"] == room)
-        killed = counts["killed"] + counts["timeout"]
+        killed = sum(counts[verdict] for verdict in _NOTICED)
         total = counts.total()
         print(f"{room:12} {killed} of {total} killed, {killed / total:.0%}  {dict(counts)}")
 

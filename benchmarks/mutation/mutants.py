@@ -30,6 +30,12 @@ class Mutant:
     occurrence: int
     line: int
 
+    @classmethod
+    def of(cls, key: str, line: int) -> Mutant:
+        """Return the mutant of a `key`."""
+        module, operator, occurrence = key.rsplit(":", 2)
+        return cls(module, operator, int(occurrence), line)
+
     @property
     def key(self) -> str:
         """A name of the mutant in files."""
