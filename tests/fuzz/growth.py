@@ -21,7 +21,7 @@ from tests.fuzz.large_files import Large, kinds_of, name_of
 from tests.fuzz.reader import Reader
 from tests.fuzz.readers import READERS
 
-__all__ = ["Growth", "grown", "peak_of"]
+__all__ = ["Growth", "grown", "is_refused_in_time", "peak_of"]
 
 ENOUGH = 0.03
 """Seconds of processor time that are measured well."""
@@ -88,6 +88,16 @@ def grown(
         quarter = large(max(1, n // 4))
         sizes, seconds = (len(quarter), len(data)), (_read(reader, quarter), took)
     return Growth(sizes, seconds, peak_of(reader, data))
+
+
+def is_refused_in_time(reader: Reader, large: Large) -> bool:
+    """Return whether no file up to `LONGEST` takes a second: larger ones are refused early."""
+    n = 500
+    while len(large(n)) <= LONGEST:
+        n *= 2
+        if _read(reader, large(n)) > 1:
+            return False
+    return True
 
 
 def _read(reader: Reader, data: bytes) -> float:
