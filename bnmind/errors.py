@@ -328,13 +328,13 @@ class UnknownNameError(BnmindError, LookupError):
 
         If another program has its own word for a known name, only that name.
         """
-        among = _some_names(self.known, longest=_ON_A_SCREEN)
+        among = _some_names(self.known, longest=_ON_TWO_LINES)
         article = "an" if kind[:1] in "aeiou" else "a"
         question = f"; {did_you_mean(self.close)}" if self.close else ""
         super().__init__(f"expected {article} {kind} among {among}; got {shown(name)}{question}")
 
 
-_ON_A_SCREEN = 400
+_ON_TWO_LINES = 150
 """The characters of a list of names that is shown whole."""
 
 

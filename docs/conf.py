@@ -35,6 +35,7 @@ nitpicky = True
 
 html_theme = "furo"
 html_title = f"bnmind {version}"
+html_show_copyright = False
 html_static_path = ["static"]
 html_css_files = ["site.css"]
 html_math_renderer = "mathml"

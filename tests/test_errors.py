@@ -80,8 +80,8 @@ def test_an_unknown_name_is_reported_with_those_spelled_alike() -> None:
     assert str(several).endswith("; did you mean x11 or x10?")
 
 
-def test_all_names_are_listed_if_they_fit_on_a_screen() -> None:
-    short = tuple(f"s{number}" for number in range(40))
+def test_all_names_are_listed_if_they_fit_on_two_lines() -> None:
+    short = tuple(f"s{number}" for number in range(30))
     assert f"among {', '.join(short)}; got" in str(UnknownNameError("state", "x", short))
     many = tuple(f"state_{number}" for number in range(100))
     assert "state_11, …; got" in str(UnknownNameError("state", "x", many))
