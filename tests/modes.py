@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import os
 
+import pytest
 from hypothesis import settings
 
-__all__ = ["UNCOMPILED", "examples"]
+__all__ = ["UNCOMPILED", "before_releases", "examples"]
 
 UNCOMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
 """Whether nothing is compiled: kernels are then slow, and every index is checked."""
+
+before_releases = pytest.mark.skipif(
+    os.environ.get("EXHAUSTIVE_TESTS", "0") in ("", "0"),
+    reason="searches for a minute; runs before a release, with EXHAUSTIVE_TESTS=1",
+)
+"""Marks slow tests that are too long for every change."""
 
 
 def examples(number: int) -> int:

@@ -26,7 +26,7 @@ from bnmind.strategies import (
 from bnmind.strategies.kernels.estimate_kernel import UNWANTED, estimate_guesses, replies_of_guesses
 from bnmind.strategies.kernels.reply_arrays import board_arrays
 from bnmind.strategies.lookahead import Endgame, set_estimates
-from tests.modes import examples
+from tests.modes import before_releases, examples
 
 ALL = Breadth(10**6, 10**6, budget=10**8)
 BOARDS = [Board(2, 3), Board(3, 3), Board(2, 6), Board(3, 4, repeats=False), Board(4, 2)]
@@ -179,6 +179,7 @@ def test_faulty_settings() -> None:
         Deeper(share=1.5)
 
 
+@before_releases
 @pytest.mark.slow
 def test_5x8() -> None:
     """The best known elsewhere is 179,274; one guess ahead by entropy takes 179,863."""
