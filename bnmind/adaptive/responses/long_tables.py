@@ -91,14 +91,14 @@ def wide_table(table: TextTable, options: ColumnOptions) -> TextTable:
         *([f"other columns were left out: {names_shown(left_out)}"] if left_out else []),
     ]
     names = ["examinee", *([] if group is None else [header[group]]), *items]
-    rows = [
-        (
-            person,
-            *([] if group is None else [groups[person]]),
-            *(table.rows[answers[name]][response] if name in answers else "" for name in items),
-        )
-        for person, answers in people.items()
-    ]
+    blank = [""] * len(items)
+    places = {name: place for place, name in enumerate(items, len(names) - len(items))}
+    rows = []
+    for person, answers in people.items():
+        row = [person, *([] if group is None else [groups[person]]), *blank]
+        for name, number in answers.items():
+            row[places[name]] = table.rows[number][response]
+        rows.append(tuple(row))
     return TextTable(tuple(names), tuple(rows), (*table.notes, *notes))
 
 
