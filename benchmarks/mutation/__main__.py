@@ -6,13 +6,15 @@ First run the tests with coverage by test, then this command, which can be resum
     python -m benchmarks.mutation rank_one --mutants 100 --times times.xml --out trials.jsonl
 
 Each mutant is given the quickest tests that execute its line first, and all such tests, up to a
-limit of seconds, if it survives these. Only `main` prints.
+limit of seconds, if it survives these. The files in `equivalent` list mutants that no test could
+tell from the module; the second share leaves out those of them that survived. Only `main` prints.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import tomllib
 from collections import Counter
 from pathlib import Path
 
@@ -25,6 +27,7 @@ from benchmarks.mutation.trials import preload, trial
 ROOMS = ("information", "rank_one", "junction", "mastermind", "adaptive")
 _NOTICED = ("killed", "timeout")
 _ROOT = Path(__file__).resolve().parents[2]
+_EQUIVALENT = Path(__file__).parent / "equivalent"
 
 
 def main() -> None:
@@ -60,7 +63,7 @@ def main() -> None:
         with options.out.open("a", encoding="utf-8") as file:
             file.write(json.dumps(line) + "\n")
         print(f"{line['verdict']:9} {mutant.key} line {mutant.line}", flush=True)
-    _print_shares(list(done.values()))
+    _print_shares(list(done.values()), _equivalents())
 
 
 def _drawn(room: str, number: int, seed: int) -> list[Mutant]:
@@ -115,12 +118,30 @@ def _changed(before: list[str], after: list[str]) -> str:
     return next(differ, "")
 
 
-def _print_shares(lines: list[dict[str, str]]) -> None:
+def _equivalents() -> set[tuple[str, str, str]]:
+    """Return the module of each listed mutant, its line before and its line after the fault."""
+    listed = [tomllib.loads(file.read_text("utf-8")) for file in _EQUIVALENT.glob("*.toml")]
+    return {
+        (one["module"], one["before"], one["after"])
+        for file in listed
+        for one in file.get("mutant", ())
+    }
+
+
+def _is_listed(line: dict[str, str], equivalents: set[tuple[str, str, str]]) -> bool:
+    place = (line["key"].partition(":")[0], line["before"], line["after"])
+    return line["verdict"] not in _NOTICED and place in equivalents
+
+
+def _print_shares(lines: list[dict[str, str]], equivalents: set[tuple[str, str, str]]) -> None:
     for room in sorted({line["room"] for line in lines}):
         counts = Counter(line["verdict"] for line in lines if line["room"] == room)
         killed = sum(counts[verdict] for verdict in _NOTICED)
         total = counts.total()
         print(f"{room:12} {killed} of {total} killed, {killed / total:.0%}  {dict(counts)}")
+        of_room = [line for line in lines if line["room"] == room]
+        left = total - sum(_is_listed(line, equivalents) for line in of_room)
+        print(f"{'':12} {killed} of the {left} that a test could tell, {killed / left:.0%}")
 
 
 if __name__ == "__main__":

@@ -2,7 +2,8 @@
 
 A kernel runs as machine code, and coverage does not see its lines. Its tests are those of the lines
 that name it, or of the lines that name a kernel which names it, and so on. The tests of a constant
-are found in the same way.
+and of a field of a class are found in the same way. The tests of a default value of a function are
+those of the function's lines.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ class Covering:
     root
         The directory of the project.
     coverage
-        The file that ``pytest --cov --cov-context=test`` wrote.
+        The file that ``pytest --cov --cov-context=test`` wrote, here or in a copy of the project.
     times
         The file of ``pytest --junitxml`` from the same run.
     """
@@ -37,7 +38,7 @@ class Covering:
         self._root = root
         self._data = CoverageData(str(coverage))
         self._data.read()
-        self._measured = {str(Path(name).resolve()): name for name in self._data.measured_files()}
+        self._measured = [(Path(name).parts, name) for name in self._data.measured_files()]
         self._seconds = _seconds(times)
 
     def tests_of(self, module: str, line: int) -> list[tuple[str, float]]:
@@ -53,19 +54,29 @@ class Covering:
         return [(test, self._seconds.get(test, 1.0)) for test in sorted(tests, key=order)]
 
     def _tests(self, module: str, line: int, depth: int, met: set[str]) -> set[str]:
-        tests = self._lines(module).get(line, set())
-        name, is_seen = self._named(module, line)
-        if name is None or name in met or depth == 0 or (tests and is_seen):
+        executed = self._lines(module)
+        tests = set().union(*(executed.get(at, ()) for at in self._executed(module, line)))
+        names, is_seen = self._named(module, line)
+        if depth == 0 or (tests and is_seen):
             return tests
-        met.add(name)
-        for user, number in self._uses.get(name, []):
-            tests = tests | self._tests(user, number, depth - 1, met)
+        for name in names - met:
+            met.add(name)
+            for user, number in self._uses.get(name, []):
+                tests = tests | self._tests(user, number, depth - 1, met)
         return tests
+
+    def _executed(self, module: str, line: int) -> range:
+        """Return the lines of a function if the line is in its signature, else the line."""
+        for node in ast.walk(self._trees[module]):
+            if isinstance(node, ast.FunctionDef) and node.lineno <= line < node.body[0].lineno:
+                return range(line, (node.end_lineno or 0) + 1)
+        return range(line, line + 1)
 
     def _lines(self, module: str) -> dict[int, set[str]]:
         if module not in self._cache:
-            name = self._measured.get(str((self._root / module).resolve()))
-            found = self._data.contexts_by_lineno(name) if name else {}
+            end = Path(module).parts
+            names = [name for parts, name in self._measured if parts[-len(end) :] == end]
+            found = self._data.contexts_by_lineno(names[0]) if names else {}
             self._cache[module] = {
                 line: {context.rpartition("|")[0] for context in contexts if context}
                 for line, contexts in found.items()
@@ -76,21 +87,22 @@ class Covering:
     def _cache(self) -> dict[str, dict[int, set[str]]]:
         return {}
 
-    def _named(self, module: str, line: int) -> tuple[str | None, bool]:
-        """Return the name of the constant or function of a line, and whether coverage sees it."""
+    def _named(self, module: str, line: int) -> tuple[set[str], bool]:
+        """Return the constants, function or class of a line, and whether coverage sees it."""
         for node in self._trees[module].body:
             if isinstance(node, ast.Assign | ast.AnnAssign) and _holds(node, line):
                 target = node.targets[0] if isinstance(node, ast.Assign) else node.target
-                return (target.id if isinstance(target, ast.Name) else None), False
+                return {name.id for name in ast.walk(target) if isinstance(name, ast.Name)}, False
         around = [
             node
             for node in ast.walk(self._trees[module])
-            if isinstance(node, ast.FunctionDef) and _holds(node, line)
+            if isinstance(node, ast.FunctionDef | ast.ClassDef) and _holds(node, line)
         ]
         if not around:
-            return None, True
+            return set(), True
         inner = max(around, key=lambda node: node.lineno)
-        return inner.name, "njit" not in ast.unparse(inner).partition("def ")[0]
+        is_kernel = "njit" in ast.unparse(inner).partition("def ")[0]
+        return {inner.name}, isinstance(inner, ast.FunctionDef) and not is_kernel
 
     @cached_property
     def _trees(self) -> dict[str, ast.Module]:

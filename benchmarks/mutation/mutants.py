@@ -51,10 +51,14 @@ def drawn_mutants(
         for place, mutant in _mutants_of(module, str(module.relative_to(root))):
             places.setdefault((mutant.module, *place), []).append(mutant)
     keys = sorted(places)
-    chosen = rng.permutation(len(keys))[:number]
-    return [
-        places[keys[index]][rng.integers(len(places[keys[index]]))] for index in chosen.tolist()
-    ]
+    chosen: list[Mutant] = []
+    for index in rng.permutation(len(keys)).tolist():
+        if len(chosen) == number:
+            break
+        mutant = places[keys[index]][rng.integers(len(places[keys[index]]))]
+        if _differs(mutant, root):
+            chosen.append(mutant)
+    return chosen
 
 
 def mutated_source(mutant: Mutant, root: Path) -> str:
@@ -63,6 +67,12 @@ def mutated_source(mutant: Mutant, root: Path) -> str:
     mutated = mutate_code(source, _operator(mutant.operator), mutant.occurrence)
     assert isinstance(mutated, str)
     return mutated
+
+
+def _differs(mutant: Mutant, root: Path) -> bool:
+    """Return whether the fault changes the program; 1e100 + 1 for 1e100 does not."""
+    source = (root / mutant.module).read_text(encoding="utf-8")
+    return ast.dump(ast.parse(source)) != ast.dump(ast.parse(mutated_source(mutant, root)))
 
 
 def _operator(name: str) -> object:
