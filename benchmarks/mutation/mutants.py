@@ -70,9 +70,13 @@ def mutated_source(mutant: Mutant, root: Path) -> str:
 
 
 def _differs(mutant: Mutant, root: Path) -> bool:
-    """Return whether the fault changes the program; 1e100 + 1 for 1e100 does not."""
+    """Return whether there is a program with the fault, and another one than the module."""
     source = (root / mutant.module).read_text(encoding="utf-8")
-    return ast.dump(ast.parse(source)) != ast.dump(ast.parse(mutated_source(mutant, root)))
+    try:
+        faulty = ast.parse(mutated_source(mutant, root))
+    except SyntaxError:
+        return False
+    return ast.dump(ast.parse(source)) != ast.dump(faulty)
 
 
 def _operator(name: str) -> object:
