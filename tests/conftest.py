@@ -75,7 +75,11 @@ def needing_programs(terminalreporter: pytest.TerminalReporter) -> list[str]:
     lines = []
     for name, program in PROGRAMS.items():
         count = {
-            outcome: sum(name in r.keywords for r in terminalreporter.getreports(outcome))
+            # The report of a file that cannot be collected has no keywords.
+            outcome: sum(
+                name in getattr(report, "keywords", ())
+                for report in terminalreporter.getreports(outcome)
+            )
             for outcome in ("passed", "failed", "error", "skipped")
         }
         skipped = count.pop("skipped")

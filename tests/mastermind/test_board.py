@@ -166,6 +166,11 @@ def test_invalid_codes_raise(code: tuple[int, ...]) -> None:
             method(code)
 
 
+def test_a_number_is_no_code() -> None:
+    with pytest.raises(InvalidCodeError, match=r"such as \(1, 1, 1, 1\), got 7$"):
+        FOUR_SIX.checked(7)  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("index", [-1, 1296])
 def test_index_out_of_range(index: int) -> None:
     with pytest.raises(InvalidCodeError, match=f"from 0 to 1,295 on the board 4x6, got {index}"):

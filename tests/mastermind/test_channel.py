@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bnmind.errors import (
+    InvalidArgumentError,
     InvalidChannelError,
     InvalidProbabilityError,
     InvalidReplyError,
@@ -51,6 +52,15 @@ def test_the_channel_copies_its_array() -> None:
     channel = Channel(board=FOUR_SIX, reports=FOUR_SIX.true_replies, matrix=matrix, name="mine")
     matrix[0] = 0.0
     assert channel.is_exact
+
+
+def test_reports_may_be_pairs_of_numbers_in_any_list() -> None:
+    pairs = [(black, white) for black, white in FOUR_SIX.true_replies]
+    channel = Channel(board=FOUR_SIX, reports=pairs, matrix=np.eye(14), name="x")  # type: ignore[arg-type]
+    assert channel.reports == FOUR_SIX.true_replies
+    assert isinstance(channel.reports, tuple)
+    with pytest.raises(InvalidArgumentError, match=r"reports"):
+        Channel(board=FOUR_SIX, reports=5, matrix=np.eye(14), name="x")  # type: ignore[arg-type]
 
 
 @given(st.data(), boards(max_codes=10**9))

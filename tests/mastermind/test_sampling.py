@@ -10,13 +10,24 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bnmind.mastermind import Board, Channel, Reply, Turn, VanishingBelief, reply
+from bnmind.mastermind import (
+    Board,
+    Channel,
+    Reply,
+    SamplerOptions,
+    Turn,
+    VanishingBelief,
+    parse_prior,
+    reply,
+)
+from bnmind.mastermind.beliefs.sampler_start import log_sum_of_weights, start_of
 from bnmind.mastermind.sampling import seeded_state
 from bnmind.mastermind.sampling.consistent_codes import (
     distinct_codes,
     list_consistent_codes,
     list_possible_codes,
 )
+from bnmind.mastermind.sampling.consistent_kernel import list_ways
 from bnmind.mastermind.sampling.island_estimates import (
     effective_islands,
     island_shares,
@@ -26,7 +37,10 @@ from bnmind.mastermind.sampling.island_estimates import (
     log_mean,
 )
 from bnmind.mastermind.sampling.sample_masses_kernel import masses_of_samples
+from bnmind.mastermind.sampling.sampler import Replies, restart
+from bnmind.mastermind.sampling.sequential_monte_carlo import _resampled
 from bnmind.mastermind.sampling.soft_replies import SHARP, factor_logs, turn_target
+from bnmind.mastermind.sampling.turn_arrays import turn_arrays
 from bnmind.mastermind.sampling.walk_kernel import walk
 from tests.mastermind.generators import boards, codes, histories
 from tests.modes import UNCOMPILED, examples
@@ -91,6 +105,91 @@ def test_all_consistent_codes_are_listed_or_none(data: st.DataObject) -> None:
 
 def test_a_search_that_takes_too_long_lists_nothing() -> None:
     assert list_consistent_codes(Board(4, 6), [], most=2000, max_nodes=100) is None
+
+
+def test_codes_of_weight_zero_are_not_possible() -> None:
+    board, turn = Board(3, 3), Turn((1, 1, 2), Reply(1, 1))
+    agree = [list(code) for code in map(board.code, range(27)) if reply((1, 1, 2), code) == (1, 1)]
+
+    def others(
+        codes: np.ndarray[tuple[int, ...], np.dtype[np.uint8]],
+    ) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+        return np.array([-math.inf if code in agree else 0.0 for code in codes.tolist()])
+
+    listed = list_possible_codes(board, [turn], others, ends=False)
+    assert listed is not None
+    assert listed.contradictions == 1
+    assert len(listed.codes) == 27 - len(agree)
+    assert (
+        list_possible_codes(board, [], lambda codes: others(codes) - math.inf, ends=False) is None
+    )
+
+
+@given(st.data())
+@settings(max_examples=examples(25))
+def test_numbers_of_each_color_are_those_of_the_codes(data: st.DataObject) -> None:
+    board = data.draw(boards(200))
+    turns = [turn for turn in data.draw(histories(board)) if turn.reply in board.true_replies]
+    if not turns:
+        return
+    _, _, both, standing = turn_arrays(board, turns)
+    slow = {
+        tuple(Counter(code)[color] for color in range(1, board.colors + 1))
+        for code in map(board.code, range(board.n_codes))
+        if all(sum(reply(turn.guess, code)) == sum(turn.reply) for turn in turns)
+    }
+    most = board.pegs if board.repeats else 1
+    ways, are_all = list_ways(standing, both, board.pegs, most, len(slow))
+    assert are_all
+    assert sorted(map(tuple, ways[:, 1:].tolist())) == sorted(slow)
+    if slow:
+        ways, are_all = list_ways(standing, both, board.pegs, most, len(slow) - 1)
+        assert (len(ways), are_all) == (0, False)
+
+
+@given(st.lists(st.floats(0.01, 1), min_size=6, max_size=6), st.integers(0, 99))
+@settings(max_examples=examples(40))
+def test_codes_are_drawn_again_as_often_as_their_weight_says(some: list[float], seed: int) -> None:
+    plain = np.array(some).reshape(2, 3)
+    plain /= plain.sum(axis=1, keepdims=True)
+    places = _resampled(np.log(plain), np.random.default_rng(seed))
+    if (1 / (plain**2).sum(axis=1)).min() >= 0.9 * 3:
+        assert places is None
+        return
+    assert places is not None
+    counts = np.bincount(places, minlength=6).reshape(2, 3)
+    assert counts.sum(axis=1).tolist() == [3, 3]
+    assert (abs(counts - 3 * plain) < 1 + 1e-9).all()
+
+
+def test_the_work_counts_the_steps_of_each_stage() -> None:
+    board = Board(3, 3)
+    channel = Channel.false_reply(board, 0.2)
+    turns = (Turn((1, 1, 2), Reply(1, 1)), Turn((1, 2, 3), Reply(0, 2)))
+    replies = Replies(
+        board=board,
+        turns=turns,
+        likelihoods=np.array([channel.likelihood(turn.reply) for turn in turns]),
+    )
+    options = SamplerOptions(islands=4, size=16, steps=3)
+    _, work = restart(replies, start_of(board, None), options)
+    # Twice as many steps at the last stage as at each of the others.
+    assert work.stages >= 1
+    assert work.proposed == (work.stages + 1) * 3 * 4 * 16
+
+
+def test_the_weights_of_all_codes_of_a_small_board_are_added_up() -> None:
+    board = Board(4, 6)
+    prior = parse_prior(board, "fewer-colors")
+    logs = prior.log_weights(np.array(board.codes))
+
+    class Weights:
+        """The same prior, whose sum of weights is not known."""
+
+        log_weights = staticmethod(prior.log_weights)
+
+    total = log_sum_of_weights(board, Weights())  # type: ignore[arg-type]
+    assert total == pytest.approx(math.log(np.exp(logs).sum()), abs=1e-12)
 
 
 @given(st.data())

@@ -252,6 +252,11 @@ def test_reply_that_the_channel_cannot_give() -> None:
         TreeBelief.start(Channel.exact(BOARD)).update(GUESS, Reply(3, 1))
 
 
+def test_the_plan_of_a_belief_is_that_of_stage_3_unless_told() -> None:
+    channel = Channel.exact(Board(3, 3))
+    assert belief_plan(channel).total_size < belief_plan(channel, factorized=False).total_size
+
+
 def test_stage_2_plan_of_a_large_board_runs_only_restricted() -> None:
     board = Board(5, 8)
     plan = belief_plan(Channel.false_reply(board, 0.2), factorized=False)
