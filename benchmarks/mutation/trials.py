@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import resource
+import shutil
 import signal
 import sys
 import time
@@ -60,6 +61,7 @@ def trial(module: Path, source: str, tests: list[str], log: Path, *, limit: floa
 def _run(module: Path, source: str, tests: list[str], log: Path) -> int:
     """Run tests in this process, which is a child, and return pytest's exit code."""
     import pytest
+    from hypothesis import configuration
 
     code = _BROKEN
     try:
@@ -68,6 +70,9 @@ def _run(module: Path, source: str, tests: list[str], log: Path) -> int:
         for stream in (1, 2):
             os.dup2(output, stream)
         resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
+        # An example that failed with another fault is not tried again.
+        configuration.set_hypothesis_home_dir(log.with_suffix(".examples"))
+        shutil.rmtree(log.with_suffix(".examples"), ignore_errors=True)
         _replace(module, source)
         _rewrite_nothing()
         options = ["-x", "-q", "-n", "0", "-p", "no:cacheprovider", "-p", "no:benchmark"]

@@ -21,6 +21,7 @@ from bnmind.errors import (
     UnknownNameError,
 )
 from bnmind.junction import Plan, compile_plan
+from bnmind.junction.inference.batch_run import BatchRun
 from bnmind.junction.program.batch_program import CaseProgram
 from bnmind.junction.program.program import Product, Program, Step
 from bnmind.junction.program.underflow import Underflow
@@ -266,3 +267,23 @@ def test_what_no_case_changes_is_not_overwritten() -> None:
     bound.run(Underflow())
     assert bound.registers[4].tolist() == [[10.0] * 4, [21.0] * 4]
     assert bound.registers[5].tolist() == [50.0, 147.0]
+
+
+def test_a_function_takes_the_memory_of_its_values() -> None:
+    """A case holds the total of each roll of the other dice, not a table of all totals."""
+    dice = [Variable.of_integers(f"die{i}", range(13)) for i in range(4)]
+    for n_states in (49, 300):
+        total = Variable.of_integers("total", range(n_states))
+        sum_of = FunctionalCPD(total, tuple(dice), Addition((tuple(range(13)),) * 4, n_states))
+        network = Network((*(TabularCPD(d, (), np.full(13, 1 / 13)) for d in dice), sum_of))
+        plan = compile_plan(network, evidence=["die0"], targets=[["total"]])
+        (source,) = [s for s in plan.compiled.sources if s.rows is not None]
+        assert source.observed == ("die0",)
+        of_case = batch_memory.batch_size(plan.compiled, frozenset()).of_case
+        assert 8 * 13**3 < of_case < 8 * 13**3 * n_states / 4
+
+
+def test_impossible_cases_have_no_logarithm() -> None:
+    batch = BatchRun((np.ones((3, 2)),), np.zeros(3), np.ones(3))
+    batch.put(1, None)
+    assert batch.log_evidence.tolist() == [0.0, -math.inf, 0.0]

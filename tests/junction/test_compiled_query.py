@@ -14,7 +14,7 @@ import pytest
 
 from bnmind.errors import ImpossibleEvidenceError
 from bnmind.junction import Plan, compile_plan
-from bnmind.junction.inference import assembly
+from bnmind.junction.inference import assembly, replanning
 from bnmind.junction.inference.answering import Answering
 from bnmind.junction.inference.compiled_query import CompiledQuery
 from bnmind.junction.inference.registers import starting_registers
@@ -128,3 +128,12 @@ def test_cases_in_doubt_are_planned_one_by_one_where_no_plan_is_for_all(
     found = other.run_batch({"total": [1, 12, 11]})
     np.testing.assert_allclose(found.log_evidence, expected.log_evidence, rtol=1e-9)
     np.testing.assert_allclose(found.joints[0], expected.joints[0], rtol=1e-9)
+
+
+def test_a_plan_without_signs_has_the_cells_of_a_run_or_of_any_evidence(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    compiled = signed_plan().compiled
+    monkeypatch.setattr(replanning, "_UNSIGNED_CELLS", 1)
+    assert without_signs(compiled, {}, {}) is None
+    assert without_signs(compiled, {"total": "3"}, {}) is not None

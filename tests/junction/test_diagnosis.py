@@ -296,6 +296,8 @@ def test_factors_of_one_variable_never_underflow() -> None:
     assert 1 < len(parts) < 60
     logs = sum(math.log(float(p.values[1].real)) for p in parts if isinstance(p, Factor))
     assert logs == pytest.approx(60 * math.log(1e-12), rel=1e-4)
+    # The product of two parts is far from the smallest number, too.
+    assert min(float(p.values[1].real) for p in parts if isinstance(p, Factor)) > 1e-150
 
 
 def log_of(network: Network, states: Mapping[str, str]) -> float:

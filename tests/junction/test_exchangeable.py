@@ -211,3 +211,21 @@ def test_the_degeneracy_is_that_of_the_densest_subgraph(scopes: list[frozenset[i
             degrees = [sum(v in e and {*e} <= {*inside} for e in edges) for v in inside]
             best = max(best, min(degrees))
     assert degeneracy([tuple(scope) for scope in scopes]) == best
+
+
+@pytest.mark.parametrize("step", [1, -1])
+def test_leaves_are_summed_out_wherever_they_stand(step: int) -> None:
+    people = [Variable(f"p{i}", ("0", "1")) for i in range(12)]
+    ring = [Variable(name, ("0", "1")) for name in ("sign", "topic", "mood")]
+    shared = np.arange(1.0, 9.0).reshape(2, 2, 2)
+    factors = [Factor(pair, np.array([[1.0, 2.0], [3.0, 1.0]])) for pair in combinations(ring, 2)]
+    for person in people:
+        leaf = Variable(f"leaf of {person.name}", ("0", "1"))
+        factors += [
+            Factor((person,), np.array([0.5, 1.5])),
+            Factor((person, ring[0], leaf), shared),
+        ]
+    found = symmetries_of(FactorModel(tuple(factors[::step])), {}, {})
+    assert found is not None
+    assert [len(group) for group in found.groups] == [len(people)]
+    assert len(found.leaves) == len(people)

@@ -455,3 +455,47 @@ def test_the_memory_of_large_answers_is_predicted() -> None:
     plan.run()
     tables = 8 * sum(source.n_cells for source in plan.compiled.sources)
     assert 0.5 <= peak_of(plan.run) / (plan.memory - tables) <= 1.1
+
+
+def test_of_several_models_those_close_to_the_best_are_searched_for_longer() -> None:
+    class Brief(RandomizedGreedy):
+        """A search that always takes all the work it may."""
+
+        def within(
+            self, graph: InteractionGraph, **how: Any
+        ) -> tuple[EliminationOrder | None, int]:
+            works.append((graph.n, how["most"]))
+            return MinFill()(graph), how["most"]
+
+    works: list[tuple[int, float]] = []
+    rings = [
+        InteractionGraph.from_scopes(
+            {str(v): 2 for v in range(n)}, [(str(v), str((v + 1) % n)) for v in range(n)]
+        )
+        for n in (60, 6, 5, 400)
+    ]
+    found = SharedSearch(Brief()).smallest(rings)
+    assert found is not None
+    assert found[0] == 2
+    brief = shared_search._BRIEF
+    assert works[:4] == [(60, brief), (6, brief), (5, brief), (400, brief)]
+    # The largest one could hardly become the best.
+    assert [n for n, _ in works[4:]] == [5, 6, 60]
+    assert works[4][1] > 10 * brief
+
+
+def test_only_models_with_many_zeros_are_packed() -> None:
+    """Zeros in one table leave the other cliques as they are."""
+    variables = tuple(Variable.of_integers(f"x{i}", range(64)) for i in range(9))
+    one_zero = np.ones((64, 64))
+    one_zero[0, 0] = 0
+    rng = np.random.default_rng(1)
+    pairs = [rng.random((64, 64)) for _ in range(36)]
+    factors = [
+        Factor(pair, values if i else one_zero)
+        for i, (pair, values) in enumerate(zip(combinations(variables, 2), pairs, strict=True))
+    ]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(assembly, "packed", None)
+        with pytest.raises(TooLargeError, match="max_multiplications"):
+            compile_plan(FactorModel(tuple(factors)))

@@ -175,7 +175,7 @@ def test_a_search_may_start_in_python(
     noise, steps = noise_of(graph, 1)[0][: core.n], noise_of(graph, 2, 8)[:, : core.n]
     start = Climb(list(range(core.n)), math.inf, np.zeros(core.n, dtype=np.int64))
     plain = PlainSearch(core)
-    for allowed in (0, 700, 3_000, 10**6):
+    for allowed in (0, 20, 700, 3_000, 10**6):
         # The function stands for a kernel that is never loaded.
         search = FirstSearch(core, PlainWork(lambda: None, allowed))
         assert search.greedy(score, noise, limit) == plain.greedy(score, noise, limit)

@@ -166,6 +166,9 @@ class ExplanationSearch(Value):
 
         Raises
         ------
+        TooLargeError
+            If a table of the model does not fit, or for a marginal MAP, if the probability of the
+            evidence and all targets takes too long to compute.
         ImpossibleEvidenceError
             If the evidence has probability zero.
         """
@@ -366,9 +369,6 @@ def compile_search(
 
     Raises
     ------
-    TooLargeError
-        If a table of the model does not fit, or for a marginal MAP, if the probability of the
-        evidence and all targets takes too long to compute.
     UnknownNameError, InvalidArgumentError
         As in `compile_marginal_map`.
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import bnmind.junction.approximate.likelihood_weighting as weighting
 from bnmind.errors import (
     InvalidArgumentError,
     TooFewSamplesError,
@@ -173,3 +174,32 @@ def test_noisy_effects_are_sampled_as_from_their_tables() -> None:
             for net in networks
         )
         assert one.estimates[0] == pytest.approx(two.estimates[0], abs=1e-12)
+
+
+def test_all_errors_are_those_of_the_weights(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The slow twin weighs each sample; chunks of other scales make no difference."""
+    monkeypatch.setattr(weighting, "_CHUNK", 4)
+    rain = Variable("rain", ("no", "drizzle", "storm", "snow", "hail"))
+    chances = np.array([0.45, 0.45, 0.06, 0.04 - 1e-6, 1e-6])
+    network = Network((TabularCPD(rain, (), chances),))
+    likelihood = np.array([0.5, 0.35, 0.001, 1.0, 1.0])
+    found = likelihood_weighting(
+        network, {"rain": likelihood}, n_samples=80, rng=np.random.default_rng(5)
+    )
+    rng, rows = np.random.default_rng(5), np.tile(chances, (4, 1))
+    states = np.concatenate([weighting._drawn(rows, rng.random(4)) for _ in range(20)])
+    w = likelihood[states]
+    assert set(states.tolist()) == {0, 1, 2, 3}
+    assert w[:4].max() < w.max()
+    assert found.effective_samples == pytest.approx(w.sum() ** 2 / (w**2).sum())
+    assert found.log_evidence == pytest.approx(np.log(w.mean()))
+    assert found.evidence_error == pytest.approx(w.std() / w.mean() / np.sqrt(80))
+    for state, error in enumerate(found.standard_errors[0]):
+        is_there = states == state
+        p = w[is_there].sum() / w.sum()
+        assert found.estimates[0][state] == pytest.approx(p)
+        own = np.sqrt((w**2 * (is_there - p) ** 2).sum()) / w.sum()
+        # A state of little weight is at least as uncertain as one sample.
+        least = (1 if is_there.any() else 3) / found.effective_samples
+        assert error == pytest.approx(max(own, least))
+    assert found.standard_errors[0][2] == pytest.approx(1 / found.effective_samples)

@@ -264,3 +264,8 @@ def test_a_growing_cache_keeps_its_values() -> None:
     assert len(kept) > 0.6 * len(used)
     assert np.array_equal(larger.cache_values[kept], -0.5 * larger.cache_keys[kept])
     assert grown(arrays, n * 25) is arrays
+
+
+def test_the_best_one_alone_takes_the_nodes_of_a_single_search() -> None:
+    search = compile_search(grid(5, 1), limits=Limits(max_bytes=2**12))
+    assert 0 < search.best(1).nodes == search.run().nodes

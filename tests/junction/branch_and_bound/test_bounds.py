@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 
 from bnmind.junction import RandomizedGreedy
 from bnmind.junction.branch_and_bound.cost_shifting import shifted_tables
+from bnmind.junction.branch_and_bound.dives_kernel import dive, exact_value
 from bnmind.junction.branch_and_bound.log_tables import LogTables, log_tables
 from bnmind.junction.branch_and_bound.problem import SearchProblem
 from bnmind.junction.branch_and_bound.progress import Progress
-from bnmind.pgm import Factor
+from bnmind.pgm import Factor, FactorModel, Variable
 from tests.junction.branch_and_bound.test_search import factor_models, joint_of
 from tests.modes import examples
 
@@ -88,8 +89,53 @@ def test_tables_without_impossible_states_have_the_values_of_the_model(model: An
     tables = tables_of(model)
     joint = joint_of(model)
     possible = 0
+    scopes = [set(table.scope) for table in tables.tables]
+    assert not any(one <= other for one in scopes for other in scopes if one is not other)
     for at in np.ndindex(*tables.sizes):
         value = at_positions(tables, joint, at)
         assert math.exp(tables.value(at)) == pytest.approx(value, rel=1e-9)
         possible += value > 0
     assert possible == np.count_nonzero(joint.values)
+
+
+def test_two_tables_are_shifted_until_their_bound_is_the_largest_sum() -> None:
+    a, b, c = (Variable(name, ("0", "1", "2")) for name in "abc")
+    # One table prefers the first state of b, and the other one the last.
+    table = np.array([[8.0, 2.0, 1.0], [5.0, 3.0, 1.0], [9.0, 1.0, 0.5]])
+    model = FactorModel((Factor((a, b), table), Factor((b, c), table.T[::-1])))
+    tables = tables_of(model)
+    problem = SearchProblem(
+        tables=tables, is_summed=(False,) * 3, finder=RandomizedGreedy(), max_cells=1
+    )
+    bound = tables.constant + sum(float(table.values.max()) for table in problem.shifted)
+    largest = math.log(joint_of(model).values.real.max())
+    assert bound == pytest.approx(largest, abs=1e-6)
+    before = tables.constant + sum(float(table.values.max()) for table in tables.tables)
+    assert before > largest + 0.01
+
+
+@settings(max_examples=examples(40))
+@given(factor_models(), st.integers(1, 10**6))
+def test_a_dive_ends_where_no_single_state_is_better(model: Any, seed: int) -> None:
+    tables = tables_of(model)
+    if tables.constant == -math.inf:
+        return
+    problem = SearchProblem(
+        tables=tables,
+        is_summed=(False,) * len(tables.sizes),
+        finder=RandomizedGreedy(),
+        max_cells=1,
+    )
+    tree = problem.level(0, is_whole=True).tree.arrays
+    states = np.zeros(len(tree.sizes), dtype=np.int64)
+    near = np.full(len(states), -1, dtype=np.int64)
+    room = np.zeros(int(tree.sizes.max()))
+    value = dive(tree, states, near, np.array([3.0, 0.0]), np.array([seed], dtype=np.uint64), room)
+    if value == -math.inf:
+        return
+    assert value == exact_value(tree, states)
+    for node in range(1, len(states)):
+        for state in range(tree.sizes[node]):
+            other = states.copy()
+            other[node] = state
+            assert exact_value(tree, other) <= value + 1e-9

@@ -22,6 +22,7 @@ from bnmind.junction import (
     compile_marginal_map,
     compile_search,
 )
+from bnmind.junction.branch_and_bound.search_kernel import _place, first_places
 from bnmind.pgm import Factor, FactorModel, Network, Variable
 from tests.junction.test_most_probable import probability, questions, weighed
 from tests.modes import examples
@@ -75,17 +76,17 @@ def test_nothing_is_more_probable_than_a_proven_explanation(
 ) -> None:
     network, hard, soft = question
     joint = weighed(network, hard, soft)
+    largest = float(joint.values.max())
+    search = compile_search(network, {**hard, **soft}, limits=limits)
     try:
-        search = compile_search(network, {**hard, **soft}, limits=limits)
+        found = search.run()
     except TooLargeError:
         assert 8 * max(cpd.n_cells for cpd in network.cpds) > limits.max_bytes
         return
-    largest = float(joint.values.max())
-    if largest == 0:
-        with pytest.raises(ImpossibleEvidenceError):
-            search.run()
+    except ImpossibleEvidenceError:
+        assert largest == 0
         return
-    found = search.run()
+    assert largest > 0
     assert found.is_proven
     assert found.gap == 0
     assert list(found.states) == [v.name for v in network.variables if v.name not in hard]
@@ -279,3 +280,11 @@ def test_many_small_likelihoods_do_not_make_a_configuration_impossible() -> None
         np.zeros(len(search._question.tables.variables), dtype=np.int64)
     )
     assert value == pytest.approx(400 * math.log(0.1) + math.log(2), rel=1e-12)
+
+
+@given(st.integers(0, 2**40), st.integers(0, 2**62), st.integers(0, 20))
+@settings(max_examples=examples(60))
+def test_the_cache_is_searched_where_its_entries_are_put(node: int, key: int, bits: int) -> None:
+    (place,) = first_places(np.array([node]), np.array([key]), 2**bits).tolist()
+    assert place == _place(node, key, 2**bits)
+    assert 0 <= place < 2**bits

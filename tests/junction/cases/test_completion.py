@@ -166,3 +166,16 @@ def test_large_numbers_of_factors_do_not_overflow(small: float) -> None:
     drawn = sample_missing(model, cases, rng=np.random.default_rng(1))
     assert drawn.impossible == ()
     assert drawn.frame["a"].tolist() == ["no", "yes"]
+
+
+@pytest.mark.parametrize("weights", [1, 5])
+def test_rows_are_filled_in_parts_without_a_trace(
+    weights: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cases = pd.DataFrame({"wet": ["damp", None, "no", None, None], "rain": [None] * 5})
+    filled = complete(GARDEN, cases).frame
+    drawn = sample_missing(GARDEN, cases, rng=np.random.default_rng(5), draws=7).frame
+    monkeypatch.setattr("bnmind.junction.cases.buckets._WEIGHTS", weights)
+    assert complete(GARDEN, cases).frame.equals(filled)
+    again = sample_missing(GARDEN, cases, rng=np.random.default_rng(5), draws=7).frame
+    assert again.equals(drawn)

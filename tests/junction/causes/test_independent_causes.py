@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,10 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bnmind.junction.causes.sweep as sweep_module
+import bnmind.junction.causes.sweep_order as sweep_order_module
 import bnmind.junction.causes.swept_case as swept_case
-from bnmind.errors import ImpossibleEvidenceError
+from bnmind.errors import ImpossibleEvidenceError, TooLargeError
 from bnmind.information import Floats
-from bnmind.junction import compile_model, compile_plan
+from bnmind.junction import Limits, compile_model, compile_plan
 from bnmind.junction.causes.independent_causes import independent_causes
 from bnmind.pgm import (
     CPD,
@@ -242,3 +244,57 @@ def test_thousands_of_findings_do_not_underflow(prior: float) -> None:
             logs.append(math.log(weight) + n * math.log(absent) + math.log1p(-absent))
     expected = max(logs) + math.log(math.fsum(math.exp(one - max(logs)) for one in logs))
     assert swept.log_evidence == pytest.approx(expected, rel=1e-12)
+
+
+def two_parities(n: int) -> Network:
+    """Return n coins, and whether the number of heads is even, among all and all but one."""
+    coins = [Variable.of_integers(f"c{i}", range(2)) for i in range(n)]
+    two = [Variable.of_integers(f"e{j}", range(2)) for j in range(2)]
+    return Network(
+        (
+            *(TabularCPD(coin, (), np.array([0.4, 0.6])) for coin in coins),
+            *(FunctionalCPD(e, tuple(coins[j:]), Parity()) for j, e in enumerate(two)),
+        )
+    )
+
+
+def test_a_long_sweep_keeps_few_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept: list[int] = []
+    forward = sweep_module._Run.forward
+
+    def watched(run: Any) -> Any:
+        found = forward(run)
+        kept.append(sum(table.size for table in run.kept.values()))
+        return found
+
+    monkeypatch.setattr(sweep_module._Run, "forward", watched)
+    for module in (sweep_module, sweep_order_module):
+        monkeypatch.setattr(module, "KEPT_CELLS", 20)
+    network, states = two_parities(200), {"e0": 0, "e1": 1}
+    causes = independent_causes(network.potentials, states, [])
+    assert causes is not None
+    case = causes.at(states)
+    assert case is not None
+    swept = case.run((), {})
+    assert swept is not None
+    assert swept.log_evidence == pytest.approx(math.log(0.6 * 0.5))
+    assert 20 < max(kept) < case.peak_cells < 200
+
+
+def test_a_sweep_fits_in_the_memory_that_is_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(swept_case, "_LARGE", 0)
+    monkeypatch.setattr(swept_case, "_MANY", 0)
+    network, evidence = two_parities(12), {"e0": "0", "e1": "1"}
+    causes = independent_causes(network.potentials, evidence, [(v,) for v in network.variables])
+    assert causes is not None
+    case = causes.at({"e0": 0, "e1": 1})
+    assert case is not None
+    needed = 8 * int(case.peak_cells)
+    for max_bytes in (needed, needed - 1):
+        limits = Limits(max_bytes=max_bytes, only_restrictions=True)
+        plan = compile_plan(network, evidence=list(evidence), limits=limits)
+        try:
+            is_swept = "sweep" in repr(plan.restrict(evidence))
+        except TooLargeError:
+            is_swept = False
+        assert is_swept == (max_bytes == needed)

@@ -14,6 +14,7 @@ from bnmind.junction.triangulation.dissection.bisection_kernel import matched, r
 from bnmind.junction.triangulation.dissection.nested_dissection import bisection, separator
 from bnmind.junction.triangulation.scored_graph import whole_graph
 from tests.graphs import cost_to_go, graph_of, graphs, naive_total
+from tests.modes import examples
 
 
 def grid(n: int, m: int) -> InteractionGraph:
@@ -76,3 +77,26 @@ def test_a_refinement_counts_its_cut_and_keeps_the_balance() -> None:
 def test_options_out_of_range_are_refused() -> None:
     with pytest.raises(InvalidArgumentError, match=r"smallest must .*tries must .*seed must"):
         NestedDissection(smallest=0, tries=0, seed=-1)
+
+
+@settings(max_examples=examples(60))
+@given(st.integers(2, 9), st.integers(1, 4), st.integers(0, 10**6))
+def test_a_refinement_ends_with_the_sides_of_its_cut(n: int, passes: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    weights = np.triu(rng.integers(0, 4, (n, n)), 1)
+    weights += weights.T
+    masses, side = rng.integers(1, 4, n), rng.integers(0, 2, n)
+    largest = int(rng.integers(masses.sum() // 2, masses.sum() + 1))
+    rows, columns = np.nonzero(weights)
+    starts = np.concatenate([[0], np.cumsum(np.count_nonzero(weights, axis=1))])
+
+    def cut_and_excess() -> tuple[int, int]:
+        cut = int(weights[np.ix_(side == 0, side == 1)].sum())
+        return cut, max(0, int(np.bincount(side, masses, 2).max()) - largest)
+
+    before, excess_before = cut_and_excess()
+    found = refine((starts, columns, weights[rows, columns]), masses, side, largest, passes)
+    cut, excess = cut_and_excess()
+    assert found == cut
+    # Less excess is worth any cut.
+    assert excess < excess_before or (excess == excess_before and cut <= before)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import reduce
+from random import Random
 
 import numpy as np
 import pytest
@@ -21,6 +22,7 @@ from bnmind.junction.triangulation.annealing.contraction_tree import (
 from bnmind.junction.triangulation.annealing.tree_kernel import Tree, anneal, tables
 from bnmind.junction.triangulation.scored_graph import whole_graph
 from tests.graphs import cost_to_go, graph_of, graphs
+from tests.modes import examples
 
 
 def grid(n: int, m: int) -> InteractionGraph:
@@ -120,3 +122,31 @@ def test_options_out_of_range_are_refused() -> None:
         TreeAnnealing(rounds=-1)
     with pytest.raises(InvalidArgumentError, match="seed"):
         TreeAnnealing(seed=-1)
+
+
+@settings(max_examples=examples(50))
+@given(graphs(least=1, most=9), st.randoms(use_true_random=False))
+def test_nodes_with_the_fewest_cells_are_joined_first(graph: InteractionGraph, rng: Random) -> None:
+    core = whole_graph(graph)
+    order = list(range(core.n))
+    rng.shuffle(order)
+    nodes = [set(bits(mask)) for mask in covering_cliques(core.neighbors)]
+    roots = list(range(len(nodes)))
+    joined: list[list[int]] = []
+
+    def join(several: list[int]) -> None:
+        while len(several) > 1:
+            several.sort(key=lambda i: (sum(core.logarithms[u] for u in nodes[i]), i))
+            a, b, *rest = several
+            joined.append([a, b])
+            several = [*rest, len(nodes)]
+            roots[:] = [root for root in roots if root not in (a, b)] + [len(nodes)]
+            nodes.append(nodes[a] | nodes[b])
+
+    for v in order:
+        join([root for root in roots if v in nodes[root]])
+        for node in nodes:
+            node.discard(v)
+    join(list(roots))
+    tree = tree_of(core, order)
+    assert tree.children[tree.n_leaves :].tolist() == joined
