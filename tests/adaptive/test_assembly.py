@@ -352,6 +352,24 @@ def test_a_shadow_test_keeps_what_a_greedy_test_cannot_afford() -> None:
     assert found.scores.shape == (5,)
 
 
+def test_a_shadow_test_counts_on_items_that_come_later() -> None:
+    """Only one item of y may be asked now, but the test needs both that are left to come."""
+    bank = bank_of([[1, 0], [1, 0], [0, 1], [0, 1]], "xxyy")
+    shadow = ShadowTest(MinimalEntropy(), Blueprint((CodeBound("y", 2),), 2))
+    belief = start_belief(bank)
+    assert MinimalEntropy().select(belief, ["a", "b", "d"]).item == "a"
+    assert shadow.select(belief, ["a", "b", "d"]).item == "d"
+
+
+def test_a_test_that_is_longer_than_its_blueprint_has_no_next_item() -> None:
+    bank = bank_of([[1, 1]] * 5, "xxxxx")
+    allowed = np.array([[False, False, False, True, True]])
+    for length, may in ((2, False), (3, False), (4, True)):
+        rule = Blueprint((), length)
+        found = rule.restrict(bank, np.array([[0, 1, 2]]), allowed)
+        assert found.tolist() == [[False, False, False, may, may]]
+
+
 def test_the_start_of_a_test_has_its_own_items_and_selectors() -> None:
     bank = bank_of([[1, 0], [1, 0], [0, 1], [0, 1], [1, 1]], "xxyyz")
     rules = (Enemies(), StartItems(("d", "a")), StageItems(("b", "c"), 3, 4))

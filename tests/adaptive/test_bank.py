@@ -250,6 +250,9 @@ def test_unknown_names_are_refused() -> None:
 def test_choices_count_as_responses_of_their_item() -> None:
     with pytest.raises(InvalidModelError, match="each text once"):
         Item("a", choices=(("x", "0"), ("x", "1")))
-    wrong = Item("a", choices=(("x", "0"), ("y", "2")))
+    wrong = Item("a", choices=(("x", "0"), ("y", "2"), ("z", "3")))
     with pytest.raises(InvalidModelError, match=r"choice y of item a must count as .*: 0, 1"):
         ItemBank.from_qmatrix([[1], [1]], items=[wrong, "b"])
+    with pytest.raises(InvalidModelError) as caught:
+        ItemBank.from_qmatrix([[1], [1]], items=[wrong, "b"])
+    assert len(caught.value.problems) == 1  # of an item only the first

@@ -189,8 +189,22 @@ def test_wrong_certainties_are_refused(wrong: Any, what: str) -> None:
 
 def test_a_certainty_must_fit_its_item() -> None:
     item = Item("a", certainty=TableCertainty(np.array([[1, 1]]), (0, 0, 0)))
-    with pytest.raises(InvalidModelError, match="2 parent configurations"):
+    with pytest.raises(
+        InvalidModelError, match="with 2 parent configurations and 2 responses, got 3 and 2"
+    ):
         ItemBank.from_qmatrix([[1]], 0.2, 0.1, items=[item])
+    item = Item("a", certainty=TableCertainty(np.ones((1, 3)), (0, 0, 0, 0)))
+    with pytest.raises(
+        InvalidModelError, match="with 4 parent configurations and 2 responses, got 4 and 3"
+    ):
+        ItemBank.from_qmatrix([[1, 1]], 0.2, 0.1, items=[item])
+
+
+def test_a_covariance_is_symmetric_up_to_rounding() -> None:
+    almost = np.array([[4.0, 1.0 + 1e-12], [1.0, 9.0]])
+    assert ParameterCertainty(almost).errors.tolist() == [2.0, 3.0]
+    with pytest.raises(InvalidModelError, match="symmetric"):
+        ParameterCertainty(np.array([[4.0, 1.0 + 1e-6], [1.0, 9.0]]))
 
 
 @pytest.fixture(scope="module")

@@ -29,6 +29,7 @@ from bnmind.adaptive import (
     read_qmatrix,
     start_belief,
 )
+from bnmind.adaptive.classification import reliability
 from bnmind.adaptive.classification.known_profiles import agreement
 from bnmind.errors import InvalidArgumentError, ResponseTableError
 from tests.banks import banks, enumerated
@@ -181,6 +182,19 @@ def test_frames_name_people_skills_and_levels() -> None:
     with pytest.raises(InvalidArgumentError, match="positions of levels"):
         found.agreement_with([[3, 0], [0, 0]])
     assert repr(found).startswith("Classification(2 examinees, accuracy of profiles 0.")
+
+
+def test_the_number_of_examinees_is_no_reason_to_leave_consistency_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    people = Examinees.drawn(BANK, 60, seed=1).responses
+    found = classify(BANK, people).reliability
+    monkeypatch.setattr(reliability, "_MOST_CELLS", 16)  # those of four profiles
+    assert classify(BANK, people).reliability == found
+    monkeypatch.setattr(reliability, "_MOST_CELLS", 15)
+    few = classify(BANK, people).reliability
+    assert np.isnan(few.consistency)
+    assert few.accuracy == found.accuracy
 
 
 def test_unknown_levels_do_not_count() -> None:

@@ -15,6 +15,7 @@ import pyreadstat
 import pytest
 
 from bnmind.adaptive import ItemBank, Responses, read_bank, read_qmatrix
+from bnmind.adaptive.items.tables.text_table import read_table
 from bnmind.errors import InvalidArgumentError, ModelFileError, ResponseTableError
 from bnmind.pgm.files import write_model
 
@@ -35,6 +36,13 @@ def _written(path: Path) -> Path:
     else:
         TABLE.to_parquet(path)
     return path
+
+
+def test_a_damaged_file_is_named_with_the_words_of_its_library(tmp_path: Path) -> None:
+    path = _written(tmp_path / "answers.xlsx")
+    path.write_bytes(path.read_bytes()[:-100])
+    with pytest.raises(ModelFileError, match=r"cannot read .*answers.xlsx as .* \(.*zip file.*\)"):
+        read_table(path)
 
 
 @pytest.mark.parametrize("suffix", [".xlsx", ".sav", ".dta", ".parquet"])

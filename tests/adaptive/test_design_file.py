@@ -28,6 +28,7 @@ from bnmind.adaptive import (
     Session,
     ShadowTest,
     Staged,
+    StageItems,
     SympsonHetter,
     Testlets,
     calibrated,
@@ -125,6 +126,8 @@ def test_each_key_makes_its_part() -> None:
     assert "add_fifths" not in design(content=groups).allowed(["add_ninths"])
     starts = [{"number": 2, "skills": ["canceling"]}, {"number": 1, "select": "random"}]
     made_start = design(start=starts)
+    stage = next(rule for rule in made_start.rules if isinstance(rule, StageItems))
+    assert (stage.first, stage.last) == (1, 2)
     assert isinstance(made_start.selector, Staged)
     assert set(made_start.allowed([])) == {
         name

@@ -28,7 +28,7 @@ from bnmind.adaptive import (
     write_bank,
 )
 from bnmind.adaptive.items.name_match import match_names
-from bnmind.adaptive.items.tables.text_table import table_of
+from bnmind.adaptive.items.tables.text_table import read_table, table_of
 from bnmind.errors import (
     InvalidArgumentError,
     InvalidModelError,
@@ -272,6 +272,31 @@ def test_a_bare_q_matrix_is_matched_in_cross_validation_too() -> None:
     answers.columns = pd.Index(ITEMS)
     found = cross_validate(answers, Q, folds=2, options=LearningOptions(max_iterations=2))
     assert found.responses.items == ITEMS
+
+
+def test_names_that_r_changed_are_matched_with_their_numbers() -> None:
+    match = match_names(["X12.", "X11.", "age"], ["11", "12"])
+    assert match is not None
+    assert match.places == (1, 0)
+    assert match.note == "similar names were matched: X11. is 11, X12. is 12"
+    half = match_names(["Item.1", "Item 2", "z"], ["Item 1", "Item 2"])
+    assert half is not None
+    assert half.note == "similar names were matched: Item.1 is Item 1"
+    less = match_names(["Item 2", "item.1", "B"], ["ITEM 1", "Item 2", "b"])
+    assert less is not None
+    assert less.note == "similar names were matched: item.1 is ITEM 1, B is b"
+
+
+def test_a_first_row_that_counts_down_names_no_columns() -> None:
+    rows = [["ann", "0", "1"], ["bob", "1", "1"]]
+    assert table_of([["", "1", "0"], *rows]).header is None
+    assert table_of([["", "1", "2"], *rows]).header == ("", "1", "2")
+
+
+def test_one_line_of_cells_between_blanks_is_a_row(tmp_path: Path) -> None:
+    path = tmp_path / "row.txt"
+    path.write_text("3 0 1")
+    assert read_table(path).rows == (("3", "0", "1"),)
 
 
 NAMES = st.lists(st.text("abX.1 _", min_size=1, max_size=4), min_size=1, max_size=5, unique=True)

@@ -36,7 +36,11 @@ from bnmind.adaptive import (
     start_belief,
     write_bank,
 )
-from bnmind.adaptive.beliefs.response_errors import ERROR_CHANCE, updated_anyway
+from bnmind.adaptive.beliefs.response_errors import (
+    ERROR_CHANCE,
+    checked_error_chances,
+    updated_anyway,
+)
 from bnmind.adaptive.selection.kullback_leibler import LEAST_CHANCE, floored
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
@@ -129,6 +133,14 @@ def test_a_chance_of_errors_is_checked(chance: float) -> None:
     for belief in (TableBelief.start(CERTAIN), TableBatch.start(CERTAIN, 2)):
         with pytest.raises(InvalidArgumentError, match=r"\[0, 1\)"):
             belief.with_errors(chance)
+
+
+def test_chances_of_errors_are_one_for_all_or_one_for_each() -> None:
+    assert checked_error_chances(0.1, 3) == 0.1
+    assert checked_error_chances([0.1, 0.2], 2).tolist() == [0.1, 0.2]
+    assert checked_error_chances([0.1, 0.2]).tolist() == [0.1, 0.2]
+    with pytest.raises(InvalidArgumentError, match=r"chances of shape \(3,\), got shape \(2,\)"):
+        checked_error_chances([0.1, 0.2], 3)
 
 
 @both

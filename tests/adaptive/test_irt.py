@@ -160,6 +160,10 @@ def test_bad_parameters_are_refused() -> None:
         AbilityGrid((0.0, 1.0), (0.5, 0.6))
     with pytest.raises(InvalidArgumentError, match="at least 2 points"):
         AbilityGrid.normal(n_points=1)
+    with pytest.raises(
+        InvalidArgumentError, match=r"at most 1,000,000 \(n_points\), got .*1,000,001"
+    ):
+        AbilityGrid.normal(n_points=1_000_001)
     with pytest.raises(InvalidModelError, match="numbers as states"):
         ability_values(Variable("a", ("low", "high")))
     two = [Variable.of_integers(name, range(2)) for name in "abx"]

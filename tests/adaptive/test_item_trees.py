@@ -51,6 +51,7 @@ from bnmind.adaptive.trees import (
 )
 from bnmind.adaptive.trees.paper_test import paper_test
 from bnmind.adaptive.trees.profile_classes import ProfileClasses
+from bnmind.adaptive.trees.tree_json import tree_from_json
 from bnmind.errors import InvalidArgumentError, ModelFileError, TooLargeError, UnknownNameError
 from tests.banks import banks
 from tests.data_sets import data_set
@@ -251,6 +252,15 @@ def test_json_is_read_again(tmp_path: Path) -> None:
     (tmp_path / "twice.json").write_text(json.dumps(document), encoding="utf-8")
     with pytest.raises(ModelFileError, match="twice"):
         read_item_tree(tmp_path / "twice.json", bank)
+    for root, where in (
+        (7, "a point of a tree at the root, got 7"),
+        ({"item": "c", "responses": {"0": 7}}, "a point of a tree after c=0, got 7"),
+        ({"item": "c", "responses": {}}, "an item with its responses at the root"),
+        ({"item": "c", "responses": {"0": {"item": 1}}}, "an item with its responses after c=0"),
+    ):
+        document["tree"] = root
+        with pytest.raises(ModelFileError, match=where):
+            tree_from_json(json.dumps(document), bank)
     with pytest.raises(ModelFileError, match="json"):
         write_item_tree(tree, tmp_path / "tree.xyz")
 

@@ -39,7 +39,7 @@ from bnmind.adaptive import (
     with_certainties,
     write_bank,
 )
-from bnmind.adaptive.pilot.pilot_items import drawn_places
+from bnmind.adaptive.pilot.pilot_items import drawn_places, open_pilots
 from bnmind.errors import DesignFileError, InfeasibleDesignError, InvalidArgumentError
 from tests.registries import check_value, examples_of, registry_faults
 
@@ -278,3 +278,38 @@ def test_selectors_that_draw_and_pilots() -> None:
     people = Examinees.recorded(BANK, [[0] * 9])
     run = simulate_designs({"test": design}, people).runs[0]
     assert [BANK.item_names[p] for p in run.asked[0]] == list(session.state.asked)
+
+
+def test_by_default_pilot_items_are_among_the_first_five_questions_for_each() -> None:
+    assert PilotItems(NEW).places == (1, 2, 3, 4, 5)
+    assert PilotItems(NEW, 2).places == tuple(range(1, 11))
+
+
+def test_the_most_informative_item_is_asked_whatever_the_luck() -> None:
+    counts = np.array([[30.0, 12.0], [9.0, 25.0]])
+    bank = with_certainties(BANK, {"new_1": TableCertainty(counts, (0, 1), 70)})
+    masses, items = np.full((2, 2, 4), 0.25), np.array([6, 7])
+    for luck in ([[0.9, 0.1], [0.1, 0.9]], [[0.1, 0.9], [0.9, 0.1]]):
+        scores = MostInformativePilot().pilot_scores(bank, items, masses, np.array(luck))
+        assert scores.argmax(axis=1).tolist() == [1, 1]
+    # Luck breaks ties.
+    tied = MostInformativePilot().pilot_scores(
+        BANK, np.array([6, 7]), masses, np.array([[0.9, 0.1], [0.1, 0.9]])
+    )
+    assert tied.argmax(axis=1).tolist() == [0, 1]
+
+
+def test_a_pilot_item_interrupts_no_testlet_and_waits_for_nothing_else() -> None:
+    bank = bank_with(testlet="text")
+    mask = np.array([name in NEW for name in bank.item_names])
+    common: dict[str, object] = {
+        "available": np.ones((3, 9), dtype=bool),
+        "allowed": np.tile(~mask, (3, 1)),
+        "ended": np.zeros(3, dtype=bool),
+        "places": np.full((3, 1), 2),
+    }
+    # After an item of a testlet, after one without, and before all.
+    asked = np.array([[0], [5], [-1]])
+    found = open_pilots(PilotItems(NEW), bank, asked, **common)  # type: ignore[arg-type]
+    assert found.any(axis=1).tolist() == [False, True, False]
+    assert not found[:, ~mask].any()
