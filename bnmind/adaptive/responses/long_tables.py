@@ -95,10 +95,10 @@ def wide_table(table: TextTable, options: ColumnOptions) -> TextTable:
     places = {name: place for place, name in enumerate(items, len(names) - len(items))}
     rows = []
     for person, answers in people.items():
-        row = [person, *([] if group is None else [groups[person]]), *blank]
+        cells = [person, *([] if group is None else [groups[person]]), *blank]
         for name, number in answers.items():
-            row[places[name]] = table.rows[number][response]
-        rows.append(tuple(row))
+            cells[places[name]] = table.rows[number][response]
+        rows.append(tuple(cells))
     return TextTable(tuple(names), tuple(rows), (*table.notes, *notes))
 
 

@@ -32,6 +32,7 @@ from bnmind.adaptive.responses.reading import (
     NO_NAMES,
     GivenNames,
     answered_rows,
+    distinct_rows,
     read_responses,
 )
 from bnmind.errors import InvalidArgumentError, ResponseTableError
@@ -270,12 +271,7 @@ class Responses(CheckedValue):
     @cached_property
     def patterns(self) -> tuple[NDArray[np.signedinteger[Any]], NDArray[np.intp], NDArray[np.intp]]:
         """The distinct rows, the number of each examinee's row, and the count of each row."""
-        # As strings of bytes, rows sort twenty times faster, and in the same order from 0.
-        texts = np.ascontiguousarray((self.codes.astype(np.int16) - MISSING).astype(np.uint8))
-        keys = texts.view(np.dtype((np.void, texts.shape[1])))[:, 0]
-        _, first, numbers, counts = np.unique(
-            keys, return_index=True, return_inverse=True, return_counts=True
-        )
+        first, numbers, counts = distinct_rows(self.codes)
         return sealed(self.codes[first]), sealed(numbers), sealed(counts)
 
     @checked
