@@ -11,6 +11,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 from bnmind.adaptive import (
+    IDENTITY,
+    LOG,
+    LOGIT,
     Acdm,
     Dina,
     Examinees,
@@ -35,9 +38,6 @@ from bnmind.adaptive.learning.parameters.block import ItemBlock
 from bnmind.adaptive.response_models import ResponseModel
 from bnmind.adaptive.response_models.additive.link import (
     COMPLEMENTARY,
-    IDENTITY,
-    LOG,
-    LOGIT,
     LinkFunction,
 )
 
