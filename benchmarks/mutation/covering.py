@@ -1,9 +1,9 @@
 """The tests that execute a line, from a run of the tests with coverage by test.
 
 A kernel runs as machine code, and coverage does not see its lines. Its tests are those of the lines
-that name it, or of the lines that name a kernel which names it, and so on. The tests of a constant
-and of a field of a class are found in the same way. The tests of a default value of a function are
-those of the function's lines.
+that name it, or of the lines that name a kernel which names it, and so on, and the tests that name
+one of these themselves. The tests of a constant and of a field of a class are found in the same
+way. The tests of a default value of a function are those of the function's lines.
 """
 
 from __future__ import annotations
@@ -61,8 +61,10 @@ class Covering:
             return tests
         for name in names - met:
             met.add(name)
+            tests = tests | self._callers.get(name, set())
             for user, number in self._uses.get(name, []):
-                tests = tests | self._tests(user, number, depth - 1, met)
+                if user == module or not name.startswith("_"):
+                    tests = tests | self._tests(user, number, depth - 1, met)
         return tests
 
     def _executed(self, module: str, line: int) -> range:
@@ -109,6 +111,26 @@ class Covering:
         return {
             str(path.relative_to(self._root)): ast.parse(path.read_text(encoding="utf-8"))
             for path in sorted((self._root / "bnmind").rglob("*.py"))
+        }
+
+    @cached_property
+    def _callers(self) -> dict[str, set[str]]:
+        """The tests that name something in their own lines."""
+        named = defaultdict(set)
+        for path in sorted((self._root / "tests").rglob("test_*.py")):
+            file = str(path.relative_to(self._root))
+            for test in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if isinstance(test, ast.FunctionDef) and test.name.startswith("test_"):
+                    for node in ast.walk(test):
+                        if isinstance(node, ast.Name | ast.Attribute):
+                            name = node.id if isinstance(node, ast.Name) else node.attr
+                            named[name].add((file, test.name))
+        tests = defaultdict(set)
+        for test_name in self._seconds:
+            file, *_, function = test_name.partition("[")[0].split("::")
+            tests[file, function].add(test_name)
+        return {
+            name: set().union(*(tests[place] for place in places)) for name, places in named.items()
         }
 
     @cached_property
