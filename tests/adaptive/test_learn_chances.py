@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from bnmind.adaptive import (
@@ -153,6 +153,7 @@ def expected(chance: Floats, right: Floats, total: Floats) -> float:
 
 
 @settings(max_examples=examples(80))
+@example((2, 3), 26, (0.1, 0.4), (0.6, 0.9), True)  # a mean of equal chances is rounded down
 @given(
     st.sampled_from([(2,), (3,), (2, 2), (2, 3)]),
     st.integers(0, 2**16),

@@ -19,6 +19,7 @@ from bnmind.adaptive import (
     Selector,
     SkillBelief,
 )
+from bnmind.adaptive.selection.registry import selector_name
 from bnmind.errors import ContractError, UnknownNameError
 from bnmind.testing import check_selector
 
@@ -171,3 +172,16 @@ def test_the_contract_rejects_a_wrong_selector(wrong: Selector[SkillBelief], pro
         check_selector(wrong)
     assert caught.value.value is wrong
     assert caught.value.family == "selector"
+
+
+def test_each_kind_of_selector_has_the_name_it_is_made_by() -> None:
+    names: dict[type, str] = {}
+    for name, member in SELECTORS.items():
+        if member.plain is not None:
+            made = member.plain()
+        else:
+            assert member.argument is not None
+            assert member.given is not None
+            made = member.given(member.argument.read(member.argument.example))
+        names.setdefault(type(made), name)  # per-cost and per-time are of one class
+        assert selector_name(made) == names[type(made)]
