@@ -44,6 +44,7 @@ ORDER = (
     ("junction.certificates",),
     ("junction.reduction",),
     ("junction.program",),
+    ("junction.program.layout",),
     ("junction.causes",),
     ("junction.inference",),
     ("junction.plan_files",),

@@ -17,6 +17,7 @@ from bnmind.junction.graphs.interaction_graph import InteractionGraph, graph_of_
 from bnmind.junction.graphs.junction_tree import JunctionTree
 from bnmind.junction.inference.query import Query, Request
 from bnmind.junction.program.contraction import Function, ProgramBuilder
+from bnmind.junction.program.layout.compiled_messages import answers
 from bnmind.junction.program.message_passing import Passing, TreeShape
 from bnmind.junction.program.program import Program
 from bnmind.junction.program.program_inputs import Source
@@ -220,14 +221,17 @@ def program_of(
         mine = [i for i in members if sources[i].scope]
         passing = Passing(_shape(part.tree, number), builder, mine)
         targets = request.query.targets
-        for target in range(len(targets)) if group is None else group.targets:
+        mine = list(range(len(targets)) if group is None else group.targets)
+        asked_of = []
+        for target in mine:
             names = targets[target]
             if len(names) == 1 and (home := model.lifts[names[0].name].home) in alone:
-                registers[target] = passing.answer(alone[home])
+                asked_of.append(alone[home])
                 continue
             scope = model.scope([v.name for v in names])
-            hidden = frozenset([number[name] for name in scope if name not in observed])
-            registers[target] = passing.answer(hidden)
+            asked_of.append(frozenset([number[name] for name in scope if name not in observed]))
+        found = answers(passing, asked_of) if len(parts) == 1 else map(passing.answer, asked_of)
+        registers.update(zip(mine, found, strict=True))
     return builder.build(r for r in registers.values() if r is not None), registers
 
 

@@ -15,11 +15,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from bnmind.junction.program.contraction import ProgramBuilder, Variables
 from bnmind.junction.program.stations import StationTree
 
-__all__ = ["Passing", "TreeShape"]
+__all__ = ["Passing", "Question", "TreeShape"]
 
 _SMALL = 2**12
 """The most cells of a joint from which several variables of a single clique are answered."""
@@ -32,6 +33,18 @@ class TreeShape:
     cliques: tuple[Variables, ...]
     edges: tuple[tuple[int, int, Variables], ...]
     """Two cliques and their separator, for each edge."""
+
+
+class Question(NamedTuple):
+    """A question about a tree."""
+
+    clique: int
+    neighbor: int
+    """The two messages of this edge answer the question; -1 if the clique does."""
+    keep: Variables
+    """The variables of the messages' or the clique's product that are kept."""
+    final: Variables | None
+    """The variables to which that product is summed afterwards."""
 
 
 class Passing:
@@ -82,27 +95,33 @@ class Passing:
         """
         if not self.scopes:
             return None
-        if len(target) == 1:
-            return self._answer_single(target)
-        return self._at_clique(self._host(target), target)
+        clique, neighbor, keep, final = self.question(target)
+        if neighbor >= 0:
+            if (clique, neighbor) not in self._beliefs:
+                self._beliefs[clique, neighbor] = self._at_separator(clique, neighbor)
+            belief = self._beliefs[clique, neighbor]
+        else:
+            belief = self._at_clique(clique, keep)
+        return belief if belief is None or final is None else self.builder.contract([belief], final)
 
-    def _answer_single(self, target: Variables) -> int | None:
-        """Answer one variable from the smallest table that the messages provide."""
+    def question(self, target: Variables) -> Question:
+        """Return where a target is answered.
+
+        A single variable is answered from the smallest table that the messages provide.
+        """
+        if len(target) != 1:
+            return Question(self._host(target), -1, target, None)
         (variable,) = target
         edge = self.smallest.get(variable)
         if edge is not None:
             _, first, second = edge
-            if (first, second) not in self._beliefs:
-                self._beliefs[first, second] = self._at_separator(first, second)
-            belief = self._beliefs[first, second]
-        else:
-            clique = self._host(target)
-            # Together with the other variables that are only in this clique.
-            together = frozenset(self._private[clique])
-            if _size(together, self.builder.sizes) > _SMALL:
-                return self._at_clique(clique, target)
-            belief = self._at_clique(clique, together)
-        return None if belief is None else self.builder.contract([belief], target)
+            return Question(first, second, self.neighbors[first][second], target)
+        clique = self._host(target)
+        # Together with the other variables that are only in this clique.
+        together = frozenset(self._private[clique])
+        if _size(together, self.builder.sizes) > _SMALL:
+            return Question(clique, -1, target, None)
+        return Question(clique, -1, together, target)
 
     def _at_separator(self, first: int, second: int) -> int | None:
         both = [self._sent(first, second), self._sent(second, first)]

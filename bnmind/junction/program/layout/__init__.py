@@ -1,0 +1,1 @@
+"""The messages of large junction trees, laid out in compiled code."""
