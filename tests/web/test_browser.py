@@ -168,6 +168,63 @@ def test_a_belief_is_shown_in_pictures(page: Any) -> None:
     assert page.locator("#cliques tr").count() == 18
 
 
+class _Failing:
+    """A server whose answers to one question cannot be read, a few times."""
+
+    def __init__(self, page: Any, path: str, *, times: int) -> None:
+        self.asked = 0
+        self._page, self._times = page, times
+        page.route(path, self._answer)
+
+    def wait(self, number: int) -> None:
+        """Wait until there were so many questions."""
+        for _ in range(900):
+            if self.asked >= number:
+                break
+            self._page.wait_for_timeout(50)
+        assert self.asked == number
+
+    def _answer(self, route: Any) -> None:
+        self.asked += 1
+        if self.asked > self._times:
+            route.continue_()
+        else:
+            route.fulfill(status=200, body="no answer")
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_pictures_that_fail_are_asked_for_again(page: Any, times: int) -> None:
+    page.goto("/watch")
+    page.wait_for_selector("#run:not([disabled])")
+    failing = _Failing(page, "**/api/known", times=times)
+    page.press("#step", "Enter")
+    failing.wait(2)  # one retry, and no more
+    if times == 2:
+        page.wait_for_selector("#pictures-fault >> text=There are no pictures now.")
+        assert page.inner_text("#look-positions") == "Not known now."
+        assert page.is_hidden("#information-panel")
+        page.press("#pictures-fault button", "Enter")
+        failing.wait(3)
+    page.wait_for_selector("#look-positions table")
+    page.wait_for_selector("#information-picture svg")
+    assert page.inner_text("#pictures-fault") == ""
+
+
+def test_a_fault_that_is_overtaken_leaves_the_pictures_of_the_newer_guess(page: Any) -> None:
+    page.goto("/watch")
+    page.wait_for_selector("#run:not([disabled])")
+    failing = _Failing(page, "**/api/known", times=1)
+    page.press("#step", "Enter")
+    failing.wait(1)
+    page.press("#back", "Enter")  # while the page waits to ask again
+    failing.wait(2)
+    page.wait_for_selector("#look-positions table")
+    page.wait_for_selector("#information-picture svg")
+    page.wait_for_timeout(1200)
+    assert failing.asked == 2
+    assert page.inner_text("#pictures-fault") == ""
+
+
 def test_strategies_are_watched_with_the_keyboard(page: Any) -> None:
     page.goto("/watch")
     page.wait_for_selector("#run:not([disabled])")

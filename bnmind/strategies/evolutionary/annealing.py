@@ -13,7 +13,11 @@ random peg gets a random color. A better or equal code replaces the current one,
 with probability exp(−(f' − f) / T). The temperature falls by the same factor at each step, from
 `Cooling.start` to `Cooling.end`. A run ends at the first *eligible* code, one that agrees with all
 replies; after `Cooling.steps` steps the next run starts from another random code. After `runs` runs
-without an eligible code the player guesses the best code found.
+without an eligible code the player guesses the best code found, as the published one does when its
+time is up. So the guess may be impossible although a possible code is left; `GuessInfo.note` then
+says so. This happens on boards of two colors: about once in 150 searches for the last possible code
+of a random game, on 4x2 and 5x2. Codes guessed in vain are never entered there, and can wall off the
+code that is sought.
 
 Runs are independent, so the eligible codes of many runs are a spread-out sample of the possible
 codes. A player that collects them (`Collection`) guesses the one of the best score over the sample,
@@ -119,6 +123,9 @@ class Collection(CheckedValue):
 @dataclass(frozen=True, kw_only=True)
 class Annealing(SearchesCodes, CheckedValue):
     """Guess the best code that simulated annealing finds.
+
+    If no code that agrees with all replies is found in `runs` runs, the guess is the code that is
+    closest to agreeing, and the note of `GuessInfo` says by how many pegs it differs.
 
     Raises
     ------

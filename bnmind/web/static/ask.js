@@ -10,8 +10,10 @@ export async function ask(path, question, {signal, method = "POST"} = {}) {
   try {
     return await answered(path, question, method, long.signal);
   } catch (fault) {
-    if (long.canceled()) throw new Fault("You canceled this computation; the server has stopped it. Change something, or ask again.");
-    throw fault;
+    if (!long.canceled()) throw fault;
+    const canceled = new Fault("You canceled this computation; the server has stopped it. Change something, or ask again.");
+    canceled.isFinal = true;
+    throw canceled;
   } finally {
     long.end();
   }
@@ -40,9 +42,24 @@ async function answered(path, question, method, signal) {
   if (!answer.ok) {
     const fault = new Fault(content.error?.message ?? "The server has refused the question.");
     fault.status = answer.status;
+    fault.isFinal = answer.status < 500; // the same question would be refused again
     throw fault;
   }
   return content;
+}
+
+const PAUSE = 1000; // before a second attempt, in milliseconds
+
+/** Ask once more if the server is busy, was too slow, or does not answer. */
+export async function askTwice(path, question, options = {}) {
+  try {
+    return await ask(path, question, options);
+  } catch (fault) {
+    if (!(fault instanceof Fault) || fault.isFinal || options.signal?.aborted) throw fault;
+  }
+  await new Promise((resume) => { setTimeout(resume, PAUSE); });
+  options.signal?.throwIfAborted();
+  return ask(path, question, options);
 }
 
 const requests = new Set(); // that the page waits for now: when each began, and how to cancel it

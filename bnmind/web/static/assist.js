@@ -51,6 +51,7 @@ async function refresh() {
   card.classList.add("thinking");
   try {
     const got = await ask("/api/suggest", question(), {signal: mine.signal});
+    if (asking !== mine) return;
     answer = got;
     at("advice-title").textContent = got.found ? "The code" : "Next guess";
     at("advice").replaceChildren(...proposal(got, got.found ? null : use));
@@ -59,7 +60,7 @@ async function refresh() {
     showRows(); refreshEntry(); tellOwn();
     picture(got.found ? null : got.guess);
   } catch (fault) {
-    if (fault.name === "AbortError") return;
+    if (asking !== mine || fault.name === "AbortError") return;
     answer = null;
     at("own").textContent = "";
     at("advice-title").textContent = "No advice";
@@ -211,6 +212,7 @@ function picture(guess) {
 /** Tell what the guess in the slots should tell: the proposal, or one of the player's own. */
 async function tellOwn() {
   weighing?.abort();
+  weighing = null;
   at("own").textContent = "";
   if (!answer || answer.found || edited !== null || !slots.complete) return;
   if (textOf(slots.code) === textOf(colorsOf(answer.guess))) {
@@ -221,9 +223,13 @@ async function tellOwn() {
   const mine = weighing = new AbortController();
   try {
     const own = await ask("/api/guess", {...question(), guess: textOf(slots.code)}, {signal: mine.signal});
+    if (weighing !== mine) return;
     at("own").textContent = `Your guess ${own.words.chance}. It should tell ${own.information.toFixed(2)} bits; the proposal should tell ${answer.information.toFixed(2)}.`;
     picture(textOf(slots.code));
-  } catch { /* the advice is there without it */ }
+  } catch (fault) {
+    if (weighing !== mine || fault.name === "AbortError") return;
+    at("own").textContent = `What your guess should tell is not known now. ${fault.message}`;
+  }
 }
 
 // --- The entry ---------------------------------------------------------------------------------

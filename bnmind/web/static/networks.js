@@ -11,7 +11,7 @@ let known = null;    // the last posterior
 let kept = null;     // the posteriors to compare with, {name: [share, …]}, and their evidence
 let weighed = null;  // the variable whose likelihood is being entered
 let picture = null;  // the last picture, as text
-let asking = null, ranking = null;
+let asking = null, ranking = null, drawing = null;
 
 const question = () => ({model, evidence});
 
@@ -21,6 +21,7 @@ async function refresh({told = null} = {}) {
   at("network").classList.add("thinking");
   try {
     const got = await ask("/api/network/query", question(), {signal: mine.signal});
+    if (asking !== mine) return;
     const other = known?.title !== got.title || known.variables.length !== got.variables.length;
     known = got;
     before = null;
@@ -33,7 +34,7 @@ async function refresh({told = null} = {}) {
     note();
     if (!at("picture").hidden) await showPicture(mine.signal);
   } catch (fault) {
-    if (fault.name === "AbortError") return;
+    if (asking !== mine || fault.name === "AbortError") return;
     if (before !== null) { // the network could not be opened: the one before stays
       [model, before] = [before, null];
       at("model").value = model.name ?? at("model").value;
@@ -145,6 +146,7 @@ async function showRanking() {
   }
   try {
     const got = await ask("/api/network/rank", {...question(), about: targets}, {signal: mine.signal});
+    if (ranking !== mine) return;
     const rows = got.rows.filter((row) => row.information >= 0.0005).slice(0, 8);
     const most = Math.max(...rows.map((row) => row.information), 1e-9);
     at("ranking").replaceChildren(
@@ -153,7 +155,7 @@ async function showRanking() {
         make("button", {type: "button", class: "link", onclick: () => find(row.question)}, row.question), meter(row.information / most),
         make("span", {}, `${row.information.toFixed(3)} bits`)))) : make("p", {class: "muted"}, "No observation would tell anything more."));
   } catch (fault) {
-    if (fault.name !== "AbortError") at("ranking").replaceChildren(make("p", {class: "notice bad"}, fault.message));
+    if (ranking === mine && fault.name !== "AbortError") at("ranking").replaceChildren(make("p", {class: "notice bad"}, fault.message));
   }
 }
 
@@ -177,7 +179,9 @@ function view(name) {
 }
 
 async function showPicture(signal) {
+  const mine = drawing = {};
   const got = await ask("/api/network/picture", {...question(), compare: kept?.evidence ?? null}, {signal});
+  if (drawing !== mine) return; // another picture is on its way
   picture = got.svg;
   const focused = at("canvas").contains(document.activeElement) ? document.activeElement.dataset.key : null;
   const svg = drawn(picture, known.variables, evidence, press);
@@ -271,7 +275,7 @@ async function restore() {
       if (isThere(was.about[1])) at("about-too").value = was.about[1];
       view(was.view === "picture" && got.drawn ? "picture" : "list");
     } catch (fault) {
-      return refresh({told: make("p", {class: "notice bad"}, `The address asks for something impossible. ${fault.message}`)});
+      return refresh({told: make("p", {class: "notice bad"}, fault.isFinal ? `The address asks for something impossible. ${fault.message}` : fault.message)});
     }
   }
   return refresh();

@@ -1,6 +1,6 @@
 // The pictures of a belief: entropy by turn, information of all guesses, Vomlel's network.
 
-import {ask, at, make} from "./ask.js";
+import {ask, askTwice, at, make} from "./ask.js";
 import {drawEntropies, drawInformation, save, showPicture} from "./shapes.js";
 
 const STAGES = {
@@ -16,18 +16,26 @@ let last = null;     // the last answer, to draw again when the width changes
 let sources = null;  // the pictures of the stage, as text
 let asking = null, staging = null;
 
-/** Show the pictures of a game; the guess may be null. */
-export async function showPictures(game, guess, {entropy = true} = {}) {
+/**
+ * Show the pictures of a game; the guess may be null. Return what is known, or null if it does not
+ * come: a newer question has overtaken this one, or there is a fault. The page says which fault,
+ * and offers to try again; `failed` is called before.
+ */
+export async function showPictures(game, guess, {entropy = true, failed = () => {}, again = null} = {}) {
   asking?.abort();
   const mine = asking = new AbortController();
   current = {...game, guess};
   let known;
   try {
-    known = await ask("/api/known", current, {signal: mine.signal});
+    known = await askTwice("/api/known", current, {signal: mine.signal});
+    if (asking !== mine) return null;
   } catch (fault) {
-    if (fault.name !== "AbortError") hidePictures();
+    if (asking !== mine || fault.name === "AbortError") return null; // a newer question is on its way
+    failed();
+    showFault(fault, again ?? (() => showPictures(game, guess, {entropy, failed})));
     return null;
   }
+  at("pictures-fault").replaceChildren();
   last = known;
   at("entropy-panel").hidden = !entropy;
   at("stage").hidden = !guess || !known.has_network;
@@ -46,9 +54,20 @@ function draw() {
   if (last.information.words) at("information-picture").append(make("p", {class: "hint"}, last.information.words));
 }
 
+/** Say in place of the pictures why there are none. */
+function showFault(fault, again) {
+  staging?.abort();
+  last = drawn = null;
+  for (const id of ["entropy-panel", "information-panel", "stage"]) at(id).hidden = true;
+  at("pictures-fault").replaceChildren(make("p", {class: "notice bad"}, `There are no pictures now. ${fault.message} `,
+    make("button", {type: "button", class: "link", onclick: again}, "Try again"), "."));
+  at("pictures").hidden = false;
+}
+
 export function hidePictures() {
   asking?.abort(); staging?.abort();
-  current = last = drawn = null;
+  asking = staging = current = last = drawn = null;
+  at("pictures-fault").replaceChildren();
   at("pictures").hidden = true;
 }
 
@@ -62,6 +81,7 @@ async function showStage() {
   const mine = staging = new AbortController();
   try {
     const got = await ask("/api/stage", {...current, stage}, {signal: mine.signal});
+    if (staging !== mine) return;
     drawn = wanted;
     sources = got;
     at("save-stage").disabled = at("save-tree").disabled = false;
@@ -72,7 +92,7 @@ async function showStage() {
     at("cliques").replaceChildren(...got.cliques.map((one) =>
       make("tr", {}, make("td", {}, one.variables.join(", ")), make("td", {class: "share"}, one.words))));
   } catch (fault) {
-    if (fault.name === "AbortError") return;
+    if (staging !== mine || fault.name === "AbortError") return;
     drawn = sources = null;
     at("save-stage").disabled = at("save-tree").disabled = true;
     at("stage-fault").replaceChildren(make("p", {class: "notice bad"}, fault.message));

@@ -1,6 +1,6 @@
 // A game against the server, which keeps the secret.
 
-import {ask, at, Fault, make, meter} from "./ask.js";
+import {ask, askTwice, at, Fault, make, meter} from "./ask.js";
 import {belief, doubt, proposal} from "./advice.js";
 import {colorsOf, pegs, replied, Slots, textOf} from "./pegs.js";
 import {hidePictures, showPictures} from "./pictures.js";
@@ -62,7 +62,7 @@ async function judge() {
   at("advice").replaceChildren(make("p", {class: "muted"}, "Judging the guesses …"));
   let parts;
   try {
-    const got = await ask("/api/play/review", null, {method: "GET"});
+    const got = await askTwice("/api/play/review", null, {method: "GET"});
     parts = [make("p", {class: "why"}, make("strong", {}, got.words)), retrospect(got.rows),
       make("p", {class: "hint"}, "In bits, given all that was known before the guess. A bit is what one fair yes-or-no question tells.")];
   } catch (fault) {
@@ -125,7 +125,8 @@ at("entry").addEventListener("submit", async (event) => {
   event.preventDefault();
   if (!slots.complete) return;
   at("add").disabled = true;
-  if (await send("/api/play/guess", {guess: textOf(slots.code)}) && !game.over) slots.focus();
+  if (!await send("/api/play/guess", {guess: textOf(slots.code)})) at("add").disabled = !slots.complete;
+  else if (!game.over) slots.focus();
 });
 at("slots").addEventListener("keydown", (event) => {
   if (event.key === "Enter" && slots.complete) { event.preventDefault(); at("entry").requestSubmit(); }

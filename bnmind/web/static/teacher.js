@@ -5,6 +5,7 @@ import {when} from "./profile.js";
 
 const STATES = ["going on", "over", "not begun", "expired"];
 let doomed = null;  // the session that is to be deleted
+let isLost = false; // whether the page says that the last answer did not come
 
 const say = (text, kind = "bad") => at("notice").replaceChildren(...(text ? [make("p", {class: `notice ${kind}`}, text)] : []));
 
@@ -15,8 +16,11 @@ async function refresh() {
     got = await ask("/api/teacher/sessions", null, {method: "GET"});
   } catch (fault) {
     say(fault.message);
+    isLost = true;
     return;
   }
+  if (isLost) say("");
+  isLost = false;
   at("title").textContent = `The class: ${got.title}`;
   at("tally").replaceChildren(...STATES.map((name) => [name, got.sessions.filter((one) => one.state === name).length])
     .filter(([, number]) => number).map(([name, number]) => make("li", {class: "tag"}, `${number} ${name}`)));

@@ -127,6 +127,11 @@ function showEntropies() {
   drawEntropies(at("all-entropies"), shown, {all: Math.max(1, ...played().map((game) => game.entropy)), last: longest()});
 }
 
+/** Show nothing of what a player can know: the page says why. */
+function forget() {
+  for (const id of ["look-positions", "look-probable"]) at(id).replaceChildren(make("p", {class: "muted"}, "Not known now."));
+}
+
 /** Show what one player can know now, and the guess that comes next. */
 async function look() {
   const options = names.map((name, i) => ({name, i})).filter(({i}) => games[i]?.rows);
@@ -145,7 +150,7 @@ async function look() {
   at("look-words").textContent = `The exact belief of somebody who has seen the same replies as the player ${names[shown]}, and knows the noise.${next ? " The player's next guess is marked." : ""}`;
   const turns = rows.map(({guess, reply}) => ({guess, reply}));
   const won = rows.at(-1)?.won ?? false;
-  const known = await showPictures({...setting, turns, goes_on: !won}, next, {entropy: false});
+  const known = await showPictures({...setting, turns, goes_on: !won}, next, {entropy: false, failed: forget, again: look});
   if (!known) return;
   at("look-positions").replaceChildren(known.positions ? positions(known.positions) : make("p", {}, "The code is found."));
   at("look-probable").replaceChildren(probable(known.most_probable.slice(0, 8)));
