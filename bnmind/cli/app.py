@@ -56,9 +56,9 @@ Examples:
   bnmind web --open
 """
 
-_MASTERMIND = """Codes are digits (1123), letters (AABC) or, with more than nine colors, separated
-numbers (1 1 12 3). The reply 1b2w has one black peg (right color, right position) and two white
-ones (right color, wrong position).
+_MASTERMIND = """Codes are digits (1123; of ten colors, 0 is the tenth), letters (AABC) or, with
+more colors, separated numbers (1 1 12 3). The reply 1b2w has one black peg (right color, right
+position) and two white ones (right color, wrong position).
 
 Noise describes how replies are falsified. exact: every reply is true. false:P: with probability P,
 a random reply replaces the true one; a win is always reported, and never reported falsely.

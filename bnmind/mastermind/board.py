@@ -208,8 +208,9 @@ class Board:
         Parameters
         ----------
         text
-            Digits (``1123``) if the board has at most nine colors, letters of either case
-            (``AABC``), or numbers or letters separated by spaces or commas (``1 1 12 3``).
+            Digits (``1123``) if the board has at most ten colors, of which 0 is the tenth; letters
+            of either case (``AABC``); or numbers or letters separated by spaces or commas
+            (``1 1 12 3``).
 
         Raises
         ------
@@ -219,6 +220,8 @@ class Board:
         words = text.replace(",", " ").split()
         if len(words) == 1 and (self.colors <= 9 or words[0].isalpha()):
             words = list(words[0])
+        elif len(words) == 1 and self.pegs > 1 and self._is_ten_digits(words[0]):
+            words = ["10" if digit == "0" else digit for digit in words[0]]
         elif len(words) == 1 and self.pegs > 1:
             raise InvalidCodeError(
                 f"expected {self.pegs} letters or separated numbers on a board of "
@@ -271,6 +274,10 @@ class Board:
 
     def _text(self, code: Sequence[int]) -> str:
         return ("" if self.colors <= 9 else " ").join(str(int(color)) for color in code)
+
+    def _is_ten_digits(self, word: str) -> bool:
+        """Return whether a word has a digit for each peg, on a board of ten colors."""
+        return self.colors == 10 and len(word) == self.pegs and word.isascii() and word.isdigit()
 
     def _example(self) -> str:
         return self._text(self.code(min(self.n_codes - 1, self.colors + 1)))

@@ -134,9 +134,9 @@ def _parse_turn(board: Board, number: int, entry: str) -> Turn:
                 fault = fault or error
     if fault is not None:
         if any(_LETTERED_REPLY.fullmatch(word) for word in words[:-1]):
-            one = f"{board.code_text(0)} 1b0w"
+            one, other = f"{board.code_text(0)} 1b0w", f"{board.code_text(board.n_codes - 1)} 0b0w"
             fault = InvalidHistoryError(
-                f"expected a comma between rows, like {one}, {one}, got {shown(entry.strip())}",
+                f"expected a comma between rows, like {one}, {other}, got {shown(entry.strip())}",
                 entry,
             )
         raise InvalidHistoryError(f"entry {number} of the history: {fault}", entry) from fault

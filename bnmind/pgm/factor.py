@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import check_fields, checked, whole_array
+from bnmind._messages import shown
 from bnmind._values import Value, frozen, sealed
 from bnmind.errors import InvalidArgumentError, InvalidModelError, UnknownNameError
 from bnmind.pgm.variable import Variable
@@ -43,7 +44,8 @@ def numbers_of(values: Any, what: str, *, real: bool = False) -> Values:
         if array.dtype.kind not in "biufc":
             array = array.astype(np.float64)
     except (TypeError, ValueError, OverflowError) as fault:
-        raise InvalidModelError([f"expected an array of numbers {what}, got: {fault}"]) from fault
+        problem = f"expected an array of numbers {what}, got {shown(values)}"
+        raise InvalidModelError([problem]) from fault
     if real and np.iscomplexobj(array):
         raise InvalidModelError([f"expected real numbers {what}, got complex ones"])
     return array.astype(np.complex128 if np.iscomplexobj(array) else np.float64, copy=False)

@@ -54,8 +54,8 @@ def test_a_session_without_a_design_takes_none_later() -> None:
 
 
 def test_options_contradict_no_design() -> None:
-    for command in ("test", "simulate"):
-        result = run(command, BANK, "--design", FILE, "--stop", "items:3", "--selector", "gdi")
+    for command, options in (("test", "--selector gdi"), ("simulate", "--stop items:3")):
+        result = run(command, BANK, "--design", FILE, *options.split())
         assert_one_line_error(result, "leave out the option")
     Path("short.toml").write_text("[content.codes]\nsums = 1\n", encoding="utf-8")
     shown = administer(
@@ -97,6 +97,16 @@ def test_designs_are_simulated_with_one_selector_or_several() -> None:
     text = Path("open.toml").read_text(encoding="utf-8")
     Path("live.toml").write_text(f'{text}counts = "results/counts-1.json"\n', encoding="utf-8")
     assert "Answer" in administer("q", options="--design live.toml").stdout
+
+
+def test_the_selector_of_a_design_is_compared_with_others() -> None:
+    more = ("--selector", "random", "--selector", "Entropy", "--examinees", "8", "--json")
+    result = run("simulate", BANK, "--design", FILE, *more)
+    assert result.exit_code == 0, result.output
+    assert "the selector of the design, entropy, is compared, too" in result.stderr
+    found = json.loads(result.stdout)["selectors"]
+    assert [one["selector"] for one in found] == ["entropy", "random"]
+    assert {one["exposure"]["multiply_half"] for one in found} == {1}  # the rest is the design's
 
 
 def test_true_profiles_are_compared_with_the_classes_found() -> None:

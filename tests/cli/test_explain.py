@@ -97,9 +97,10 @@ def test_wrong_questions_take_one_line(tmp_path: Path) -> None:
     assert_one_line_error(run("explain", str(tmp_path / "pair.uai"), "--target", "a"), "network")
 
 
-def test_wrong_numbers_and_equal_places_are_refused(tmp_path: Path) -> None:
-    picture = str(tmp_path / "a.svg")
-    assert_one_line_error(run(*ASKED, "--svg", picture, "--png", picture), "name two files")
+def test_wrong_numbers_and_other_endings_are_refused(tmp_path: Path) -> None:
+    picture = str(tmp_path / "a.png")
+    assert_one_line_error(run(*ASKED, "--svg", picture), "ending in .svg", "a.png")
+    assert_one_line_error(run(*ASKED, "--png", str(tmp_path / "a.svg")), "ending in .png")
     assert not Path(picture).exists()
     assert_one_line_error(run(*ASKED, "--vary", "inf"), "finite")
     assert run(*ASKED, "--parameters", "0").exit_code == 2

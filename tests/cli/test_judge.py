@@ -49,6 +49,20 @@ def test_a_model_is_judged() -> None:
     assert "(cutoff 0.876)" in said
 
 
+def test_models_are_compared() -> None:
+    asked = ("judge", "r.csv", "--qmatrix", "q.csv", "--gate", "G-DINA", "--gate", "dina")
+    said = run(*asked).stdout
+    assert "p against gdina" in said
+    assert "BIC prefer" in said
+    found = run_json(*asked)
+    assert {one["name"] for one in found["models"]} == {"gdina", "dina"}
+    assert [one["bic"] for one in found["models"]] == sorted(one["bic"] for one in found["models"])
+    [dina] = (one for one in found["models"] if one["name"] == "dina")
+    assert dina["bic"] == run_json("judge", "r.csv", "--qmatrix", "q.csv")["bic"]
+    assert 0 < dina["p_against_gdina"] < 1
+    assert_one_line_error(run(*asked, "--groups"), "one --gate")
+
+
 def test_a_part_that_cannot_be_computed_takes_nothing_else_away() -> None:
     rows = [line.split(",") for line in Path("r.csv").read_text().split()]
     single = [0, 1, 3, 4, 6]

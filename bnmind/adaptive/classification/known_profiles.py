@@ -66,6 +66,17 @@ class Agreement(CheckedValue):
     skills: tuple[SkillAgreement, ...]
     """Each skill."""
 
+    def __repr__(self) -> str:
+        width = max(8, *(len(one.skill) for one in self.skills))
+        rows = [
+            ("patterns", self.pattern_accuracy, self.pattern_accuracy_marginals),
+            ("levels", self.attribute_accuracy, self.attribute_accuracy_marginals),
+            *((one.skill, one.most_probable_profile, one.marginals) for one in self.skills),
+        ]
+        lines = [f"Agreement({self.n_examinees} examinees)", f"{'':{width}}    MAP    EAP"]
+        lines += [f"{name:{width}} {by_map:6.3f} {by_eap:6.3f}" for name, by_map, by_eap in rows]
+        return "\n".join(lines)
+
 
 def agreement(
     skills: Sequence[str],

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 from bnmind._messages import listed
+from bnmind._registry import as_registered
 from bnmind._text_files import write_file
 from bnmind.cli.adaptive.options import DEFAULT_SELECTOR
 from bnmind.cli.shared.errors import say
@@ -34,7 +35,8 @@ DesignOption: TypeAlias = Annotated[
         "--design",
         metavar="FILE",
         help="The design of the test as TOML: start, selector, exposure, content, testlets,"
-        " enemies, stop. Other options may only add what it leaves open.",
+        " enemies, stop. Other options may only add what it leaves open. simulate compares its"
+        " selector with those of --selector.",
     ),
 ]
 
@@ -102,16 +104,32 @@ def designs_of(
     seed: int | None,
     prior: str | None,
 ) -> dict[str, Design]:
-    """Return the design in a file, by the name of its selector; or one for each selector."""
-    from bnmind.adaptive import read_design
-    from bnmind.adaptive.sessions.design_file import design_content
+    """Return the design in a file, by the name of its selector, and one for each other selector.
 
-    if not selectors:
-        design = read_design(path, bank, stop=stop, seed=seed, prior=prior)
-        select = design_content(path).get("select", {})
-        own = select if isinstance(select, str) else select.get("by", DEFAULT_SELECTOR)
-        return {own: design}
+    The designs of the other selectors differ from that in the file in nothing else. A file that
+    names no selector leaves the choice to the others, if there are any.
+    """
+    from bnmind.adaptive import SELECTORS, read_design
+    from bnmind.adaptive.sessions.design_file import design_content, design_from, with_options
+
+    content = design_content(path)
+    select = content.get("select", {})
+    stated = select if isinstance(select, str) else select.get("by")
+    names = [as_registered(SELECTORS, name) for name in selectors]
+    if stated is not None:
+        own = as_registered(SELECTORS, stated)
+        others = [name for name in names if name != own]
+        if others:
+            say(f"note: the selector of the design, {printable(own)}, is compared, too")
+        designs = {stated: read_design(path, bank, stop=stop, seed=seed, prior=prior)}
+        content = with_options(content, stop=stop, seed=seed, prior=prior)
+        shared = {} if isinstance(select, str) else select
+        for name in others:
+            designs[name] = design_from({**content, "select": {**shared, "by": name}}, bank)
+        return designs
+    if not names:
+        return {DEFAULT_SELECTOR: read_design(path, bank, stop=stop, seed=seed, prior=prior)}
     return {
         name: read_design(path, bank, selector=name, stop=stop, seed=seed, prior=prior)
-        for name in selectors
+        for name in names
     }

@@ -17,12 +17,14 @@ from bnmind.cli.adaptive.judge_models import (
     fit_line,
     functioning_json,
     named_items,
+    show_compared,
     show_functioning,
+    show_items,
     show_models,
     show_proposals,
     tested_models_json,
 )
-from bnmind.cli.adaptive.model_names import gate_of, model_of, skills_of
+from bnmind.cli.adaptive.model_names import gate_name, gate_of, model_of, skills_of
 from bnmind.cli.adaptive.response_files import (
     FixedWidth,
     IdColumn,
@@ -49,7 +51,6 @@ if TYPE_CHECKING:
         PairFit,
         QValidation,
         ReducedModel,
-        Responses,
     )
 
 __all__ = ["JUDGE_HELP", "judge"]
@@ -63,16 +64,19 @@ simpler model for each item, by Wald and by likelihood-ratio tests. If a column 
 examinees, --groups or --group-column tests which items behave differently in a group. After
 Ctrl-C, the command shows the results that it has.
 
+If --gate is repeated, the command compares the models instead, by AIC and BIC, and with gdina by
+likelihood-ratio tests.
+
 \b
 Examples:
   bnmind judge responses.csv --qmatrix q.csv
   bnmind judge responses.csv --qmatrix q.csv --gate gdina --json
+  bnmind judge responses.csv --qmatrix q.csv --gate dina --gate gdina
   bnmind judge responses.csv --gate 2PL
   bnmind judge responses.csv --qmatrix q.csv --group-column school
 """
 
 _SHOWN = 5
-_ITEMS_SHOWN = 60
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,12 +89,13 @@ class JudgeOptions:
         Path | None,
         typer.Option("--bank", metavar="FILE", help="A bank, instead of a Q-matrix."),
     ] = None
-    gate: Annotated[
-        str | None,
+    gates: Annotated[
+        list[str] | None,
         typer.Option(
             "--gate",
             metavar="NAME",
-            help="The response model of the items; see bnmind learn --help. [default: dina]",
+            help="The response model of the items; see bnmind learn --help. Repeat the option to"
+            " compare models. [default: dina]",
             show_default=False,
         ),
     ] = None
@@ -186,14 +191,37 @@ class _Judgment:
 @with_options(JudgeOptions)
 def judge(options: JudgeOptions) -> None:
     """Learn, and say how well the model fits."""
-    from bnmind.adaptive import LearningOptions, irt_options, irt_start, learn
-    from bnmind.adaptive.learning.inputs import learning_inputs
-
     if not 0 < options.alpha < 1:
         raise BnmindError(f"expected a number between 0 and 1 for --alpha, got {options.alpha:g}")
     cutoff_of(options.cutoff)
+    gates = list(dict.fromkeys(options.gates or [None]))
+    if len(gates) > 1 and (options.groups or options.group_column):
+        raise BnmindError("expected one --gate to test items by groups, got several")
+    models = {gate: _learned(options, gate, is_first=gate == gates[0]) for gate in gates}
+    if len(gates) > 1:
+        show_compared(
+            {gate_name(str(gate)): model for gate, model in models.items()},
+            as_json=options.json_output,
+        )
+        return
+    [learned] = models.values()
+    found = _judged(learned, options)
+    if options.json_output:
+        tell_json(_as_json(found))
+    else:
+        _show(found)
+    if found.interrupted:
+        say("interrupted; the results above are those computed so far")
+        raise typer.Exit(INTERRUPTED)
+
+
+def _learned(options: JudgeOptions, gate: str | None, *, is_first: bool) -> Learned:
+    """Return a model learned from the responses; only the first one reports notes."""
+    from bnmind.adaptive import LearningOptions, irt_options, irt_start, learn
+    from bnmind.adaptive.learning.inputs import learning_inputs
+
     settings = LearningOptions(seed=options.seed or 0, monotone=options.monotone)
-    gate, skills = options.gate, options.skills
+    skills = options.skills
     irt = irt_model(gate, options.qmatrix, options.bank)
     model = None if irt is not None else model_of(options.qmatrix, options.bank, gate, skills)
     if model is not None:
@@ -214,28 +242,19 @@ def judge(options: JudgeOptions) -> None:
         assert irt is not None
         start = irt_start(data, irt)
         settings = irt_options(irt, start, settings)
-    say_notes(data)
+    if is_first:
+        say_notes(data)
     if options.groups and not data.groups:
         raise BnmindError("expected a column with groups for --groups; name it by --group-column")
-    if data.groups and not (options.groups or options.group_column):
+    if is_first and data.groups and not (options.groups or options.group_column):
         say("note: --groups tests which items behave differently in some of the groups")
-    learned = working(
-        "learning", lambda report: learn(data, start, options=settings, progress=report)
-    )
-    found = _judged(learned, data, options)
-    if options.json_output:
-        tell_json(_as_json(found))
-    else:
-        _show(found)
-    if found.interrupted:
-        say("interrupted; the results above are those computed so far")
-        raise typer.Exit(INTERRUPTED)
+    return working("learning", lambda report: learn(data, start, options=settings, progress=report))
 
 
 _Result = TypeVar("_Result")
 
 
-def _judged(learned: Learned, data: Responses, options: JudgeOptions) -> _Judgment:
+def _judged(learned: Learned, options: JudgeOptions) -> _Judgment:
     from bnmind.adaptive import (
         FunctioningOptions,
         Gdina,
@@ -251,7 +270,7 @@ def _judged(learned: Learned, data: Responses, options: JudgeOptions) -> _Judgme
     )
     from bnmind.adaptive.learning.irt import has_curves
 
-    steps = Steps()
+    steps, data = Steps(), learned.responses
     fit = steps.result("testing the fit", lambda _: limited_information(learned))
     pairs = steps.result("comparing pairs of items", lambda _: pair_fit(learned))
     items = steps.result("comparing items", lambda _: item_fit(learned))
@@ -337,7 +356,7 @@ def _show(found: _Judgment) -> None:
                 f"{pair.correlation_p:.3g}",
             )
         show_table(console, table)
-    _show_items(found)
+    show_items(found.items, len(found.learned.responses))
     for results in (found.models, found.ratios):
         if not isinstance(results, str):
             show_models(results)
@@ -347,23 +366,6 @@ def _show(found: _Judgment) -> None:
             console.print(f"No tests of {what}: {reason}.", soft_wrap=True)
     if not isinstance(found.functioning, str):
         show_functioning(found.functioning, found.learned.responses.groups, found.abilities)
-
-
-def _show_items(found: _Judgment) -> None:
-    from bnmind.cli.shared.show import plain_table, show_table, terminal
-
-    console = terminal()
-    table = plain_table("item", "RMSD", "p of S-X2, uncorrected")
-    for item in found.items[:_ITEMS_SHOWN]:
-        row = [item.item, f"{item.rmsd:.3f}"]
-        row.append("–" if math.isnan(item.p_value) else f"{item.p_value:.3g}")
-        table.add_row(*row)
-    show_table(console, table)
-    if len(found.items) > _ITEMS_SHOWN:
-        console.print(f"  and {len(found.items) - _ITEMS_SHOWN} more")
-    n, complete = len(found.learned.responses), found.items[0].n_complete if found.items else 0
-    if any(item.degrees for item in found.items) and complete < n:
-        console.print(f"S-X2 is from the {complete:,} of {n:,} examinees who answered all items.")
 
 
 def _as_json(found: _Judgment) -> dict[str, Any]:

@@ -6,11 +6,19 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from bnmind.cli.shared.printable import tell_json
 from bnmind.cli.shared.work import Report, working
 from bnmind.errors import BnmindError
 
 if TYPE_CHECKING:
-    from bnmind.adaptive import ItemFunctioning, LimitedInformation, QValidation, ReducedModel
+    from bnmind.adaptive import (
+        ItemFit,
+        ItemFunctioning,
+        Learned,
+        LimitedInformation,
+        QValidation,
+        ReducedModel,
+    )
 
 __all__ = [
     "Steps",
@@ -18,7 +26,9 @@ __all__ = [
     "fit_line",
     "functioning_json",
     "named_items",
+    "show_compared",
     "show_functioning",
+    "show_items",
     "show_models",
     "show_proposals",
     "tested_models_json",
@@ -45,6 +55,76 @@ def cutoff_of(text: str) -> float | None:
             f"expected a number between 0 and 1 for --cutoff, or predicted, got {text!r}"
         )
     return cutoff
+
+
+_IN_GDINA = frozenset(("dina", "dino", "acdm", "llm", "rrum"))
+"""The response models that G-DINA contains, with the same Q-matrix."""
+
+
+def show_compared(models: Mapping[str, Learned], *, as_json: bool) -> None:
+    """Show the relative fit of models of the same responses, the smallest BIC first."""
+    from bnmind.adaptive import compare_models, likelihood_ratio
+    from bnmind.cli.shared.show import plain_table, show_table, terminal
+
+    found = compare_models(models)
+    larger = models.get("gdina")
+    ratios = {}
+    if larger is not None:
+        ratios = {
+            name: likelihood_ratio(smaller, larger)
+            for name, smaller in models.items()
+            if name in _IN_GDINA and smaller.n_parameters < larger.n_parameters
+        }
+    rows = sorted(found.models, key=lambda model: model.bic)
+    if as_json:
+        content = [dict(vars(row)) for row in rows]
+        for row in content:
+            if row["name"] in ratios:
+                row["p_against_gdina"] = ratios[row["name"]].p_value
+        best = {"best_by_aic": found.best_by_aic, "best_by_bic": found.best_by_bic}
+        tell_json({"models": content, **best})
+        return
+    console = terminal()
+    heads = ("model", "log-likelihood", "parameters", "AIC", "BIC", "CAIC", "SABIC")
+    table = plain_table(*heads, *(["p against gdina"] if ratios else []))
+    for row in rows:
+        cells = [row.name, f"{row.log_likelihood:.2f}", str(row.n_parameters)]
+        cells += [f"{value:.2f}" for value in (row.aic, row.bic, row.caic, row.sabic)]
+        if ratios:
+            cells.append(f"{ratios[row.name].p_value:.3g}" if row.name in ratios else "")
+        table.add_row(*cells)
+    show_table(console, table)
+    by_aic, by_bic = found.best_by_aic, found.best_by_bic
+    told = f"AIC prefers {by_aic}, BIC {by_bic}"
+    if by_aic == by_bic:
+        told = f"AIC and BIC prefer {by_bic}"
+    console.print(f"{told}; smaller is better.", soft_wrap=True)
+    if ratios:
+        console.print(
+            "p is that of a likelihood-ratio test. If it is small, gdina fits better than the"
+            " smaller model does, by more than chance.",
+            soft_wrap=True,
+        )
+
+
+def show_items(items: Sequence[ItemFit], n_examinees: int) -> None:
+    """Show the fit of each item."""
+    from bnmind.cli.shared.show import plain_table, show_table, terminal
+
+    console = terminal()
+    table = plain_table("item", "RMSD", "p of S-X2, uncorrected")
+    for item in items[:_SHOWN]:
+        row = [item.item, f"{item.rmsd:.3f}"]
+        row.append("–" if math.isnan(item.p_value) else f"{item.p_value:.3g}")
+        table.add_row(*row)
+    show_table(console, table)
+    if len(items) > _SHOWN:
+        console.print(f"  and {len(items) - _SHOWN} more")
+    complete = items[0].n_complete if items else 0
+    if any(item.degrees for item in items) and complete < n_examinees:
+        console.print(
+            f"S-X2 is from the {complete:,} of {n_examinees:,} examinees who answered all items."
+        )
 
 
 def show_models(found: Sequence[ReducedModel]) -> None:

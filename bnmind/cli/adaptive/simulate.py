@@ -40,7 +40,8 @@ from bnmind.cli.shared.command import with_options
 from bnmind.cli.shared.completion import completing_members
 from bnmind.cli.shared.errors import INTERRUPTED, naming, say
 from bnmind.cli.shared.options import ClusterOption, Json, Seed, Workers
-from bnmind.cli.shared.printable import tell_json
+from bnmind.cli.shared.places import DEFAULT_RESULTS, is_unasked
+from bnmind.cli.shared.printable import tell, tell_json
 from bnmind.cli.shared.work import Report, until_interrupted, working
 from bnmind.errors import BnmindError
 
@@ -175,7 +176,7 @@ class SimulateOptions:
     ] = None
     out: Annotated[
         Path, typer.Option("--out", metavar="DIR", help="The directory for the results.")
-    ] = Path("results")
+    ] = DEFAULT_RESULTS
     svg: Annotated[bool, typer.Option("--svg", help="Write the plots as SVG files, too.")] = False
     posteriors: Annotated[
         bool,
@@ -201,6 +202,7 @@ def simulate(options: SimulateOptions) -> None:
     names = tuple(as_registered(SELECTORS, name) for name in given)
     if len(set(names)) < len(names):
         raise BnmindError(f"expected different selectors, got {', '.join(names)}")
+    is_new = is_unasked(options.out)
     _check(options)
     workers = backend_of(options.workers, options.cluster)
     model = _model(options)
@@ -240,6 +242,8 @@ def simulate(options: SimulateOptions) -> None:
         tell_json(simulation_as_json(result, tests.seed, written))
     else:
         show_simulation(result, options.out, written)
+        if is_new:
+            tell(f"The directory {options.out} is new; --out names another one.")
     if tests.interrupted:
         who = f"{len(result):,} of {tests.n_examinees:,} examinees"
         which = f"the {who} in the folds done" if _learns(options) else f"the first {who}"

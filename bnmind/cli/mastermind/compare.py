@@ -37,6 +37,7 @@ from bnmind.cli.shared.options import (
     Seed,
     Workers,
 )
+from bnmind.cli.shared.places import DEFAULT_RESULTS, is_unasked
 from bnmind.cli.shared.printable import tell, tell_json
 from bnmind.cli.shared.work import Report, working
 from bnmind.errors import BnmindError, InvalidArgumentError
@@ -152,7 +153,7 @@ class CompareOptions:
     ] = None
     out: Annotated[
         Path, typer.Option("--out", metavar="DIR", help="The directory for the results.")
-    ] = Path("results")
+    ] = DEFAULT_RESULTS
     svg: Annotated[bool, typer.Option("--svg", help="Write the plots as SVG files, too.")] = False
     seed: Seed = 0
     workers: Workers = None
@@ -186,6 +187,7 @@ def compare(options: CompareOptions) -> None:
     rule = None if options.until is None else _rule(options.until)
     if options.out.exists() and not options.out.is_dir():
         raise BnmindError(f"expected a directory for --out, got the file {options.out}")
+    is_new = is_unasked(options.out)
     check_writable_directory(options.out)
     workers = backend_of(options.workers, options.cluster)
     with _blamed_on(options.strategies or ()):
@@ -202,6 +204,8 @@ def compare(options: CompareOptions) -> None:
     else:
         show_comparison(comparison, written, reached=_reached(contest, comparison, rule, reached))
         show_notes(contest)
+        if is_new:
+            tell(f"The directory {options.out} is new; --out names another one.")
         if not earlier <= _rows_in(options.out):
             tell(
                 f"They replace another comparison in {options.out}; --out names another directory."

@@ -109,6 +109,7 @@ def play(options: PlayOptions) -> None:
     from bnmind.cli.shared.show import counted, terminal
     from bnmind.lab import CodeMaker
     from bnmind.lab.mastermind.hidden_game import HiddenGame
+    from bnmind.lab.mastermind.live.words import noise_in_words
     from bnmind.lab.mastermind.saved_game import content_of
     from bnmind.mastermind import parse_noise
 
@@ -136,9 +137,10 @@ def play(options: PlayOptions) -> None:
         )
     console.print(
         f"A code of {counted(board.pegs, 'peg')}, {colors_of(board)}"
-        f"{'' if board.repeats else ', none twice'}; noise {channel.name},"
+        f"{'' if board.repeats else ', none twice'};"
         f"{'' if prior is None else f' prior {prior.name},'} seed {setting.seed}."
     )
+    console.print(noise_in_words(channel.name))
     naming = "" if ending.reveals else " = and a code to name it,"
     console.print(f"Type a guess, ? for a hint,{naming} u to undo, q to give up, h for more.")
     if setting.max_guesses is not None:

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bnmind._text_files import check_writable, write_files
+from bnmind._text_files import write_files
 from bnmind.cli.shared.command import with_options
 from bnmind.cli.shared.members import Described, command_with_members
 from bnmind.cli.shared.models import model_from
 from bnmind.cli.shared.named_states import evidence_of
 from bnmind.cli.shared.options import Json, Normalize
-from bnmind.cli.shared.printable import printable, tell, tell_json
+from bnmind.cli.shared.places import check_place
+from bnmind.cli.shared.printable import tell, tell_json
 from bnmind.cli.shared.work import working
-from bnmind.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     import pandas
@@ -111,13 +111,9 @@ def explain(options: ExplainOptions) -> None:
     from bnmind.pgm.files import read_network
     from bnmind.sensitivity import Relative, analyze, weight_of_evidence
 
-    for place in (options.svg, options.png):
+    for place, suffix in ((options.svg, ".svg"), (options.png, ".png")):
         if place is not None:
-            check_writable(place)
-    if options.svg and options.png and options.svg.resolve() == options.png.resolve():
-        raise InvalidArgumentError(
-            f"--svg and --png name the same file, {printable(str(options.svg))}; name two files"
-        )
+            check_place(place, [suffix], f"picture of --{suffix[1:]}")
     spread = Relative(options.vary / 100)
     network = model_from(options.model, read_network, normalize=options.normalize)
     name, state = conclusion_of(options, {v.name: v.states for v in network.variables})

@@ -8,7 +8,10 @@ from pathlib import Path
 from bnmind._text_files import check_writable
 from bnmind.errors import ModelFileError
 
-__all__ = ["check_place"]
+__all__ = ["DEFAULT_RESULTS", "check_place", "is_unasked"]
+
+DEFAULT_RESULTS = Path("results")
+"""Where a command writes its results if nobody says where."""
 
 
 def check_place(path: Path, suffixes: Sequence[str], what: str) -> None:
@@ -37,3 +40,8 @@ def check_place(path: Path, suffixes: Sequence[str], what: str) -> None:
             str(path),
         )
     check_writable(path)
+
+
+def is_unasked(directory: Path) -> bool:
+    """Return whether a command is about to make a directory that nobody has named."""
+    return directory == DEFAULT_RESULTS and not directory.exists()

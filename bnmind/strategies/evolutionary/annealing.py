@@ -16,8 +16,8 @@ replies; after `Cooling.steps` steps the next run starts from another random cod
 without an eligible code the player guesses the best code found, as the published one does when its
 time is up. So the guess may be impossible although a possible code is left; `GuessInfo.note` then
 says so. This happens on boards of two colors: about once in 150 searches for the last possible code
-of a random game, on 4x2 and 5x2. Codes guessed in vain are never entered there, and can wall off the
-code that is sought.
+of a random game, on 4x2 and 5x2. Codes guessed in vain are never entered, and on such boards they
+can wall off the code that is sought.
 
 Runs are independent, so the eligible codes of many runs are a spread-out sample of the possible
 codes. A player that collects them (`Collection`) guesses the one of the best score over the sample,

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from bnmind.lab.mastermind.live.words import (
         chance,
         counted,
+        false_replies,
         knowledge,
         noise,
         percent,
@@ -19,7 +20,16 @@ if TYPE_CHECKING:
         worth,
     )
 
-__all__ = ["chance", "counted", "knowledge", "noise", "percent", "told", "worth"]
+__all__ = [
+    "chance",
+    "counted",
+    "false_replies",
+    "knowledge",
+    "noise",
+    "percent",
+    "told",
+    "worth",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -225,10 +225,9 @@ def _words(game: HiddenGame) -> str:
         return "" if game.guesses else "A code is hidden. Make your first guess."
     false = sum(answered.is_false for answered in game.answered)
     replies = sum(answered.report is not None for answered in game.answered)
-    were = "was" if false == 1 else "were"
-    lies = f" {false} of {words.counted(replies, 'reply', 'replies')} {were} false."
-    if game.maker.channel.is_exact or not replies:
-        lies = ""
+    lies = ""
+    if replies and not game.maker.channel.is_exact:
+        lies = f" {words.false_replies(false, replies)}"
     if game.is_won:
         return f"You found the code in {made}.{lies}"
     if game.given_up:

@@ -67,6 +67,12 @@ class ItemFit(CheckedValue):
     n_complete: int = 0
     """The number of examinees who answered all items, from whom S-X² is."""
 
+    def __repr__(self) -> str:
+        return (
+            f"ItemFit({self.item}: observed {self.observed:.3f}, expected {self.expected:.3f}, RMSD"
+            f" {self.rmsd:.3f}, S-X² {self.s_x2:.2f}, df {self.degrees}, p {self.p_value:.3g})"
+        )
+
 
 @checked
 def item_fit(learned: Learned) -> tuple[ItemFit, ...]:

@@ -7,7 +7,18 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from bnmind.lab.mastermind.advice import Advice
 
-__all__ = ["chance", "counted", "knowledge", "noise", "percent", "replied", "told", "worth"]
+__all__ = [
+    "chance",
+    "counted",
+    "false_replies",
+    "knowledge",
+    "noise",
+    "noise_in_words",
+    "percent",
+    "replied",
+    "told",
+    "worth",
+]
 
 
 def percent(probability: float) -> str:
@@ -41,6 +52,41 @@ def worth(entropy: float) -> str:
     ('8 equally likely codes', '1 equally likely code')
     """
     return counted(max(1, round(2**entropy)), "equally likely code")
+
+
+def false_replies(false: int, replies: int) -> str:
+    """Return how many replies of a game that is over were false.
+
+    >>> false_replies(0, 1), false_replies(0, 2)
+    ('The reply was true.', 'All replies were true.')
+    >>> false_replies(1, 4), false_replies(2, 4)
+    ('1 of 4 replies was false.', '2 of 4 replies were false.')
+    """
+    if replies == 1:
+        return f"The reply was {'false' if false else 'true'}."
+    if false in (0, replies):
+        return f"All replies were {'false' if false else 'true'}."
+    return f"{false} of {replies:,} replies {'was' if false == 1 else 'were'} false."
+
+
+def noise_in_words(name: str) -> str:
+    """Return how often replies are false, by the name of a channel.
+
+    >>> noise_in_words("exact"), noise_in_words("file:channel.csv")
+    ('Every reply is true.', 'The noise is that of file:channel.csv.')
+    >>> noise_in_words("false:0.2")
+    'With probability 0.2, a reply is a random one instead of the true one (false:0.2).'
+    """
+    kind, _, level = name.partition(":")
+    if kind == "exact":
+        return "Every reply is true."
+    if kind == "false" and level:
+        return (
+            f"With probability {level}, a reply is a random one instead of the true one ({name})."
+        )
+    if kind == "independent" and level:
+        return f"Each number of a reply is wrong with probability {level} ({name})."
+    return f"The noise is that of {name}."
 
 
 def knowledge(advice: Advice) -> str:
