@@ -41,15 +41,23 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True, help="a line of JSON for each mutant")
     parser.add_argument("--seconds", type=float, default=10, help="of tests in the first trial")
     parser.add_argument("--part", default="0/1", help="k/n: only every nth mutant, from the kth")
-    parser.add_argument("--again", action="store_true", help="try again what survived before")
+    parser.add_argument(
+        "--again",
+        action="store_true",
+        help="try again what survived before and is not in `equivalent`",
+    )
     options = parser.parse_args()
     first, of = map(int, options.part.split("/"))
     covering = Covering(_ROOT, options.coverage, options.times)
     done = {line["key"]: line for line in _lines(options.out)}
+    equivalents = _equivalents()
     preload()
     if options.again:
-        mutants = [Mutant.of(line["key"], int(line["line"])) for line in done.values()]
-        mutants = [mutant for mutant in mutants if done[mutant.key]["verdict"] not in _NOTICED]
+        mutants = [
+            Mutant.of(line["key"], int(line["line"]))
+            for line in done.values()
+            if line["verdict"] not in _NOTICED and not _is_listed(line, equivalents)
+        ]
     else:
         mutants = [
             mutant
@@ -63,7 +71,7 @@ def main() -> None:
         with options.out.open("a", encoding="utf-8") as file:
             file.write(json.dumps(line) + "\n")
         print(f"{line['verdict']:9} {mutant.key} line {mutant.line}", flush=True)
-    _print_shares(list(done.values()), _equivalents())
+    _print_shares(list(done.values()), equivalents)
 
 
 def _drawn(room: str, number: int, seed: int) -> list[Mutant]:

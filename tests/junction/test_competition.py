@@ -82,3 +82,17 @@ def test_a_query_belongs_to_the_task_that_needs_it() -> None:
 def test_the_registry_is_read_only() -> None:
     with pytest.raises(TypeError):
         COMPETITION_TASKS["X"] = COMPETITION_TASKS["PR"]  # type: ignore[index]
+
+
+def test_the_answers_of_several_samples_stand_below_their_number() -> None:
+    first, second = (Variable(name, ("0", "1", "2")) for name in ("first", "second"))
+    table = np.array([[1.0, 5.0, 2.0], [7.0, 3.0, 1.0], [4.0, 6.0, 9.0]])
+    engine = compile_model(FactorModel((Factor((first, second), table),)))
+    samples = [{"first": "0"}, {"first": "1"}, {"first": "2"}]
+    task = COMPETITION_TASKS["MPE"]
+    assert task.answers(engine, samples[:1]) == task.answer(engine, samples[0]) == "MPE\n2 0 1\n"
+    assert task.answers(engine, samples) == "MPE\n3\n2 0 1\n2 1 0\n2 2 2\n"
+    # The next best ones have lines of their own.
+    assert task.answer(engine, {"first": "2"}, count=2) == "MPE\n2 2 2\n2 2 1\n"
+    with pytest.raises(InvalidArgumentError, match="a single answer, got count=2"):
+        COMPETITION_TASKS["PR"].answer(engine, {}, count=2)
