@@ -133,6 +133,11 @@ EXAMPLES: Mapping[str, ExampleSet] = MappingProxyType(
 def example_set(name: str) -> ExampleSet:
     """Return a set of files by its name.
 
+    Parameters
+    ----------
+    name
+        The name of the set, such as ``fractions-class``.
+
     Raises
     ------
     UnknownNameError

@@ -47,6 +47,11 @@ SliceTable: TypeAlias = Callable[[int], Any]
 def previous(variable: Variable) -> Variable:
     """Return a variable as it is named in the previous slice.
 
+    Parameters
+    ----------
+    variable
+        A variable of the current slice.
+
     Examples
     --------
     >>> previous(Variable("rain", ("no", "yes"))).name

@@ -183,7 +183,13 @@ class Dirichlet(CheckedValue):
 
     @checked
     def pseudo_counts(self, variable: Variable, parents: tuple[Variable, ...]) -> Floats:
-        """Return the given counts of the variable; see `Prior.pseudo_counts`."""
+        """Return the given counts of the variable; see `Prior.pseudo_counts`.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If the counts do not have the shape of the table.
+        """
         counts = self.counts.get(variable.name)
         if counts is None:
             return self.other.pseudo_counts(variable, parents)

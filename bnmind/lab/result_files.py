@@ -24,6 +24,13 @@ __all__ = ["png", "svg", "write_files"]
 def write_files(directory: Path, contents: Mapping[str, bytes]) -> tuple[Path, ...]:
     """Write all files into a directory, or none of them; create the directory if it is missing.
 
+    Parameters
+    ----------
+    directory
+        The directory.
+    contents
+        The content of each file, by its name in the directory.
+
     Raises
     ------
     FileWriteError
@@ -44,12 +51,24 @@ def write_files(directory: Path, contents: Mapping[str, bytes]) -> tuple[Path, .
 
 
 def png(figure: Figure) -> bytes:
-    """Return a figure as the content of a PNG file."""
+    """Return a figure as the content of a PNG file.
+
+    Parameters
+    ----------
+    figure
+        The figure.
+    """
     return _picture(figure, format="png", dpi=150)
 
 
 def svg(figure: Figure) -> bytes:
-    """Return a figure as the content of an SVG file; the same figure has the same content."""
+    """Return a figure as the content of an SVG file; the same figure has the same content.
+
+    Parameters
+    ----------
+    figure
+        The figure.
+    """
     from matplotlib import rc_context
 
     with rc_context({"svg.hashsalt": "bnmind"}):

@@ -152,6 +152,13 @@ def _parse_turn(board: Board, number: int, entry: str) -> Turn:
 def format_history(board: Board, turns: Iterable[Turn]) -> str:
     """Format the turns so that `parse_history` can read them.
 
+    Parameters
+    ----------
+    board
+        The board.
+    turns
+        The guesses and their replies.
+
     Raises
     ------
     InvalidCodeError

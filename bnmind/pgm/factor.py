@@ -114,14 +114,28 @@ class Factor(Value):
 
     @checked
     def axis(self, name: str) -> int:
-        """Return the axis of a variable; `UnknownNameError` if it is not in scope."""
+        """Return the axis of a variable; `UnknownNameError` if it is not in scope.
+
+        Raises
+        ------
+        UnknownNameError
+            If the variable is not in scope.
+        """
         if name not in self.names:
             raise UnknownNameError("variable", name, self.names)
         return self.names.index(name)
 
     @checked
     def transpose(self, names: Iterable[str]) -> Factor:
-        """Return the same function with its axes in the order of ``names``."""
+        """Return the same function with its axes in the order of ``names``.
+
+        Raises
+        ------
+        UnknownNameError
+            If a name is not in scope.
+        InvalidArgumentError
+            If a name is missing or occurs twice.
+        """
         axes = [self.axis(name) for name in names]
         if sorted(axes) != list(range(len(self.scope))):
             raise InvalidArgumentError(
@@ -160,7 +174,13 @@ class Factor(Value):
 
     @checked
     def isclose(self, other: Factor, *, atol: float = 1e-12) -> bool:
-        """Return whether both are the same function to within ``atol``, in any order of axes."""
+        """Return whether both are the same function to within ``atol``, in any order of axes.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If ``atol`` is negative or not finite.
+        """
         if not 0 <= atol < math.inf:
             raise InvalidArgumentError(f"atol must be finite and at least 0, got {atol}", atol)
         if set(self.scope) != set(other.scope):

@@ -100,6 +100,13 @@ def write_model(
 def file_names(model: Network | FactorModel, path: str | os.PathLike[str]) -> FileNames:
     """Return the names of a model that `write_model` encodes in a file of this suffix.
 
+    Parameters
+    ----------
+    model
+        The model.
+    path
+        The file, of which only the suffix counts.
+
     Examples
     --------
     >>> from bnmind.pgm import Network, TabularCPD, Variable

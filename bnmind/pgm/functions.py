@@ -97,7 +97,8 @@ class Addition(CheckedValue):
         sizes
             The number of states of each argument.
         signs
-            1 or −1 (or any integer weight) for each argument; 1 by default.
+            1 or −1 (or any integer weight) for each argument; 1 by default. Another number of
+            signs raises `InvalidModelError`.
 
         Examples
         --------
@@ -123,7 +124,7 @@ class Addition(CheckedValue):
         sizes
             The number of states of each argument.
         states
-            For each argument, the positions that count.
+            For each argument, the positions that count; otherwise `InvalidArgumentError`.
 
         Examples
         --------

@@ -211,6 +211,11 @@ class NoisyExtremum(ABC, Value):
 
         The remaining states of the child must be in increasing order. Parents with a single state
         become part of the leak. Without parents, the result is a table.
+
+        Raises
+        ------
+        InvalidModelError
+            If the states that are kept do not increase.
         """
         keep = [tuple(states.get(v.name, range(v.n_states))) for v in self.scope]
         results = keep[0]

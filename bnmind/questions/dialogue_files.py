@@ -120,6 +120,11 @@ def write_dialogue(
 def read_dialogue(path: str | os.PathLike[str]) -> SavedDialogue:
     """Return the content of a file with a dialogue.
 
+    Parameters
+    ----------
+    path
+        The file, which `write_dialogue` wrote.
+
     Raises
     ------
     SessionFileError

@@ -79,6 +79,11 @@ class Inquiry(CheckedValue):
         """Return an inquiry. The parameters and errors are those of `rank_questions`.
 
         A target cannot be asked, and the evidence must be possible.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If a variable is both a target and a question; otherwise as `rank_questions`.
         """
         engine, findings, targets, names = opened(network, about, among, evidence)
         if both := [name for name in names if name in targets]:

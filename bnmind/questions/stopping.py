@@ -159,6 +159,11 @@ DIALOGUE_STOPPERS: Mapping[str, Registered[DialogueStopper]] = ReadOnlyDict(
 def dialogue_stoppers_by_names(texts: Sequence[str]) -> tuple[DialogueStopper, ...]:
     """Return the stoppers of texts such as ``certainty:0.95``; any of them ends a dialogue.
 
+    Parameters
+    ----------
+    texts
+        Names, each with an argument after a colon.
+
     Raises
     ------
     UnknownNameError

@@ -51,6 +51,11 @@ def plot_tornado(tornado: Any, *, posterior: float, title: str = "", n: int = 15
         The title.
     n
         The most bars.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the posterior is no probability.
     """
     rows = _first_rows(tornado, n)
     if not 0 <= posterior <= 1:
@@ -115,7 +120,15 @@ def draw_tornado(axes: Axes, rows: pandas.DataFrame, posterior: float, title: st
 
 @checked
 def plot_weights(weights: WeightOfEvidence, *, title: str = "") -> Figure:
-    """Plot the weight of each finding for a conclusion, given the others, in bits."""
+    """Plot the weight of each finding for a conclusion, given the others, in bits.
+
+    Parameters
+    ----------
+    weights
+        The weights of evidence, in bits.
+    title
+        A title above the picture; none if empty.
+    """
     figure = new_figure(8.0, 1.3 + 0.3 * max(1, len(weights.findings)))
     draw_weights(figure.add_subplot(), weights, title)
     return figure
@@ -156,7 +169,15 @@ def draw_weights(axes: Axes, weights: WeightOfEvidence, title: str) -> None:
 
 @checked
 def plot_function(function: SensitivityFunction, *, title: str = "") -> Figure:
-    """Plot the posterior of every state as a function of a parameter."""
+    """Plot the posterior of every state as a function of a parameter.
+
+    Parameters
+    ----------
+    function
+        The posteriors as functions of one parameter.
+    title
+        A title above the picture; none if empty.
+    """
     figure = new_figure(6.4, 4.2)
     axes = figure.add_subplot()
     x = np.linspace(0.0, 1.0, 201)
@@ -210,6 +231,11 @@ def plot_explanation(
         The title.
     n
         The most parameters.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If there is neither a finding nor a parameter to draw.
     """
     rows = _first_rows(tornado, n)
     heights = [0.3 * max(1, len(part)) + 0.9 for part in (weights.findings, rows)]

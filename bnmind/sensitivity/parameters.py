@@ -123,7 +123,22 @@ def moved_row(row: Floats, state: int, value: float) -> Floats:
 
 @checked
 def with_row(network: Network, parameter: Parameter, value: float) -> Network:
-    """Return the network with another number for a parameter; its row covaries in proportion."""
+    """Return the network with another number for a parameter; its row covaries in proportion.
+
+    Parameters
+    ----------
+    network
+        The network.
+    parameter
+        The entry of a table.
+    value
+        Its new probability, from 0 to 1.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the value is no probability, or the variable has no table.
+    """
     place: Any = parameter.place(network)
     cpd = table_of(network, parameter.variable)
     if not 0 <= value <= 1:
@@ -142,6 +157,18 @@ def cd_distance(before: float, after: float) -> float:
     by a larger factor (H. Chan and A. Darwiche, "A distance measure for bounding probabilistic
     belief change", Int. J. Approx. Reasoning 38, 2005). The other entries of the row change in
     proportion.
+
+    Parameters
+    ----------
+    before
+        The probability of the entry before, from 0 to 1.
+    after
+        The probability after the change, from 0 to 1.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If a number is no probability.
 
     Examples
     --------

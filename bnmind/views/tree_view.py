@@ -51,6 +51,11 @@ class JunctionTreeView(CheckedValue):
 def junction_tree_view(tree: JunctionTree) -> JunctionTreeView:
     """Return a view of a junction tree.
 
+    Parameters
+    ----------
+    tree
+        The junction tree.
+
     Examples
     --------
     >>> from bnmind.junction import junction_tree

@@ -321,17 +321,14 @@ def side_by_side(
 ) -> SideBySide:
     """Return a view of two beliefs on the same network, such as before and after a finding.
 
-    Raises
-    ------
-    InvalidArgumentError
-        See `SideBySide`.
+    The views `first` and `second` stand under their `titles`; see `SideBySide` for its errors.
     """
     return SideBySide(first, second, tuple(titles))  # type: ignore[arg-type]
 
 
 @checked
 def network_view(network: Network) -> NetworkView:
-    """Return a view of the structure of a network, without beliefs."""
+    """Return a view of the structure of `network`, without beliefs."""
     return NetworkView(network)
 
 

@@ -97,7 +97,13 @@ class SkillBound:
 
     @checked
     def members(self, bank: ItemBank) -> NDArray[np.bool_]:
-        """Return a mask of the items that measure the skill, ``(items,)``."""
+        """Return a mask of the items that measure the skill, ``(items,)``.
+
+        Raises
+        ------
+        UnknownNameError
+            If the bank has no such skill.
+        """
         if self.skill not in bank.skills:
             raise UnknownNameError("skill", self.skill, bank.skills)
         mask: NDArray[np.bool_] = bank.q_matrix[:, bank.skills.index(self.skill)]

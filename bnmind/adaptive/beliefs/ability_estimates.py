@@ -79,7 +79,13 @@ def expected_ability(belief: SkillBelief | BatchBelief) -> Floats:
 
 @checked
 def ability_deviation(belief: SkillBelief | BatchBelief) -> Floats:
-    """Return the standard deviation of the belief about the ability."""
+    """Return the standard deviation of the belief about the ability.
+
+    Parameters
+    ----------
+    belief
+        Beliefs about one ability; of a batch, one for each examinee.
+    """
     weights, points = _weights(belief)
     from_mean = points - np.asarray(weights @ points)[..., None]
     deviation: Floats = np.sqrt((weights * from_mean**2).sum(axis=-1))
@@ -88,7 +94,13 @@ def ability_deviation(belief: SkillBelief | BatchBelief) -> Floats:
 
 @checked
 def most_probable_ability(belief: SkillBelief | BatchBelief) -> Floats:
-    """Return the most probable point of the grid (MAP)."""
+    """Return the most probable point of the grid (MAP).
+
+    Parameters
+    ----------
+    belief
+        Beliefs about one ability; of a batch, one for each examinee.
+    """
     weights, points = _weights(belief)
     return np.asarray(points[np.argmax(weights, axis=-1)])
 
@@ -99,6 +111,11 @@ def most_likely_ability(belief: SkillBelief | BatchBelief) -> Floats:
 
     Before any response all points are equally likely, and the first is returned. A point
     of prior probability zero is never returned.
+
+    Parameters
+    ----------
+    belief
+        Beliefs about one ability; of a batch, one for each examinee.
     """
     weights, points = _weights(belief)
     prior = belief.bank.network.cpd(ability_of(belief.bank)).to_factor().values.real

@@ -84,6 +84,11 @@ def response_joints(belief: SkillBelief, skills: Sequence[str], items: Sequence[
     -------
     Floats
         ``(configurations, items, responses)``; each item's cells sum to one.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the belief is neither a `TableBelief` nor a `TreeBelief`.
     """
     bank = belief.bank
     checked_skills(bank, skills)

@@ -39,7 +39,15 @@ def start_belief(bank: ItemBank) -> SkillBelief:
 
 @checked
 def start_beliefs(bank: ItemBank, n_examinees: int) -> BatchBelief:
-    """Return the beliefs about examinees who have answered nothing; see `start_belief`."""
+    """Return the beliefs about examinees who have answered nothing; see `start_belief`.
+
+    Parameters
+    ----------
+    bank
+        The item bank.
+    n_examinees
+        The number of examinees.
+    """
     if n_profiles(bank) <= TABLE_PROFILES:
         return TableBatch.start(bank, n_examinees)
     return TreeBatch.start(bank, n_examinees)
@@ -48,6 +56,13 @@ def start_beliefs(bank: ItemBank, n_examinees: int) -> BatchBelief:
 @checked
 def beliefs_given(bank: ItemBank, responses: ArrayLike) -> BatchBelief:
     """Return the beliefs given responses ``(examinees, items)``; −1 where there is none.
+
+    Parameters
+    ----------
+    bank
+        The item bank.
+    responses
+        ``(examinees, items)``, positions of responses in the order of the bank; −1 for none.
 
     Raises
     ------

@@ -138,6 +138,11 @@ class Classification(CheckedValue):
         levels
             ``(examinees, skills)``, the positions of the known levels, −1 where unknown; or a
             data frame, which is read as by `read_profiles`.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If a level is neither a position nor −1.
         """
         if hasattr(levels, "columns"):
             frame = cast("pandas.DataFrame", levels)

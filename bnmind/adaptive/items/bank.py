@@ -256,7 +256,15 @@ class ItemBank:
         return tuple(self.network.variable(name).states for name in self.item_names)
 
     def position(self, item: str) -> int:
-        """Return the position of an item in ``items``; raises `UnknownNameError`."""
+        """Return the position of an item in ``items``; raises `UnknownNameError`.
+
+        Raises
+        ------
+        UnknownNameError
+            If the bank has no such item.
+        InvalidArgumentError
+            If the name is not text.
+        """
         try:
             return self._place[item]
         except (KeyError, TypeError):

@@ -86,6 +86,12 @@ class AbilityGrid:
             The number of abilities.
         reach
             The distance from the mean to each end of the grid, in standard deviations.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If a number is not finite, the deviation or the reach is not positive, or there are
+            fewer than 2 points or too many.
         """
         finite = all(abs(x) < _LARGEST for x in (mean, deviation, reach))
         if not (finite and deviation > 0 and 1 < n_points <= _MOST_POINTS and reach > 0):

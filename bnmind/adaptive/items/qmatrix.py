@@ -156,7 +156,13 @@ class QMatrix(CheckedValue):
 
     @checked
     def with_item_names(self, names: Sequence[str]) -> QMatrix:
-        """Return this Q-matrix with other names of its items, in the order of the rows."""
+        """Return this Q-matrix with other names of its items, in the order of the rows.
+
+        Raises
+        ------
+        InvalidModelError
+            If there is not one name for each row.
+        """
         if len(names) != len(self.items):
             raise InvalidModelError([f"expected {len(self.items)} items, got {len(names)}"])
         new = {item.name: name for item, name in zip(self.items, names, strict=True)}

@@ -24,6 +24,11 @@ def read_qmatrix(path: str | os.PathLike[str]) -> QMatrix:
     count as 0 and 1, empty cells as 0, and crosses as 1. `QMatrix.notes` lists all that was
     guessed.
 
+    Parameters
+    ----------
+    path
+        The file: text with a line for each item.
+
     Raises
     ------
     ModelFileError

@@ -74,7 +74,13 @@ class Gdina:
 
     @checked
     def cpd(self, item: Variable, parents: Sequence[Variable]) -> TabularCPD:
-        """Return the distribution of an item given its parents."""
+        """Return the distribution of an item given its parents.
+
+        Raises
+        ------
+        InvalidModelError
+            If the model has not one probability for each configuration of the parents.
+        """
         check_item(item, self.n_responses)
         refuse_large(item, parents)
         needed = math.prod(v.n_states for v in parents)

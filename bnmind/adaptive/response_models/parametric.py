@@ -89,6 +89,11 @@ class ParametricModel(ABC):
 
         By default the model with the default parameters, with guess and slip where the model
         has parameters of these names.
+
+        Raises
+        ------
+        InvalidModelError
+            If the class has a parameter without a default value, and no method of its own.
         """
         fields = {field.name for field in dataclasses.fields(cls)}
         values = {

@@ -160,6 +160,13 @@ class Examinees:
             ``(examinees, skills)`` positions of the levels of the model's skills.
         seed
             At least 0; the same seed always draws the same answers.
+
+        Raises
+        ------
+        InvalidModelError
+            If a hidden variable of the model is no skill.
+        InvalidArgumentError
+            If the profiles are not levels of the skills, ``(examinees, skills)``.
         """
         profiles = whole_array(levels, "levels")
         skills = [model.variable(name) for name in model.skills]

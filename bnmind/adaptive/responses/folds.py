@@ -25,6 +25,12 @@ def fold_numbers(n_examinees: int, *, folds: int = 10, seed: int = 1) -> NDArray
     seed
         At least 0; names the division into folds, so that others can repeat it.
 
+    Raises
+    ------
+    InvalidArgumentError
+        If there are fewer than 2 folds or more than examinees, too many examinees, or a
+        negative seed.
+
     Examples
     --------
     >>> fold_numbers(6, folds=2).tolist()

@@ -119,6 +119,8 @@ class Responses(CheckedValue):
     ) -> Responses:
         """Return the responses of an array or a data frame, a row for each examinee.
 
+        All faults of a table are reported together, by a `ResponseTableError`.
+
         Parameters
         ----------
         table

@@ -233,7 +233,13 @@ def item_cost(item: Item) -> float:
 
 @checked
 def item_time(item: Item) -> float:
-    """Return the time that an item takes."""
+    """Return the time that an item takes.
+
+    Parameters
+    ----------
+    item
+        The item.
+    """
     return item.time
 
 

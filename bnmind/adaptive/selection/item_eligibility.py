@@ -98,7 +98,13 @@ class ItemEligibility(CheckedValue):
 
     @checked
     def draw(self, luck: ArrayLike) -> NDArray[np.bool_]:
-        """Return a mask of eligible items, given random numbers ``(…, items)`` in [0, 1)."""
+        """Return a mask of eligible items, given random numbers ``(…, items)`` in [0, 1).
+
+        Raises
+        ------
+        InvalidArgumentError
+            If the numbers have another shape.
+        """
         numbers = number_array(luck, "luck")
         if numbers.shape[-1:] != self.asked.shape:
             raise InvalidArgumentError(
@@ -116,6 +122,11 @@ class ItemEligibility(CheckedValue):
         eligible, asked
             Masks ``(items,)`` or ``(examinees, items)``. An item that was asked although it
             was not eligible, because no other remained, counts as eligible.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If a mask is not one of truth values for all items.
         """
         for what, mask in (("eligible", eligible), ("asked", asked)):
             truth = isinstance(mask, np.ndarray) and mask.dtype.kind == "b"

@@ -80,6 +80,11 @@ SELECTORS: Mapping[str, Registered[Selector[SkillBelief]]] = MappingProxyType(
 def selector_by_name(text: str) -> Selector[SkillBelief]:
     """Return the selector that a text names, such as ``gdi`` or ``randomesque:3``.
 
+    Parameters
+    ----------
+    text
+        The name, and perhaps an argument after a colon.
+
     Raises
     ------
     UnknownNameError

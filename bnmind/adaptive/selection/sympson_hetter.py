@@ -79,6 +79,11 @@ class SympsonHetter(DrawingSelector):
             The share of tests in which each item was selected, asked or set aside.
         limit
             The largest share of tests in which an item may be asked, in (0, 1].
+
+        Raises
+        ------
+        InvalidArgumentError
+            If the limit is not in (0, 1].
         """
         if not 0 < limit <= 1:
             raise InvalidArgumentError(f"expected a limit in (0, 1], got {limit}", limit)

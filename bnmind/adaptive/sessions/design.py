@@ -258,6 +258,11 @@ class Design:
         """Return the generator for a question, given the number of items asked before.
 
         The first examinee of a simulation with the same seed has the same generators.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If the step is negative.
         """
         if step < 0:
             raise InvalidArgumentError(f"expected a step of at least 0, got {step}", step)

@@ -159,7 +159,13 @@ class SimulationResult(CheckedValue):
 
     @checked
     def run_of(self, selector: str) -> SelectorRun:
-        """Return the results of a selector."""
+        """Return the results of a selector.
+
+        Raises
+        ------
+        UnknownNameError
+            If no selector has the name.
+        """
         for run in self.runs:
             if run.selector == selector:
                 return run

@@ -76,7 +76,13 @@ class BatchProgress(CheckedValue):
 
     @checked
     def of(self, examinee: int) -> Progress:
-        """Return the progress of the test of one examinee."""
+        """Return the progress of the test of one examinee.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If there is no such examinee.
+        """
         if not 0 <= examinee < len(self.asked):
             raise InvalidArgumentError(
                 f"expected an examinee below {len(self.asked)}, got {shown(examinee)}", examinee
@@ -280,7 +286,13 @@ class StopBy(CheckedValue):
 
     @checked
     def stop_batch(self, progress: BatchProgress) -> Reasons:
-        """Return the reasons by the batch function, or by the function for each examinee."""
+        """Return the reasons by the batch function, or by the function for each examinee.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If the batch function does not return one reason for each examinee.
+        """
         if self.batch_function is None:
             reasons = [self.stop(progress.of(number)) for number in range(len(progress.beliefs))]
             return np.array(reasons, dtype=np.str_)

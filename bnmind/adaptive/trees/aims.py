@@ -131,6 +131,11 @@ AIMS: Mapping[str, Registered[Aim]] = MappingProxyType(
 def aim_by_name(text: str) -> Aim:
     """Return the aim that a text names, such as ``entropy`` or ``cost:0.9``.
 
+    Parameters
+    ----------
+    text
+        The name, and perhaps an argument after a colon.
+
     Raises
     ------
     UnknownNameError

@@ -85,7 +85,13 @@ class DesignEvaluation(CheckedValue):
 
     @checked
     def curve(self, measure: str) -> tuple[Floats, Floats]:
-        """Return the bounds of a measure of `CURVES` by the number of items asked."""
+        """Return the bounds of a measure of `CURVES` by the number of items asked.
+
+        Raises
+        ------
+        UnknownNameError
+            If there is no such measure.
+        """
         from bnmind.errors import UnknownNameError
 
         if measure not in CURVES:

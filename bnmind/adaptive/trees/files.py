@@ -49,6 +49,13 @@ ITEM_TREE_FORMATS: Mapping[str, ItemTreeFormat] = MappingProxyType(
 def write_item_tree(tree: ItemTree, path: Path | str) -> None:
     """Write a tree to a file, in the format of the file's suffix; see `ITEM_TREE_FORMATS`.
 
+    Parameters
+    ----------
+    tree
+        The tree.
+    path
+        The file; its suffix chooses the format.
+
     Raises
     ------
     ModelFileError
@@ -69,6 +76,13 @@ def write_item_tree(tree: ItemTree, path: Path | str) -> None:
 @checked
 def read_item_tree(path: Path | str, bank: ItemBank) -> ItemTree:
     """Return the tree in a JSON file, with the probabilities of a bank.
+
+    Parameters
+    ----------
+    path
+        The file.
+    bank
+        The item bank, which has the items of the tree.
 
     Raises
     ------

@@ -154,6 +154,13 @@ class ItemTree(CheckedValue):
 def item_tree(bank: ItemBank, branch: Branch) -> ItemTree:
     """Return the tree of a plan, with the beliefs at all its points.
 
+    Parameters
+    ----------
+    bank
+        The item bank.
+    branch
+        The plan: an item, and what follows each of its responses.
+
     Raises
     ------
     UnknownNameError
@@ -290,6 +297,13 @@ class _Grown:
 @checked
 def fixed_tree(bank: ItemBank, items: Sequence[str]) -> ItemTree:
     """Return the tree of a test in which everybody answers the same items, in their order.
+
+    Parameters
+    ----------
+    bank
+        The item bank.
+    items
+        The names of the items, in the order in which they are asked.
 
     Raises
     ------

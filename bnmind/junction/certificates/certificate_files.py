@@ -36,7 +36,13 @@ _MOST_BYTES = 2**28
 
 @checked
 def certificate_to_json(certificate: Certificate) -> str:
-    """Return a certificate as text, a claim on each line."""
+    """Return a certificate as text, a claim on each line.
+
+    Parameters
+    ----------
+    certificate
+        The certificate.
+    """
     atoms = [
         f' {{"vertices": "{atom.vertices:x}", "claims": [\n  '
         + ",\n  ".join(json.dumps(_claim_record(claim)) for claim in atom.claims)
@@ -56,6 +62,11 @@ def certificate_to_json(certificate: Certificate) -> str:
 @checked
 def certificate_from_json(text: str) -> Certificate:
     """Return the certificate in a text; it is not checked against any graph.
+
+    Parameters
+    ----------
+    text
+        The text, as `certificate_to_json` returns it.
 
     Raises
     ------
@@ -88,6 +99,13 @@ def certificate_from_json(text: str) -> Certificate:
 def write_certificate(certificate: Certificate, path: str | os.PathLike[str]) -> None:
     """Write a certificate to a JSON file.
 
+    Parameters
+    ----------
+    certificate
+        The certificate.
+    path
+        The file.
+
     Raises
     ------
     FileWriteError
@@ -99,6 +117,11 @@ def write_certificate(certificate: Certificate, path: str | os.PathLike[str]) ->
 @checked
 def read_certificate(path: str | os.PathLike[str]) -> Certificate:
     """Return the certificate in a JSON file; it is not checked against any graph.
+
+    Parameters
+    ----------
+    path
+        The file.
 
     Raises
     ------

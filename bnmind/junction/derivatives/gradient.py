@@ -102,6 +102,11 @@ class Gradient(Sealed):
 
         The arguments and errors are those of ``gradient[name]``. A table that was left out as
         irrelevant has the effect zero.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If the variable has no table whose entries may change.
         """
         place = self._place(name)
         cpd = self.model.potentials[place]

@@ -155,6 +155,11 @@ class DerivativePlan(Sealed):
             ``(states,)`` a number for each state of the target.
         evidence
             As for `log_evidence`.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If there is not one finite score for each state of the target.
         """
         given = np.asarray(scores, dtype=np.float64)
         if given.shape != (self._target.n_states,) or not np.all(np.isfinite(given)):

@@ -324,6 +324,11 @@ class Engine(TableQuestions, Value):
 
         The parameters and errors are those of `compile_plan`. A plan that exceeds the limits is
         returned too: its restrictions may be smaller.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If a list of names is a single text.
         """
         if any(isinstance(names, str) for names in (targets, evidence, soft)):
             raise InvalidArgumentError("expected lists of names, got a single string", targets)

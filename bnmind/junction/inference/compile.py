@@ -69,6 +69,11 @@ def junction_tree(
 def families(network: Network) -> list[tuple[str, ...]]:
     """Return each variable of a network with its parents, the targets for learning.
 
+    Parameters
+    ----------
+    network
+        The network.
+
     Examples
     --------
     >>> from bnmind.pgm import Network, TabularCPD, Variable

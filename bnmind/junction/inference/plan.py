@@ -175,6 +175,11 @@ class Plan(Value):
 
         The prediction includes the cases and their joints, and assumes findings on every soft
         variable. Cases run in chunks of at most 256 MiB, or one by one if a case needs more.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If the number of cases is negative.
         """
         if n_cases < 0:
             raise InvalidArgumentError(f"n_cases must be at least 0, got {n_cases}", n_cases)

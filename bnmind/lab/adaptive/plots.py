@@ -31,6 +31,13 @@ def plot_measure(result: SimulationResult, measure: str) -> Figure:
 
     The bands are pointwise 95 % confidence intervals of the means. Tests that are over count
     as they ended. The figure belongs to nobody: save it with its ``savefig``.
+
+    Parameters
+    ----------
+    result
+        The results of simulated tests.
+    measure
+        The name of the measure, such as ``entropy``.
     """
     figure = new_figure(7.2, 4.6)
     _draw_measure(figure.add_subplot(), result, measure)
@@ -39,7 +46,13 @@ def plot_measure(result: SimulationResult, measure: str) -> Figure:
 
 @checked
 def plot_measures(result: SimulationResult) -> Figure:
-    """Return the curves of all measures side by side."""
+    """Return the curves of all measures side by side.
+
+    Parameters
+    ----------
+    result
+        The results of simulated tests.
+    """
     n = len(result.measures)
     columns = min(2 if n <= 4 else 3, n)
     rows = -(-n // columns)
@@ -59,6 +72,11 @@ def plot_exposure(result: SimulationResult) -> Figure:
     A small bank has a bar for each item; of a large one the items are sorted by their
     exposure, for each selector anew. The legend says what share of a test two examinees
     have in common.
+
+    Parameters
+    ----------
+    result
+        The results of simulated tests.
     """
     n_items = len(result.items)
     few = n_items <= _NAMED_ITEMS
@@ -93,7 +111,13 @@ def plot_exposure(result: SimulationResult) -> Figure:
 
 @checked
 def plot_test_lengths(result: SimulationResult) -> Figure:
-    """Return how many of the tests had which length, for each selector."""
+    """Return how many of the tests had which length, for each selector.
+
+    Parameters
+    ----------
+    result
+        The results of simulated tests.
+    """
     figure = new_figure(7.2, 4.6)
     axes = figure.add_subplot()
     lengths = [run.lengths for run in result.runs]
@@ -126,6 +150,11 @@ def plot_attributes(result: SimulationResult) -> Figure:
 
     The lines on the bars are 95 % confidence intervals. Skills whose true levels are not
     known are left out.
+
+    Parameters
+    ----------
+    result
+        The results of simulated tests.
     """
     frame = result.attributes
     skills = list(dict.fromkeys(frame["skill"]))

@@ -68,6 +68,11 @@ def style_of(name: str) -> Style:
     The same name has the same style in every plot and in every version. Names that are not
     registered get theirs from a checksum, so two of them may look alike, which is rare.
 
+    Parameters
+    ----------
+    name
+        The name of a strategy, a selector, or anything else.
+
     Examples
     --------
     >>> style_of("entropy").color, style_of("entropy").marker

@@ -123,7 +123,15 @@ def columns_of(row_type: type[Row], rows: Sequence[Row]) -> Mapping[str, list[An
 
 
 def row_frame(row_type: type[Row], rows: Sequence[Row]) -> pd.DataFrame:
-    """Return rows as a new pandas data frame."""
+    """Return rows as a new pandas data frame.
+
+    Parameters
+    ----------
+    row_type
+        The class of the rows, whose fields become columns.
+    rows
+        The rows.
+    """
     import pandas as pd
 
     return typed_frame(row_type, pd.DataFrame(columns_of(row_type, rows), dtype=object))

@@ -124,6 +124,11 @@ EXPERIMENTS: Mapping[str, ExperimentKind] = MappingProxyType(
 def experiment_content(experiment: Experiment) -> dict[str, Any]:
     """Return an experiment as plain values: texts, numbers, lists and dictionaries.
 
+    Parameters
+    ----------
+    experiment
+        The experiment.
+
     Raises
     ------
     ExperimentFileError
@@ -150,6 +155,11 @@ def _plain(value: Any) -> Any:
 def experiment_to_toml(experiment: Experiment) -> str:
     """Return an experiment as TOML, which `experiment_from_text` reads.
 
+    Parameters
+    ----------
+    experiment
+        The experiment.
+
     Raises
     ------
     ExperimentFileError
@@ -161,6 +171,11 @@ def experiment_to_toml(experiment: Experiment) -> str:
 @checked
 def experiment_to_json(experiment: Experiment) -> str:
     """Return an experiment as JSON, which `experiment_from_text` reads.
+
+    Parameters
+    ----------
+    experiment
+        The experiment.
 
     Raises
     ------
@@ -208,6 +223,11 @@ def experiment_from_text(text: str, *, directory: Path = Path()) -> Experiment:
 def read_experiment(path: str | os.PathLike[str]) -> Experiment:
     """Read an experiment from a TOML or JSON file.
 
+    Parameters
+    ----------
+    path
+        The file: TOML or JSON.
+
     Raises
     ------
     ExperimentFileError
@@ -226,6 +246,13 @@ def read_experiment(path: str | os.PathLike[str]) -> Experiment:
 @checked
 def write_experiment(experiment: Experiment, path: str | os.PathLike[str]) -> None:
     """Write an experiment to a file: JSON if its name ends with .json, otherwise TOML.
+
+    Parameters
+    ----------
+    experiment
+        The experiment.
+    path
+        The file; JSON if it ends with ``.json``.
 
     Raises
     ------

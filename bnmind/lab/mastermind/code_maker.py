@@ -161,7 +161,13 @@ class CodeMaker:
 
 @checked
 def strategy_rng(seed: int) -> np.random.Generator:
-    """Return the random generator of a strategy, independent of the code-maker's luck."""
+    """Return the random generator of a strategy, independent of the code-maker's luck.
+
+    Parameters
+    ----------
+    seed
+        The seed of the game, at least 0.
+    """
     return np.random.default_rng(_sources(seed)[2])
 
 

@@ -40,6 +40,13 @@ ENDINGS: Mapping[str, Registered[EndingMaker]] = MappingProxyType(
 def parse_ending(text: str, limit: int = 100) -> Ending:
     """Return the ending that a text describes, with a limit of guesses.
 
+    Parameters
+    ----------
+    text
+        ``revealed``, ``declared``, ``declared:P`` with a probability P, or ``limit``.
+    limit
+        The largest number of guesses in a game.
+
     Raises
     ------
     UnknownNameError

@@ -154,6 +154,15 @@ def assumed_channel(real: Channel, assumed: Channel | None, ending: Ending) -> C
     This is the assumed channel, by default the real one, in its `revealed` form if the ending
     reveals. An exact channel is extended by all replies that the real one may report.
 
+    Parameters
+    ----------
+    real
+        The channel that reports the replies.
+    assumed
+        The channel that the strategy assumes; the real one if None.
+    ending
+        The rule that ends the game.
+
     Raises
     ------
     InvalidChannelError

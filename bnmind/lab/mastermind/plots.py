@@ -20,6 +20,11 @@ def plot_lengths(comparison: Comparison) -> Figure:
 
     The longest games share the last bar. The figure is not registered with pyplot: save it with its
     ``savefig``, or show it in a notebook.
+
+    Parameters
+    ----------
+    comparison
+        The games of a comparison.
     """
     lengths = {
         name: [row.guesses for row in comparison.rows_of(name)] for name in comparison.strategies

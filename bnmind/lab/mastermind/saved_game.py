@@ -110,6 +110,11 @@ def write_record(path: Path, record: Mapping[str, Any], *, before: bytes | None)
 def content_of(path: Path) -> bytes | None:
     """Return the content of a file, up to the length of a saved game; None if there is no file.
 
+    Parameters
+    ----------
+    path
+        The file.
+
     Raises
     ------
     OSError
@@ -124,6 +129,11 @@ def content_of(path: Path) -> bytes | None:
 
 def read_game(path: Path) -> SavedGame:
     """Read a game from a file.
+
+    Parameters
+    ----------
+    path
+        The file.
 
     Raises
     ------

@@ -127,6 +127,13 @@ def _played(
 def sequential_comparison(contest: Contest, rows: list[GameRow]) -> Comparison:
     """Return the comparison of the games that `play_until` has played.
 
+    Parameters
+    ----------
+    contest
+        The contest that was played.
+    rows
+        Its games, in the order in which they were played.
+
     Raises
     ------
     InvalidArgumentError

@@ -18,7 +18,13 @@ __all__ = ["comparison_csv", "save_comparison"]
 
 @checked
 def comparison_csv(comparison: Comparison) -> str:
-    """Return the rows of a comparison as CSV, with a header."""
+    """Return the rows of a comparison as CSV, with a header.
+
+    Parameters
+    ----------
+    comparison
+        The games of a comparison.
+    """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([column.name for column in fields(GameRow)])

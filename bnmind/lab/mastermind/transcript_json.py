@@ -86,6 +86,11 @@ def transcript_to_json(transcript: Transcript) -> str:
     Uniform priors and unknown numbers of examined codes are left out, so that the files of plain
     games stay readable for versions of the library that know neither.
 
+    Parameters
+    ----------
+    transcript
+        The game.
+
     Raises
     ------
     TooLargeError
@@ -133,6 +138,11 @@ def transcript_from_json(text: str) -> Transcript:
     """Read a transcript from JSON.
 
     Use `replay` to check that such a game is possible.
+
+    Parameters
+    ----------
+    text
+        The text, as `transcript_to_json` returns it.
 
     Raises
     ------

@@ -161,6 +161,11 @@ class _FormatError(Exception):
 def read_run(path: Path) -> SavedRun:
     """Return the run in a file.
 
+    Parameters
+    ----------
+    path
+        The file that `reproduce_into` wrote.
+
     Raises
     ------
     InvalidArgumentError

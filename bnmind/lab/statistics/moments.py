@@ -73,7 +73,13 @@ class Moments(CheckedValue):
 
     @checked
     def plus(self, observations: ArrayLike) -> Moments:
-        """Return the moments after further observations; see `of`."""
+        """Return the moments after further observations; see `of`.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If the observations are of another number of series.
+        """
         other = Moments.of(observations)
         if other.means.shape != self.means.shape:
             raise InvalidArgumentError(

@@ -138,7 +138,13 @@ class RunningDifferences(CheckedValue):
 
     @checked
     def plus(self, values: ArrayLike) -> RunningDifferences:
-        """Return the differences after more games, with values of shape (games, strategies)."""
+        """Return the differences after more games, with values of shape (games, strategies).
+
+        Raises
+        ------
+        InvalidArgumentError
+            If the values have another shape.
+        """
         x = number_array(values, "the values")
         if x.ndim != 2 or x.shape[1] != self.strategies:
             raise InvalidArgumentError(
@@ -162,7 +168,15 @@ class RunningDifferences(CheckedValue):
 
 @checked
 def is_enough(differences: PairedDifferences, rule: Enough) -> bool:
-    """Return whether a rule says that differences are known well enough."""
+    """Return whether a rule says that differences are known well enough.
+
+    Parameters
+    ----------
+    differences
+        The differences of strategies on the same games.
+    rule
+        The rule, such as `NarrowEnough` or `AllTold`.
+    """
     pairs = differences.pairs
     halves = [(pair.high - pair.low) / 2 for pair in pairs]
     return rule.suffices(np.array([pair.mean for pair in pairs]), np.array(halves))

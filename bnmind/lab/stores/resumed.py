@@ -120,7 +120,15 @@ def resumed_games(
 
 
 def forget_unfinished(directory: Path, place: Path | None) -> None:
-    """Remove the kept games of an experiment, once all its games are in files of their own."""
+    """Remove the kept games of an experiment, once all its games are in files of their own.
+
+    Parameters
+    ----------
+    directory
+        The directory of the results.
+    place
+        Where the games were kept; None if nowhere.
+    """
     for left in directory.glob(f".{_PREFIX}*"):
         remove_directory(left)  # a run was killed here
     if place is not None and place.is_dir():

@@ -100,7 +100,21 @@ def run_into(
 def write_batch(
     experiment: Experiment, directory: Path, rows: BatchRows, *, digest: str, number: int
 ) -> None:
-    """Write the rows of a batch; the last file to be written says that it is finished."""
+    """Write the rows of a batch; the last file to be written says that it is finished.
+
+    Parameters
+    ----------
+    experiment
+        The experiment.
+    directory
+        The directory of the results.
+    rows
+        The rows of the batch.
+    digest
+        The text that identifies the experiment; see `digest_of`.
+    number
+        The number of the batch, from 0.
+    """
     name = part_name(number)
     for place, row_type, part in (
         (directory / DETAILS / name, experiment.detail_type, rows.details),

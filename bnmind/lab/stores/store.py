@@ -196,6 +196,11 @@ class Store(CheckedValue):
 def read_store(directory: Path) -> Store:
     """Return the store in a directory.
 
+    Parameters
+    ----------
+    directory
+        The directory.
+
     Raises
     ------
     StoreError
@@ -215,7 +220,13 @@ def read_store(directory: Path) -> Store:
 
 
 def digest_of(experiment: Experiment) -> str:
-    """Return a short text that differs for different experiments."""
+    """Return a short text that differs for different experiments.
+
+    Parameters
+    ----------
+    experiment
+        The experiment.
+    """
     return hashlib.sha256(experiment_to_toml(experiment).encode()).hexdigest()[:16]
 
 

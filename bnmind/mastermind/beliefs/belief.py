@@ -248,7 +248,15 @@ def misreport_probabilities(codes: CodeDistribution, history: Sequence[Turn]) ->
 
 @checked
 def impossible_history(channel: Channel, history: Sequence[Turn]) -> ImpossibleEvidenceError:
-    """Return the error for replies that no code of the board explains."""
+    """Return the error for replies that no code of the board explains.
+
+    Parameters
+    ----------
+    channel
+        The channel of the replies.
+    history
+        The guesses and their reported replies, which have probability zero.
+    """
     board = channel.board
     evidence: dict[str, str] = {}
     for turn in history:

@@ -82,6 +82,13 @@ def elimination_additions(board: Board, *, padded: bool = False) -> int:
     """Return the number of additions of one elimination, which does not depend on the belief.
 
     Color sets are processed in blocks of `LANES`; ``padded`` also counts the unused lanes.
+
+    Parameters
+    ----------
+    board
+        The board.
+    padded
+        Whether additions in unused lanes are counted, too.
     """
     return sum(
         elimination(board.pegs, d).additions * _lanes(board, d, padded=padded)
@@ -94,6 +101,11 @@ def least_additions(board: Board) -> int:
 
     The bound counts only the first contraction of each set of colors: the d-th color takes one
     of the sets of at most n − d + 1 positions, and sums over all collapsed codes.
+
+    Parameters
+    ----------
+    board
+        The board.
     """
     return sum(
         _first_contractions(board.pegs, d) * _lanes(board, d, padded=True)
@@ -119,7 +131,15 @@ def _first_contractions(n: int, d: int) -> int:
 
 
 def elimination_bytes(board: Board, *, threads: int = 1) -> int:
-    """Return the memory of an elimination without its index maps, in bytes."""
+    """Return the memory of an elimination without its index maps, in bytes.
+
+    Parameters
+    ----------
+    board
+        The board.
+    threads
+        The number of threads, each of which has tables of its own.
+    """
     n, k = board.pegs, board.colors
     numbers_of_colors = _numbers_of_colors(board)
     buffers = max((d + 1) ** n for d in numbers_of_colors) * 2 * LANES

@@ -93,7 +93,15 @@ class _Rows:
 
 @lru_cache(maxsize=64)
 def elimination(n: int, d: int) -> Elimination:
-    """Return the elimination of d colors from n positions (cached: boards share it)."""
+    """Return the elimination of d colors from n positions (cached: boards share it).
+
+    Parameters
+    ----------
+    n
+        The number of positions.
+    d
+        The number of colors to eliminate.
+    """
     rows, moves = _reach(n, d)
     maps: list[tuple[Ints, Ints]] = []
     number: dict[tuple[int, int, tuple[int, ...]], int] = {}

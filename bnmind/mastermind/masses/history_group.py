@@ -97,6 +97,13 @@ def history_group(board: Board, guesses: Sequence[Sequence[int]]) -> HistoryGrou
     The function takes a fraction of a millisecond if little symmetry is left. The ``order`` of the
     group tells whether a search for classes is worthwhile.
 
+    Parameters
+    ----------
+    board
+        The board.
+    guesses
+        Codes, colors 1..k.
+
     Raises
     ------
     InvalidCodeError

@@ -243,6 +243,11 @@ def _threads(board: Board) -> int:
 def reply_table(board: Board) -> NDArray[np.uint8]:
     """Return the table of true replies of each code to each guess.
 
+    Parameters
+    ----------
+    board
+        The board.
+
     Returns
     -------
     NDArray[np.uint8]

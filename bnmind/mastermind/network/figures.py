@@ -82,7 +82,13 @@ def stage_figure(
 
 @checked
 def tree_figure(stage: Stage) -> str:
-    """Return the junction tree of a stage as SVG; for stage 3, this is figure 4."""
+    """Return the junction tree of a stage as SVG; for stage 3, this is figure 4.
+
+    Parameters
+    ----------
+    stage
+        The stage of Vomlel's network: 1, 2 or 3.
+    """
     return draw_tree(stage.tree, label=_label)
 
 

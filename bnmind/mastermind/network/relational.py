@@ -118,6 +118,11 @@ class RelationalSize(NamedTuple):
 def relational_size(network: Network) -> RelationalSize:
     """Return the size of a network.
 
+    Parameters
+    ----------
+    network
+        The network.
+
     Examples
     --------
     >>> from bnmind.mastermind import Board

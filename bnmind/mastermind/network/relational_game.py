@@ -23,6 +23,15 @@ def random_turns(board: Board, n_guesses: int, *, rng: np.random.Generator) -> t
 
     The code and the guesses are drawn uniformly and independently from all codes with repeats.
 
+    Parameters
+    ----------
+    board
+        The board.
+    n_guesses
+        The number of guesses, at least 0.
+    rng
+        The source of random numbers.
+
     Raises
     ------
     InvalidArgumentError
@@ -90,6 +99,11 @@ def relational_evidence(board: Board, turns: Sequence[Turn]) -> dict[str, str]:
 @checked
 def code_targets(board: Board) -> tuple[str, ...]:
     """Return the variables of the code, peg by peg, color by color.
+
+    Parameters
+    ----------
+    board
+        The board.
 
     Examples
     --------

@@ -71,13 +71,25 @@ WON = "won"
 
 
 def code_variables(board: Board) -> tuple[Variable, ...]:
-    """Return H_1, …, H_n."""
+    """Return H_1, …, H_n.
+
+    Parameters
+    ----------
+    board
+        The board.
+    """
     return _colored("H", board)
 
 
 @checked
 def evidence_of_guess(guess: Sequence[int]) -> dict[str, str]:
-    """Return the evidence T_1 = t_1, …, T_n = t_n."""
+    """Return the evidence T_1 = t_1, …, T_n = t_n.
+
+    Parameters
+    ----------
+    guess
+        A code, colors 1..k.
+    """
     return {f"T{j}": str(color) for j, color in enumerate(guess, 1)}
 
 
@@ -231,6 +243,15 @@ def reduced_to_guess(
 
     M_i keeps g_i + 1 states. The M_i of colors that do not occur in the guess are constant. The
     function removes them and their C_i, which then influence nothing.
+
+    Parameters
+    ----------
+    board
+        The board.
+    guess
+        A code, colors 1..k.
+    channel
+        The channel of the replies; true replies if None.
     """
     network = stage(board, 2, guess=guess, channel=channel).model
     assert isinstance(network, Network)

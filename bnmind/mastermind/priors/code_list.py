@@ -94,7 +94,15 @@ class CodeList(Value, ClosedFormPrior):
 
 @checked
 def prior_of_distribution(codes: CodeDistribution, *, name: str = "code-list") -> CodeList:
-    """Return the prior of a distribution, such as the belief at the end of an earlier game."""
+    """Return the prior of a distribution, such as the belief at the end of an earlier game.
+
+    Parameters
+    ----------
+    codes
+        The probabilities of the codes.
+    name
+        The name of the prior at the command line and in files.
+    """
     possible = np.flatnonzero(codes.probabilities)
     return CodeList(
         codes.board,
@@ -108,6 +116,13 @@ def read_code_list(board: Board, path: Path) -> CodeList:
     """Read a CSV file with the columns ``code`` and ``probability`` or ``weight``.
 
     Weights are divided by their sum. Codes that are not in the file are impossible.
+
+    Parameters
+    ----------
+    board
+        The board.
+    path
+        The CSV file.
 
     Raises
     ------

@@ -96,7 +96,13 @@ class ColorPool(ClosedFormPrior):
 
 
 def two_color(board: Board) -> ColorPool:
-    """Return the prior of a code-maker that uses two colors, both or one of them."""
+    """Return the prior of a code-maker that uses two colors, both or one of them.
+
+    Parameters
+    ----------
+    board
+        The board.
+    """
     return ColorPool(board, _sizes(board, [(2, 1.0)]), "two-color")
 
 
@@ -104,6 +110,11 @@ def usually_fewer(board: Board) -> ColorPool:
     """Return the prior of a code-maker that chooses two or three colors nine times out of ten.
 
     The tenth time it uses all colors.
+
+    Parameters
+    ----------
+    board
+        The board.
     """
     return ColorPool(
         board, _sizes(board, [(2, 0.45), (3, 0.45), (board.colors, 0.1)]), "usually-fewer"
@@ -115,6 +126,11 @@ def prefer_fewer(board: Board) -> ColorPool:
 
     It chooses two colors with probability 0.25, three with 0.13, four with 0.08, five with 0.03,
     and six or more with 0.01, all these numbers alike.
+
+    Parameters
+    ----------
+    board
+        The board.
     """
     more = range(6, max(board.colors, 6) + 1)
     sizes = [*enumerate(_PREFERRED, start=1), *((m, 0.01 / len(more)) for m in more)]

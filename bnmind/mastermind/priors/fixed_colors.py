@@ -71,6 +71,12 @@ class FixedColors(Value, ClosedFormPrior):
             The board of the codes.
         weights
             ``(colors,)``, the same for all positions, or ``(pegs, colors)``; not negative.
+
+        Raises
+        ------
+        InvalidPriorError
+            If there are not as many weights as colors, a weight is negative or not finite, or all
+            weights of a position are zero.
         """
         values = np.array(number_array(weights, "the weights of the colors"))
         if values.shape not in ((board.colors,), (board.pegs, board.colors)):

@@ -119,6 +119,11 @@ def code_array(codes: NDArray[np.integer]) -> Codes:
 def listed_distribution(prior: Prior) -> CodeDistribution:
     """Return the distribution of a prior, from the log weight of every code.
 
+    Parameters
+    ----------
+    prior
+        The prior.
+
     Raises
     ------
     TooLargeError

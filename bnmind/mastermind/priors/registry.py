@@ -50,6 +50,11 @@ def learned(board: Board) -> MixturePrior:
     """Return the prior that learns which code-maker of `FAMILY` it plays against.
 
     Before the first code, all members that fit the board are equally probable.
+
+    Parameters
+    ----------
+    board
+        The board.
     """
     members: list[ClosedFormPrior] = []
     for make in FAMILY:

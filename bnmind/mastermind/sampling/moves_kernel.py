@@ -72,7 +72,13 @@ def _next_word(state: _State) -> np.uint64:
 
 @njit
 def draw_uniform(state: _State) -> float:
-    """Return a random number in [0, 1), a multiple of 2⁻⁵³."""
+    """Return a random number in [0, 1), a multiple of 2⁻⁵³.
+
+    Parameters
+    ----------
+    state
+        ``(1,)``, the state of the generator, which is changed; see `seeded_state`.
+    """
     return float(np.int64(_next_word(state) >> _S11) * _UNIT)
 
 
@@ -81,6 +87,13 @@ def draw_below(state: _State, n: int) -> int:
     """Return a random whole number from 0 to n − 1.
 
     For n < 2³², the probabilities differ from 1/n by less than 2⁻³².
+
+    Parameters
+    ----------
+    state
+        ``(1,)``, the state of the generator, which is changed; see `seeded_state`.
+    n
+        The number of values, at least 1.
     """
     return _scaled(_next_word(state) >> _S32, n)
 
@@ -122,6 +135,13 @@ def draw_pair_swap(code: _Code, state: _State) -> Move:
 
     The two pegs may have the same color; the move then changes nothing. A code of one peg stays
     the same.
+
+    Parameters
+    ----------
+    code
+        ``(pegs,)``, the code that is changed.
+    state
+        ``(1,)``, the state of the generator, which is changed; see `seeded_state`.
     """
     n = code.size
     if n == 1:
@@ -172,6 +192,15 @@ def draw_subset_permutation(code: _Code, proposal: _Code, state: _State) -> None
 
     The subset has three or more pegs: its size is uniform, then the subset, then the order of
     its pegs. A code of fewer than three pegs stays the same.
+
+    Parameters
+    ----------
+    code
+        ``(pegs,)``, the code.
+    proposal
+        ``(pegs,)``, where the result is written.
+    state
+        ``(1,)``, the state of the generator, which is changed; see `seeded_state`.
     """
     n = code.size
     for i in range(n):

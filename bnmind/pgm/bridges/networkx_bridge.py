@@ -25,6 +25,11 @@ def to_networkx(network: Network) -> Any:
     The node attribute ``states`` holds the names of the states, and ``cpd`` the conditional
     distribution. The predecessors of a node are in the order of its table.
 
+    Parameters
+    ----------
+    network
+        The network.
+
     Examples
     --------
     >>> coin, call = Variable("coin", ("heads", "tails")), Variable("call", ("heads", "tails"))
@@ -50,6 +55,11 @@ def moral_graph(network: Network) -> Any:
     """Return the moral graph as a ``networkx.Graph``: variables of a table are adjacent.
 
     The node attribute ``states`` holds the names of the states.
+
+    Parameters
+    ----------
+    network
+        The network.
     """
     import networkx
 

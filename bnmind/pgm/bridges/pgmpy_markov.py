@@ -59,6 +59,11 @@ def factors_from_pgmpy(model: Any) -> FactorModel:
 
     States become text, as in `bnmind.pgm.formats.from_pgmpy`.
 
+    Parameters
+    ----------
+    model
+        The model of pgmpy.
+
     Raises
     ------
     InvalidModelError

@@ -136,6 +136,11 @@ def factors_from_pyagrum(model: Any) -> FactorModel:
     The labels of the variables become their states. A variable without a factor gets a factor of
     ones.
 
+    Parameters
+    ----------
+    model
+        The model of pyAgrum.
+
     Raises
     ------
     InvalidModelError

@@ -52,6 +52,13 @@ def quiet_pgmpy() -> Iterator[None]:
 def pgmpy_object(module: str, name: str) -> Any:
     """Return an object of pgmpy, imported without warnings.
 
+    Parameters
+    ----------
+    module
+        The module, such as ``pgmpy.models``.
+    name
+        The name of the object in it.
+
     Raises
     ------
     MissingLibraryError

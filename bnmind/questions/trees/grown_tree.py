@@ -130,6 +130,11 @@ def greedy_tree(problem: TreeProblem) -> QuestionTree:
 
     It ends where no question tells anything, or an end costs nothing. For entropy with costs, it
     ends where no question is worth its cost.
+
+    Parameters
+    ----------
+    problem
+        The beliefs, the questions and what the tree is for.
     """
     if isinstance(problem.objective, ExpectedEntropy):
         return grown_tree(problem, lambda answers, belief: best_alone(problem, answers, belief))

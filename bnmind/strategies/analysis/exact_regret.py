@@ -66,6 +66,15 @@ def exact_regret(
 ) -> GuessRegret:
     """Return the regret of the last guess of a game; see `exact_regrets`.
 
+    Parameters
+    ----------
+    board
+        The board.
+    turns
+        The guesses and their reported replies.
+    rules
+        What the search compares and how long it may take; the default if None.
+
     Raises
     ------
     TooLargeError

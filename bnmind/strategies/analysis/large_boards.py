@@ -18,7 +18,15 @@ __all__ = ["is_searched", "measure_search"]
 
 
 def is_searched(strategy: Strategy, board: Board) -> bool:
-    """Return whether a board is too large for trees and the strategy can play by search."""
+    """Return whether a board is too large for trees and the strategy can play by search.
+
+    Parameters
+    ----------
+    strategy
+        The strategy.
+    board
+        The board.
+    """
     return not is_growable(board) and (is_shapiro(strategy) or type(strategy) is RandomCode)
 
 

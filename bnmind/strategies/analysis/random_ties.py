@@ -89,7 +89,15 @@ class AveragedGames(CheckedValue):
 
 
 def is_averaged(strategy: Strategy, board: Board) -> bool:
-    """Return whether `average_games` supports a strategy on a board."""
+    """Return whether `average_games` supports a strategy on a board.
+
+    Parameters
+    ----------
+    strategy
+        The strategy.
+    board
+        The board.
+    """
     return board.n_codes <= MAX_AVERAGED_CODES and _rule_of(strategy, board) is not None
 
 

@@ -116,6 +116,13 @@ def regrets(
 def codes_left(board: Board, turns: Sequence[Turn]) -> NDArray[np.intp]:
     """Return the codes that agree with every reply, as ascending indices.
 
+    Parameters
+    ----------
+    board
+        The board.
+    turns
+        The guesses and their reported replies.
+
     Raises
     ------
     ImpossibleEvidenceError

@@ -26,6 +26,11 @@ class Needs(Enum):
 def distribution_of(belief: Belief) -> CodeDistribution:
     """Return the probability of each code.
 
+    Parameters
+    ----------
+    belief
+        The belief.
+
     Raises
     ------
     InvalidArgumentError
@@ -42,6 +47,11 @@ def distribution_of(belief: Belief) -> CodeDistribution:
 
 def posterior_of(belief: Belief) -> Posterior:
     """Return the belief as one that knows or estimates probabilities.
+
+    Parameters
+    ----------
+    belief
+        The belief.
 
     Raises
     ------

@@ -140,7 +140,15 @@ def start_belief(channel: Channel, prior: Prior | None = None) -> ExactBelief:
 
 
 def start_posterior(channel: Channel, prior: Prior | None = None) -> Posterior:
-    """Return `start_belief`, or samples if the board has too many codes to list."""
+    """Return `start_belief`, or samples if the board has too many codes to list.
+
+    Parameters
+    ----------
+    channel
+        The channel of the replies.
+    prior
+        The distribution from which the code is drawn; uniform if None.
+    """
     if is_believable(channel.board):
         return start_belief(channel, prior)
     return SampledBelief.start(channel, prior)
@@ -150,6 +158,11 @@ def trusting_channel(channel: Channel) -> Channel:
     """Return the channel with the same reports that assumes each report to be true.
 
     Reports that are not true replies have probability zero under this channel.
+
+    Parameters
+    ----------
+    channel
+        The channel of the replies.
     """
     replies = channel.board.true_replies
     reports = (*replies, *(report for report in channel.reports if report not in replies))
@@ -166,6 +179,13 @@ def describe_guess(belief: Posterior, guess: Sequence[int]) -> GuessInfo:
     """Return the information about any guess, such as a guess of the player.
 
     The score is the expected entropy.
+
+    Parameters
+    ----------
+    belief
+        The belief.
+    guess
+        A code of the board, colors 1..k.
 
     Raises
     ------

@@ -50,6 +50,11 @@ def empty_reply_probability(channel: Channel) -> float:
     It is Σ_o min_c N[c, o] over the reports o and the replies c that do not win: p for false
     replies with probability p, and 0 for a channel without noise.
 
+    Parameters
+    ----------
+    channel
+        The channel of the replies.
+
     Examples
     --------
     >>> from bnmind.mastermind import Board

@@ -29,6 +29,11 @@ def shipped_value(channel: Channel) -> BeliefValue:
     If there is none for both, it is the one of 4x6 and the same channel, otherwise that of 4x6 and
     20 % false replies. Values of other boards are less precise, but the strategies
     need them only to order guesses.
+
+    Parameters
+    ----------
+    channel
+        The channel of the replies.
     """
     values = shipped_values()
     board, name = str(channel.board), channel.name
@@ -54,6 +59,11 @@ def shipped_values() -> Mapping[tuple[str, str], BeliefValue]:
 def read_value(path: Path) -> BeliefValue:
     """Read a fitted value from a JSON file.
 
+    Parameters
+    ----------
+    path
+        The file.
+
     Raises
     ------
     ModelFileError
@@ -64,6 +74,13 @@ def read_value(path: Path) -> BeliefValue:
 
 def write_value(value: BeliefValue, path: Path) -> None:
     """Write a value to a JSON file, with its origin.
+
+    Parameters
+    ----------
+    value
+        The fitted value.
+    path
+        The file.
 
     Raises
     ------

@@ -120,7 +120,13 @@ class Deeper(Planner, CheckedValue):
 
 
 def deeper(settings: Deeper | None = None) -> Planned:
-    """Return the strategy that plays the result of a beam search."""
+    """Return the strategy that plays the result of a beam search.
+
+    Parameters
+    ----------
+    settings
+        The settings of the search; the default ones if None.
+    """
     return Planned("deeper", Deeper() if settings is None else settings)
 
 

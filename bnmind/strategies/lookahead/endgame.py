@@ -86,6 +86,11 @@ def set_estimates(board: Board) -> NDArray[np.int64]:
 
     for n > 1, where r is the number of replies. At 5x8 this is within 3 % of the average total of
     sets of 2 to 1000 codes under the entropy strategy.
+
+    Parameters
+    ----------
+    board
+        The board.
     """
     sizes = np.arange(board.n_codes + 1)
     logs = np.log(np.maximum(sizes, 1)) / math.log(len(board.true_replies))
@@ -221,7 +226,21 @@ def estimate_all(
     free: np.uint64,
     estimates: NDArray[Any],
 ) -> NDArray[np.int64]:
-    """Return the result of `estimate_guesses`, computed in parts so that Ctrl-C works."""
+    """Return the result of `estimate_guesses`, computed in parts so that Ctrl-C works.
+
+    Parameters
+    ----------
+    board
+        The board as arrays.
+    codes
+        ``(codes,)``, the indices of the possible codes.
+    candidates
+        ``(candidates,)``, the indices of the guesses to compare.
+    free
+        The bits of the colors that no guess has named.
+    estimates
+        The estimated total of a set, by its size.
+    """
     at_once = max(1, _PAIRS_AT_ONCE // len(codes))
     parts = [
         estimate_guesses(board, codes, candidates[start : start + at_once], free, estimates)

@@ -211,6 +211,11 @@ def first_guesses(board: Board) -> tuple[int, ...]:
     positions and colors can be permuted. Each class is represented by its smallest guess, so a
     search that prefers smaller indices loses nothing.
 
+    Parameters
+    ----------
+    board
+        The board.
+
     Examples
     --------
     >>> board = Board(4, 6)

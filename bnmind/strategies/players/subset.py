@@ -171,6 +171,13 @@ def subset_strategy(size: int | None, score: str) -> Strategy:
 
     The latter compares all possible codes: the heuristics of section 3 of the paper.
 
+    Parameters
+    ----------
+    size
+        The number of possible codes that are compared; all if None.
+    score
+        The name of the score, one of `SCORES`.
+
     Raises
     ------
     UnknownNameError

@@ -33,6 +33,13 @@ def noise_grid(channel: Channel, levels: Sequence[float] = DEFAULT_LEVELS) -> tu
     They are of the kind `Channel.false_reply` if they have the same reports, otherwise of the kind
     `Channel.independent_error`.
 
+    Parameters
+    ----------
+    channel
+        The channel of the replies.
+    levels
+        The error probabilities, from 0 to 1.
+
     Raises
     ------
     InvalidChannelError

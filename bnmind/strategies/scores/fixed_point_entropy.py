@@ -49,6 +49,13 @@ def fixed_point_bits(codes: int, *, largest_weight: int = 1) -> int:
 def entropy_terms(largest: int, bits: int) -> Integers:
     """Return n·log₂ n for n = 0..largest as fixed-point numbers, read-only.
 
+    Parameters
+    ----------
+    largest
+        The largest n.
+    bits
+        The number of binary places after the point.
+
     Examples
     --------
     >>> (entropy_terms(8, 40) >> 40).tolist()  # 3 log₂ 3 is 4.75

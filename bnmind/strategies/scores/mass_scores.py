@@ -15,7 +15,13 @@ __all__ = ["expected_sizes", "parts", "worst_cases"]
 
 
 def worst_cases(masses: Floats) -> Floats:
-    """Return the size of the largest class of each guess, to be minimized (Knuth 1976)."""
+    """Return the size of the largest class of each guess, to be minimized (Knuth 1976).
+
+    Parameters
+    ----------
+    masses
+        ``(guesses, classes)``, the number of possible codes in each class of equal replies.
+    """
     largest: Floats = masses.max(axis=1)
     return largest
 
@@ -24,13 +30,24 @@ def expected_sizes(masses: Floats) -> Floats:
     """Return the sum of the squared class sizes of each guess, to be minimized (Irving 1978–79).
 
     The sum divided by the number of codes is the expected size of the class.
+
+    Parameters
+    ----------
+    masses
+        ``(guesses, classes)``, the number of possible codes in each class of equal replies.
     """
     squares: Floats = np.einsum("ij,ij->i", masses, masses)
     return squares
 
 
 def parts(masses: Floats) -> Floats:
-    """Return the number of non-empty classes of each guess, to be maximized (Kooi 2005)."""
+    """Return the number of non-empty classes of each guess, to be maximized (Kooi 2005).
+
+    Parameters
+    ----------
+    masses
+        ``(guesses, classes)``, the number of possible codes in each class of equal replies.
+    """
     filled: Floats = np.count_nonzero(masses > _EMPTY, axis=1).astype(np.float64)
     return filled
 

@@ -140,7 +140,13 @@ class ClassTerms(Value):
 
 
 def equal_weights(board: Board) -> Integers:
-    """Return equal weights for all replies, ``(1, replies)``."""
+    """Return equal weights for all replies, ``(1, replies)``.
+
+    Parameters
+    ----------
+    board
+        The board.
+    """
     return np.ones((1, len(board.true_replies)), dtype=np.int64)
 
 

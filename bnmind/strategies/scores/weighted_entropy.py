@@ -115,6 +115,11 @@ def shipped_weights() -> WeightedEntropy:
 def read_weights(path: Path) -> WeightedEntropy:
     """Read weights from a JSON file.
 
+    Parameters
+    ----------
+    path
+        The file.
+
     Raises
     ------
     ModelFileError
@@ -125,6 +130,13 @@ def read_weights(path: Path) -> WeightedEntropy:
 
 def write_weights(score: WeightedEntropy, path: Path) -> None:
     """Write weights to a JSON file, by turn and reply.
+
+    Parameters
+    ----------
+    score
+        The score with the weights.
+    path
+        The file.
 
     Raises
     ------
@@ -144,6 +156,13 @@ def write_weights(score: WeightedEntropy, path: Path) -> None:
 
 def parse_weights(text: str, where: str) -> WeightedEntropy:
     """Parse weights; messages name the file as `where`.
+
+    Parameters
+    ----------
+    text
+        JSON, as `write_weights` writes it.
+    where
+        The name of the file, for messages.
 
     Raises
     ------

@@ -92,6 +92,17 @@ class ScoredGames(Sealed):
 def play_scored(board: Board, theta: Theta, games: int, rng: np.random.Generator) -> ScoredGames:
     """Play games of `ExponentialScoring` against uniformly random codes, without noise.
 
+    Parameters
+    ----------
+    board
+        The board.
+    theta
+        The weights of the four features; see `bnmind.strategies.snyder.scoring`.
+    games
+        The number of games, at least 1.
+    rng
+        The source of random numbers.
+
     Raises
     ------
     InvalidArgumentError
@@ -140,7 +151,15 @@ def play_scored(board: Board, theta: Theta, games: int, rng: np.random.Generator
 
 @checked
 def log_probabilities(games: ScoredGames, theta: Theta) -> Floats:
-    """Return the natural logarithm of P_θ(X) for each game, ``(games,)``; equations (27)-(30)."""
+    """Return the natural logarithm of P_θ(X) for each game, ``(games,)``; equations (27)-(30).
+
+    Parameters
+    ----------
+    games
+        The games.
+    theta
+        The weights of the four features; see `bnmind.strategies.snyder.scoring`.
+    """
     return _log_probabilities(games, theta)[0]
 
 
@@ -184,7 +203,15 @@ class LengthEstimate(CheckedValue):
 
 @checked
 def estimate_length(games: ScoredGames, theta: Theta) -> LengthEstimate:
-    """Return the mean number of guesses under `theta`, estimated from games under other weights."""
+    """Return the mean number of guesses under `theta`, estimated from games under other weights.
+
+    Parameters
+    ----------
+    games
+        The games.
+    theta
+        The weights of the four features; see `bnmind.strategies.snyder.scoring`.
+    """
     before = _log_probabilities(games, games.theta)[0]
     after, gradients = _log_probabilities(games, theta)
     logs = after - before

@@ -44,6 +44,11 @@ MAX_STEPS = 2**20
 def stopping_steps(board: Board) -> int:
     """Return the number of steps after which a walk stops, equation (38), at most `MAX_STEPS`.
 
+    Parameters
+    ----------
+    board
+        The board.
+
     Examples
     --------
     >>> stopping_steps(Board(4, 6)), stopping_steps(Board(8, 10))

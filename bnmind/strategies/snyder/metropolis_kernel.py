@@ -83,13 +83,29 @@ class Walk(NamedTuple):
 
 
 def facts_of(board: Board, history: Sequence[Turn]) -> Facts:
-    """Return the turns of a game as arrays."""
+    """Return the turns of a game as arrays.
+
+    Parameters
+    ----------
+    board
+        The board.
+    history
+        The guesses and their reported replies.
+    """
     turns = turn_arrays(board, history)
     return Facts(turns.guesses.astype(np.uint8), turns.standing, turns.black, turns.both)
 
 
 def start_walk(facts: Facts, code: NDArray[np.uint8]) -> Walk:
-    """Return a walk at a code."""
+    """Return a walk at a code.
+
+    Parameters
+    ----------
+    facts
+        The turns of the game.
+    code
+        ``(pegs,)``, colors 1..k.
+    """
     turns, width = facts.standing.shape
     walk = Walk(
         np.array(code, dtype=np.uint8),

@@ -25,6 +25,13 @@ def walk_tree(tree: StrategyTree, secret: Sequence[int]) -> tuple[Turn, ...]:
 
     The last turn guesses the secret, unless the tree is cut off earlier.
 
+    Parameters
+    ----------
+    tree
+        The tree.
+    secret
+        The code that is sought, colors 1..k.
+
     Raises
     ------
     InvalidCodeError
@@ -60,6 +67,11 @@ def check_tree(tree: StrategyTree) -> None:
     The function visits every node with the codes that lead there. It checks that each possible
     outcome has a node and no other outcome does, and that weights, entropies and numbers of codes
     are right. Every code then reaches its leaf.
+
+    Parameters
+    ----------
+    tree
+        The tree.
 
     Raises
     ------

@@ -51,6 +51,13 @@ class TreeComparison(Value):
 def compare_trees(first: StrategyTree, second: StrategyTree) -> TreeComparison:
     """Return where two trees of true replies first differ, and the cost of each difference.
 
+    Parameters
+    ----------
+    first
+        A complete tree of true replies.
+    second
+        Another one of the same board.
+
     Raises
     ------
     InvalidArgumentError

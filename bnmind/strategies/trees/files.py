@@ -50,6 +50,13 @@ TREE_SUFFIXES = tuple(TREE_FORMATS)
 def write_tree(tree: StrategyTree, path: Path) -> None:
     """Write a tree to a file, in the format of the file's suffix: .json, .txt or .dot.
 
+    Parameters
+    ----------
+    tree
+        The tree.
+    path
+        The file; its suffix chooses the format.
+
     Raises
     ------
     ModelFileError
@@ -66,6 +73,11 @@ def write_tree(tree: StrategyTree, path: Path) -> None:
 
 def read_tree(path: Path) -> StrategyTree:
     """Return the tree in a file, checked in full; its channel is exact.
+
+    Parameters
+    ----------
+    path
+        The file; its suffix tells the format.
 
     Raises
     ------

@@ -65,7 +65,13 @@ class GrownTree:
 
 
 def myopic_rule(strategy: Strategy) -> Myopic | None:
-    """Return the `Myopic` equivalent of a strategy, or None if there is none."""
+    """Return the `Myopic` equivalent of a strategy, or None if there is none.
+
+    Parameters
+    ----------
+    strategy
+        The strategy.
+    """
     # Subclasses may choose other guesses.
     if type(strategy) is Knuth:
         return Myopic(WorstCase(), name=strategy.name)
@@ -73,7 +79,13 @@ def myopic_rule(strategy: Strategy) -> Myopic | None:
 
 
 def is_growable(board: Board) -> bool:
-    """Return whether compiled code can grow trees of the board."""
+    """Return whether compiled code can grow trees of the board.
+
+    Parameters
+    ----------
+    board
+        The board.
+    """
     return (
         board.n_codes <= MAX_TREE_CODES and board.pegs <= MOST_PEGS and board.colors <= MOST_COLORS
     )
@@ -193,7 +205,15 @@ def _rule_arrays(strategy: Myopic, board: Board) -> RuleArrays:
 
 @lru_cache(maxsize=32)
 def smallest_guesses(board: Board, guesses: tuple[tuple[int, ...], ...]) -> Nodes:
-    """Return the smallest guess of each class; an empty array, for all, if that takes too long."""
+    """Return the smallest guess of each class; an empty array, for all, if that takes too long.
+
+    Parameters
+    ----------
+    board
+        The board.
+    guesses
+        The classes of guesses, each as a tuple of indices of codes.
+    """
     try:
         smallest = guess_classes(board, guesses).representatives.astype(np.int32)
     except TooLargeError:

@@ -47,6 +47,11 @@ def ignores_prior(strategy: Strategy) -> bool:
     Such strategies use nothing but the history, or play a tree for uniform codes. If a game leaves
     the tree, they omit the codes that the prior excludes.
 
+    Parameters
+    ----------
+    strategy
+        The strategy.
+
     Examples
     --------
     >>> from bnmind.strategies import Entropy, Optimal

@@ -17,7 +17,13 @@ _DOT_ARROW = re.compile(r'n(\d+) -> n(\d+) \[label="([^"]*)"\];')
 
 
 def tree_to_dot(tree: StrategyTree) -> str:
-    """Return a tree as a graph for Graphviz; leaves have their text and no frame."""
+    """Return a tree as a graph for Graphviz; leaves have their text and no frame.
+
+    Parameters
+    ----------
+    tree
+        The tree.
+    """
 
     def box(entry: Outline) -> TreeBox:
         return TreeBox(entry.text, [(reply, box(below)) for reply, below in entry.below.items()])
@@ -27,6 +33,11 @@ def tree_to_dot(tree: StrategyTree) -> str:
 
 def tree_from_dot(text: str) -> StrategyTree:
     """Return the tree in a graph that `tree_to_dot` wrote.
+
+    Parameters
+    ----------
+    text
+        The text, as `tree_to_dot` returns it.
 
     Raises
     ------

@@ -19,7 +19,13 @@ __all__ = ["tree_from_json", "tree_to_json"]
 
 
 def tree_to_json(tree: StrategyTree) -> str:
-    """Return a tree as JSON."""
+    """Return a tree as JSON.
+
+    Parameters
+    ----------
+    tree
+        The tree.
+    """
     board = tree.board
     document = {
         "format": FORMAT,
@@ -32,6 +38,11 @@ def tree_to_json(tree: StrategyTree) -> str:
 
 def tree_from_json(text: str) -> StrategyTree:
     """Return the tree in JSON.
+
+    Parameters
+    ----------
+    text
+        The text, as `tree_to_json` returns it.
 
     Raises
     ------

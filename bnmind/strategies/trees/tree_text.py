@@ -17,6 +17,11 @@ __all__ = ["tree_from_text", "tree_to_text"]
 def tree_to_text(tree: StrategyTree) -> str:
     """Return a tree as indented text.
 
+    Parameters
+    ----------
+    tree
+        The tree.
+
     Examples
     --------
     >>> from bnmind.mastermind import Board, Channel
@@ -42,6 +47,11 @@ def tree_to_text(tree: StrategyTree) -> str:
 
 def tree_from_text(text: str) -> StrategyTree:
     """Return the tree in indented text.
+
+    Parameters
+    ----------
+    text
+        The text, as `tree_to_text` returns it.
 
     Raises
     ------

@@ -92,6 +92,11 @@ class Comparison(CheckedValue):
 def compare_models(models: Mapping[str, Learned]) -> Comparison:
     """Compare models that were learned from the same responses.
 
+    Parameters
+    ----------
+    models
+        Learned banks by the names under which they are compared, at least one.
+
     Raises
     ------
     InvalidArgumentError
@@ -140,6 +145,13 @@ class LikelihoodRatio(CheckedValue):
 @checked
 def likelihood_ratio(smaller: Learned, larger: Learned) -> LikelihoodRatio:
     """Test a model against a larger one that contains it.
+
+    Parameters
+    ----------
+    smaller
+        The learned bank that the larger one contains.
+    larger
+        The learned bank with more parameters.
 
     Raises
     ------

@@ -78,6 +78,11 @@ class ItemFit(CheckedValue):
 def item_fit(learned: Learned) -> tuple[ItemFit, ...]:
     """Return the fit of each item to the responses from which it was learned.
 
+    Parameters
+    ----------
+    learned
+        A bank with the responses from which it was learned, as `bnmind.adaptive.learn` returns it.
+
     Raises
     ------
     TooLargeError

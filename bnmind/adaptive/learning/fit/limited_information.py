@@ -94,6 +94,11 @@ class LimitedInformation(CheckedValue):
 def limited_information(learned: Learned) -> LimitedInformation:
     """Return M₂, RMSEA₂ and SRMSR of a learned bank.
 
+    Parameters
+    ----------
+    learned
+        A bank with the responses from which it was learned, as `bnmind.adaptive.learn` returns it.
+
     Raises
     ------
     InvalidResponseError

@@ -60,6 +60,11 @@ class PairFit(CheckedValue):
 def pair_fit(learned: Learned) -> tuple[PairFit, ...]:
     """Return the fit of all pairs of items with two responses, the worst first.
 
+    Parameters
+    ----------
+    learned
+        A bank with the responses from which it was learned, as `bnmind.adaptive.learn` returns it.
+
     Raises
     ------
     InvalidArgumentError

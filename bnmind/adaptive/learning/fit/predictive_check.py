@@ -97,6 +97,11 @@ def predictive_check(learned: Learned, *, n_drawn: int = 100, seed: int = 0) -> 
         The number of data sets to draw, at least 2.
     seed
         At least 0; the same seed draws the same data sets.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If fewer than 2 data sets are to be drawn.
     """
     if not n_drawn >= 2:
         raise InvalidArgumentError(f"expected at least 2 data sets to draw, got {n_drawn}", n_drawn)

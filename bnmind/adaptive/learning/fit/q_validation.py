@@ -115,6 +115,11 @@ def predicted_cutoff(learned: Learned) -> float:
 
     It is larger for more examinees, for fewer items, and for items with small guesses and slips.
 
+    Parameters
+    ----------
+    learned
+        A bank with the responses from which it was learned, as `bnmind.adaptive.learn` returns it.
+
     Examples
     --------
     >>> from bnmind.adaptive import Examinees, ItemBank, learn

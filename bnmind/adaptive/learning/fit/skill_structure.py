@@ -59,6 +59,11 @@ def mutual_information(learned: Learned) -> Floats:
     """Return the information of skills about each other, in bits, ``(skills, skills)``.
 
     The diagonal is the entropy of each skill.
+
+    Parameters
+    ----------
+    learned
+        A bank with the responses from which it was learned, as `bnmind.adaptive.learn` returns it.
     """
     profiles = learned.profiles
     n = profiles.ndim

@@ -101,6 +101,11 @@ class StandardErrors(CheckedValue):
 def standard_errors(learned: Learned) -> StandardErrors:
     """Return the standard errors of the items' parameters, from the observed information.
 
+    Parameters
+    ----------
+    learned
+        A bank with the responses from which it was learned, as `bnmind.adaptive.learn` returns it.
+
     Raises
     ------
     TooLargeError

@@ -110,6 +110,20 @@ def made_for_skills(
 def check_skills(required: Sequence[int], sizes: Sequence[int]) -> None:
     """Raise `InvalidModelError` unless there is a required level and a size of each skill.
 
+    Parameters
+    ----------
+    required
+        The level that is needed of each skill.
+    sizes
+        The number of levels of each skill, at least 2.
+
+    Raises
+    ------
+    InvalidModelError
+        If a number is missing, or a skill has fewer than two levels.
+
+    Examples
+    --------
     >>> check_skills((1,), (2, 2))
     Traceback (most recent call last):
     bnmind.errors.InvalidModelError: expected one required level and one number of levels, at \
@@ -129,6 +143,15 @@ def response_channel(model: ResponseModel, parents: Sequence[Variable]) -> Float
 
     The last parent's states change fastest.
 
+    Parameters
+    ----------
+    model
+        The response model of an item.
+    parents
+        The skills that the item needs.
+
+    Examples
+    --------
     >>> from bnmind.adaptive import Dina
     >>> skills = [Variable.of_integers(name, range(2)) for name in "ab"]
     >>> response_channel(Dina(0.2, 0.1), skills)[:, 1].tolist()
@@ -140,7 +163,20 @@ def response_channel(model: ResponseModel, parents: Sequence[Variable]) -> Float
 
 
 def check_item(item: Variable, n_responses: int) -> None:
-    """Raise `InvalidModelError` if an item has another number of responses."""
+    """Raise `InvalidModelError` if an item has another number of responses.
+
+    Parameters
+    ----------
+    item
+        The variable of the item.
+    n_responses
+        The number of responses that its model has.
+
+    Raises
+    ------
+    InvalidModelError
+        If the numbers of responses differ.
+    """
     if item.n_states != n_responses:
         raise InvalidModelError(
             [f"expected {n_responses} responses to {item.name}, got {item.n_states}"]
@@ -150,7 +186,22 @@ def check_item(item: Variable, n_responses: int) -> None:
 def one_each(
     what: str, values: float | tuple[float, ...], scope: Sequence[Variable]
 ) -> list[float]:
-    """Return one number for each parent of an item."""
+    """Return one number for each parent of an item.
+
+    Parameters
+    ----------
+    what
+        What the numbers are, in words, for messages.
+    values
+        One number for all parents, or one for each.
+    scope
+        The variables of the table: the item, then its parents.
+
+    Raises
+    ------
+    InvalidModelError
+        If there is neither one number nor one for each parent.
+    """
     item, n = scope[0], len(scope) - 1
     each = np.asarray(values, dtype=np.float64)
     if each.ndim and len(each) != n:
@@ -162,7 +213,17 @@ def one_each(
 def mastery(
     required: tuple[int, ...] | None, item: Variable, parents: Sequence[Variable]
 ) -> list[NDArray[np.bool_]]:
-    """Return for each parent a mask of its sufficient states, ``(states of the parent,)``."""
+    """Return for each parent a mask of its sufficient states, ``(states of the parent,)``.
+
+    Parameters
+    ----------
+    required
+        The level that is needed of each parent; the highest if None.
+    item
+        The variable of the item.
+    parents
+        The skills that the item needs.
+    """
     levels = (1,) * len(parents) if required is None else required
     problems = [] if len(parents) else [f"{item.name} needs at least one skill as parent"]
     if len(levels) != len(parents):
@@ -177,7 +238,20 @@ def mastery(
 
 
 def refuse_large(item: Variable, parents: Sequence[Variable]) -> None:
-    """Raise if the table of an item would have too many axes or cells."""
+    """Raise if the table of an item would have too many axes or cells.
+
+    Parameters
+    ----------
+    item
+        The variable of the item.
+    parents
+        The skills that the item needs.
+
+    Raises
+    ------
+    InvalidModelError
+        If the table would be too large.
+    """
     if len(parents) >= MOST_AXES:
         raise InvalidModelError(
             [f"expected fewer than {MOST_AXES} parents of {item.name}, got {len(parents)}"]
@@ -186,6 +260,16 @@ def refuse_large(item: Variable, parents: Sequence[Variable]) -> None:
 
 
 def table(item: Variable, parents: Sequence[Variable], values: Floats) -> TabularCPD:
-    """Return the table of an item, from ``(responses, configurations of the parents)``."""
+    """Return the table of an item, from ``(responses, configurations of the parents)``.
+
+    Parameters
+    ----------
+    item
+        The variable of the item.
+    parents
+        The skills that the item needs.
+    values
+        ``(responses, parent configurations)``, probabilities; columns add up to 1.
+    """
     shape = (item.n_states, *(v.n_states for v in parents))
     return TabularCPD(item, tuple(parents), values.reshape(shape))

@@ -149,6 +149,11 @@ class DiBello:
         combination
             The combination function, none with offsets.
 
+        Raises
+        ------
+        InvalidModelError
+            If an increment is negative, or the combination has offsets of its own.
+
         Examples
         --------
         >>> DiBello.samejima(1.0, 0.5, (1.0,)).difficulties

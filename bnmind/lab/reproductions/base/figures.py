@@ -147,6 +147,13 @@ class Estimate(CheckedValue):
     def share(cls, hits: int, games: int) -> Estimate:
         """Return a share, and its standard error by Agresti and Coull, which is never 0.
 
+        Raises
+        ------
+        InvalidArgumentError
+            If there are no games, or not 0 to ``games`` hits.
+
+        Examples
+        --------
         >>> share = Estimate.share(150, 150)
         >>> share.mean, round(share.standard_error, 4)
         (1.0, 0.0091)
