@@ -156,6 +156,7 @@ def _counted(model: FactorModel, findings: Mapping[str, str], limits: Any) -> An
 def _warm_up() -> None:
     """Load the compiled kernels: the searches, the annealing too, and the runs."""
     from bnmind.junction import RandomizedGreedy, TreeAnnealing, compile_plan
+    from bnmind.junction.program.layout.compiled_messages import plain_layouts
     from bnmind.pgm import Factor
 
     rng = np.random.default_rng(1)
@@ -163,9 +164,10 @@ def _warm_up() -> None:
     pairs = [(grid[i][j], grid[i + 1][j]) for i in range(13) for j in range(14)]
     pairs += [(grid[i][j], grid[i][j + 1]) for i in range(14) for j in range(13)]
     model = FactorModel(tuple(Factor(pair, rng.random((2, 2))) for pair in pairs))
-    # The second plan lays out its messages in compiled code, which the first one may do in Python.
-    for _ in range(4):
-        compile_plan(model).run()
+    compile_plan(model).run()
+    # The first plans of a process lay out their messages in Python.
+    while plain_layouts.left:
+        compile_plan(model)
     compile_plan(model, order=TreeAnnealing(RandomizedGreedy(restarts=50), rounds=1))
 
 

@@ -106,7 +106,7 @@ def test_python_makes_the_steps_if_there_is_no_room() -> None:
     model = FactorModel((Factor((a, *others[:3]), np.full((2,) * 4, 0.5)), *tables, *tables))
     theirs = _compiled(model, pays=False, run=answered)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(compiled_messages, "capacity", lambda *_: 3)
+        patch.setattr(compiled_messages, "_STEPS", 0)
         _require_equal(_compiled(model, pays=True, run=_plainly), theirs)
 
 

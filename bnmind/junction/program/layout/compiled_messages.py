@@ -10,29 +10,29 @@ import numpy as np
 
 from bnmind._jit import PlainWork
 from bnmind._values import made
-from bnmind.junction.program.layout.arrays import (
-    N_KEYS,
-    N_REGISTERS,
-    Ints,
-    TreeArrays,
-    capacity,
-    empty_steps,
-    scratch,
-)
+from bnmind.junction.program.layout import arrays
+from bnmind.junction.program.layout.arrays import Ints, empty_sections, memory_of
 from bnmind.junction.program.layout.messages_kernel import answered
 from bnmind.junction.program.layout.steps_kernel import BROADCAST, MATRIX, SUM
 from bnmind.junction.program.message_passing import Passing, Question
 from bnmind.junction.program.program import LookUp, Operation, Product, Scope, Step, Sum
 
-__all__ = ["answers"]
+__all__ = ["answers", "plain_layouts"]
 
 _LARGEST = 2**58
 """The most cells of a clique: all numbers must fit 64 bits."""
 
+_STEPS = 6
+"""The most steps for each clique, directed edge, and half a question. A contraction of two operands
+has at most three steps, and few contractions have many operands."""
+
+_MOST_MEMORY = 2**27
+"""The most numbers in the memory of compiled code: one gigabyte."""
+
 _WORK_OF_A_QUESTION = 150
 """The operations in Python for each clique and question, see `PlainWork`."""
 
-_plain_work = PlainWork(answered, 20_000_000, if_cached=150_000)
+plain_layouts = PlainWork(answered, 4_000_000, if_cached=150_000)
 """The work that is done in Python before the kernels are loaded or compiled."""
 
 
@@ -80,9 +80,9 @@ def answers(passing: Passing, targets: Sequence[frozenset[int]]) -> list[int | N
 def _pays(shape: _Shape, n_questions: int) -> bool:
     """Return whether to lay out the messages of a tree in compiled code."""
     work = _WORK_OF_A_QUESTION * (len(shape.neighbors) + n_questions)
-    left = _plain_work.left
+    left = plain_layouts.left
     if work <= left:
-        _plain_work.spend(work)
+        plain_layouts.spend(work)
         return False
     return shape.largest <= _LARGEST
 
@@ -106,31 +106,37 @@ def _laid_out(
     children
         For registers that are functions, the child and the register of its positions.
     """
-    tree, owner = _tree_arrays(shape, questions)
-    n, n_edges = len(scopes), len(owner)
-    steps = empty_steps(scopes, capacity(len(shape.neighbors), n_edges, len(questions)), n_edges)
-    for register, (child, _) in children.items():
-        steps.children[register] = child
-    answers = np.empty(len(questions), np.int64)
-    work = scratch(len(shape.sizes), n_edges)
-    if not answered(tree, steps, work, owner, answers):
+    sections = _tree_sections(shape, questions)
+    n, n_edges, n_questions = len(scopes), _length(sections[arrays.REVERSE]), len(questions)
+    most = _STEPS * (len(shape.neighbors) + n_edges + 2 * n_questions) + 64
+    sections |= empty_sections(scopes, (len(shape.sizes), n_edges, n_questions), most)
+    sections[arrays.CHILDREN] = _array([children.get(i, (-1, 0))[0] for i in range(n)])
+    if sum(map(_length, sections.values())) > _MOST_MEMORY:
         return None
-    keys = _rows(steps.key_starts[: steps.counts[N_KEYS] + 1], steps.keys)
+    memory = memory_of(sections, n, n_questions)
+    if not answered(memory):
+        return None
+
+    def section(number: int) -> Ints:
+        return memory[memory[number] : memory[number + 1]]
+
+    n_keys, last = int(memory[arrays.N_KEYS]), int(memory[arrays.N_REGISTERS])
+    keys = _rows(section(arrays.KEY_STARTS)[: n_keys + 1], section(arrays.KEYS))
     operations = [_operation(key) for key in keys]
-    last = int(steps.counts[N_REGISTERS])
-    numbers = steps.steps[n:last].T.tolist()
-    made_steps = list(map(Step, map(operations.__getitem__, numbers[0]), numbers[1], numbers[2]))
+    numbers = section(arrays.STEPS)[4 * n : 4 * last].reshape(-1, 4).T.tolist()
+    steps = list(map(Step, map(operations.__getitem__, numbers[0]), numbers[1], numbers[2]))
     if children:
-        made_steps = [
+        steps = [
             s._replace(left=children[s.left][1]) if isinstance(s.operation, LookUp) else s
-            for s in made_steps
+            for s in steps
         ]
-    return _LaidOut(
-        made_steps,
-        list(map(tuple, _rows(steps.scope_starts[n : last + 1], steps.scopes))),
-        numbers[3],
-        [register if register >= 0 else None for register in answers.tolist()],
-    )
+    filled = _rows(section(arrays.SCOPE_STARTS)[n : last + 1], section(arrays.SCOPES))
+    found = [register if register >= 0 else None for register in section(arrays.ANSWERS).tolist()]
+    return _LaidOut(steps, list(map(tuple, filled)), numbers[3], found)
+
+
+def _length(contents: Ints | int) -> int:
+    return contents if isinstance(contents, int) else contents.size
 
 
 def _rows(starts: Ints, members: Ints) -> list[list[int]]:
@@ -140,8 +146,8 @@ def _rows(starts: Ints, members: Ints) -> list[list[int]]:
     return [flat[i - first : j - first] for i, j in zip([first, *ends], ends, strict=False)]
 
 
-def _tree_arrays(shape: _Shape, questions: Sequence[Question]) -> tuple[TreeArrays, Ints]:
-    """Return a tree and questions as arrays, and the clique of each directed edge."""
+def _tree_sections(shape: _Shape, questions: Sequence[Question]) -> dict[int, Ints | int]:
+    """Return a tree and questions as sections of the memory of compiled code."""
     neighbors = shape.neighbors
     sets: dict[frozenset[int], int] = {}
     edges: dict[tuple[int, int], int] = {}
@@ -159,22 +165,21 @@ def _tree_arrays(shape: _Shape, questions: Sequence[Question]) -> tuple[TreeArra
         )
         for q in questions
     ]
-    tree = TreeArrays(
-        sizes=np.array(shape.sizes, np.int64),
-        starts=_starts(neighbors),
-        neighbors=_array([other for _, other in edges]),
-        reverse=_array([edges[other, clique] for clique, other in edges]),
-        separators=_array(separators),
-        assigned_starts=_starts(shape.assigned),
-        assigned=_array(list(chain.from_iterable(shape.assigned))),
-        set_starts=_starts(list(sets)),
-        set_members=_array(list(chain.from_iterable(sets))),
-        questions=np.array(asked, np.int64).reshape(-1, 4),
-    )
-    return tree, _array([clique for clique, _ in edges])
+    return {
+        arrays.SIZES: _array(shape.sizes),
+        arrays.STARTS: _starts(neighbors),
+        arrays.REVERSE: _array([edges[other, clique] for clique, other in edges]),
+        arrays.OWNERS: _array([clique for clique, _ in edges]),
+        arrays.SEPARATORS: _array(separators),
+        arrays.ASSIGNED_STARTS: _starts(shape.assigned),
+        arrays.ASSIGNED: _array(list(chain.from_iterable(shape.assigned))),
+        arrays.SET_STARTS: _starts(list(sets)),
+        arrays.SET_MEMBERS: _array(list(chain.from_iterable(sets))),
+        arrays.QUESTIONS: np.array(asked, np.int64),
+    }
 
 
-def _array(numbers: list[int]) -> Ints:
+def _array(numbers: Sequence[int]) -> Ints:
     return np.array(numbers, np.int64)
 
 

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from bnmind._jit import njit
 from bnmind.junction.program.layout.arrays import (
+    ANSWERS,
+    ASSIGNED,
+    ASSIGNED_STARTS,
     FAILED,
+    MESSAGES,
     MOST_OPERANDS,
+    N_QUESTIONS,
+    OPERANDS,
+    OWNERS,
+    QUESTIONS,
+    REVERSE,
+    SEPARATORS,
+    STARTS,
+    WAITING,
     Ints,
-    Scratch,
-    Steps,
-    TreeArrays,
 )
 from bnmind.junction.program.layout.contraction_kernel import contract
 
@@ -17,73 +26,70 @@ __all__ = ["answered"]
 
 
 @njit
-def _at_clique(
-    tree: TreeArrays, done: Steps, work: Scratch, clique: int, receiver: int, kept: int
-) -> int:
+def _at_clique(m: Ints, clique: int, receiver: int, kept: int) -> int:
     """Contract a clique's tables with all messages but that along the edge to the receiver."""
     n = 0
-    operands = work.operands
-    for i in range(tree.assigned_starts[clique], tree.assigned_starts[clique + 1]):
+    starts = m[ASSIGNED_STARTS] + clique
+    for i in range(m[starts], m[starts + 1]):
         if n <= MOST_OPERANDS:
-            operands[n] = tree.assigned[i]
+            m[m[OPERANDS] + n] = m[m[ASSIGNED] + i]
             n += 1
-    for edge in range(tree.starts[clique], tree.starts[clique + 1]):
-        message = done.messages[tree.reverse[edge]]
+    for edge in range(m[m[STARTS] + clique], m[m[STARTS] + clique + 1]):
+        message = m[m[MESSAGES] + m[m[REVERSE] + edge]]
         if edge != receiver and message >= 0 and n <= MOST_OPERANDS:
-            operands[n] = message
+            m[m[OPERANDS] + n] = message
             n += 1
-    return contract(tree, done, work, n, kept)
+    return contract(m, n, kept)
 
 
 @njit
-def _sent(tree: TreeArrays, done: Steps, work: Scratch, owner: Ints, edge: int) -> int:
+def _sent(m: Ints, edge: int) -> int:
     """Return the message along a directed edge; send it, and first those it depends on."""
-    messages, waiting = done.messages, work.waiting
+    messages, waiting = m[MESSAGES], m[WAITING]
     n = 0
-    if messages[edge] == -2:
-        waiting[0] = edge
+    if m[messages + edge] == -2:
+        m[waiting] = edge
         n = 1
     while n:
-        last = waiting[n - 1]
-        source = owner[last]
+        last = m[waiting + n - 1]
+        source = m[m[OWNERS] + last]
         before = n
-        for other in range(tree.starts[source], tree.starts[source + 1]):
-            if other != last and messages[tree.reverse[other]] == -2:
-                waiting[n] = tree.reverse[other]
+        for other in range(m[m[STARTS] + source], m[m[STARTS] + source + 1]):
+            missing = m[m[REVERSE] + other]
+            if other != last and m[messages + missing] == -2:
+                m[waiting + n] = missing
                 n += 1
-        if n > before:
-            continue
-        n -= 1
-        if messages[last] == -2:
-            kept = tree.separators[last]
-            messages[last] = _at_clique(tree, done, work, source, last, kept)
-    return int(messages[edge])
+        if n == before:
+            n -= 1
+            m[messages + last] = _at_clique(m, source, last, m[m[SEPARATORS] + last])
+    return int(m[messages + edge])
 
 
 @njit
-def answered(tree: TreeArrays, done: Steps, work: Scratch, owner: Ints, answers: Ints) -> bool:
-    """Answer all questions; return whether there was room. ``owner`` is the clique of each edge."""
-    for question in range(answers.size):
-        clique, edge, kept, final = tree.questions[question]
+def answered(m: Ints) -> bool:
+    """Answer all questions; return whether there was room."""
+    for number in range(m[N_QUESTIONS]):
+        question = m[QUESTIONS] + 4 * number
+        edge = m[question + 1]
         if edge >= 0:
-            both = (
-                _sent(tree, done, work, owner, edge),
-                _sent(tree, done, work, owner, tree.reverse[edge]),
-            )
+            first, second = _sent(m, edge), _sent(m, m[m[REVERSE] + edge])
             n = 0
-            for message in both:
-                if message >= 0:
-                    work.operands[n] = message
-                    n += 1
-            register = contract(tree, done, work, n, kept)
+            if first >= 0:
+                m[m[OPERANDS]] = first
+                n = 1
+            if second >= 0:
+                m[m[OPERANDS] + n] = second
+                n += 1
+            register = contract(m, n, m[question + 2])
         else:
-            for other in range(tree.starts[clique], tree.starts[clique + 1]):
-                _sent(tree, done, work, owner, tree.reverse[other])
-            register = _at_clique(tree, done, work, clique, -1, kept)
-        if final >= 0 and register >= 0:
-            work.operands[0] = register
-            register = contract(tree, done, work, 1, final)
-        answers[question] = register
-        if done.counts[FAILED]:
+            clique = m[question]
+            for other in range(m[m[STARTS] + clique], m[m[STARTS] + clique + 1]):
+                _sent(m, m[m[REVERSE] + other])
+            register = _at_clique(m, clique, -1, m[question + 2])
+        if m[question + 3] >= 0 and register >= 0:
+            m[m[OPERANDS]] = register
+            register = contract(m, 1, m[question + 3])
+        m[m[ANSWERS] + number] = register
+        if m[FAILED]:
             return False
     return True

@@ -1,19 +1,31 @@
 """The steps of contractions in compiled code; twin of `bnmind.junction.program.products`.
 
-An operation is a row of numbers, its *key*: the kind (`SUM`, `MATRIX`, `BROADCAST`, `LOOK_UP`), and
-what `bnmind.junction.program.layout.operations` reads. Equal operations have one number.
+An operation is a row of numbers, its *key*: its length, the kind (`SUM`, `MATRIX`, `BROADCAST`,
+`LOOK_UP`), and numbers that `bnmind.junction.program.layout.compiled_messages` reads. Equal
+operations have one number.
 """
 
 from __future__ import annotations
 
 from bnmind._jit import njit
 from bnmind.junction.program.layout.arrays import (
-    KEYS_END,
+    CHILDREN,
+    KEY,
+    KEY_SLOTS,
+    KEY_STARTS,
+    KEYS,
+    LOCAL_OF,
+    LOCAL_SIZES,
+    MASKS,
     N_KEYS,
+    N_LOCAL,
     N_REGISTERS,
+    REGISTERS,
+    SCOPE_STARTS,
+    SCOPES,
+    SIZES,
+    STEPS,
     Ints,
-    Scratch,
-    Steps,
 )
 
 __all__ = [
@@ -32,294 +44,237 @@ __all__ = [
 SUM, MATRIX, BROADCAST, LOOK_UP = range(4)
 """The kinds of operations."""
 
-_REGISTERS = 1
-"""The place of the number of registers in the counts of `Scratch`."""
-
 
 @njit
-def size_of(mask: int, sizes: Ints) -> int:
-    """Return the number of configurations of the variables in a mask, from their local sizes."""
+def size_of(m: Ints, mask: int) -> int:
+    """Return the number of configurations of the variables in a mask."""
     size = 1
-    local = 0
+    place = m[LOCAL_SIZES]
     while mask:
         if mask & 1:
-            size *= sizes[local]
+            size *= m[place]
         mask >>= 1
-        local += 1
+        place += 1
     return size
 
 
 @njit
-def find(row: Ints, length: int, table: tuple[Ints, Ints, Ints]) -> tuple[int, int]:
-    """Return the number of a row in a table of rows, or -1, and its slot in the hash table."""
-    starts, rows, slots = table
-    code = length
-    for i in range(length):
-        code = ((code ^ row[i]) * 1000003) & 0x3FFFFFFFFF
-    slot = (code ^ (code >> 17)) & (slots.size - 1)
-    while slots[slot] >= 0:
-        number = int(slots[slot])
-        start = starts[number]
-        if starts[number + 1] - start >= length:
-            same = True
-            for i in range(length):
-                if rows[start + i] != row[i]:
-                    same = False
-                    break
-            if same:
-                return number, slot
-        slot = (slot + 1) & (slots.size - 1)
-    return -1, slot
+def find(m: Ints, row: int, starts: int, slots: int) -> int:
+    """Return the slot of a row of numbers in a hash table, which is empty if the row is new.
+
+    The first number of a row is its length; ``row`` is its place in the memory. The sections
+    ``starts``, ``starts`` + 1 and ``slots`` hold the known rows and the table.
+    """
+    length = m[row]
+    code = 0
+    for i in range(row, row + length):
+        code = ((code ^ m[i]) * 1000003) & 0x3FFFFFFFFF
+    first = m[slots]
+    last = m[slots + 1] - first - 1
+    slot = (code ^ (code >> 17)) & last
+    while m[first + slot] >= 0:
+        other = m[starts + 1] + m[m[starts] + m[first + slot]]
+        i = 0
+        while i < length and m[other + i] == m[row + i]:
+            i += 1
+        if i == length:
+            break
+        slot = (slot + 1) & last
+    return int(first + slot)
 
 
 @njit
-def _begin(key: Ints, kind: int) -> None:
-    """Begin a key. Its first number is its length."""
-    key[0] = 2
-    key[1] = kind
+def _begin(m: Ints, kind: int) -> None:
+    m[m[KEY]] = 2
+    m[m[KEY] + 1] = kind
 
 
 @njit
-def _put(key: Ints, number: int) -> None:
-    key[key[0]] = number
-    key[0] += 1
+def _put(m: Ints, number: int) -> None:
+    """Add a number to the key."""
+    key = m[KEY]
+    m[key + m[key]] = number
+    m[key] += 1
 
 
 @njit
-def _add(
-    done: Steps, work: Scratch, left: int, right: int, scope: tuple[int, int], cells: int
-) -> int:
+def _add(m: Ints, left: int, right: int, mask: int, n: int) -> int:
     """Add a step; return the local number of the register that it fills.
 
-    ``scope`` holds the mask of the register, and the number of its variables, which are at the end
-    of the list of scopes.
+    The mask and the number of the register's variables are given; they are behind the scopes.
     """
-    counts = done.counts
-    key = work.key
-    length = key[0]
-    table = (done.key_starts, done.keys, done.key_slots)
-    operation, slot = find(key, length, table)
+    key = m[KEY]
+    slot = find(m, key, KEY_STARTS, KEY_SLOTS)
+    operation = m[slot]
     if operation < 0:
-        operation = int(counts[N_KEYS])
-        end = counts[KEYS_END]
-        done.keys[end : end + length] = key[:length]
-        counts[KEYS_END] = end + length
-        counts[N_KEYS] = operation + 1
-        done.key_starts[operation + 1] = end + length
-        done.key_slots[slot] = operation
-    register = counts[N_REGISTERS]
-    counts[N_REGISTERS] = register + 1
-    done.scope_starts[register + 1] = done.scope_starts[register] + scope[1]
-    row = done.steps[register]
-    row[0], row[1], row[2], row[3] = operation, work.registers[left], work.registers[right], cells
-    local = work.counts[_REGISTERS]
-    work.counts[_REGISTERS] = local + 1
-    work.masks[local] = scope[0]
-    work.registers[local] = register
+        operation = m[N_KEYS]
+        m[N_KEYS] += 1
+        m[slot] = operation
+        length = m[key]
+        starts = m[KEY_STARTS] + operation
+        to = m[KEYS] + m[starts]
+        for i in range(length):
+            m[to + i] = m[key + i]
+        m[starts + 1] = m[starts] + length
+    register = m[N_REGISTERS]
+    m[N_REGISTERS] += 1
+    starts = m[SCOPE_STARTS] + register
+    m[starts + 1] = m[starts] + n
+    row = m[STEPS] + 4 * register
+    m[row] = operation
+    m[row + 1] = m[m[REGISTERS] + left]
+    m[row + 2] = m[m[REGISTERS] + right]
+    m[row + 3] = size_of(m, mask)
+    local = m[N_LOCAL]
+    m[N_LOCAL] += 1
+    m[m[MASKS] + local] = mask
+    m[m[REGISTERS] + local] = register
     return int(local)
 
 
 @njit
-def _span(starts: Ints, register: int) -> tuple[int, int]:
-    return int(starts[register]), int(starts[register + 1])
+def _scope(m: Ints, local: int) -> tuple[int, int]:
+    """Return the places of the scope of a local register."""
+    starts = m[SCOPE_STARTS] + m[m[REGISTERS] + local]
+    return int(m[SCOPES] + m[starts]), int(m[SCOPES] + m[starts + 1])
 
 
 @njit
-def _put_axes(scopes: Ints, key: Ints, span: tuple[int, int], order: tuple[int, int]) -> None:
-    """Write the axes that bring a scope into an order, which is a part of the list of scopes.
+def _end(m: Ints) -> int:
+    """Return the place behind all scopes."""
+    return int(m[SCOPES] + m[m[SCOPE_STARTS] + m[N_REGISTERS]])
 
-    Variables that the scope lacks are skipped. There are no axes if the scope has that order.
+
+@njit
+def _copied(m: Ints, first: int, last: int, mask: int, to: int) -> int:
+    """Copy the variables in a mask from a range of places; return the place behind the copies."""
+    local_of = m[LOCAL_OF]
+    for i in range(first, last):
+        if mask >> m[local_of + m[i]] & 1:
+            m[to] = m[i]
+            to += 1
+    return to
+
+
+@njit
+def _put_axes(m: Ints, scope: tuple[int, int], order: tuple[int, int]) -> None:
+    """Add the axes that bring a scope into an order; none if it has that order.
+
+    Both are given by their places. Variables that the scope lacks are skipped.
     """
-    place = key[0]
-    _put(key, 0)
+    length = m[m[KEY]]
+    _put(m, 0)
     same = True
     n = 0
     for i in range(order[0], order[1]):
-        for axis in range(span[0], span[1]):
-            if scopes[axis] == scopes[i]:
-                same = same and axis - span[0] == n
-                _put(key, axis - span[0])
+        for axis in range(scope[1] - scope[0]):
+            if m[scope[0] + axis] == m[i]:
+                same = same and axis == n
+                _put(m, axis)
                 n += 1
                 break
     if same:
-        key[0] = place + 1
+        m[m[KEY]] = length + 1
     else:
-        key[place] = n
+        m[m[KEY] + length] = n
 
 
 @njit
-def reduce(done: Steps, work: Scratch, sizes: Ints, local: int, needed: int) -> int:
+def reduce(m: Ints, local: int, needed: int) -> int:
     """Add the step that sums a register to variables, if it has others."""
-    mask = work.masks[local]
+    mask = m[m[MASKS] + local]
     if not mask & ~needed:
         return local
-    first, last = _span(done.scope_starts, work.registers[local])
-    end = done.scope_starts[done.counts[N_REGISTERS]]
-    key = work.key
-    _begin(key, SUM)
-    cells = size_of(mask, work.sizes)
-    _put(key, cells)
-    n = 0
+    first, last = _scope(m, local)
+    _begin(m, SUM)
+    _put(m, size_of(m, mask))
     for i in range(first, last):
-        v = done.scopes[i]
-        if needed >> work.local_of[v] & 1:
-            done.scopes[end + n] = v
-            n += 1
-        else:
-            _put(key, i - first)
-    kept = mask & needed
-    return _add(done, work, local, local, (kept, n), size_of(kept, work.sizes))
+        if not needed >> m[m[LOCAL_OF] + m[i]] & 1:
+            _put(m, i - first)
+    end = _end(m)
+    return _add(m, local, local, mask & needed, _copied(m, first, last, needed, end) - end)
 
 
 @njit
-def matrix_product(
-    done: Steps, work: Scratch, sizes: Ints, pair: tuple[int, int], summed: int
-) -> int:
+def matrix_product(m: Ints, left: int, right: int, summed: int) -> int:
     """Add the product of two registers, summed over shared variables."""
-    left, right = pair
-    left_mask, right_mask = work.masks[left], work.masks[right]
+    left_mask, right_mask = m[m[MASKS] + left], m[m[MASKS] + right]
     batch = left_mask & right_mask & ~summed
     rows, columns = left_mask & ~right_mask, right_mask & ~left_mask
-    scopes, local_of = done.scopes, work.local_of
-    left_span, right_span = (
-        _span(done.scope_starts, work.registers[left]),
-        _span(done.scope_starts, work.registers[right]),
-    )
-    # The scope is: batch, rows, columns. Behind it, the orders of the operands are written.
-    end = done.scope_starts[done.counts[N_REGISTERS]]
-    to = end
-    n_batch = n_rows = n_columns = n_middle = 0
-    for i in range(left_span[0], left_span[1]):
-        if batch >> local_of[scopes[i]] & 1:
-            scopes[to] = scopes[i]
-            to += 1
-            n_batch += 1
-    for i in range(left_span[0], left_span[1]):
-        if rows >> local_of[scopes[i]] & 1:
-            scopes[to] = scopes[i]
-            to += 1
-            n_rows += 1
-    for i in range(right_span[0], right_span[1]):
-        if columns >> local_of[scopes[i]] & 1:
-            scopes[to] = scopes[i]
-            to += 1
-            n_columns += 1
-    last = to
-    for i in range(left_span[0], left_span[1]):
-        if summed >> local_of[scopes[i]] & 1:
-            scopes[to] = scopes[i]
-            to += 1
-            n_middle += 1
-    # Left: batch, rows, summed. Right: batch, summed, columns.
-    left_order = to
-    for i in range(end, end + n_batch + n_rows):
-        scopes[to] = scopes[i]
-        to += 1
-    for i in range(last, last + n_middle):
-        scopes[to] = scopes[i]
-        to += 1
-    right_order = to
-    for i in range(end, end + n_batch):
-        scopes[to] = scopes[i]
-        to += 1
-    for i in range(last, last + n_middle):
-        scopes[to] = scopes[i]
-        to += 1
-    for i in range(last - n_columns, last):
-        scopes[to] = scopes[i]
-        to += 1
-    b, m = size_of(batch, work.sizes), size_of(rows, work.sizes)
-    k, n = size_of(summed, work.sizes), size_of(columns, work.sizes)
-    single = n_rows == 1 and n_middle == 1 and n_columns == 1 and n_batch == int(b > 1)
-    key = work.key
-    _begin(key, MATRIX)
-    _put(key, b)
-    _put(key, m)
-    _put(key, k)
-    _put(key, n)
-    _put(key, int(single))
-    _put_axes(scopes, key, left_span, (left_order, right_order))
-    _put_axes(scopes, key, right_span, (right_order, to))
+    left_scope, right_scope = _scope(m, left), _scope(m, right)
+    # The scope: batch, rows, columns. The orders of the operands are written behind it.
+    end = _end(m)
+    rows_at = _copied(m, left_scope[0], left_scope[1], batch, end)
+    columns_at = _copied(m, left_scope[0], left_scope[1], rows, rows_at)
+    last = _copied(m, right_scope[0], right_scope[1], columns, columns_at)
+    # Left: batch, rows, summed.
+    summed_at = _copied(m, end, columns_at, batch | rows, last)
+    left_end = _copied(m, left_scope[0], left_scope[1], summed, summed_at)
+    # Right: batch, summed, columns.
+    right_end = _copied(m, end, rows_at, batch, left_end)
+    right_end = _copied(m, summed_at, left_end, summed, right_end)
+    right_end = _copied(m, columns_at, last, columns, right_end)
+    n_batch, n_rows, n_columns = rows_at - end, columns_at - rows_at, last - columns_at
+    b = size_of(m, batch)
+    single = n_rows == 1 and left_end - summed_at == 1 and n_columns == 1
+    _begin(m, MATRIX)
+    _put(m, b)
+    _put(m, size_of(m, rows))
+    _put(m, size_of(m, summed))
+    _put(m, size_of(m, columns))
+    _put(m, int(single and n_batch == int(b > 1)))
+    _put_axes(m, left_scope, (last, left_end))
+    _put_axes(m, right_scope, (left_end, right_end))
     for i in range(end, last):
-        _put(key, sizes[scopes[i]])
-    return _add(done, work, left, right, (batch | rows | columns, last - end), b * m * n)
+        _put(m, m[m[SIZES] + m[i]])
+    return _add(m, left, right, batch | rows | columns, last - end)
 
 
 @njit
-def broadcast(done: Steps, work: Scratch, sizes: Ints, left: int, right: int) -> int:
+def broadcast(m: Ints, left: int, right: int) -> int:
     """Add the product without sums, over the left variables and then the right's others."""
-    left_mask, right_mask = work.masks[left], work.masks[right]
-    scopes, local_of = done.scopes, work.local_of
-    left_span, right_span = (
-        _span(done.scope_starts, work.registers[left]),
-        _span(done.scope_starts, work.registers[right]),
-    )
-    end = done.scope_starts[done.counts[N_REGISTERS]]
-    to = end
-    for i in range(left_span[0], left_span[1]):
-        scopes[to] = scopes[i]
-        to += 1
-    for i in range(right_span[0], right_span[1]):
-        if not left_mask >> local_of[scopes[i]] & 1:
-            scopes[to] = scopes[i]
-            to += 1
-    key = work.key
-    _begin(key, BROADCAST)
-    _put(key, left_span[1] - left_span[0])
-    _put(key, right_span[1] - right_span[0])
-    _put_axes(scopes, key, right_span, (end, to))
-    for i in range(end, to):
-        _put(key, sizes[scopes[i]])
-    for i in range(end, to):
-        _put(key, sizes[scopes[i]] if right_mask >> local_of[scopes[i]] & 1 else 1)
-    union = left_mask | right_mask
-    return _add(done, work, left, right, (union, to - end), size_of(union, work.sizes))
+    left_mask, right_mask = m[m[MASKS] + left], m[m[MASKS] + right]
+    left_scope, right_scope = _scope(m, left), _scope(m, right)
+    end = _end(m)
+    last = _copied(m, left_scope[0], left_scope[1], left_mask, end)
+    last = _copied(m, right_scope[0], right_scope[1], right_mask & ~left_mask, last)
+    _begin(m, BROADCAST)
+    _put(m, left_scope[1] - left_scope[0])
+    _put(m, right_scope[1] - right_scope[0])
+    _put_axes(m, right_scope, (end, last))
+    for i in range(end, last):
+        _put(m, m[m[SIZES] + m[i]])
+    for i in range(end, last):
+        is_shared = right_mask >> m[m[LOCAL_OF] + m[i]] & 1
+        _put(m, m[m[SIZES] + m[i]] if is_shared else 1)
+    return _add(m, left, right, left_mask | right_mask, last - end)
 
 
 @njit
-def look_up(done: Steps, work: Scratch, sizes: Ints, table: int, other: int) -> int:
+def look_up(m: Ints, table: int, other: int) -> int:
     """Add the product with a deterministic table, summed over its child."""
-    child = done.children[work.registers[table]]
-    scopes, local_of = done.scopes, work.local_of
-    span, others = (
-        _span(done.scope_starts, work.registers[table]),
-        _span(done.scope_starts, work.registers[other]),
-    )
-    mask = work.masks[other]
-    end = done.scope_starts[done.counts[N_REGISTERS]]
-    to = end
-    for i in range(span[0], span[1]):
-        if scopes[i] != child:
-            scopes[to] = scopes[i]
-            to += 1
-    n_parents = to - end
-    parents = work.masks[table] & ~(1 << local_of[child])
-    for i in range(others[0], others[1]):
-        if scopes[i] != child and not parents >> local_of[scopes[i]] & 1:
-            scopes[to] = scopes[i]
-            to += 1
-    last = to
+    child = m[m[CHILDREN] + m[m[REGISTERS] + table]]
+    without = ~(1 << m[m[LOCAL_OF] + child])
+    parents, mask = m[m[MASKS] + table] & without, m[m[MASKS] + other]
+    scope, others = _scope(m, table), _scope(m, other)
+    # The scope: the parents, the rest.
+    end = _end(m)
+    rest_at = _copied(m, scope[0], scope[1], parents, end)
+    last = _copied(m, others[0], others[1], mask & ~parents & without, rest_at)
     # The order of the other: the child, the shared variables, the rest.
-    scopes[to] = child
-    to += 1
-    n_shared = 0
-    for i in range(end, last):
-        if i >= end + n_parents or mask >> local_of[scopes[i]] & 1:
-            scopes[to] = scopes[i]
-            to += 1
-            n_shared += int(i < end + n_parents)
-    key = work.key
-    _begin(key, LOOK_UP)
-    union = parents | (mask & ~(1 << local_of[child]))
-    cells = size_of(union, work.sizes)
-    _put(key, cells)
-    _put(key, n_shared)
-    for i in range(end, end + n_parents):
-        if mask >> local_of[scopes[i]] & 1:
-            _put(key, i - end)
-    for i in range(last, to):
+    m[last] = child
+    shared_end = _copied(m, end, rest_at, mask, last + 1)
+    order_end = _copied(m, rest_at, last, mask, shared_end)
+    _begin(m, LOOK_UP)
+    union = parents | (mask & without)
+    _put(m, size_of(m, union))
+    _put(m, shared_end - last - 1)
+    for i in range(end, rest_at):
+        if mask >> m[m[LOCAL_OF] + m[i]] & 1:
+            _put(m, i - end)
+    for i in range(last, order_end):
         for axis in range(others[0], others[1]):
-            if scopes[axis] == scopes[i]:
-                _put(key, axis - others[0])
+            if m[axis] == m[i]:
+                _put(m, axis - others[0])
                 break
-    return _add(done, work, table, other, (union, last - end), cells)
+    return _add(m, table, other, union, last - end)
