@@ -161,6 +161,8 @@ def example_path(name: str) -> Path:
     ------
     UnknownNameError
         If there is no such set or file.
+    InvalidArgumentError
+        If the name is not that of a set and a file, with a slash between.
 
     Examples
     --------
@@ -188,6 +190,8 @@ def example_table(name: str) -> pd.DataFrame:
     ------
     UnknownNameError
         If there is no such set or file.
+    InvalidArgumentError
+        If the file is not a CSV file.
 
     Examples
     --------

@@ -155,6 +155,11 @@ class Board:
     def index(self, code: Sequence[int]) -> int:
         """Return the index of a code among all codes in lexicographic order.
 
+        Parameters
+        ----------
+        code
+            The pegs, colors 1..k.
+
         Raises
         ------
         InvalidCodeError
@@ -176,6 +181,11 @@ class Board:
     @checked
     def code(self, index: int) -> tuple[int, ...]:
         """Return the code with an index among all codes in lexicographic order.
+
+        Parameters
+        ----------
+        index
+            The index, from 0 to ``n_codes - 1``.
 
         Raises
         ------
@@ -243,6 +253,11 @@ class Board:
     def format(self, code: Sequence[int]) -> str:
         """Format a code as digits, or as separated numbers if the board has more than nine colors.
 
+        Parameters
+        ----------
+        code
+            The pegs, colors 1..k.
+
         Raises
         ------
         InvalidCodeError
@@ -251,11 +266,22 @@ class Board:
         return self._text(self.checked(code))
 
     def code_text(self, index: int) -> str:
-        """Return the code with an index as `format` writes it; errors as `code`."""
+        """Return the code with an index as `format` writes it; errors as `code`.
+
+        Parameters
+        ----------
+        index
+            The index, from 0 to ``n_codes - 1``.
+        """
         return self._text(self.code(index))
 
     def checked(self, code: Sequence[int]) -> tuple[int, ...]:
         """Return a code as plain integers.
+
+        Parameters
+        ----------
+        code
+            The pegs, colors 1..k.
 
         Raises
         ------

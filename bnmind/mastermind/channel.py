@@ -107,7 +107,7 @@ class Channel(Value):
     @staticmethod
     @checked
     def exact(board: Board) -> Channel:
-        """Return the channel without noise: it reports every reply correctly."""
+        """Return the channel of `board` without noise: it reports every reply correctly."""
         replies = board.true_replies
         matrix = _empty(board, len(replies))
         np.fill_diagonal(matrix, 1.0)
@@ -161,7 +161,7 @@ class Channel(Value):
     @staticmethod
     @checked
     def independent_error(board: Board, p: float) -> Channel:
-        """Return the channel that gets each of the two numbers wrong with probability p.
+        """Return the channel of `board` that gets each of both numbers wrong with probability `p`.
 
         A wrong number is uniformly distributed over the other n numbers of 0..n.
         """
@@ -173,7 +173,7 @@ class Channel(Value):
     @staticmethod
     @checked
     def false_reply(board: Board, p: float) -> Channel:
-        """Return the channel that replaces a reply by a random one with probability p.
+        """Return the channel of `board` that replaces a reply by a random one with probability `p`.
 
         A win is always reported, and never reported falsely. Any other reply is replaced, with
         probability p, by a uniform draw from all non-winning true replies, including the true
@@ -319,7 +319,7 @@ class Channel(Value):
         )
 
     def report_index(self, reply: Reply) -> int:
-        """Return the column of a report.
+        """Return the column of the report `reply`.
 
         Raises
         ------
@@ -337,7 +337,7 @@ class Channel(Value):
         return place
 
     def likelihood(self, report: Reply) -> Floats:
-        """Return the probability of a report given each true reply, ``(len(board.true_replies),)``.
+        """Return the probability of `report` given each true reply, ``(len(board.true_replies),)``.
 
         Raises
         ------
@@ -348,9 +348,10 @@ class Channel(Value):
 
     @checked
     def draw(self, true_reply_index: int, uniform: float) -> int:
-        """Return the outcome for a uniform random number in [0, 1), by the inverse CDF.
+        """Return the outcome for `uniform`, a random number in [0, 1), by the inverse CDF.
 
-        Use the same numbers in two games to compare strategies with common random numbers.
+        `true_reply_index` is the place of the true reply in ``board.true_replies``. Use the same
+        numbers in two games to compare strategies with common random numbers.
 
         Raises
         ------

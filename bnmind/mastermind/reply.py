@@ -69,6 +69,11 @@ class Reply(_Counts):
     def of(cls, given: object) -> Reply:
         """Return a `Reply` from a `Reply` or a pair of numbers.
 
+        Parameters
+        ----------
+        given
+            A reply, or its numbers of black and white pegs.
+
         Raises
         ------
         InvalidReplyError

@@ -87,6 +87,15 @@ class FunctionalCPD(CheckedValue):
         The states of the child are the possible sums. ``signs`` holds 1 or −1 (or any integer
         weight) for each parent; the default is 1.
 
+        Parameters
+        ----------
+        name
+            The name of the sum.
+        parents
+            The variables whose positions are added.
+        signs
+            1 or −1 for each parent; 1 if None.
+
         Examples
         --------
         >>> for_a, for_b = (Variable.of_integers(name, range(3)) for name in ("a", "b"))
@@ -109,7 +118,13 @@ class FunctionalCPD(CheckedValue):
         return math.prod(v.n_states for v in self.scope)
 
     def value(self, positions: Sequence[int]) -> int:
-        """Return the state position of the child for state positions of the parents."""
+        """Return the state position of the child for state positions of the parents.
+
+        Parameters
+        ----------
+        positions
+            The position of the state of each parent.
+        """
         return int(self.function(*[np.asarray(i, dtype=np.intp) for i in positions]))
 
     @checked

@@ -157,7 +157,15 @@ class Distribution(Value, Mapping[Any, float]):
 
     @checked
     def isclose(self, other: Distribution, *, atol: float = 1e-12) -> bool:
-        """Return whether both are the same to within ``atol``, in any order of the variables."""
+        """Return whether both are the same to within ``atol``, in any order of the variables.
+
+        Parameters
+        ----------
+        other
+            The other distribution.
+        atol
+            The largest difference of two probabilities.
+        """
         mine, others = Factor(self.scope, self.probabilities), other.probabilities
         return mine.isclose(Factor(other.scope, others), atol=atol)
 

@@ -116,6 +116,11 @@ class Factor(Value):
     def axis(self, name: str) -> int:
         """Return the axis of a variable; `UnknownNameError` if it is not in scope.
 
+        Parameters
+        ----------
+        name
+            The name of a variable in scope.
+
         Raises
         ------
         UnknownNameError
@@ -175,6 +180,13 @@ class Factor(Value):
     @checked
     def isclose(self, other: Factor, *, atol: float = 1e-12) -> bool:
         """Return whether both are the same function to within ``atol``, in any order of axes.
+
+        Parameters
+        ----------
+        other
+            The other factor.
+        atol
+            The largest difference of two cells.
 
         Raises
         ------
@@ -238,7 +250,13 @@ class SparseFactor(Value):
     @classmethod
     @checked
     def from_factor(cls, factor: Factor) -> SparseFactor:
-        """Return the factor's entries that are not exactly zero."""
+        """Return the factor's entries that are not exactly zero.
+
+        Parameters
+        ----------
+        factor
+            The factor.
+        """
         nonzero = factor.values != 0
         return cls(factor.scope, np.argwhere(nonzero), factor.values[nonzero])
 

@@ -100,7 +100,13 @@ class FactorModel(CheckedValue):
 
     @checked
     def variable(self, name: str) -> Variable:
-        """Return a variable by name."""
+        """Return a variable by name.
+
+        Parameters
+        ----------
+        name
+            The name of a variable.
+        """
         return variable_named(self._variables_by_name, name)
 
     def query(self, targets: Any = None, given: Any = None) -> Posterior:
@@ -132,6 +138,11 @@ class FactorModel(CheckedValue):
         """Return the factors of a pgmpy ``DiscreteMarkovNetwork`` or ``FactorGraph``.
 
         See `bnmind.pgm.bridges.factors_from_pgmpy`.
+
+        Parameters
+        ----------
+        model
+            The model.
         """
         from bnmind.pgm.bridges.pgmpy_markov import factors_from_pgmpy
 
@@ -142,6 +153,11 @@ class FactorModel(CheckedValue):
         """Return the model as a pgmpy ``DiscreteMarkovNetwork``.
 
         See `bnmind.pgm.bridges.factors_to_pgmpy`.
+
+        Parameters
+        ----------
+        max_cells
+            The largest number of cells of a table; a larger one raises `TooLargeError`.
         """
         from bnmind.pgm.bridges.pgmpy_markov import factors_to_pgmpy
 
@@ -152,6 +168,11 @@ class FactorModel(CheckedValue):
         """Return the factors of a pyAgrum ``MarkovRandomField``.
 
         See `bnmind.pgm.bridges.factors_from_pyagrum`.
+
+        Parameters
+        ----------
+        model
+            The model.
         """
         from bnmind.pgm.bridges.pyagrum_bridge import factors_from_pyagrum
 
@@ -162,6 +183,11 @@ class FactorModel(CheckedValue):
         """Return the model as a pyAgrum ``MarkovRandomField``.
 
         See `bnmind.pgm.bridges.factors_to_pyagrum`.
+
+        Parameters
+        ----------
+        max_cells
+            The largest number of cells of a table; a larger one raises `TooLargeError`.
         """
         from bnmind.pgm.bridges.pyagrum_bridge import factors_to_pyagrum
 

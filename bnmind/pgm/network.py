@@ -112,12 +112,24 @@ class Network(CheckedValue):
 
     @checked
     def variable(self, name: str) -> Variable:
-        """Return a variable by name."""
+        """Return a variable by name.
+
+        Parameters
+        ----------
+        name
+            The name of a variable.
+        """
         return variable_named(self._variables_by_name, name)
 
     @checked
     def cpd(self, name: str) -> CPD:
-        """Return the conditional distribution of a variable."""
+        """Return the conditional distribution of a variable.
+
+        Parameters
+        ----------
+        name
+            The name of a variable.
+        """
         self.variable(name)
         return self._by_name[name]
 
@@ -161,22 +173,46 @@ class Network(CheckedValue):
 
     @checked
     def parents(self, name: str) -> tuple[str, ...]:
-        """Return the names of the parents of a variable, in the order of its table."""
+        """Return the names of the parents of a variable, in the order of its table.
+
+        Parameters
+        ----------
+        name
+            The name of a variable.
+        """
         return self._structure.parents(name)
 
     @checked
     def children(self, name: str) -> tuple[str, ...]:
-        """Return the names of the children of a variable, in the order of the network."""
+        """Return the names of the children of a variable, in the order of the network.
+
+        Parameters
+        ----------
+        name
+            The name of a variable.
+        """
         return self._structure.children(name)
 
     @checked
     def ancestors(self, names: str | Iterable[str]) -> tuple[str, ...]:
-        """Return the names of all ancestors of a variable or of several, without these."""
+        """Return the names of all ancestors of a variable or of several, without these.
+
+        Parameters
+        ----------
+        names
+            The name of a variable, or several names.
+        """
         return self._structure.ancestors(names)
 
     @checked
     def descendants(self, names: str | Iterable[str]) -> tuple[str, ...]:
-        """Return the names of all descendants of a variable or of several, without these."""
+        """Return the names of all descendants of a variable or of several, without these.
+
+        Parameters
+        ----------
+        names
+            The name of a variable, or several names.
+        """
         return self._structure.descendants(names)
 
     @checked
@@ -184,6 +220,11 @@ class Network(CheckedValue):
         """Return the names of the parents, the children, and the children's other parents.
 
         Given these variables, the variable is independent of all others.
+
+        Parameters
+        ----------
+        name
+            The name of a variable.
         """
         return self._structure.markov_blanket(name)
 
@@ -192,6 +233,13 @@ class Network(CheckedValue):
         """Return the names of all variables within ``distance`` arcs of some variables, and these.
 
         The direction of the arcs does not matter.
+
+        Parameters
+        ----------
+        names
+            The name of a variable, or several names.
+        distance
+            The largest number of arcs, at least 0.
         """
         return self._structure.neighborhood(names, distance)
 
@@ -203,6 +251,13 @@ class Network(CheckedValue):
 
         These are the variables themselves and those of all tables that the answer depends on. All
         others are barren or d-separated, and may be left out.
+
+        Parameters
+        ----------
+        names
+            The name of a variable, or several names.
+        given
+            The names of observed variables.
         """
         return self._structure.relevant(names, given)
 
@@ -259,21 +314,41 @@ class Network(CheckedValue):
 
     @classmethod
     def from_networkx(cls, graph: Any) -> Network:
-        """Return the network in a ``networkx.DiGraph``; see `bnmind.pgm.bridges.from_networkx`."""
+        """Return the network in a ``networkx.DiGraph``; see `bnmind.pgm.bridges.from_networkx`.
+
+        Parameters
+        ----------
+        graph
+            The graph, with the attributes that `to_networkx` gives its nodes.
+        """
         from bnmind.pgm.bridges.networkx_bridge import from_networkx
 
         return from_networkx(graph)
 
     @classmethod
     def from_pyagrum(cls, model: Any, *, normalize: bool = False) -> Network:
-        """Return the network of a pyAgrum ``BayesNet``; see `bnmind.pgm.bridges.from_pyagrum`."""
+        """Return the network of a pyAgrum ``BayesNet``; see `bnmind.pgm.bridges.from_pyagrum`.
+
+        Parameters
+        ----------
+        model
+            The model.
+        normalize
+            Whether columns that do not add up to 1 are divided by their sums.
+        """
         from bnmind.pgm.bridges.pyagrum_bridge import from_pyagrum
 
         return from_pyagrum(model, normalize=normalize)
 
     @checked
     def to_pyagrum(self, *, max_cells: int = DEFAULT_CELLS) -> Any:
-        """Return the network as a pyAgrum ``BayesNet``; see `bnmind.pgm.bridges.to_pyagrum`."""
+        """Return the network as a pyAgrum ``BayesNet``; see `bnmind.pgm.bridges.to_pyagrum`.
+
+        Parameters
+        ----------
+        max_cells
+            The largest number of cells of a table; a larger one raises `TooLargeError`.
+        """
         from bnmind.pgm.bridges.pyagrum_bridge import to_pyagrum
 
         return to_pyagrum(self, max_cells=max_cells)
@@ -283,6 +358,13 @@ class Network(CheckedValue):
         """Return the network of a pgmpy ``DiscreteBayesianNetwork``.
 
         See `bnmind.pgm.formats.from_pgmpy`.
+
+        Parameters
+        ----------
+        model
+            The model.
+        normalize
+            Whether columns that do not add up to 1 are divided by their sums.
         """
         from bnmind.pgm.formats.pgmpy_bridge import from_pgmpy
 
@@ -292,7 +374,7 @@ class Network(CheckedValue):
     def to_pgmpy(self, *, max_cells: int = DEFAULT_CELLS) -> Any:
         """Return the network as a pgmpy ``DiscreteBayesianNetwork``.
 
-        See `bnmind.pgm.formats.to_pgmpy`.
+        See `bnmind.pgm.formats.to_pgmpy`, also for `max_cells`.
         """
         from bnmind.pgm.formats.pgmpy_bridge import to_pgmpy
 
@@ -300,7 +382,7 @@ class Network(CheckedValue):
 
     @checked
     def without(self, names: Iterable[str]) -> Network:
-        """Return the network without some variables, which must have no other children.
+        """Return the network without the variables `names`, which must have no other children.
 
         The distribution of the other variables stays the same.
         """
@@ -311,7 +393,7 @@ class Network(CheckedValue):
 
     @checked
     def given(self, evidence: Mapping[str, str]) -> Network:
-        """Return the network of the other variables, given evidence on an ancestral set.
+        """Return the network of the other variables, given `evidence` on an ancestral set.
 
         All ancestors of an observed variable must be observed too, as those of the guess T_1, …,
         T_n in Vomlel's network. The method also removes variables that are functions of observed

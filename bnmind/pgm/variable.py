@@ -154,6 +154,15 @@ class Variable:
     def of_integers(cls, name: str, values: Iterable[int]) -> Variable:
         """Return a variable whose states are integers, written as strings.
 
+        Parameters
+        ----------
+        name
+            The name.
+        values
+            The integers, in the order of the states.
+
+        Examples
+        --------
         >>> Variable.of_integers("C", range(3)).states
         ('0', '1', '2')
         """
@@ -199,7 +208,13 @@ class Variable:
 
     @checked
     def keep(self, positions: Iterable[int]) -> Variable:
-        """Return the variable with only the states at these positions."""
+        """Return the variable with only the states at these positions.
+
+        Parameters
+        ----------
+        positions
+            Positions of states, ascending.
+        """
         chosen = tuple(positions)
         if chosen == tuple(range(self.n_states)):
             return self

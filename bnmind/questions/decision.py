@@ -131,6 +131,8 @@ class Decision(CheckedValue):
             If the model does not have a target, or a target not the state of a utility.
         InvalidArgumentError
             If a configuration has no utility, or several.
+        TooLargeError
+            If the targets have too many configurations together.
         """
         targets = [model.variable(name) for name in self.about]
         sizes = [v.n_states for v in targets]

@@ -185,12 +185,30 @@ class Dialogue(CheckedValue):
 
     @checked
     def skip(self, question: str, *, at: str = "") -> tuple[Dialogue, AnswerStep]:
-        """Return the dialogue after a question without an answer; raises as `answer`."""
+        """Return the dialogue after a question without an answer; raises as `answer`.
+
+        Parameters
+        ----------
+        question
+            The name of the question.
+        at
+            When it happened, as text in ISO 8601; unknown if empty.
+        """
         return self._after(AnswerEvent(kind=AnswerKind.SKIP, question=question, at=at))
 
     @checked
     def change(self, question: str, answer: Any, *, at: str = "") -> tuple[Dialogue, AnswerStep]:
-        """Return the dialogue with another answer to an answered question; raises as `answer`."""
+        """Return the dialogue with another answer to an answered question; raises as `answer`.
+
+        Parameters
+        ----------
+        question
+            The name of the question.
+        answer
+            The state, or its name.
+        at
+            When it happened, as text in ISO 8601; unknown if empty.
+        """
         variable = self.inquiry.engine.model.variable(question)
         state = variable.states[variable.index(answer)]
         return self._after(
@@ -200,6 +218,11 @@ class Dialogue(CheckedValue):
     @checked
     def undo(self, *, at: str = "") -> tuple[Dialogue, AnswerStep]:
         """Return the dialogue with its last step undone; `events` keeps both.
+
+        Parameters
+        ----------
+        at
+            When it happened, as text in ISO 8601; unknown if empty.
 
         Raises
         ------

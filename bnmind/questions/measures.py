@@ -16,7 +16,13 @@ class TargetMeasure(Protocol):
     """A measure of what is unknown: a sum of entropies of groups of targets."""
 
     def groups(self, about: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
-        """Return the groups of targets whose joint entropies are added."""
+        """Return the groups of targets whose joint entropies are added.
+
+        Parameters
+        ----------
+        about
+            The names of the targets.
+        """
         ...
 
 

@@ -90,6 +90,11 @@ class QuestionRanking(QuestionRows[RankedQuestion], CheckedValue):
     def named(self, question: str) -> RankedQuestion:
         """Return the row of a question.
 
+        Parameters
+        ----------
+        question
+            The name of the question.
+
         Raises
         ------
         InvalidArgumentError

@@ -45,7 +45,13 @@ class DialogueStopper(Protocol):
     """A rule that ends dialogues."""
 
     def stop(self, progress: DialogueProgress) -> str:
-        """Return the reason to stop; an empty text to go on."""
+        """Return the reason to stop; an empty text to go on.
+
+        Parameters
+        ----------
+        progress
+            The questions, answers and beliefs so far.
+        """
         ...
 
 

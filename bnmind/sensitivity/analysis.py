@@ -102,6 +102,11 @@ class SensitivityAnalysis(Sealed):
     def function(self, parameter: Parameter) -> SensitivityFunction:
         """Return the posterior as a function of a parameter, whose row covaries in proportion.
 
+        Parameters
+        ----------
+        parameter
+            An entry of a table.
+
         Raises
         ------
         UnknownNameError, InvalidArgumentError
@@ -126,6 +131,13 @@ class SensitivityAnalysis(Sealed):
 
         Their rows covary in proportion. Two parameters of one row leave the rest of the row to the
         others. For parameters of different tables, the evidence is computed in four more networks.
+
+        Parameters
+        ----------
+        first
+            An entry of a table.
+        second
+            An entry of another row.
 
         Raises
         ------

@@ -83,6 +83,11 @@ class SensitivityFunction(Sealed):
 
         They are NaN if the evidence is impossible then.
 
+        Parameters
+        ----------
+        t
+            The value of the parameter, from 0 to 1; its present one if None.
+
         Raises
         ------
         InvalidArgumentError
@@ -106,6 +111,13 @@ class SensitivityFunction(Sealed):
         """Return the value of the parameter that gives a state this posterior probability.
 
         The result is None if no value from 0 to 1 does, or if every value does.
+
+        Parameters
+        ----------
+        state
+            A state of the target.
+        probability
+            The posterior probability that is wanted.
 
         Raises
         ------

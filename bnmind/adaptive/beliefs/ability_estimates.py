@@ -71,7 +71,13 @@ def has_ability(bank: ItemBank) -> bool:
 
 @checked
 def expected_ability(belief: SkillBelief | BatchBelief) -> Floats:
-    """Return the mean of the belief about the ability (EAP)."""
+    """Return the mean of the belief about the ability (EAP).
+
+    Parameters
+    ----------
+    belief
+        Beliefs about one ability; of a batch, one for each examinee.
+    """
     weights, points = _weights(belief)
     mean: Floats = np.asarray(weights @ points)
     return mean

@@ -92,25 +92,60 @@ class BatchBelief(Protocol):
         """
 
     def take(self, examinees: ArrayLike) -> Self:
-        """Return the beliefs about some of the examinees, by position or by a mask."""
+        """Return the beliefs about some of the examinees, by position or by a mask.
+
+        Parameters
+        ----------
+        examinees
+            Positions of examinees, or a mask ``(examinees,)``.
+        """
 
     def alone(self, examinee: int) -> SkillBelief:
-        """Return the belief about one examinee, by position."""
+        """Return the belief about one examinee, by position.
+
+        Parameters
+        ----------
+        examinee
+            The position of the examinee.
+        """
 
     def marginal(self, skill: str) -> Floats:
-        """Return the probability of each level of a skill, ``(examinees, levels)``."""
+        """Return the probability of each level of a skill, ``(examinees, levels)``.
+
+        Parameters
+        ----------
+        skill
+            The name of the skill.
+        """
 
     def profile(self) -> BatchProfiles:
         """Return each examinee's most probable profile of the skills."""
 
     def masses(self, items: Sequence[int] | NDArray[np.intp]) -> Floats:
-        """Return the masses of parent configurations, ``(examinees, items, configurations)``."""
+        """Return the masses of parent configurations, ``(examinees, items, configurations)``.
+
+        Parameters
+        ----------
+        items
+            Positions of items in the bank; all if None.
+        """
 
     def predict(self, items: Sequence[int] | NDArray[np.intp]) -> Floats:
-        """Return the probability of each response, ``(examinees, items, responses)``."""
+        """Return the probability of each response, ``(examinees, items, responses)``.
+
+        Parameters
+        ----------
+        items
+            Positions of items in the bank; all if None.
+        """
 
     def information(self, items: Sequence[int] | NDArray[np.intp] | None = None) -> Floats:
         """Return the information of items, in bits, ``(examinees, items)``.
 
         As `SkillBelief.information`; default all items.
+
+        Parameters
+        ----------
+        items
+            Positions of items in the bank; all if None.
         """

@@ -72,6 +72,13 @@ class SkillBelief(Protocol):
     def update(self, item: str, response: int | str) -> Self:
         """Return the belief after one more response.
 
+        Parameters
+        ----------
+        item
+            The name of an item.
+        response
+            The position of the response, or its name.
+
         Raises
         ------
         UnknownNameError
@@ -85,6 +92,11 @@ class SkillBelief(Protocol):
     def without(self, item: str) -> Self:
         """Return the belief as if an item had not been answered.
 
+        Parameters
+        ----------
+        item
+            The name of an item.
+
         Raises
         ------
         InvalidResponseError
@@ -97,6 +109,11 @@ class SkillBelief(Protocol):
         An error is any response to the item, all with the same probability. The chance
         applies to later updates too. With a chance above 0 no response is impossible.
 
+        Parameters
+        ----------
+        chance
+            The probability of an error, from 0 to 1.
+
         Raises
         ------
         InvalidArgumentError
@@ -106,7 +123,13 @@ class SkillBelief(Protocol):
         """
 
     def marginal(self, skill: str) -> Floats:
-        """Return the probability of each level of a skill, or of another hidden variable."""
+        """Return the probability of each level of a skill, or of another hidden variable.
+
+        Parameters
+        ----------
+        skill
+            The name of the skill, or of another hidden variable.
+        """
 
     def profile(self) -> Profile:
         """Return the most probable profile of the skills.
@@ -119,10 +142,21 @@ class SkillBelief(Protocol):
 
         The shape is ``(items, configurations)``, and rows sum to one. Items with fewer
         configurations than others have zeros at the end, as in `ItemBank.channels`.
+
+        Parameters
+        ----------
+        items
+            The names of items; all if None.
         """
 
     def predict(self, item: str) -> Floats:
-        """Return the probability of each response to an item given the responses so far."""
+        """Return the probability of each response to an item given the responses so far.
+
+        Parameters
+        ----------
+        item
+            The name of an item.
+        """
 
     def information(self, items: Sequence[str] | None = None) -> Floats:
         """Return the expected information of each item about the skills, in bits, ``(items,)``.
@@ -131,6 +165,11 @@ class SkillBelief(Protocol):
         of the belief minus its expected entropy after the response. It is computed by the
         function that also chooses guesses in Mastermind, in `bnmind.information`. Default
         all items; the value of an answered item has no meaning.
+
+        Parameters
+        ----------
+        items
+            The names of items; all if None.
         """
 
 

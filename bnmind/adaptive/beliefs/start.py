@@ -27,6 +27,11 @@ def start_belief(bank: ItemBank) -> SkillBelief:
     It is a table over all profiles if there are at most `TABLE_PROFILES`, else a junction
     tree. Both are exact.
 
+    Parameters
+    ----------
+    bank
+        The item bank.
+
     Raises
     ------
     TooLargeError

@@ -192,6 +192,21 @@ class ItemBank:
 
         As `from_qmatrix`, but with ``response_models``, one for each row of the Q-matrix.
         Models determine the required levels and the number of responses themselves.
+
+        Parameters
+        ----------
+        q_matrix
+            ``(items, skills)``, the level that each item needs of each skill; 0 for none.
+        response_models
+            The response model of each item.
+        skills
+            The distribution of the skills; saturated and uniform if None.
+        levels
+            The number of levels of each skill; the fewest that fit if None.
+        items
+            The names of the items; all if None.
+        skill_names
+            The names of the skills.
         """
         q = QMatrix.of(q_matrix, items=items, skills=skill_names)
         return cls(*bank_parts(q, response_models, skills, levels))
@@ -214,6 +229,13 @@ class ItemBank:
     @checked
     def with_title(self, title: str, source: str = "") -> ItemBank:
         """Return this bank with a title, and the source of its parameters.
+
+        Parameters
+        ----------
+        title
+            A title, for reports.
+        source
+            Where the parameters are from.
 
         Examples
         --------
@@ -258,6 +280,11 @@ class ItemBank:
     def position(self, item: str) -> int:
         """Return the position of an item in ``items``; raises `UnknownNameError`.
 
+        Parameters
+        ----------
+        item
+            The name of an item.
+
         Raises
         ------
         UnknownNameError
@@ -277,22 +304,34 @@ class ItemBank:
 
     @checked_if_it_fails
     def item(self, name: str) -> Item:
-        """Return an item by name."""
+        """Return an item by name.
+
+        Parameters
+        ----------
+        name
+            The name.
+        """
         return self.items[self.position(name)]
 
     @checked_if_it_fails
     def variable(self, name: str) -> Variable:
-        """Return the variable of a skill or an item."""
+        """Return the variable of a skill or an item.
+
+        Parameters
+        ----------
+        name
+            The name.
+        """
         return self.network.variable(name)
 
     @checked_if_it_fails
     def responses(self, item: str) -> tuple[str, ...]:
-        """Return the names of the responses to an item, the worst first."""
+        """Return the names of the responses to the item `item`, the worst first."""
         return self._states[self.position(item)]
 
     @checked_if_it_fails
     def response(self, item: str, response: int | str) -> int:
-        """Return the position of a response, given by position or by name.
+        """Return the position of a `response` to an `item`, given by position or by name.
 
         Raises
         ------
@@ -312,7 +351,7 @@ class ItemBank:
 
     @checked_if_it_fails
     def enemies(self, item: str) -> frozenset[str]:
-        """Return the items that must not be asked in the same test as an item.
+        """Return the items that must not be asked in the same test as `item`.
 
         Enemies are mutual: one of the two needs to name the other.
         """
@@ -339,7 +378,7 @@ class ItemBank:
 
     @checked_if_it_fails
     def cause(self, item: str) -> tuple[str, ...]:
-        """Return the parents of an item, in the order of `hidden`."""
+        """Return the parents of `item`, in the order of `hidden`."""
         return self._causes[self.position(item)]
 
     @cached_property
@@ -357,7 +396,7 @@ class ItemBank:
 
     @checked_if_it_fails
     def n_configurations(self, cause: Sequence[str]) -> int:
-        """Return the number of configurations of some variables."""
+        """Return the number of configurations of the variables `cause`."""
         return math.prod(self.network.variable(name).n_states for name in cause)
 
     @cached_property
@@ -368,7 +407,7 @@ class ItemBank:
 
     @checked_if_it_fails
     def channel(self, item: str) -> Floats:
-        """Return the chance of each response, ``(parent configurations, responses)``.
+        """Return the chance of each response to `item`, ``(parent configurations, responses)``.
 
         The rows sum to one; the last variable of `cause` changes fastest.
         """
@@ -376,7 +415,7 @@ class ItemBank:
 
     @checked_if_it_fails
     def channels(self, items: Sequence[str] | None = None) -> Floats:
-        """Return the channels of items, ``(items, configurations, responses)``.
+        """Return the channels of `items`, by default all, ``(items, configurations, responses)``.
 
         Items with fewer configurations or responses than others are padded with zeros.
         Default all items.

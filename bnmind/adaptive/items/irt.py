@@ -106,7 +106,13 @@ class AbilityGrid:
 
     @checked
     def network(self, name: str = ABILITY) -> Network:
-        """Return the network of the ability alone; its states are the numbers as text."""
+        """Return the network of the ability alone; its states are the numbers as text.
+
+        Parameters
+        ----------
+        name
+            The name of the ability.
+        """
         variable = Variable(name, tuple(f"{point:.12g}" for point in self.points))
         return Network((TabularCPD(variable, (), np.array(self.weights)),))
 

@@ -158,6 +158,11 @@ class QMatrix(CheckedValue):
     def with_item_names(self, names: Sequence[str]) -> QMatrix:
         """Return this Q-matrix with other names of its items, in the order of the rows.
 
+        Parameters
+        ----------
+        names
+            The names, in the order of the rows.
+
         Raises
         ------
         InvalidModelError

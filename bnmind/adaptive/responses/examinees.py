@@ -247,7 +247,13 @@ class Examinees:
 
     @checked
     def take(self, examinees: ArrayLike) -> Examinees:
-        """Return some of the examinees, by position or by a mask."""
+        """Return some of the examinees, by position or by a mask.
+
+        Parameters
+        ----------
+        examinees
+            Positions of examinees, or a mask ``(examinees,)``.
+        """
         rows = positions(examinees, len(self), "examinees")
         return Examinees(
             items=self.items,
@@ -260,6 +266,11 @@ class Examinees:
     @checked
     def responses_to(self, bank: ItemBank) -> ResponseCodes:
         """Return the answers to a bank's items, ``(examinees, items)``.
+
+        Parameters
+        ----------
+        bank
+            The item bank.
 
         Raises
         ------
@@ -279,6 +290,11 @@ class Examinees:
         """Return the true levels of a bank's skills, ``(examinees, skills)``.
 
         `MISSING` for a skill that is unknown, or has other levels than the bank's.
+
+        Parameters
+        ----------
+        bank
+            The item bank.
         """
         known = {v.name: column for v, column in zip(self.skills, self.levels.T, strict=True)}
         states = {v.name: v.states for v in self.skills}
@@ -293,6 +309,11 @@ class Examinees:
         """Return the true abilities, ``(examinees,)``; NaN if unknown.
 
         The points of the grid may differ from those of the bank.
+
+        Parameters
+        ----------
+        bank
+            The item bank.
         """
         unknown = np.full(len(self), np.nan)
         for variable, column in zip(self.skills, self.levels.T, strict=True):

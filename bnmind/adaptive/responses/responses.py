@@ -117,17 +117,15 @@ class Responses(CheckedValue):
         group_column: str | None = None,
         ignore: Iterable[str] = (),
     ) -> Responses:
-        """Return the responses of an array or a data frame, a row for each examinee.
-
-        All faults of a table are reported together, by a `ResponseTableError`.
+        """Return the responses of a table; a `ResponseTableError` lists all its faults.
 
         Parameters
         ----------
         table
-            Positions of responses, or truth values; −1, nan, an empty cell, or a text such as
-            NA for a missing response. The columns of a data frame name the items; its index, or a
-            column, names the examinees. It may also be long, with a row for each response and
-            columns for examinee, item and response.
+            A row for each examinee: positions of responses, or truth values; −1, nan, an empty
+            cell, or a text such as NA for a missing response. The columns of a data frame name the
+            items; its index, or a column, the examinees. It may also be long: a row for each
+            response, with columns for examinee, item and response.
         items, examinees
             Names that replace those of the table; default ``item_1``, … and "1", …
         missing
@@ -209,6 +207,8 @@ class Responses(CheckedValue):
             If its content is not a table of responses.
         UnknownNameError
             If there is no column of a given name.
+        InvalidArgumentError
+            If ``fixed_width`` is negative.
         """
         options = ColumnOptions(
             None if expected is None else tuple(expected), id_column, group_column, tuple(ignore)

@@ -227,7 +227,13 @@ class ChosenBy(CheckedValue):
 
 @checked
 def item_cost(item: Item) -> float:
-    """Return the cost of an item."""
+    """Return the cost of an item.
+
+    Parameters
+    ----------
+    item
+        The item.
+    """
     return item.cost
 
 

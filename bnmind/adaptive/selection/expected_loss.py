@@ -83,18 +83,38 @@ class Loss:
     @classmethod
     @checked
     def zero_one(cls, bank: ItemBank, skills: Sequence[str]) -> Loss:
-        """Return the loss that is 0 if the decision names all levels correctly, else 1."""
+        """Return the loss that is 0 if the decision names all levels correctly, else 1.
+
+        Parameters
+        ----------
+        bank
+            The item bank.
+        skills
+            The names of the skills.
+        """
         return cls(tuple(skills), 1.0 - np.eye(checked_skills(bank, skills)))
 
     @classmethod
     @checked
     def each_skill(cls, bank: ItemBank) -> tuple[Loss, ...]:
-        """Return a zero-one loss for each skill: the number of skills classified wrongly."""
+        """Return a zero-one loss for each skill: the number of skills classified wrongly.
+
+        Parameters
+        ----------
+        bank
+            The item bank.
+        """
         return tuple(cls.zero_one(bank, [skill]) for skill in bank.skills)
 
     @checked
     def risk(self, belief: SkillBelief) -> float:
-        """Return the expected loss of the best decision now."""
+        """Return the expected loss of the best decision now.
+
+        Parameters
+        ----------
+        belief
+            The belief.
+        """
         first = belief.bank.item_names[:1]
         joint = self._checked(response_joints(belief, self.skills, first))
         return float((np.asarray(self.table) @ joint[:, 0].sum(axis=-1)).min())

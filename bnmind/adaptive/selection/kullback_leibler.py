@@ -67,7 +67,7 @@ ProfileEstimate: TypeAlias = Callable[[SkillBelief | BatchBelief], NDArray[np.in
 
 
 def most_probable_profile(belief: SkillBelief | BatchBelief) -> NDArray[np.intp]:
-    """Return the levels of the most probable profile, ``(…, skills)``."""
+    """Return the levels of the most probable profile of a `belief`, ``(…, skills)``."""
     return np.asarray(belief.profile().levels, dtype=np.intp)
 
 

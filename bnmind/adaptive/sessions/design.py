@@ -139,12 +139,24 @@ class Design:
 
     @checked
     def pilots_among(self, items: Sequence[str]) -> tuple[str, ...]:
-        """Return the pilot items among some items, in the same order."""
+        """Return the pilot items among some items, in the same order.
+
+        Parameters
+        ----------
+        items
+            Names of items.
+        """
         return tuple(name for name in items if self._pilot_mask[self.bank.position(name)])
 
     @checked
     def counted(self, given: Mapping[str, int]) -> Mapping[str, int]:
-        """Return the responses that count for the belief and the report, by item."""
+        """Return the responses that count for the belief and the report, by item.
+
+        Parameters
+        ----------
+        given
+            The position of each response, by item.
+        """
         if self.pilot is None or self.pilot.count:
             return given
         left_out = set(self.pilots_among(tuple(given)))
@@ -152,7 +164,13 @@ class Design:
 
     @checked
     def without_pilots(self, items: Sequence[str]) -> tuple[str, ...]:
-        """Return the items that are not pilot items, in the same order."""
+        """Return the items that are not pilot items, in the same order.
+
+        Parameters
+        ----------
+        items
+            Names of items.
+        """
         return tuple(name for name in items if not self._pilot_mask[self.bank.position(name)])
 
     @checked
@@ -258,6 +276,11 @@ class Design:
         """Return the generator for a question, given the number of items asked before.
 
         The first examinee of a simulation with the same seed has the same generators.
+
+        Parameters
+        ----------
+        step
+            The number of items asked before, at least 0.
 
         Raises
         ------

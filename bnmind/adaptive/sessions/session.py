@@ -181,9 +181,9 @@ class Session(CheckedValue):
     def after_events(
         cls, design: Design, events: Sequence[Event], *, belief: SkillBelief | None = None
     ) -> Session:
-        """Return the session after events that were kept elsewhere, such as in a database.
+        """Return the session after `events` that were kept elsewhere, such as in a database.
 
-        The design and the belief are those of the start, as for `start`.
+        The `design` and the `belief` are those of the start, as for `start`.
 
         Raises
         ------
@@ -298,7 +298,7 @@ class Session(CheckedValue):
 
     @checked
     def skip(self, item: str, *, at: str = "") -> Session:
-        """Return the session after an item was asked and not answered; raises as `answer`."""
+        """Return the session after `item` was asked and not answered; `at` as for `answer`."""
         return self._after(
             Event(
                 kind=EventKind.SKIP, item=item, response="", at=at, set_aside=self._withheld(item)
@@ -307,7 +307,7 @@ class Session(CheckedValue):
 
     @checked_if_it_fails
     def change(self, item: str, response: int | str, *, at: str = "") -> Session:
-        """Return the session with another answer to an answered item; raises as `answer`."""
+        """Return the session with another `response` to an `item`; `at` as for `answer`."""
         number = self.bank.response(item, response)
         name = self.bank.responses(item)[number]
         return self._after(
@@ -316,7 +316,7 @@ class Session(CheckedValue):
 
     @checked
     def undo(self, *, at: str = "") -> Session:
-        """Return the session with its last event undone.
+        """Return the session with its last event undone, `at` a time as for `answer`.
 
         The file keeps the event and the undo.
 

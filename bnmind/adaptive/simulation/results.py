@@ -161,6 +161,11 @@ class SimulationResult(CheckedValue):
     def run_of(self, selector: str) -> SelectorRun:
         """Return the results of a selector.
 
+        Parameters
+        ----------
+        selector
+            The name of a selector.
+
         Raises
         ------
         UnknownNameError
@@ -173,12 +178,18 @@ class SimulationResult(CheckedValue):
 
     @checked
     def measure(self, name: str) -> Measure:
-        """Return the measure with a name."""
+        """Return the measure with a name.
+
+        Parameters
+        ----------
+        name
+            The name of a measure, such as ``entropy``.
+        """
         return self.measures[self._row(name)]
 
     @checked
     def values(self, selector: str, measure: str) -> Floats:
-        """Return the values of a measure, ``(examinees, 1 + steps)``.
+        """Return the values of a `measure` with a `selector`, ``(examinees, 1 + steps)``.
 
         Values do not change after the end of a test.
         """
@@ -188,7 +199,7 @@ class SimulationResult(CheckedValue):
 
     @checked
     def mean(self, selector: str, measure: str) -> tuple[Floats, Floats]:
-        """Return the mean of a measure and its standard error, each ``(1 + steps,)``."""
+        """Return the mean of a `measure` and its standard error, each ``(1 + steps,)``."""
         return _mean(self.values(selector, measure), self._weights(measure))
 
     @checked

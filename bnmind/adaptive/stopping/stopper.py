@@ -102,10 +102,22 @@ class Stopper(Protocol):
     """The interface of stoppers."""
 
     def stop(self, progress: Progress) -> str:
-        """Return the reason why the test is over; an empty text if it continues."""
+        """Return the reason why the test is over; an empty text if it continues.
+
+        Parameters
+        ----------
+        progress
+            The items, responses and beliefs so far.
+        """
 
     def stop_batch(self, progress: BatchProgress) -> Reasons:
-        """Return the reasons for many examinees, ``(examinees,)``; see `stop`."""
+        """Return the reasons for many examinees, ``(examinees,)``; see `stop`.
+
+        Parameters
+        ----------
+        progress
+            The items, responses and beliefs so far.
+        """
 
 
 @runtime_checkable

@@ -87,6 +87,11 @@ class DesignEvaluation(CheckedValue):
     def curve(self, measure: str) -> tuple[Floats, Floats]:
         """Return the bounds of a measure of `CURVES` by the number of items asked.
 
+        Parameters
+        ----------
+        measure
+            The name of the measure, one of `CURVES`.
+
         Raises
         ------
         UnknownNameError

@@ -153,6 +153,13 @@ class Engine(TableQuestions, Value):
 
         The distribution of a single variable is indexed by its states, and that of several
         variables by tuples of states. The errors are those of `posterior`.
+
+        Parameters
+        ----------
+        targets
+            The name of a variable, or several names.
+        evidence
+            Observed states by name, or weights of states; none if None.
         """
         names = self._reader.names(targets, "a joint")
         seen = self._reader.evidence(evidence)
@@ -166,6 +173,11 @@ class Engine(TableQuestions, Value):
         Where the tables of an exact elimination exceed the limits, branch and bound finds the
         explanation and proves it; see `compile_search`. The errors are those of `posterior`;
         `TooLargeError` if there is no proof within the limits.
+
+        Parameters
+        ----------
+        evidence
+            Observed states by name, or weights of states; none if None.
         """
         return self._planner.explanation(self._reader.evidence(evidence))
 
@@ -183,6 +195,15 @@ class Engine(TableQuestions, Value):
         out. Where the tables of an exact elimination exceed the limits, and for targets always,
         branch and bound finds the explanations and proves them; see `ExplanationSearch.best`. The
         errors are those of `mpe`, `map` and `ExplanationPlan.best`.
+
+        Parameters
+        ----------
+        count
+            The number of explanations, at least 1.
+        evidence
+            Observed states by name, or weights of states; none if None.
+        targets
+            The name of a variable, or several names.
         """
         seen = self._reader.evidence(evidence)
         if targets is None:

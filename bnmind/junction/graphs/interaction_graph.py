@@ -117,7 +117,17 @@ class InteractionGraph(CheckedValue):
     def from_masks(
         cls, names: Sequence[str], sizes: Sequence[int], neighbors: Sequence[int]
     ) -> InteractionGraph:
-        """Return a graph whose neighborhoods are given as bit masks."""
+        """Return a graph whose neighborhoods are given as bit masks.
+
+        Parameters
+        ----------
+        names
+            Names of vertices.
+        sizes
+            The number of states of each vertex.
+        neighbors
+            The neighbors of each vertex, as bit masks.
+        """
         return cls(tuple(names), tuple(sizes), tuple(tuple(bits(mask)) for mask in neighbors))
 
     @cached_property
@@ -143,6 +153,11 @@ class InteractionGraph(CheckedValue):
     def mask(self, names: Iterable[str]) -> int:
         """Return a set of variables as a bit mask.
 
+        Parameters
+        ----------
+        names
+            Names of vertices.
+
         Raises
         ------
         UnknownNameError
@@ -157,7 +172,13 @@ class InteractionGraph(CheckedValue):
         return mask
 
     def members(self, mask: int) -> tuple[str, ...]:
-        """Return the variables of a bit mask, in the order of the vertices."""
+        """Return the variables of a bit mask, in the order of the vertices.
+
+        Parameters
+        ----------
+        mask
+            A set of vertices as a bit mask: bit i is vertex i.
+        """
         names = self.names
         variables = []
         while mask:
@@ -167,7 +188,13 @@ class InteractionGraph(CheckedValue):
         return tuple(variables)
 
     def clique_size(self, mask: int) -> int:
-        """Return the exact number of cells of a table over these vertices."""
+        """Return the exact number of cells of a table over these vertices.
+
+        Parameters
+        ----------
+        mask
+            A set of vertices as a bit mask: bit i is vertex i.
+        """
         sizes = self.sizes
         size = 1
         while mask:
@@ -177,18 +204,36 @@ class InteractionGraph(CheckedValue):
         return size
 
     def is_clique(self, mask: int) -> bool:
-        """Return whether all these vertices are neighbors of each other."""
+        """Return whether all these vertices are neighbors of each other.
+
+        Parameters
+        ----------
+        mask
+            A set of vertices as a bit mask: bit i is vertex i.
+        """
         return all(not mask & ~self.neighbors[v] & ~(1 << v) for v in bits(mask))
 
     def neighborhood(self, mask: int) -> int:
-        """Return the vertices outside a set that have a neighbor in it."""
+        """Return the vertices outside a set that have a neighbor in it.
+
+        Parameters
+        ----------
+        mask
+            A set of vertices as a bit mask: bit i is vertex i.
+        """
         union = 0
         for v in bits(mask):
             union |= self.neighbors[v]
         return union & ~mask
 
     def components(self, mask: int) -> tuple[int, ...]:
-        """Return the connected components of the graph on these vertices only."""
+        """Return the connected components of the graph on these vertices only.
+
+        Parameters
+        ----------
+        mask
+            A set of vertices as a bit mask: bit i is vertex i.
+        """
         components = []
         while mask:
             component = frontier = mask & -mask
@@ -203,7 +248,13 @@ class InteractionGraph(CheckedValue):
         return tuple(components)
 
     def subgraph(self, mask: int) -> InteractionGraph:
-        """Return the graph on these vertices only, in the same order."""
+        """Return the graph on these vertices only, in the same order.
+
+        Parameters
+        ----------
+        mask
+            A set of vertices as a bit mask: bit i is vertex i.
+        """
         vertices = list(bits(mask))
         place = {v: i for i, v in enumerate(vertices)}
         return InteractionGraph(

@@ -240,6 +240,13 @@ class Plan(Value):
     ) -> bool:
         """Return whether the evidence and the inputs have a positive probability.
 
+        Parameters
+        ----------
+        evidence
+            Observed states by name, or weights of states.
+        inputs
+            Values of the inputs of the plan, by name.
+
         Raises
         ------
         CancellationError
@@ -262,10 +269,19 @@ class Plan(Value):
         The method removes impossible states and configurations, certain variables and barren
         variables, and triangulates the rest anew. Runs of the new plan take the other evidence.
 
+        Parameters
+        ----------
+        evidence
+            Observed states by name, or weights of states.
+        inputs
+            Values of the inputs of the plan, by name.
+
         Raises
         ------
         ImpossibleEvidenceError
             If a single table excludes the evidence.
+        UnknownNameError
+            If a variable is not one of the evidence variables, or a state is unknown.
         """
         known = {v.name: v for v in (*self.evidence, *self.soft)}
         findings = by_name(evidence, "the evidence")
@@ -282,6 +298,13 @@ class Plan(Value):
         """Return the plan restricted to all evidence and inputs of a run.
 
         The errors are those of `run`.
+
+        Parameters
+        ----------
+        evidence
+            Observed states by name, or weights of states.
+        inputs
+            Values of the inputs of the plan, by name.
         """
         return Plan(self._answering.for_case(evidence, inputs).compiled)
 

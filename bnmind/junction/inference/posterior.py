@@ -200,6 +200,11 @@ class Posterior(Value, Mapping[Any, Distribution]):
     def joint(self, *names: str) -> Factor:
         """Return the joint of variables of one target, in this order.
 
+        Parameters
+        ----------
+        names
+            Names of variables of one target.
+
         Raises
         ------
         UnknownNameError

@@ -251,6 +251,13 @@ class Propagation(Sealed):
         """Return the natural logarithm of the probability of the evidence in many cases.
 
         The parameters are as for `marginals_of`. An impossible case has −inf.
+
+        Parameters
+        ----------
+        states
+            ``(cases, variables)``, positions of states; −1 where nothing is observed.
+        likelihoods
+            Weights of the states of variables in each case, by name.
         """
         return self.marginals_of(states, likelihoods=likelihoods, targets=())[1]
 

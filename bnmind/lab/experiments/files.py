@@ -133,6 +133,8 @@ def experiment_content(experiment: Experiment) -> dict[str, Any]:
     ------
     ExperimentFileError
         If a part of the experiment has no name by which a file could refer to it.
+    UnknownNameError
+        If its kind is not registered.
     """
     if experiment.kind not in EXPERIMENTS:
         raise UnknownNameError("kind of experiment", experiment.kind, EXPERIMENTS)

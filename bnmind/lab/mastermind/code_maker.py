@@ -101,6 +101,8 @@ class CodeMaker:
         ------
         InvalidPriorError
             If the prior belongs to another board.
+        InvalidArgumentError
+            If the number of turns is negative or too large.
         """
         if not 0 <= turns <= _MOST_TURNS:
             raise InvalidArgumentError(

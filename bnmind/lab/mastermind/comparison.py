@@ -194,7 +194,13 @@ class Comparison(CheckedValue):
 
     @checked
     def rows_of(self, strategy: str) -> tuple[GameRow, ...]:
-        """Return the games of one strategy, ordered by game."""
+        """Return the games of one strategy, ordered by game.
+
+        Parameters
+        ----------
+        strategy
+            The name of the strategy.
+        """
         return tuple(row for row in self.rows if row.strategy == strategy)
 
     @checked

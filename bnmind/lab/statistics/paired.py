@@ -113,6 +113,13 @@ class PairedDifferences(CheckedValue):
     def between(self, first: str, second: str) -> PairedDifference:
         """Return the difference of two strategies, first minus second.
 
+        Parameters
+        ----------
+        first
+            The name of a strategy.
+        second
+            The name of another one.
+
         Raises
         ------
         InvalidArgumentError
@@ -127,6 +134,13 @@ class PairedDifferences(CheckedValue):
         """Return whether the corrected signed-rank test finds a difference.
 
         If the test does not apply, the interval decides.
+
+        Parameters
+        ----------
+        one
+            The name of a strategy.
+        other
+            The name of another one.
 
         Raises
         ------

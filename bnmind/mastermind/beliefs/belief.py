@@ -64,6 +64,13 @@ class Belief(Protocol):
     def update(self, guess: Sequence[int], reply: Reply) -> Self:
         """Return the belief after another guess and its reported reply.
 
+        Parameters
+        ----------
+        guess
+            The guess, colors 1..k.
+        reply
+            The reported reply.
+
         Raises
         ------
         InvalidCodeError
@@ -84,7 +91,13 @@ class Posterior(Belief, Protocol):
     """
 
     def masses(self, guesses: NDArray[np.intp]) -> Floats:
-        """Return the probability of each true reply, ``(guesses, len(board.true_replies))``."""
+        """Return the probability of each true reply, ``(guesses, len(board.true_replies))``.
+
+        Parameters
+        ----------
+        guesses
+            ``(guesses,)``, indices of codes.
+        """
 
     def entropy(self) -> float:
         """Return the entropy of the code, in bits."""
@@ -100,7 +113,15 @@ class Posterior(Belief, Protocol):
         """
 
     def draw(self, n: int, rng: np.random.Generator) -> NDArray[np.uint8]:
-        """Return `n` codes drawn from the distribution, ``(n, pegs)``, colors from 1."""
+        """Return `n` codes drawn from the distribution, ``(n, pegs)``, colors from 1.
+
+        Parameters
+        ----------
+        n
+            The number of codes, at least 0.
+        rng
+            The source of random numbers.
+        """
 
     @property
     def standard_errors(self) -> StandardErrors:
@@ -111,7 +132,13 @@ class StandardErrors(Protocol):
     """The standard errors of a belief's numbers, by methods of the same names."""
 
     def masses(self, guesses: NDArray[np.intp]) -> Floats:
-        """Return the standard errors of `Posterior.masses`, in the same shape."""
+        """Return the standard errors of `Posterior.masses`, in the same shape.
+
+        Parameters
+        ----------
+        guesses
+            ``(guesses,)``, indices of codes.
+        """
 
     def entropy(self) -> float:
         """Return the standard error of `Posterior.entropy`, in bits."""

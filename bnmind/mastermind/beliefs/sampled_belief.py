@@ -165,6 +165,13 @@ class SampledBelief(Value):
     def update(self, guess: Sequence[int], reply: Reply) -> SampledBelief:
         """Return the belief after another guess and its reported reply.
 
+        Parameters
+        ----------
+        guess
+            The guess, colors 1..k.
+        reply
+            The reported reply.
+
         Raises
         ------
         InvalidCodeError
@@ -298,7 +305,13 @@ class SampledBelief(Value):
         return self.masses_of(codes_at(self.board, guesses))
 
     def masses_of(self, guesses: NDArray[np.uint8]) -> Floats:
-        """Return the probability of each true reply to guesses given as codes, ``(n, pegs)``."""
+        """Return the probability of each true reply to guesses given as codes, ``(n, pegs)``.
+
+        Parameters
+        ----------
+        guesses
+            ``(n, pegs)``, colors from 1.
+        """
         codes, weights = self.samples
         return masses_of_samples(self.board, guesses, codes, weights)
 

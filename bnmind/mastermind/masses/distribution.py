@@ -94,6 +94,11 @@ class CodeDistribution(Value):
     def uniform(cls, board: Board) -> CodeDistribution:
         """Return the uniform distribution over the codes.
 
+        Parameters
+        ----------
+        board
+            The board.
+
         Raises
         ------
         TooLargeError
@@ -106,6 +111,11 @@ class CodeDistribution(Value):
 
     def probability(self, code: Sequence[int]) -> float:
         """Return the probability of a code.
+
+        Parameters
+        ----------
+        code
+            A code, colors 1..k.
 
         Raises
         ------
@@ -196,6 +206,11 @@ class CodeDistribution(Value):
         """Return the probability of each true reply to the given guesses, by default to all.
 
         See `reply_masses`. For all guesses, `plan_masses` chooses the fastest algorithm.
+
+        Parameters
+        ----------
+        guesses
+            ``(guesses,)``, indices of codes; all codes if None.
         """
         if guesses is None:
             everything = plan_masses(self.board, self.probabilities, every_guess=True)
@@ -205,6 +220,13 @@ class CodeDistribution(Value):
     @checked
     def draw(self, n: int, rng: np.random.Generator) -> NDArray[np.uint8]:
         """Return `n` codes drawn with replacement, ``(n, pegs)``, colors from 1.
+
+        Parameters
+        ----------
+        n
+            The number of codes, at least 0.
+        rng
+            The source of random numbers.
 
         Raises
         ------

@@ -57,7 +57,15 @@ class Prior(Protocol):
         """
 
     def draw(self, n: int, rng: np.random.Generator) -> Codes:
-        """Return `n` independent codes, ``(n, pegs)``."""
+        """Return `n` independent codes, ``(n, pegs)``.
+
+        Parameters
+        ----------
+        n
+            The number of codes, at least 0.
+        rng
+            The source of random numbers.
+        """
 
     def distribution(self) -> CodeDistribution:
         """Return the probability of each code.

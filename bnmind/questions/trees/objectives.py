@@ -62,7 +62,13 @@ class TreeObjective(Protocol):
     """What a tree of questions is to minimize, at its ends."""
 
     def values(self, beliefs: Floats) -> Floats:
-        """Return the value of an end, ``(beliefs,)``, of beliefs ``(beliefs, states)``."""
+        """Return the value of an end, ``(beliefs,)``, of beliefs ``(beliefs, states)``.
+
+        Parameters
+        ----------
+        beliefs
+            ``(beliefs, states)``, probabilities of the targets.
+        """
 
     def after(self, beliefs: Floats, channels: Floats) -> Floats:
         """Return the expected value of an end after each question, ``(beliefs, questions)``.
@@ -76,7 +82,13 @@ class TreeObjective(Protocol):
         """
 
     def bounds(self, channels: Floats) -> TreeBounds:
-        """Return what bounds the values of trees of these questions."""
+        """Return what bounds the values of trees of these questions.
+
+        Parameters
+        ----------
+        channels
+            The probabilities of the answers to each question in each state.
+        """
 
 
 class TreeBounds(Protocol):

@@ -80,6 +80,8 @@ def exact_regret(
     TooLargeError
         If more than `MAX_SET_CODES` codes are possible and the board has more than
         `MAX_SEARCHED_CODES` codes, or if the search takes too much work.
+    InvalidArgumentError
+        If the rules limit the number of guesses.
     """
     rules = SearchRules() if rules is None else rules
     if rules.max_guesses is not None:

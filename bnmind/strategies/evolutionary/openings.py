@@ -18,7 +18,15 @@ class Opening(Protocol):
     """A rule for the first guess."""
 
     def guess(self, board: Board, rng: np.random.Generator) -> tuple[int, ...]:
-        """Return the first guess."""
+        """Return the first guess.
+
+        Parameters
+        ----------
+        board
+            The board.
+        rng
+            The source of random numbers.
+        """
 
 
 @dataclass(frozen=True)

@@ -179,6 +179,8 @@ def play_by_search(
         If a search takes too long.
     InvalidCodeError
         If the secret or the first guess is not a code of the board.
+    InvalidArgumentError
+        If the replies are not those of the secret.
     """
     board.index(secret)
     turns: list[Turn] = []

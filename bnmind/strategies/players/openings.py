@@ -21,6 +21,11 @@ FirstGuess: TypeAlias = Callable[[Board], tuple[int, ...]]
 def open_aabb(board: Board) -> tuple[int, ...]:
     """Return AABB: color 1 on the first half of the pegs, and color 2 on the others.
 
+    Parameters
+    ----------
+    board
+        The board.
+
     Examples
     --------
     >>> open_aabb(Board(4, 6)), open_aabb(Board(5, 8))
@@ -31,6 +36,11 @@ def open_aabb(board: Board) -> tuple[int, ...]:
 
 def open_aabc(board: Board) -> tuple[int, ...]:
     """Return AABC: color 1 on half of the pegs, color 2 on half of the others, and color 3.
+
+    Parameters
+    ----------
+    board
+        The board.
 
     Examples
     --------

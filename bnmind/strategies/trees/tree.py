@@ -215,6 +215,11 @@ class StrategyTree:
 
         At a leaf where the code is known, the next guess finds it; at any other leaf the game
         stops.
+
+        Parameters
+        ----------
+        guesses
+            The number of guesses, at least 0.
         """
         won = math.fsum(
             leaf.weight

@@ -93,7 +93,13 @@ class StandardErrors(CheckedValue):
 
     @checked
     def of(self, item: str) -> dict[str, float]:
-        """Return the standard errors of an item's parameters, by name."""
+        """Return the standard errors of an item's parameters, by name.
+
+        Parameters
+        ----------
+        item
+            The name of the item.
+        """
         return {p.name: p.error for p in self.items if p.item == item}
 
 

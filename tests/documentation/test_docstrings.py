@@ -1,0 +1,126 @@
+"""Public docstrings describe all parameters of functions, and name all errors that are raised."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import re
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from pkgutil import walk_packages
+from types import ModuleType
+from typing import Any
+
+import bnmind
+from bnmind import errors
+
+RAISED = {
+    name
+    for name, value in vars(errors).items()
+    if inspect.isclass(value) and issubclass(value, errors.BnmindError)
+}
+ELSEWHERE = re.compile(r"parameters\s+(and\s+(the\s+)?errors\s+)?are\s+those\s+of|\bSee\s+`", re.I)
+"""Says that another docstring describes the parameters."""
+
+Function = Callable[..., Any]
+Node = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def rooms() -> Iterator[ModuleType]:
+    """Yield the packages that offer names."""
+    for found in walk_packages(bnmind.__path__, "bnmind."):
+        private = any(part.startswith("_") for part in found.name.split("."))
+        if found.ispkg and not private and ".cli" not in found.name and ".web" not in found.name:
+            yield importlib.import_module(found.name)
+
+
+def own(value: object) -> bool:
+    return str(getattr(value, "__module__", "")).startswith("bnmind.")
+
+
+@cache
+def public() -> dict[str, Function]:
+    """Return the public functions, and the methods of public classes, by name."""
+    offered = {
+        f"{value.__module__}.{value.__qualname__}": value
+        for room in rooms()
+        for value in (getattr(room, name) for name in getattr(room, "__all__", ()))
+        if own(value) and (inspect.isclass(value) or inspect.isroutine(value))
+    }
+    found: dict[str, Function] = {}
+    for name, value in offered.items():
+        members = vars(value).items() if inspect.isclass(value) else ()
+        if not inspect.isclass(value):
+            found[name] = inspect.unwrap(value)
+        for member, method in members:
+            plain = getattr(method, "__func__", method)
+            if not member.startswith("_") and inspect.isfunction(plain):
+                found[f"{name}.{member}"] = inspect.unwrap(plain)
+    return {name: function for name, function in found.items() if inspect.isfunction(function)}
+
+
+@cache
+def nodes(path: str) -> dict[int, Node]:
+    """Return the functions in a file by the line of their first decorator, or of ``def``."""
+    tree = ast.parse(Path(path).read_text(encoding="utf-8"))
+    return {
+        min([node.lineno, *(one.lineno for one in node.decorator_list)]): node
+        for node in ast.walk(tree)
+        if isinstance(node, Node)
+    }
+
+
+def raised(function: Function) -> set[str]:
+    """Return the names of the errors of bnmind that a function raises itself."""
+    code = function.__code__
+    node = nodes(code.co_filename).get(code.co_firstlineno)
+    calls = (
+        one.exc.func if isinstance(one.exc, ast.Call) else one.exc
+        for one in (ast.walk(node) if node else ())
+        if isinstance(one, ast.Raise)
+    )
+    return {call.id for call in calls if isinstance(call, ast.Name)} & RAISED
+
+
+def undescribed(function: Function) -> list[str]:
+    """Return the parameters that a docstring does not describe."""
+    text = inspect.getdoc(function) or ""
+    if ELSEWHERE.search(text):
+        return []
+    section = re.search(r"^Parameters\n-+\n(.*?)(?=^\w[^\n]*\n---|\Z)", text, re.M | re.S)
+    heads = re.findall(r"^\S.*$", section[1], re.M) if section else []
+    told = {name.strip("* ") for head in heads for name in head.split(":")[0].split(",")}
+    names = [name for name in inspect.signature(function).parameters if name[0] != "_"]
+    return [name for name in names if name not in told and not re.search(rf"`{name}\b", text)]
+
+
+def test_every_parameter_of_a_public_function_is_described() -> None:
+    functions = {name: one for name, one in public().items() if "." not in one.__qualname__}
+    assert len(functions) > 300
+    missing = {name: undescribed(one) for name, one in functions.items()}
+    assert {name: some for name, some in missing.items() if some} == {}
+
+
+def test_every_error_that_is_raised_in_a_public_function_is_named() -> None:
+    missing = {
+        name: {error for error in raised(one) if error not in (inspect.getdoc(one) or "")}
+        for name, one in public().items()
+    }
+    assert len(missing) > 1000
+    assert {name: some for name, some in missing.items() if some} == {}
+
+
+def test_the_tests_would_notice() -> None:
+    def described(board: object, *, times: int, code: int) -> None:
+        """Play a `code`.
+
+        Parameters
+        ----------
+        board
+            The times.
+        """
+
+    assert undescribed(described) == ["times"]
+    assert raised(undescribed) == set()
