@@ -310,6 +310,19 @@ def answer_of(
         (v,) = target
         lift = model.lifts[v.name]
         n_states = len(v.states)
+        if lift.home is None:
+            # The evidence leaves a single state.
+            return made(
+                Answer,
+                variables=target,
+                observed=(),
+                axes=None,
+                view=(),
+                shape=(),
+                register=register,
+                cells=sealed(lift.positions.astype(np.intp).ravel()),
+                _is_whole=False,
+            )
         plain = lift.home == v.name and len(lift.positions) == n_states
         if plain and scopes[register] == (number[v.name],):
             whole = (n_states,)
