@@ -127,3 +127,14 @@ def test_a_wrong_exchange_makes_no_class(monkeypatch: pytest.MonkeyPatch) -> Non
     assert interchangeable_blocks(path) == (BlockClass(((0, 1), (3, 2))),)
     monkeypatch.setattr(symmetry._Exchanges, "exchange", propose)
     assert interchangeable_blocks(path) == ()
+
+
+def test_equal_trees_are_exchanged_as_wholes() -> None:
+    """Two paths of three vertices and two single ones, in mixed order."""
+    graph = graph_of([2] * 8, [(1, 7), (1, 6), (2, 4), (2, 0)])
+    classes = interchangeable_blocks(graph)
+    blocks = [{frozenset(block) for block in cls.blocks} for cls in classes]
+    assert blocks == [
+        {frozenset((1, 6, 7)), frozenset((0, 2, 4))},
+        {frozenset({3}), frozenset({5})},
+    ]

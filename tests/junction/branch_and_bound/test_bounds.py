@@ -139,3 +139,24 @@ def test_a_dive_ends_where_no_single_state_is_better(model: Any, seed: int) -> N
             other = states.copy()
             other[node] = state
             assert exact_value(tree, other) <= value + 1e-9
+
+
+def test_a_sum_that_is_divided_leaves_a_chain_of_the_others() -> None:
+    hidden, *others = (Variable(name, ("0", "1", "2")) for name in "habc")
+    rng = np.random.default_rng(2)
+    model = FactorModel(tuple(Factor((hidden, v), rng.random((3, 3))) for v in others))
+    tables = tables_of(model)
+    problem = SearchProblem(
+        tables=tables,
+        is_summed=tuple(v.name == "h" for v in tables.variables),
+        finder=RandomizedGreedy(),
+        max_cells=1,
+    )
+    tree = problem.level(0).tree
+    assert sorted(tables.variables[v].name for v in tree.variables) == ["a", "b", "c"]
+    assert tree.arrays.ends.tolist() == [4, 4, 4, 4]
+    joint = joint_of(model).sum_to(["a", "b", "c"])
+    progress = Progress(problem, 2**12, lambda at: math.log(at_positions(tables, joint, at)))
+    while not progress.is_done:
+        progress.advance(10)
+    assert progress.value == pytest.approx(math.log(joint.values.real.max()))

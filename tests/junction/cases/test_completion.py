@@ -177,5 +177,9 @@ def test_rows_are_filled_in_parts_without_a_trace(
     drawn = sample_missing(GARDEN, cases, rng=np.random.default_rng(5), draws=7).frame
     monkeypatch.setattr("bnmind.junction.cases.buckets._WEIGHTS", weights)
     assert complete(GARDEN, cases).frame.equals(filled)
+    monkeypatch.setattr(PATTERNS, 0)
+    assert complete(GARDEN, cases).frame.equals(filled)
+    monkeypatch.undo()
+    monkeypatch.setattr("bnmind.junction.cases.buckets._WEIGHTS", weights)
     again = sample_missing(GARDEN, cases, rng=np.random.default_rng(5), draws=7).frame
     assert again.equals(drawn)
