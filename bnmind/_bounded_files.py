@@ -13,6 +13,7 @@ import re
 import zlib
 from typing import Any, BinaryIO
 
+from bnmind._messages import shown
 from bnmind.errors import ModelFileError
 
 __all__ = ["LARGE_FILE", "SMALL_FILE", "parse_json", "read_bytes", "read_text"]
@@ -56,12 +57,18 @@ def read_bytes(path: str | os.PathLike[str], *, most: int, packed: bool = False)
         raise ModelFileError(f"{path} is not packed by gzip: {fault}", str(path)) from fault
     except OSError as fault:
         raise ModelFileError(
-            f"cannot read {path} ({fault.strerror or fault})", str(path)
+            f"cannot read {_name(path)} ({fault.strerror or fault})", str(path)
         ) from fault
     except ValueError as fault:  # a name that no file can have
         raise ModelFileError(
-            f"{os.fspath(path)!r} is not the name of a file: {fault}", os.fspath(path)
+            f"{shown(os.fspath(path))} is not the name of a file: {fault}", os.fspath(path)
         ) from fault
+
+
+def _name(path: str | os.PathLike[str]) -> str:
+    """Return the name of a file for a message; in quotes and short if it is no usual one."""
+    name = os.fspath(path)
+    return name if name.isprintable() and len(name) < 1000 else shown(name)
 
 
 def read_text(path: str | os.PathLike[str], *, most: int, damaged: bool = False) -> str:

@@ -200,15 +200,15 @@ class Board:
                 index,
             )
         colors: list[int] = []
+        if self.repeats:
+            for _ in range(self.pegs):
+                place, rank = divmod(place, self.colors)
+                colors.append(rank + 1)
+            return tuple(reversed(colors))
         unused = list(range(1, self.colors + 1))
         for position in range(self.pegs):
-            n_left = self.pegs - position - 1
-            if self.repeats:
-                rank, place = divmod(place, self.colors**n_left)
-                colors.append(unused[rank])
-            else:
-                rank, place = divmod(place, math.perm(len(unused) - 1, n_left))
-                colors.append(unused.pop(rank))
+            rank, place = divmod(place, math.perm(len(unused) - 1, self.pegs - position - 1))
+            colors.append(unused.pop(rank))
         return tuple(colors)
 
     @checked

@@ -187,7 +187,7 @@ def rounding_bound(values: Floats) -> Floats:
     >>> rounding_bound(np.array([[0.33, 0.5], [0.33, 0.25], [0.33, 0.25]])).round(4)
     array([0.015, 0.015])
     """
-    positive = values[(values > 0) & (values < 1)]
+    positive = np.maximum(values[(values > 0) & (values < 1)], 1e-300)
     if not positive.size:
         return np.zeros(values.shape[1:])
     decimals = next(

@@ -131,10 +131,10 @@ def tree_of(board: Board, outline: Outline) -> StrategyTree:
             missing = [name for name in possible if name not in entry.below]
             unexpected = [name for name in entry.below if name not in possible]
             raise ModelFileError(
-                f"expected an entry for each possible reply to {entry.text} {where}, got "
+                f"expected an entry for each possible reply to {_short(entry.text)} {where}, got "
                 f"{', '.join(f'none for {name}' for name in missing[:3])}"
                 f"{', ' if missing and unexpected else ''}"
-                f"{', '.join(f'one for {name}' for name in unexpected[:3])}",
+                f"{', '.join(f'one for {_short(name)}' for name in unexpected[:3])}",
                 entry.text,
             )
         children = tuple(
@@ -200,6 +200,10 @@ def _leaf(board: Board, codes: NDArray[np.intp], before: tuple[str, ...], *, is_
     if before and before[-1].endswith(f" {board.winning}"):
         return "="
     return f"= {board.code_text(int(codes[0]))}"
+
+
+def _short(text: str) -> str:
+    return text if len(text) < 1000 else shown(text)
 
 
 def _turn(entry: Outline, reply: str) -> str:
