@@ -156,7 +156,6 @@ def _counted(model: FactorModel, findings: Mapping[str, str], limits: Any) -> An
 def _warm_up() -> None:
     """Load the compiled kernels: the searches, the annealing too, and the runs."""
     from bnmind.junction import RandomizedGreedy, TreeAnnealing, compile_plan
-    from bnmind.junction.program.layout.compiled_messages import plain_layouts
     from bnmind.pgm import Factor
 
     rng = np.random.default_rng(1)
@@ -165,8 +164,8 @@ def _warm_up() -> None:
     pairs += [(grid[i][j], grid[i][j + 1]) for i in range(14) for j in range(13)]
     model = FactorModel(tuple(Factor(pair, rng.random((2, 2))) for pair in pairs))
     compile_plan(model).run()
-    # The first plans of a process lay out their messages in Python.
-    while plain_layouts.left:
+    # The first plans of a process lay out their messages in Python, until a kernel pays.
+    for _ in range(80):
         compile_plan(model)
     compile_plan(model, order=TreeAnnealing(RandomizedGreedy(restarts=50), rounds=1))
 

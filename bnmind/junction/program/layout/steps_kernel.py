@@ -41,7 +41,10 @@ __all__ = [
     "size_of",
 ]
 
-SUM, MATRIX, BROADCAST, LOOK_UP = range(4)
+SUM = 0
+MATRIX = 1
+BROADCAST = 2
+LOOK_UP = 3
 """The kinds of operations."""
 
 
