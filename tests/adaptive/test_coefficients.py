@@ -142,7 +142,9 @@ def test_the_words_are_those_of_the_models() -> None:
     def names(learned: Learned, item: str = "item_5") -> list[str]:
         return list(coefficients(learned).of(item))
 
-    assert names(learn(SMALL, Q, options=ONE)) == ["guess", "slip"]
+    dina = learn(SMALL, Q, options=ONE)
+    assert names(dina) == ["guess", "slip"]
+    assert {row.model for row in coefficients(dina).rows} == {"dina"}
     nida = ["guess of skill_1", "guess of skill_2", "slip of skill_1", "slip of skill_2"]
     assert names(learn(SMALL, Q, gate=Nida, options=ONE)) == nida
     assert names(learn_irt(SMALL, IRT_MODELS["2PL"])) == ["slope", "difficulty"]

@@ -279,6 +279,9 @@ def test_names_that_r_changed_are_matched_with_their_numbers() -> None:
     assert match is not None
     assert match.places == (1, 0)
     assert match.note == "similar names were matched: X11. is 11, X12. is 12"
+    several = match_names(["X12.", "X11.", "X10."], ["10", "11", "12"])
+    assert several is not None
+    assert several.note == "similar names were matched: X10. is 10, …, X12. is 12"
     half = match_names(["Item.1", "Item 2", "z"], ["Item 1", "Item 2"])
     assert half is not None
     assert half.note == "similar names were matched: Item.1 is Item 1"

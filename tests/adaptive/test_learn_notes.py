@@ -82,6 +82,15 @@ def test_bounds_and_boundaries_are_told_apart() -> None:
     assert "0.0001 from 0 or 1" in said["boundary"].text
 
 
+def test_a_response_as_rare_as_it_may_be_is_named_without_a_parameter_at_its_end() -> None:
+    q = [[1, 1]] + [[1, 0], [0, 1]] * 4
+    truth = ItemBank.from_qmatrix(q, [0.0] + [0.1] * 8, 0.1)
+    codes = Examinees.drawn(truth, 400, seed=1).responses
+    found = learn(codes, q, gate=NoisyAnd, options=LearningOptions(starts=1))
+    said = notes(found)["boundary"]
+    assert (said.names, said.details) == (("item_1",), ("a response in some configuration",))
+
+
 def test_constant_items_lone_skills_and_like_profiles_are_named() -> None:
     codes = CODES.copy()
     codes[:, 5] = 1
@@ -105,6 +114,9 @@ def test_constant_items_lone_skills_and_like_profiles_are_named() -> None:
 def test_nearly_universal_skills_are_named() -> None:
     codes = np.array(Examinees.with_profiles(BANK, [[1, 0], [1, 1]] * 200, seed=1).responses)
     options = LearningOptions(bounds=Bounds((0.0, 0.2), (0.0, 0.2)))
+    said = notes(learn(codes, Q, skills=Independent(), options=options))
+    assert said["one-sided"].names == ("skill_1",)
+    codes = np.array(Examinees.with_profiles(BANK, [[0, 0], [0, 1]] * 200, seed=1).responses)
     said = notes(learn(codes, Q, skills=Independent(), options=options))
     assert said["one-sided"].names == ("skill_1",)
 

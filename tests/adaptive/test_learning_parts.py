@@ -1,13 +1,16 @@
-"""Parts of learning by themselves: blocks of items, M-steps, slopes, link functions, charts."""
+"""Parts of adaptive testing by themselves: blocks of items, M-steps, slopes, charts, programs."""
 
 from __future__ import annotations
 
 import dataclasses
+from itertools import combinations, product
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from bnmind.adaptive import (
@@ -24,14 +27,20 @@ from bnmind.adaptive import (
     NoisyAnd,
     ParametricModel,
     Responses,
+    Saturated,
+    Sequential,
     learn,
     learn_groups,
     reduced_models_by_ratio,
+    start_belief,
 )
+from bnmind.adaptive.assembly.program import Program, possible_classes
 from bnmind.adaptive.calibration.calibrate import _best
 from bnmind.adaptive.calibration.drift import _chart
 from bnmind.adaptive.learning.em import e_step_tree
 from bnmind.adaptive.learning.fit.coefficients import _notes
+from bnmind.adaptive.learning.fit.cross_validation import _log_evidence
+from bnmind.adaptive.learning.fit.item_fit import _pooled_statistic
 from bnmind.adaptive.learning.fit.slopes import block_slopes
 from bnmind.adaptive.learning.model import block_of, item_rules
 from bnmind.adaptive.learning.parameters.block import ItemBlock
@@ -40,6 +49,7 @@ from bnmind.adaptive.response_models.additive.link import (
     COMPLEMENTARY,
     LinkFunction,
 )
+from tests.modes import examples
 
 Q = [[1, 0], [0, 1], [1, 1]]
 OPTIONS = LearningOptions()
@@ -164,3 +174,102 @@ def test_a_refit_of_an_item_that_skill_makes_harder_learns_the_simpler_model() -
     learned = learn(Responses.of(codes), q, gate=Gdina, options=options)
     (found,) = reduced_models_by_ratio(learned, refit=True)
     assert found["dina"].statistic > 20
+
+
+@given(st.integers(0, 2**16), st.integers(2, 30))
+@settings(max_examples=examples(30))
+def test_small_groups_of_scores_are_pooled_with_the_next_and_the_rest_with_the_last(
+    seed: int, n_scores: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    n = rng.integers(0, 8, n_scores).astype(float)
+    observed, expected = np.floor(n * rng.random(n_scores)), rng.uniform(0.05, 0.95, n_scores)
+    groups: list[list[int]] = [[]]
+    for score in range(n_scores):
+        groups[-1].append(score)
+        right = float((n * expected)[groups[-1]].sum())
+        if min(right, n[groups[-1]].sum() - right) >= 1:
+            groups.append([])
+    rest = groups.pop()
+    if groups:
+        groups[-1] += rest
+    total = 0.0
+    for group in groups:
+        size, seen = n[group].sum(), observed[group].sum()
+        right = (n * expected)[group].sum()
+        total += (seen - right) ** 2 / right + (seen - right) ** 2 / (size - right)
+    statistic, number = _pooled_statistic(n, observed, expected)
+    assert number == len(groups)
+    assert statistic == pytest.approx(total)
+
+
+def test_responses_that_a_bank_excludes_have_no_probability() -> None:
+    bank = ItemBank.from_qmatrix([[1], [1]], guess=0.0, slip=0.0)
+    codes = np.array([[1, 1], [1, 0], [0, 0], [0, 1]])
+    found = _log_evidence(bank, codes)
+    assert_allclose(found, [np.log(0.5), -np.inf, np.log(0.5), -np.inf])
+
+
+def test_items_of_all_kinds_but_fixed_ones_have_a_certainty() -> None:
+    curved = Llm(-1.4, (1.8, 1.8)), Llm(-1.4, (3.6,)), Llm(-1.4, (3.6,))
+    models = [Dina(0.2, 0.1), Dina(0.2, 0.1), *curved, Dina(0.2, 0.1)]
+    truth = ItemBank.from_response_models([[1, 0], [0, 1], [1, 1], *Q], models)
+    answers = Examinees.drawn(truth, 200, seed=1).responses
+    options = LearningOptions(starts=1, max_iterations=3, fixed={"item_1"})
+    learned = learn(answers, truth, options=options).bank
+    known = [item.name for item in learned.items if item.certainty is not None]
+    assert known == ["item_2", "item_3", "item_4", "item_5", "item_6"]
+
+
+def test_the_parameters_of_a_table_are_chances_of_steps() -> None:
+    steps = ItemBank.from_response_models([[1]], [Sequential((Dina(0.2, 0.1),) * 2)])
+    bank = dataclasses.replace(steps, items=(dataclasses.replace(steps.items[0], gate=None),))
+    (rule,) = item_rules(bank, OPTIONS)
+    block = block_of(rule, OPTIONS)
+    assert block is not None
+    assert [name for _, name in block.parameters] == [
+        "P(≥1 | 0)",
+        "P(≥1 | 1)",
+        "P(≥2 | ≥1, 0)",
+        "P(≥2 | ≥1, 1)",
+    ]
+
+
+def test_a_belief_is_shown_with_the_chance_of_the_best_level() -> None:
+    bank = ItemBank.from_qmatrix([[1]], 0.2, 0.1, skills=Saturated([0.75, 0.25]))
+    assert "75.0 %" in start_belief(bank)._repr_html_()  # type: ignore[attr-defined]
+
+
+def drawn_program(seed: int) -> Program:
+    """Return the constraints of a small test with groups that overlap."""
+    rng = np.random.default_rng(seed)
+    n, n_groups = int(rng.integers(2, 5)), int(rng.integers(1, 4))
+    need = rng.integers(0, 4, n_groups)
+    pairs = [pair for pair in combinations(range(n), 2) if rng.random() < 0.3]
+    return Program(
+        available=rng.integers(1, 3, n),
+        sizes=np.where(rng.random(n) < 0.8, 1, 2),
+        vectors=rng.integers(0, 2, (n, n_groups)),
+        need=need,
+        room=need + rng.integers(0, 3, n_groups),
+        length=int(rng.integers(2, 7)),
+        begun=np.zeros(n, dtype=bool),
+        cliques=np.array([[place in pair for place in range(n)] for pair in pairs]).reshape(-1, n),
+    )
+
+
+@given(st.integers(0, 2**16))
+@settings(max_examples=examples(40))
+@example(2710)  # an item that is in two groups helps both
+def test_classes_of_complete_tests_are_those_of_all_tests(seed: int) -> None:
+    program = drawn_program(seed)
+    whole = [
+        parts
+        for some in product(*(range(n + 1) for n in program.available.tolist()))
+        if program.meets(parts := np.array(some))
+    ]
+    found = possible_classes(program)
+    if found is None:
+        assert not whole
+    else:
+        assert found.tolist() == (np.array(whole) > 0).any(axis=0).tolist()

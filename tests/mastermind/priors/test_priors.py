@@ -27,6 +27,8 @@ from bnmind.mastermind.priors import (
     ClosedFormPrior,
     CodeList,
     ColorPool,
+    FixedColors,
+    OnlyColors,
     listed_distribution,
     parse_prior,
 )
@@ -257,3 +259,14 @@ def test_a_list_of_codes_names_the_first_code_that_is_none() -> None:
     codes = np.array([[1, 2, 3], [3, 3, 4], [0, 1, 1]], dtype=np.uint8)
     with pytest.raises(InvalidPriorError, match=r"got \[3, 3, 4\]"):
         CodeList(Board(3, 3), codes, np.full(3, 1 / 3))
+
+
+@pytest.mark.parametrize("colors", [(1, 7), (0, 1), ()])
+def test_only_colors_are_colors_of_the_board(colors: tuple[int, ...]) -> None:
+    with pytest.raises(InvalidPriorError, match="at least 1 of the colors 1 to 6, got"):
+        OnlyColors(Board(4, 6), colors)
+
+
+def test_fixed_colors_need_a_row_for_each_position() -> None:
+    with pytest.raises(InvalidPriorError, match=r"of 6 colors at 4 positions, .* shape \(6, 4\)"):
+        FixedColors(Board(4, 6), np.full((6, 4), 1 / 4))
