@@ -194,7 +194,7 @@ def judge(options: JudgeOptions) -> None:
     if not 0 < options.alpha < 1:
         raise BnmindError(f"expected a number between 0 and 1 for --alpha, got {options.alpha:g}")
     cutoff_of(options.cutoff)
-    gates = list(dict.fromkeys(options.gates or [None]))
+    gates: list[str | None] = [*dict.fromkeys(options.gates or ())] or [None]
     if len(gates) > 1 and (options.groups or options.group_column):
         raise BnmindError("expected one --gate to test items by groups, got several")
     models = {gate: _learned(options, gate, is_first=gate == gates[0]) for gate in gates}

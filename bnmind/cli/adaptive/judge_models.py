@@ -78,9 +78,9 @@ def show_compared(models: Mapping[str, Learned], *, as_json: bool) -> None:
     rows = sorted(found.models, key=lambda model: model.bic)
     if as_json:
         content = [dict(vars(row)) for row in rows]
-        for row in content:
-            if row["name"] in ratios:
-                row["p_against_gdina"] = ratios[row["name"]].p_value
+        for model in content:
+            if model["name"] in ratios:
+                model["p_against_gdina"] = ratios[model["name"]].p_value
         best = {"best_by_aic": found.best_by_aic, "best_by_bic": found.best_by_bic}
         tell_json({"models": content, **best})
         return
