@@ -133,7 +133,7 @@ def test_a_data_frame_is_a_batch_of_states() -> None:
         (["1", math.nan], "no state in case 1"),
         (["1", "4"], "state of level in case 1 among"),
         ([1, None], "no state in case 1"),
-        ([[1], [2, 3]], "the cases of level are not a column"),
+        ([[1], [2, 3]], "expected a column of states of level, one for each case, got"),
         ([object()], "a column of positions or a column of states"),
         (pd.Series([1, None]), "no state in case 1"),
         (3, "a column of states or positions for level"),

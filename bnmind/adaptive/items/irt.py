@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bnmind._arguments import check_fields, checked
-from bnmind._messages import many
+from bnmind._messages import many, shown
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.item import Item
 from bnmind.adaptive.response_models.base import ResponseModel
@@ -140,8 +140,10 @@ def logistic_items(parameters: ArrayLike) -> tuple[Logistic, ...]:
     """
     try:
         table = np.asarray(parameters, dtype=np.float64)
-    except ValueError as fault:
-        raise InvalidModelError([f"the parameters are not a table of numbers: {fault}"]) from None
+    except (ValueError, TypeError):
+        raise InvalidModelError(
+            [f"expected a table of numbers, a row for each item, got {shown(parameters)}"]
+        ) from None
     if table.ndim != 2 or not 2 <= table.shape[1] <= 5:
         raise InvalidModelError(
             [f"expected 2 to 5 parameters for each item, got an array of shape {table.shape}"]

@@ -113,7 +113,9 @@ def _array(variable: Variable, column: Any) -> NDArray[Any]:
         return array
     except (ValueError, TypeError) as fault:
         raise InvalidArgumentError(
-            f"the cases of {variable.name} are not a column: {fault}", column
+            f"expected a column of states of {variable.name}, one for each case, got"
+            f" {shown(column)}",
+            column,
         ) from fault
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from bnmind._bounded_files import SMALL_FILE, read_text
+from bnmind._messages import shown
 from bnmind._text_files import write_file
 from bnmind.errors import InvalidArgumentError
 from bnmind.mastermind.board import Board
@@ -66,7 +67,9 @@ class WeightedEntropy:
             weights = tuple(tuple(operator.index(weight) for weight in t) for t in self.weights)
         except TypeError as error:
             raise InvalidArgumentError(
-                f"expected weights that are whole numbers: {error}", self.weights
+                "expected rows of weights that are whole numbers, in thousandths, got"
+                f" {shown(self.weights)}",
+                self.weights,
             ) from error
         object.__setattr__(self, "weights", weights)
         n_replies = len(self.board.true_replies)
