@@ -41,6 +41,7 @@ from bnmind.junction.engine.engine import DEFAULT_MEMORY as DEFAULT_MEMORY
 from bnmind.junction.engine.engine import Engine as Engine
 from bnmind.junction.engine.engine import compile_model as compile_model
 from bnmind.junction.engine.one_call import posterior as posterior
+from bnmind.junction.engine.reading import Targets as Targets
 from bnmind.junction.graphs.elimination_order import EliminationOrder as EliminationOrder
 from bnmind.junction.graphs.elimination_order import GivenOrder as GivenOrder
 from bnmind.junction.graphs.elimination_order import OrderFinder as OrderFinder
@@ -52,6 +53,7 @@ from bnmind.junction.inference.compile import Simplifications as Simplifications
 from bnmind.junction.inference.compile import compile_plan as compile_plan
 from bnmind.junction.inference.compile import families as families
 from bnmind.junction.inference.compile import junction_tree as junction_tree
+from bnmind.junction.inference.evidence import Evidence as Evidence
 from bnmind.junction.inference.limits import Limits as Limits
 from bnmind.junction.inference.plan import Plan as Plan
 from bnmind.junction.inference.posterior import Posterior as Posterior
