@@ -32,6 +32,7 @@ from bnmind.mastermind import (
     parse_history,
     reply,
 )
+from bnmind.mastermind.priors import CodeList
 from tests.mastermind.generators import (
     boards,
     channels,
@@ -272,6 +273,18 @@ def test_counts_take_a_byte_a_code_until_more_is_needed() -> None:
     assert belief.contradictions == min(
         sum(wrong_for(FOUR_SIX, FOUR_SIX.code(index), belief.history)) for index in range(260, 1296)
     )
+
+
+def test_guesses_that_the_prior_excludes_leave_the_codes_that_it_allows() -> None:
+    board = Board(2, 2)
+    prior = CodeList(board, np.array([[1, 1], [2, 2]], dtype=np.uint8), np.full(2, 0.5))
+    belief = VanishingBelief.start(board, prior=prior)
+    for guess in ((1, 2), (2, 1)):
+        belief = belief.update(guess, Reply(1, 0))
+    assert belief.codes.possible_codes() == 2
+    belief = belief.update((1, 1), Reply(0, 0))
+    with pytest.raises(ImpossibleEvidenceError, match="every code that the prior allows"):
+        belief.update((2, 2), Reply(0, 0))
 
 
 def test_guessing_every_code_raises() -> None:

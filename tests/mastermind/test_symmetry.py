@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from bnmind.errors import InvalidCodeError, TooLargeError
+from bnmind.errors import InvalidArgumentError, InvalidCodeError, TooLargeError
 from bnmind.information import entropy
 from bnmind.mastermind import (
     Board,
@@ -371,3 +371,13 @@ def test_values_are_read_only_and_pickle() -> None:
         classes_again.sizes,
     ):
         assert not array.flags.writeable
+
+
+def test_classes_given_as_lists_become_arrays_of_whole_numbers() -> None:
+    board, given = Board(2, 2), np.array([0, 1])
+    classes = GuessClasses(board, (), given, [2, 2], 0)  # type: ignore[arg-type]
+    given[0] = 3
+    assert classes.representatives.tolist() == [0, 1]
+    assert classes.sizes.tolist() == [2, 2]
+    with pytest.raises(InvalidArgumentError, match="the sizes"):
+        GuessClasses(board, (), [0, 1], [2.5, 1.5], 0)  # type: ignore[arg-type,list-item]
