@@ -32,6 +32,9 @@ _MOST_MEMORY = 2**27
 _WORK_OF_A_QUESTION = 150
 """The operations in Python for each clique and question, see `PlainWork`."""
 
+_FEW = 12
+"""The most cliques and questions of a tree that Python lays out as quickly."""
+
 plain_layouts = PlainWork(answered, 4_000_000, if_cached=150_000)
 """The work that is done in Python before the kernels are loaded or compiled."""
 
@@ -79,7 +82,10 @@ def answers(passing: Passing, targets: Sequence[frozenset[int]]) -> list[int | N
 
 def _pays(shape: _Shape, n_questions: int) -> bool:
     """Return whether to lay out the messages of a tree in compiled code."""
-    work = _WORK_OF_A_QUESTION * (len(shape.neighbors) + n_questions)
+    n = len(shape.neighbors) + n_questions
+    if n <= _FEW:
+        return False
+    work = _WORK_OF_A_QUESTION * n
     left = plain_layouts.left
     if work <= left:
         plain_layouts.spend(work)
