@@ -212,7 +212,7 @@ def test_responses_that_a_bank_excludes_have_no_probability() -> None:
 
 def test_items_of_all_kinds_but_fixed_ones_have_a_certainty() -> None:
     curved = Llm(-1.4, (1.8, 1.8)), Llm(-1.4, (3.6,)), Llm(-1.4, (3.6,))
-    models = [Dina(0.2, 0.1), Dina(0.2, 0.1), *curved, Dina(0.2, 0.1)]
+    models: list[ResponseModel] = [Dina(0.2, 0.1), Dina(0.2, 0.1), *curved, Dina(0.2, 0.1)]
     truth = ItemBank.from_response_models([[1, 0], [0, 1], [1, 1], *Q], models)
     answers = Examinees.drawn(truth, 200, seed=1).responses
     options = LearningOptions(starts=1, max_iterations=3, fixed={"item_1"})

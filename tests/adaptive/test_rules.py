@@ -101,6 +101,15 @@ def test_a_testlet_is_not_interrupted() -> None:
     assert open_after([Enemies(), Testlets()], "b", "c", "f") == "ad"
 
 
+def test_testlets_in_order_are_those_that_are_named() -> None:
+    names = {"a": "one", "b": "two", "c": "one", "d": "two", "e": "three", "f": "three"}
+    items = [Item(name, testlet=testlet) for name, testlet in names.items()]
+    bank = ItemBank.from_qmatrix([[1]] * 6, guess=0.2, slip=0.1, items=items)
+    for ordered, first in ((("two",), "abcef"), (("one", "three"), "abde"), ((), "abcdef")):
+        mask = allowed_items(bank, [Testlets(ordered=ordered)], np.zeros((1, 0), dtype=int))[0]
+        assert "".join(bank.item_names[i] for i in np.flatnonzero(mask)) == first
+
+
 def test_rules_wait_for_nothing_that_is_withheld() -> None:
     asked, available = [[BANK.position("e")]], [[name not in "cf" for name in NAMES]]
     mask = allowed_items(BANK, [Testlets()], asked, available=available)[0]

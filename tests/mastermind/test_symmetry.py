@@ -380,4 +380,4 @@ def test_classes_given_as_lists_become_arrays_of_whole_numbers() -> None:
     assert classes.representatives.tolist() == [0, 1]
     assert classes.sizes.tolist() == [2, 2]
     with pytest.raises(InvalidArgumentError, match="the sizes"):
-        GuessClasses(board, (), [0, 1], [2.5, 1.5], 0)  # type: ignore[arg-type,list-item]
+        GuessClasses(board, (), [0, 1], [2.5, 1.5], 0)  # type: ignore[arg-type]
