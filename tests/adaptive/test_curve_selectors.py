@@ -58,6 +58,9 @@ def test_flat_items_near_the_ability_come_first() -> None:
     assert selector.select(belief, ("item_2", "item_4", "item_5")).item in ("item_2", "item_5")
     assert selector.select(belief, ("item_4",)).item == "item_4"
     # With blocks of similar difficulty, each stratum has easy and hard items.
+    # A test that is longer goes on with the steepest items.
+    short, last = AStratified(length=1, strata=2), selector.scores(belief, CURVES.item_names)
+    assert short.scores(belief, CURVES.item_names).tolist() == last.tolist()
     blocked = AStratified(length=4, strata=2, blocked=True)
     easy = [Logistic(slope, -2.0) for slope in (1.0, 2.0)]
     hard = [Logistic(slope, 2.0) for slope in (3.0, 4.0)]
