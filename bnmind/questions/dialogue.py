@@ -192,7 +192,7 @@ class Dialogue(CheckedValue):
         question
             The name of the question.
         at
-            When it happened, as text in ISO 8601; unknown if empty.
+            The time, in any form.
         """
         return self._after(AnswerEvent(kind=AnswerKind.SKIP, question=question, at=at))
 
@@ -207,7 +207,7 @@ class Dialogue(CheckedValue):
         answer
             The state, or its name.
         at
-            When it happened, as text in ISO 8601; unknown if empty.
+            The time, in any form.
         """
         variable = self.inquiry.engine.model.variable(question)
         state = variable.states[variable.index(answer)]
@@ -222,7 +222,7 @@ class Dialogue(CheckedValue):
         Parameters
         ----------
         at
-            When it happened, as text in ISO 8601; unknown if empty.
+            The time, in any form.
 
         Raises
         ------

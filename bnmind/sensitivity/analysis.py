@@ -137,7 +137,7 @@ class SensitivityAnalysis(Sealed):
         first
             An entry of a table.
         second
-            An entry of another row.
+            Another entry.
 
         Raises
         ------
