@@ -21,11 +21,13 @@ from bnmind.adaptive import (
     Dina,
     Examinees,
     Gdina,
+    Independent,
     ItemBank,
     LearningOptions,
     Llm,
     NoisyAnd,
     ParametricModel,
+    Priors,
     Responses,
     Saturated,
     Sequential,
@@ -273,3 +275,19 @@ def test_classes_of_complete_tests_are_those_of_all_tests(seed: int) -> None:
         assert not whole
     else:
         assert found.tolist() == (np.array(whole) > 0).any(axis=0).tolist()
+
+
+@pytest.mark.parametrize("fixed", [(), ("skill_1",)])
+def test_the_prior_counts_the_skills_that_are_learned(fixed: tuple[str, ...]) -> None:
+    truth = ItemBank.from_qmatrix(Q * 2, guess=0.2, slip=0.1, skills=Independent([0.3, 0.6]))
+    answers = Examinees.drawn(truth, 100, seed=1).responses
+    options = LearningOptions(starts=1, max_iterations=5, priors=Priors(skills=3.0), fixed={*fixed})
+    found = learn(answers, truth, options=options)
+    prior = found.record.objectives[-1] - found.record.log_likelihoods[-1]
+    shares = [start_belief(found.bank).marginal(skill) for skill in found.bank.skills]
+    learned = [
+        np.log(share).sum()
+        for share, name in zip(shares, found.bank.skills, strict=True)
+        if name not in fixed
+    ]
+    assert prior == pytest.approx(2 * sum(learned))
