@@ -198,13 +198,16 @@ def test_items_are_tested_between_the_groups_that_answered_them_with_their_bound
     codes, groups = drawn(300, 21, LOW, HIGH, LOW)
     codes[600:, 5] = -1
     bounds = {"item_6": Bounds(guess=(0.0, 0.4))}
+    steps: list[tuple[int, int]] = []
     found = item_functioning(
         codes,
         Q,
         groups,
         testing=FunctioningOptions(items=["item_6"]),
         options=LearningOptions(bounds=bounds),
+        progress=lambda done, of: steps.append((done, of)),
     )
+    assert steps == [(1, 1)]
     assert (found[0].degrees, len(found[0].differences)) == (2, 1)
     fixed = LearningOptions(fixed={"item_1"})
     with pytest.raises(InvalidArgumentError, match="item_1 cannot be tested"):

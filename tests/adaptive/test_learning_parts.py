@@ -165,6 +165,7 @@ def test_drift_that_ends_and_returns_began_before_it_was_first_noticed() -> None
         if total > chart.limit + 1e-9:
             break
     assert (chart.noticed, chart.began) == (rows[place], rows[zero])
+    assert 0 < chart.p_value <= 0.05  # the chance of a false alarm
 
 
 def test_a_refit_of_an_item_that_skill_makes_harder_learns_the_simpler_model() -> None:

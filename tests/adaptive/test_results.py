@@ -9,6 +9,10 @@ import pandas as pd
 import pytest
 
 from bnmind.adaptive import (
+    ACCURACY,
+    BRIER_SCORE,
+    ENTROPY,
+    LOG_SCORE,
     MISSING,
     AnyOf,
     Examinees,
@@ -79,12 +83,19 @@ def test_curves_are_means_with_their_bands() -> None:
 def test_means_over_answers_count_each_answer_once() -> None:
     codes = PEOPLE.responses.copy()
     codes[:40, 2:] = MISSING
-    result = simulate(BANK, Examinees.recorded(BANK, codes), {"x": MinimalEntropy()})
+    measures = ACCURACY, BRIER_SCORE, LOG_SCORE, ENTROPY
+    result = simulate(
+        BANK,
+        Examinees.recorded(BANK, codes),
+        {"x": MinimalEntropy()},
+        options=SimulationOptions(measures=measures),
+    )
     counts = np.sum(codes != MISSING, axis=1)
-    values = result.values("x", "accuracy")
-    pooled = np.sum(values * counts[:, None], axis=0) / counts.sum()
-    assert np.allclose(result.mean("x", "accuracy")[0], pooled)
-    assert not np.allclose(pooled, values.mean(axis=0))
+    for measure in measures[:3]:
+        values = result.values("x", measure.name)
+        pooled = np.sum(values * counts[:, None], axis=0) / counts.sum()
+        assert np.allclose(result.mean("x", measure.name)[0], pooled)
+        assert not np.allclose(pooled, values.mean(axis=0))
     assert np.allclose(result.mean("x", "entropy")[0], result.values("x", "entropy").mean(axis=0))
 
 
