@@ -22,6 +22,7 @@ from bnmind.errors import (
 )
 from bnmind.junction import Plan, compile_plan
 from bnmind.junction.inference.batch_run import BatchRun
+from bnmind.junction.inference.cases import case_findings
 from bnmind.junction.program.batch_program import CaseProgram
 from bnmind.junction.program.program import Product, Program, Step
 from bnmind.junction.program.underflow import Underflow
@@ -287,3 +288,11 @@ def test_impossible_cases_have_no_logarithm() -> None:
     batch = BatchRun((np.ones((3, 2)),), np.zeros(3), np.ones(3))
     batch.put(1, None)
     assert batch.log_evidence.tolist() == [0.0, -math.inf, 0.0]
+
+
+def test_a_case_has_the_findings_that_are_not_missing() -> None:
+    cases = {"rain": np.array([-1, 0, 1, 0]), "wet": np.array([[0.5, 1, 0]] * 4)}
+    found = [case_findings((RAIN, WET), cases, case) for case in range(3)]
+    assert [each.get("rain") for each in found] == [None, "no", "yes"]
+    assert all(each["wet"].tolist() == [0.5, 1, 0] for each in found)
+    assert case_findings((RAIN,), {}, 0) == {}

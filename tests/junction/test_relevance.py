@@ -20,7 +20,7 @@ from bnmind.junction.reduction.barren_variables import (
     closures,
     without_barren,
 )
-from bnmind.pgm import FactorModel, Network, TabularCPD, Variable
+from bnmind.pgm import Factor, FactorModel, Network, TabularCPD, Variable
 from tests.modes import examples
 from tests.networks import enumerate_joint, networks
 
@@ -176,3 +176,19 @@ def test_impossible_evidence_names_the_findings_that_contradict() -> None:
             {"wet": np.array([0, 1, 1]), "rain": np.zeros(3, dtype=int)}
             | {x.name: np.zeros(3, dtype=int) for x in others}
         )
+
+
+def test_a_factor_that_sums_out_to_a_constant_is_a_number() -> None:
+    a, b, c, d = (Variable(name, ("0", "1")) for name in "abcd")
+    model = FactorModel(
+        (
+            Factor((a, b), np.array([[1.0, 3.0], [2.5, 1.5]])),
+            Factor((b, c), np.array([[0.5, 0.25], [0.25, 0.5]])),
+            Factor((a, d), np.array([[1.0, 7.0], [2.0, 5.0]])),
+        )
+    )
+    plan = compile_plan(model, evidence=["d"], targets=[["a"]]).restrict({"d": "0"})
+    assert plan.total_size == 2
+    found = plan.run()
+    assert found.marginals["a"].tolist() == pytest.approx([1 / 3, 2 / 3])
+    assert found.log_evidence == pytest.approx(math.log(3 * 4 * 0.75))
