@@ -142,6 +142,16 @@ def test_sets_of_nodes_of_netica_tell_the_roles(tmp_path: Path) -> None:
         read_bank(path)
 
 
+@pytest.mark.parametrize(("n", "is_cut"), [(5, False), (6, False), (7, True)])
+def test_the_line_to_write_shows_six_names(tmp_path: Path, n: int, *, is_cut: bool) -> None:
+    path = tmp_path / "math.bif"
+    write_model(ItemBank.from_qmatrix([[1]] * n, guess=0.2, slip=0.1).network, path)
+    with pytest.raises(ModelFileError) as caught:
+        read_bank(path)
+    shown = [f'{{"name": "item_{number}"}}' for number in range(1, min(n, 6) + 1)]
+    assert f'"items": [{", ".join([*shown, "…"] if is_cut else shown)}]' in str(caught.value)
+
+
 @pytest.mark.parametrize("suffix", ["bif", "dne", "net"])
 def test_the_line_to_write_makes_a_bank_of_a_network(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"math.{suffix}"
