@@ -28,7 +28,7 @@ from bnmind.adaptive import (
     write_bank,
 )
 from bnmind.adaptive.items.name_match import match_names
-from bnmind.adaptive.items.tables.text_table import read_table, table_of
+from bnmind.adaptive.items.tables.text_table import number_of, read_table, table_of
 from bnmind.errors import (
     InvalidArgumentError,
     InvalidModelError,
@@ -288,6 +288,11 @@ def test_names_that_r_changed_are_matched_with_their_numbers() -> None:
     less = match_names(["Item 2", "item.1", "B"], ["ITEM 1", "Item 2", "b"])
     assert less is not None
     assert less.note == "similar names were matched: item.1 is ITEM 1, B is b"
+
+
+@pytest.mark.parametrize("text", ["1_0", "\uff11", "1_\uff10", "one", "", "1e"])
+def test_texts_that_only_python_reads_as_numbers_are_none(text: str) -> None:
+    assert number_of(text) is None
 
 
 def test_a_first_row_that_counts_down_names_no_columns() -> None:
