@@ -32,7 +32,7 @@ def _pretending(monkeypatch: pytest.MonkeyPatch, cache: Path, wrong: str = "") -
         assert list(Path(place, "models").iterdir())
         commands.append(arguments[0])
         (cache / f"bnmind.{arguments[0]}-1-2.bnk").write_bytes(b"x" * 2**20)
-        return wrong if arguments[0] == "query" else ""
+        return wrong if "--evidence-file" in arguments else ""
 
     monkeypatch.setattr(warm_up, "_error_of", pretend)
     return commands
