@@ -197,6 +197,14 @@ def test_the_number_of_examinees_is_no_reason_to_leave_consistency_out(
     assert few.accuracy == found.accuracy
 
 
+def test_a_skill_that_nobody_has_has_no_reliability() -> None:
+    bank = ItemBank.from_qmatrix(Q, 0.2, 0.15, skills=Independent([0.0, 0.4]))
+    people = Examinees.drawn(bank, 20, seed=1).responses
+    reliability = classify(bank, people).eap_reliability
+    assert np.isnan(reliability[0])
+    assert 0 < reliability[1] < 1
+
+
 def test_unknown_levels_do_not_count() -> None:
     found = np.array([[1, 0], [1, 1], [0, 0]])
     known = np.array([[1, 0], [-1, 0], [0, 1]])
