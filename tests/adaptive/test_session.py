@@ -476,3 +476,10 @@ def test_a_session_never_writes_a_file_too_long_to_be_loaded_again(
     monkeypatch.undo()
     assert not (tmp_path / "third.json").exists()
     assert Session.load(path, bank).history == session.history
+
+
+def test_the_seed_of_a_design_is_named() -> None:
+    design = Design(BANK, seed=5)
+    assert design.seed == 5
+    with pytest.raises(TypeError, match="positional argument"):
+        Design(BANK, MinimalEntropy(), None, (), 5)  # type: ignore[misc]
