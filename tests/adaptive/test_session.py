@@ -482,4 +482,4 @@ def test_the_seed_of_a_design_is_named() -> None:
     design = Design(BANK, seed=5)
     assert design.seed == 5
     with pytest.raises(TypeError, match="positional argument"):
-        Design(BANK, MinimalEntropy(), None, (), 5)  # type: ignore[misc]
+        Design(BANK, MinimalEntropy(), None, (), 5)  # type: ignore[call-arg]
