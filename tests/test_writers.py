@@ -37,6 +37,7 @@ EXCEPTIONS = {
     ("bnmind.web.testing.offered", "rmtree"),
     ("bnmind.cli.warm_up", "TemporaryDirectory"),
     ("bnmind.cli.warm_up", "copy"),
+    ("bnmind.cli.warm_up", "write_text"),
     ("bnmind.testing.formats", "TemporaryDirectory"),
     ("bnmind.testing.formats", "write_text"),
     ("bnmind.testing.response_models", "TemporaryDirectory"),
