@@ -40,7 +40,7 @@ from bnmind.cli.shared.command import with_options
 from bnmind.cli.shared.completion import completing_members
 from bnmind.cli.shared.errors import INTERRUPTED, naming, say
 from bnmind.cli.shared.options import ClusterOption, Json, Seed, Workers
-from bnmind.cli.shared.places import DEFAULT_RESULTS, is_unasked
+from bnmind.cli.shared.places import DEFAULT_RESULTS, is_new_default
 from bnmind.cli.shared.printable import tell, tell_json
 from bnmind.cli.shared.work import Report, until_interrupted, working
 from bnmind.errors import BnmindError
@@ -175,8 +175,14 @@ class SimulateOptions:
         ),
     ] = None
     out: Annotated[
-        Path, typer.Option("--out", metavar="DIR", help="The directory for the results.")
-    ] = DEFAULT_RESULTS
+        Path | None,
+        typer.Option(
+            "--out",
+            metavar="DIR",
+            help="The directory for the results.",
+            show_default=str(DEFAULT_RESULTS),
+        ),
+    ] = None
     svg: Annotated[bool, typer.Option("--svg", help="Write the plots as SVG files, too.")] = False
     posteriors: Annotated[
         bool,
@@ -190,6 +196,11 @@ class SimulateOptions:
     seed: Seed = None
     as_json: Json = False
 
+    @property
+    def directory(self) -> Path:
+        """The directory for the results."""
+        return self.out or DEFAULT_RESULTS
+
 
 @with_options(SimulateOptions)
 def simulate(options: SimulateOptions) -> None:
@@ -202,7 +213,7 @@ def simulate(options: SimulateOptions) -> None:
     names = tuple(as_registered(SELECTORS, name) for name in given)
     if len(set(names)) < len(names):
         raise BnmindError(f"expected different selectors, got {', '.join(names)}")
-    is_new = is_unasked(options.out)
+    is_new = is_new_default(options.out)
     _check(options)
     workers = backend_of(options.workers, options.cluster)
     model = _model(options)
@@ -236,14 +247,14 @@ def simulate(options: SimulateOptions) -> None:
         result = tests.cross_validated(
             first, answers, options.folds or DEFAULT_FOLDS, _learning(options)
         )
-    written = save_simulation(result, options.out, vector=options.svg)
-    written += counts_written(tests.designs, options.out)
+    written = save_simulation(result, options.directory, vector=options.svg)
+    written += counts_written(tests.designs, options.directory)
     if options.as_json:
         tell_json(simulation_as_json(result, tests.seed, written))
     else:
-        show_simulation(result, options.out, written)
+        show_simulation(result, options.directory, written)
         if is_new:
-            tell(f"The directory {options.out} is new; --out names another one.")
+            tell(f"The directory {options.directory} is new; --out names another one.")
     if tests.interrupted:
         who = f"{len(result):,} of {tests.n_examinees:,} examinees"
         which = f"the {who} in the folds done" if _learns(options) else f"the first {who}"
@@ -258,9 +269,9 @@ def _learns(options: SimulateOptions) -> bool:
 
 def _check(options: SimulateOptions) -> None:
     """Raise BnmindError if the options contradict each other, or --out cannot be written."""
-    if options.out.exists() and not options.out.is_dir():
-        raise BnmindError(f"expected a directory for --out, got the file {options.out}")
-    check_writable_directory(options.out)
+    if options.directory.exists() and not options.directory.is_dir():
+        raise BnmindError(f"expected a directory for --out, got the file {options.directory}")
+    check_writable_directory(options.directory)
     if (options.bank is None) == (options.qmatrix is None):
         got = "neither" if options.bank is None else "both"
         raise BnmindError(f"expected either a bank or --qmatrix, got {got}")

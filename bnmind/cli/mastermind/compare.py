@@ -37,7 +37,7 @@ from bnmind.cli.shared.options import (
     Seed,
     Workers,
 )
-from bnmind.cli.shared.places import DEFAULT_RESULTS, is_unasked
+from bnmind.cli.shared.places import DEFAULT_RESULTS, is_new_default
 from bnmind.cli.shared.printable import tell, tell_json
 from bnmind.cli.shared.work import Report, working
 from bnmind.errors import BnmindError, InvalidArgumentError
@@ -152,13 +152,24 @@ class CompareOptions:
         ),
     ] = None
     out: Annotated[
-        Path, typer.Option("--out", metavar="DIR", help="The directory for the results.")
-    ] = DEFAULT_RESULTS
+        Path | None,
+        typer.Option(
+            "--out",
+            metavar="DIR",
+            help="The directory for the results.",
+            show_default=str(DEFAULT_RESULTS),
+        ),
+    ] = None
     svg: Annotated[bool, typer.Option("--svg", help="Write the plots as SVG files, too.")] = False
     seed: Seed = 0
     workers: Workers = None
     cluster: ClusterOption = None
     as_json: Json = False
+
+    @property
+    def directory(self) -> Path:
+        """The directory for the results."""
+        return self.out or DEFAULT_RESULTS
 
 
 @with_options(CompareOptions)
@@ -185,30 +196,31 @@ def compare(options: CompareOptions) -> None:
             match=options.match,
         )
     rule = None if options.until is None else _rule(options.until)
-    if options.out.exists() and not options.out.is_dir():
-        raise BnmindError(f"expected a directory for --out, got the file {options.out}")
-    is_new = is_unasked(options.out)
-    check_writable_directory(options.out)
+    if options.directory.exists() and not options.directory.is_dir():
+        raise BnmindError(f"expected a directory for --out, got the file {options.directory}")
+    is_new = is_new_default(options.out)
+    check_writable_directory(options.directory)
     workers = backend_of(options.workers, options.cluster)
     with _blamed_on(options.strategies or ()):
         names = options.strategies or DEFAULT_STRATEGIES
-        games = _Games(contest, names, options.out, workers, sequential=rule is not None)
+        games = _Games(contest, names, options.directory, workers, sequential=rule is not None)
         comparison, interrupted = _played(games, rule)
     reached = None if rule is None else is_enough(comparison.differences(), rule)
-    earlier = _rows_in(options.out)
-    written = save_comparison(comparison, options.out, vector=options.svg)
+    earlier = _rows_in(options.directory)
+    written = save_comparison(comparison, options.directory, vector=options.svg)
     if not interrupted:
-        forget_unfinished(options.out, games.place)
+        forget_unfinished(options.directory, games.place)
     if options.as_json:
         tell_json(comparison_as_json(comparison, written, until=options.until, reached=reached))
     else:
         show_comparison(comparison, written, reached=_reached(contest, comparison, rule, reached))
         show_notes(contest)
         if is_new:
-            tell(f"The directory {options.out} is new; --out names another one.")
-        if not earlier <= _rows_in(options.out):
+            tell(f"The directory {options.directory} is new; --out names another one.")
+        if not earlier <= _rows_in(options.directory):
             tell(
-                f"They replace another comparison in {options.out}; --out names another directory."
+                f"They replace another comparison in {options.directory}; --out names another"
+                " directory."
             )
     if interrupted:
         raise typer.Exit(INTERRUPTED)

@@ -8,7 +8,7 @@ from pathlib import Path
 from bnmind._text_files import check_writable
 from bnmind.errors import ModelFileError
 
-__all__ = ["DEFAULT_RESULTS", "check_place", "is_unasked"]
+__all__ = ["DEFAULT_RESULTS", "check_place", "is_new_default"]
 
 DEFAULT_RESULTS = Path("results")
 """Where a command writes its results if nobody says where."""
@@ -42,6 +42,6 @@ def check_place(path: Path, suffixes: Sequence[str], what: str) -> None:
     check_writable(path)
 
 
-def is_unasked(directory: Path) -> bool:
-    """Return whether a command is about to make a directory that nobody has named."""
-    return directory == DEFAULT_RESULTS and not directory.exists()
+def is_new_default(directory: Path | None) -> bool:
+    """Return whether a command is about to make the default directory, as nobody named one."""
+    return directory is None and not DEFAULT_RESULTS.exists()
