@@ -266,6 +266,7 @@ def test_groups_of_one_ability_reach_the_maximum_of_a_general_solver() -> None:
     assert found.abilities["g1"] == pytest.approx((best.x[12], np.exp(best.x[13])), abs=0.005)
 
 
+@pytest.mark.slow
 def test_items_of_one_ability_are_tested_and_anchors_purified() -> None:
     codes, groups = able(400, 5, {1: 1.5, 2: 1.5})
     model = IRT_MODELS["2PL"]

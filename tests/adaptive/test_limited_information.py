@@ -123,6 +123,7 @@ def test_m2_is_that_of_all_patterns(skills: Any, gate: Any) -> None:
     assert fit.m2 == pytest.approx(m2, rel=1e-4)
 
 
+@pytest.mark.slow
 def test_m2_has_its_distribution_where_the_model_is_true() -> None:
     fits = [limited_information(learn(drawn(800, seed), Q)) for seed in range(30)]
     assert {fit.degrees for fit in fits} == {28 - 14 - 3}

@@ -203,7 +203,7 @@ def test_replay_asks_only_what_was_answered(data: st.DataObject) -> None:
         assert shown == pytest.approx(measured(session.belief, people, row)["accuracy"])
 
 
-@pytest.mark.parametrize("size", [1, 7, 1000])
+@pytest.mark.parametrize("size", [pytest.param(1, marks=pytest.mark.slow), 7, 1000])
 def test_tests_do_not_depend_on_the_size_of_a_batch(size: int) -> None:
     other = simulate(
         BANK, PEOPLE, SELECTORS, MaximalItems(4), options=SimulationOptions(batch_size=size)

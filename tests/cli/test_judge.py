@@ -106,6 +106,7 @@ def test_groups_are_compared() -> None:
     assert_one_line_error(run("judge", "r.csv", "--qmatrix", "q.csv", "--groups"), "--group-column")
 
 
+@pytest.mark.slow
 def test_groups_of_one_ability_are_compared() -> None:
     lines = Path("g.csv").read_text().split("\n")
     chosen = [*lines[:201], *lines[401:601]]

@@ -200,6 +200,7 @@ def test_a_finding_without_any_cause_is_impossible() -> None:
     assert plan.run_batch(cases, allow_impossible=True).impossible.tolist() == [0]
 
 
+@pytest.mark.slow
 def test_a_case_that_is_too_large_is_refused(ordinary: Network) -> None:
     evidence = findings_of(ordinary, range(100))
     plan = compile_plan(ordinary, evidence=evidence)

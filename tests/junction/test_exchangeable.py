@@ -97,6 +97,7 @@ def complete_bipartite(n: int, weight: float) -> FactorModel:
     return FactorModel((*edges, *(Factor((x,), own) for x in left)))
 
 
+@pytest.mark.slow
 def test_an_engine_counts_when_no_plan_fits() -> None:
     """The treewidth is 60; there are 61 times 61 counts."""
     n, weight = 60, 1.02

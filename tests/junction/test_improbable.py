@@ -261,6 +261,7 @@ def test_so_it_is_where_the_factors_have_signs(question: Question, data: st.Data
     check(question, factorize(question.network, "S"), s)
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(16))
 @given(questions(most=60), st.data())
 def test_many_parents_with_improbable_evidence(question: Question, data: st.DataObject) -> None:

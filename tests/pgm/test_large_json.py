@@ -50,6 +50,7 @@ SHAPES = [
 """A list of values and a mapping every day, a list of mappings below; the others are slow."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SHAPES)
 def test_faults_of_a_large_model_take_little_memory(name: str) -> None:
     text = BOMBS[name]()

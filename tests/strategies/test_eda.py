@@ -68,6 +68,7 @@ def test_colors_are_drawn_by_their_weights() -> None:
                 assert abs(drawn[first, second] - wanted) <= 5 * wanted**0.5
 
 
+@pytest.mark.slow
 @given(boards(300), st.booleans(), st.data())
 @settings(max_examples=examples(25), deadline=None)
 def test_the_guess_agrees_with_all_replies(

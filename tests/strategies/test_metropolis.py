@@ -48,6 +48,7 @@ def rule_of(board: Board, *, theta: float = 1.0, subset: float = 0.0) -> WalkRul
     return WalkRule(theta, 0.5, subset, False, False, board.colors, board.repeats)
 
 
+@pytest.mark.slow
 @given(st.data(), boards(), st.integers(0, 2**32), st.sampled_from([0.0, 0.2]))
 @settings(max_examples=examples(60))
 def test_updated_replies_are_those_of_the_code(

@@ -41,6 +41,7 @@ def test_the_opening_is_the_best_share_of_pegs_among_colors() -> None:
     assert info.information == pytest.approx(3.05, abs=0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_the_choice_is_nearly_as_informative_as_the_best_of_all_guesses(seed: int) -> None:
     board = Board(5, 8)

@@ -174,6 +174,7 @@ def test_masses_in_parts_are_the_masses(board: Board) -> None:
         assert np.array_equal(masses_by_elimination(board, weights), eliminated)
 
 
+@pytest.mark.slow
 @given(graphs(most=8, least=1))
 @settings(max_examples=examples(10))
 def test_lower_bounds_in_parts_are_the_lower_bounds(graph: Any) -> None:

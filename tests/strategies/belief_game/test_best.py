@@ -32,6 +32,7 @@ def test_without_noise_another_prior_is_played_by_entropy() -> None:
     assert best_player(Channel.exact(Board(4, 6)), uniform=False).name == "entropy"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("p", [0.0, 0.2])
 def test_best_makes_the_guess_of_the_strategy_that_it_names(p: float) -> None:
     channel = Channel.false_reply(Board(3, 4), p).revealed()

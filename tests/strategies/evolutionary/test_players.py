@@ -66,6 +66,7 @@ def turns(
     return played
 
 
+@pytest.mark.slow
 @names
 def test_a_guess_of_score_zero_agrees_with_all_replies(player: Strategy) -> None:
     board = Board(4, 5)
