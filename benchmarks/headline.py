@@ -117,6 +117,11 @@ def _rounded(number: float) -> float:
     return float(f"{number:.3g}")
 
 
+def _text(number: float) -> str:
+    """Return a number with at least three digits, and without a power of ten if it is large."""
+    return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
+
+
 def last_release(folder: Path = RELEASES) -> Release | None:
     """Return the figures of the last release in a folder; None if there are none."""
     files = sorted(folder.glob("*.json"), key=lambda path: Version(path.stem))
@@ -130,10 +135,10 @@ def compared(before: Release, now: Mapping[str, Figure]) -> tuple[list[str], lis
     for name, figure in now.items():
         old = before.figures.get(name)
         if old is None:
-            lines.append(f"{name:24}{'new':>10}{figure.ratio:10.3g}")
+            lines.append(f"{name:24}{'new':>10}{_text(figure.ratio):>10}")
             continue
         change = figure.ratio / old.ratio - 1
-        line = f"{name:24}{old.ratio:10.3g}{figure.ratio:10.3g}{change:+9.0%}"
+        line = f"{name:24}{_text(old.ratio):>10}{_text(figure.ratio):>10}{change:+9.0%}"
         if change < -ALLOWED:
             fallen.append(name)
             line += "  REGRESSION"
@@ -163,9 +168,9 @@ def main(arguments: Sequence[str] | None = None, *, folder: Path = RELEASES) -> 
     print(f"{'':24}{'times as fast':>14}{'quartiles':>20}{'ms':>10}")
     for name in options.names or CASES:
         figure = figures[name] = measured(CASES[name], rounds=options.rounds)
-        quartiles = f"{figure.low:.3g} to {figure.high:.3g}"
+        quartiles = f"{_text(figure.low)} to {_text(figure.high)}"
         print(
-            f"{name:24}{figure.ratio:14.3g}{quartiles:>20}{figure.milliseconds:10.3g}"
+            f"{name:24}{_text(figure.ratio):>14}{quartiles:>20}{_text(figure.milliseconds):>10}"
             f"  {CASES[name].about}; {figure.peer}",
             flush=True,
         )
