@@ -192,7 +192,14 @@ def test_cases_have_the_results_of_single_searches(model: FactorModel, data: st.
     if explained:
         targets = [model.variables[0].name]
         cases = [{n: s for n, s in case.items() if n not in targets} for case in cases]
-    results = compile_search(model, targets=targets, limits=limits).run_cases(cases)
+    search = compile_search(model, targets=targets, limits=limits)
+    try:
+        results = search.run_cases(cases)
+    except TooLargeError:  # of a table, or of the sums over what is not explained
+        cells = max(math.prod(v.n_states for v in f.scope) for f in model.potentials)
+        assert limits == SMALL
+        assert explained or 8 * cells > SMALL.max_bytes
+        return
     assert len(results) == len(cases)
     for case, found in zip(cases, results, strict=True):
         assert found.is_proven
