@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bnmind._registry import as_registered
-from bnmind._text_files import check_writable_directory
 from bnmind.cli.adaptive.designs import (
     DesignOption,
     PriorOption,
@@ -39,9 +38,9 @@ from bnmind.cli.shared.backends import backend_of
 from bnmind.cli.shared.command import with_options
 from bnmind.cli.shared.completion import completing_members
 from bnmind.cli.shared.errors import INTERRUPTED, naming, say
-from bnmind.cli.shared.options import ClusterOption, Json, Seed, Workers
-from bnmind.cli.shared.places import DEFAULT_RESULTS, is_new_default
-from bnmind.cli.shared.printable import tell, tell_json
+from bnmind.cli.shared.options import ClusterOption, Json, ResultsDirectory, Seed, Workers
+from bnmind.cli.shared.places import results_place
+from bnmind.cli.shared.printable import tell_json
 from bnmind.cli.shared.work import Report, until_interrupted, working
 from bnmind.errors import BnmindError
 
@@ -174,15 +173,7 @@ class SimulateOptions:
             show_default=False,
         ),
     ] = None
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            metavar="DIR",
-            help="The directory for the results.",
-            show_default=str(DEFAULT_RESULTS),
-        ),
-    ] = None
+    out: ResultsDirectory = None
     svg: Annotated[bool, typer.Option("--svg", help="Write the plots as SVG files, too.")] = False
     posteriors: Annotated[
         bool,
@@ -196,11 +187,6 @@ class SimulateOptions:
     seed: Seed = None
     as_json: Json = False
 
-    @property
-    def directory(self) -> Path:
-        """The directory for the results."""
-        return self.out or DEFAULT_RESULTS
-
 
 @with_options(SimulateOptions)
 def simulate(options: SimulateOptions) -> None:
@@ -213,7 +199,7 @@ def simulate(options: SimulateOptions) -> None:
     names = tuple(as_registered(SELECTORS, name) for name in given)
     if len(set(names)) < len(names):
         raise BnmindError(f"expected different selectors, got {', '.join(names)}")
-    is_new = is_new_default(options.out)
+    place = results_place(options.out)
     _check(options)
     workers = backend_of(options.workers, options.cluster)
     model = _model(options)
@@ -247,14 +233,13 @@ def simulate(options: SimulateOptions) -> None:
         result = tests.cross_validated(
             first, answers, options.folds or DEFAULT_FOLDS, _learning(options)
         )
-    written = save_simulation(result, options.directory, vector=options.svg)
-    written += counts_written(tests.designs, options.directory)
+    written = save_simulation(result, place.directory, vector=options.svg)
+    written += counts_written(tests.designs, place.directory)
     if options.as_json:
         tell_json(simulation_as_json(result, tests.seed, written))
     else:
-        show_simulation(result, options.directory, written)
-        if is_new:
-            tell(f"The directory {options.directory} is new; --out names another one.")
+        show_simulation(result, place.directory, written)
+        place.tell_if_new()
     if tests.interrupted:
         who = f"{len(result):,} of {tests.n_examinees:,} examinees"
         which = f"the {who} in the folds done" if _learns(options) else f"the first {who}"
@@ -268,10 +253,7 @@ def _learns(options: SimulateOptions) -> bool:
 
 
 def _check(options: SimulateOptions) -> None:
-    """Raise BnmindError if the options contradict each other, or --out cannot be written."""
-    if options.directory.exists() and not options.directory.is_dir():
-        raise BnmindError(f"expected a directory for --out, got the file {options.directory}")
-    check_writable_directory(options.directory)
+    """Raise BnmindError if the options contradict each other."""
     if (options.bank is None) == (options.qmatrix is None):
         got = "neither" if options.bank is None else "both"
         raise BnmindError(f"expected either a bank or --qmatrix, got {got}")

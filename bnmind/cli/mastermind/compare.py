@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bnmind._messages import shown
-from bnmind._text_files import check_writable_directory
 from bnmind.cli.mastermind.compare_report import (
     comparison_as_json,
     show_comparison,
@@ -34,10 +33,11 @@ from bnmind.cli.shared.options import (
     Noise,
     NoRepeats,
     Pegs,
+    ResultsDirectory,
     Seed,
     Workers,
 )
-from bnmind.cli.shared.places import DEFAULT_RESULTS, is_new_default
+from bnmind.cli.shared.places import results_place
 from bnmind.cli.shared.printable import tell, tell_json
 from bnmind.cli.shared.work import Report, working
 from bnmind.errors import BnmindError, InvalidArgumentError
@@ -151,25 +151,12 @@ class CompareOptions:
             " until the better of each pair can be told; at most --games.",
         ),
     ] = None
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            metavar="DIR",
-            help="The directory for the results.",
-            show_default=str(DEFAULT_RESULTS),
-        ),
-    ] = None
+    out: ResultsDirectory = None
     svg: Annotated[bool, typer.Option("--svg", help="Write the plots as SVG files, too.")] = False
     seed: Seed = 0
     workers: Workers = None
     cluster: ClusterOption = None
     as_json: Json = False
-
-    @property
-    def directory(self) -> Path:
-        """The directory for the results."""
-        return self.out or DEFAULT_RESULTS
 
 
 @with_options(CompareOptions)
@@ -196,30 +183,26 @@ def compare(options: CompareOptions) -> None:
             match=options.match,
         )
     rule = None if options.until is None else _rule(options.until)
-    if options.directory.exists() and not options.directory.is_dir():
-        raise BnmindError(f"expected a directory for --out, got the file {options.directory}")
-    is_new = is_new_default(options.out)
-    check_writable_directory(options.directory)
+    place = results_place(options.out)
     workers = backend_of(options.workers, options.cluster)
     with _blamed_on(options.strategies or ()):
         names = options.strategies or DEFAULT_STRATEGIES
-        games = _Games(contest, names, options.directory, workers, sequential=rule is not None)
+        games = _Games(contest, names, place.directory, workers, sequential=rule is not None)
         comparison, interrupted = _played(games, rule)
     reached = None if rule is None else is_enough(comparison.differences(), rule)
-    earlier = _rows_in(options.directory)
-    written = save_comparison(comparison, options.directory, vector=options.svg)
+    earlier = _rows_in(place.directory)
+    written = save_comparison(comparison, place.directory, vector=options.svg)
     if not interrupted:
-        forget_unfinished(options.directory, games.place)
+        forget_unfinished(place.directory, games.place)
     if options.as_json:
         tell_json(comparison_as_json(comparison, written, until=options.until, reached=reached))
     else:
         show_comparison(comparison, written, reached=_reached(contest, comparison, rule, reached))
         show_notes(contest)
-        if is_new:
-            tell(f"The directory {options.directory} is new; --out names another one.")
-        if not earlier <= _rows_in(options.directory):
+        place.tell_if_new()
+        if not earlier <= _rows_in(place.directory):
             tell(
-                f"They replace another comparison in {options.directory}; --out names another"
+                f"They replace another comparison in {place.directory}; --out names another"
                 " directory."
             )
     if interrupted:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, TypeAlias
 
 import typer
 
 from bnmind.cli.shared.completion import NOISES, completing, completing_members
+from bnmind.cli.shared.places import DEFAULT_RESULTS
 
 __all__ = [
     "DEFAULT_COLORS",
@@ -23,6 +25,7 @@ __all__ = [
     "Normalize",
     "Pegs",
     "Player",
+    "ResultsDirectory",
     "SavedColors",
     "SavedNoRepeats",
     "SavedPegs",
@@ -126,6 +129,15 @@ Json: TypeAlias = Annotated[
     bool,
     typer.Option(
         "--json", help="Print JSON, with numbers in full precision and entropies in bits."
+    ),
+]
+ResultsDirectory: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--out",
+        metavar="DIR",
+        help="The directory for the results.",
+        show_default=str(DEFAULT_RESULTS),
     ),
 ]
 Normalize: TypeAlias = Annotated[

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from bnmind._text_files import check_writable
-from bnmind.errors import ModelFileError
+from bnmind._text_files import check_writable, check_writable_directory
+from bnmind.cli.shared.printable import tell
+from bnmind.errors import BnmindError, ModelFileError
 
-__all__ = ["DEFAULT_RESULTS", "check_place", "is_new_default"]
+__all__ = ["DEFAULT_RESULTS", "ResultsPlace", "check_place", "results_place"]
 
 DEFAULT_RESULTS = Path("results")
 """Where a command writes its results if nobody says where."""
@@ -42,6 +44,38 @@ def check_place(path: Path, suffixes: Sequence[str], what: str) -> None:
     check_writable(path)
 
 
-def is_new_default(directory: Path | None) -> bool:
-    """Return whether a command is about to make the default directory, as nobody named one."""
-    return directory is None and not DEFAULT_RESULTS.exists()
+@dataclass(frozen=True)
+class ResultsPlace:
+    """The directory for the results of a command."""
+
+    directory: Path
+    is_new_default: bool
+    """Whether the command makes the default directory, as nobody named one."""
+
+    def tell_if_new(self) -> None:
+        """Say that the directory is new, if nobody asked for it."""
+        if self.is_new_default:
+            tell(f"The directory {self.directory} is new; --out names another one.")
+
+
+def results_place(out: Path | None) -> ResultsPlace:
+    """Return where the results go, checked before long work.
+
+    Parameters
+    ----------
+    out
+        The directory that was named, if any.
+
+    Raises
+    ------
+    BnmindError
+        If it is a file.
+    FileWriteError
+        If nothing can be written there.
+    """
+    directory = out or DEFAULT_RESULTS
+    if directory.exists() and not directory.is_dir():
+        raise BnmindError(f"expected a directory for --out, got the file {directory}")
+    place = ResultsPlace(directory, out is None and not directory.exists())
+    check_writable_directory(directory)
+    return place
