@@ -136,8 +136,8 @@ ResultsDirectory: TypeAlias = Annotated[
     typer.Option(
         "--out",
         metavar="DIR",
-        help="The directory for the results.",
-        show_default=str(DEFAULT_RESULTS),
+        help=f"The directory for the results. [default: {DEFAULT_RESULTS}]",
+        show_default=False,
     ),
 ]
 Normalize: TypeAlias = Annotated[

@@ -228,7 +228,7 @@ async function tellOwn() {
     picture(textOf(slots.code));
   } catch (fault) {
     if (weighing !== mine || fault.name === "AbortError") return;
-    at("own").textContent = `What your guess should tell is not known now. ${fault.message}`;
+    at("own").textContent = `Nothing is known about your guess now. ${fault.message}`;
   }
 }
 
