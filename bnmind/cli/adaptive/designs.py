@@ -109,7 +109,7 @@ def designs_of(
     The designs of the other selectors differ from that in the file in nothing else. A file that
     names no selector leaves the choice to the others, if there are any.
     """
-    from bnmind.adaptive import SELECTORS, read_design
+    from bnmind.adaptive import SELECTORS, read_design, selector_by_name
     from bnmind.adaptive.sessions.design_file import design_content, design_from, with_options
 
     content = design_content(path)
@@ -119,6 +119,8 @@ def designs_of(
     if stated is not None:
         own = as_registered(SELECTORS, stated)
         others = [name for name in names if name != own]
+        for name in others:
+            selector_by_name(name)  # a wrong one is no fault of the file
         if others:
             say(f"note: the selector of the design, {printable(own)}, is compared, too")
         designs = {stated: read_design(path, bank, stop=stop, seed=seed, prior=prior)}
