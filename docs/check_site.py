@@ -134,11 +134,13 @@ def main(folder: Path) -> int:
     """Print the faults, and a line for each address elsewhere; return the exit code."""
     sys.path.insert(0, str(Path(__file__).parents[1]))
     from docs.sphinx_pages.public_names import homes
+    from docs.sphinx_pages.supporting_types import supporting_types
 
     names = [home.path for home in homes().values()]
+    more = [one.path for one in supporting_types().values()]
     found = [
         *faults(folder),
-        *(f"{name} is not in the reference" for name in unlisted(folder, names)),
+        *(f"{name} is not in the reference" for name in unlisted(folder, [*names, *more])),
     ]
     for fault in found:
         sys.stdout.write(f"{fault}\n")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from docs.sphinx_pages.links import place_of
 from docs.sphinx_pages.public_names import homes
+from docs.sphinx_pages.supporting_types import supporting_types
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -33,17 +34,35 @@ def described_in(kind: type, method: str) -> str | None:
             place is not None
             and method in vars(base)
             and _has_parameters(base, method)
-            and all(hasattr(kind, name) for name in vars(base) if not name.startswith("_"))
+            and all(_has(kind, name) for name in _members(base))
         ):
             return f"{place}.{method}"
     return None
+
+
+def _members(base: type) -> set[str]:
+    """Return the names of the public methods and properties of a class and of its bases."""
+    return {
+        name
+        for one in base.__mro__
+        if one.__module__.startswith("bnmind.")
+        for name in vars(one)
+        if not name.startswith("_")
+    }
+
+
+def _has(kind: type, name: str) -> bool:
+    """Return whether objects of a class have an attribute, perhaps a field without a default."""
+    return hasattr(kind, name) or any(
+        name in vars(one).get("__annotations__", ()) for one in kind.__mro__
+    )
 
 
 @functools.cache
 def _protocols() -> tuple[type, ...]:
     things = (
         getattr(importlib.import_module(home.module), home.name)
-        for home in homes().values()
+        for home in (*homes().values(), *supporting_types().values())
         if home.kind == "class"
     )
     return tuple(thing for thing in things if getattr(thing, "_is_protocol", False))

@@ -10,9 +10,10 @@ import functools
 import importlib
 import re
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from docs.sphinx_pages.public_names import homes, public_names
+from docs.sphinx_pages.public_names import defined_at, homes, public_names
+from docs.sphinx_pages.supporting_types import our_types, supporting_types
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -25,8 +26,9 @@ def _places() -> tuple[Mapping[str, str], Mapping[str, tuple[str, ...]]]:
     """Return the described name of each dotted name, and all those of each bare name."""
     dotted = {f"{module}.{name}": home.path for (module, name), home in homes().items()}
     dotted |= {public.path: homes()[public.thing].path for public in public_names()}
+    dotted |= {one.path: one.path for one in supporting_types().values()}
     bare: dict[str, tuple[str, ...]] = {}
-    for home in homes().values():
+    for home in (*homes().values(), *supporting_types().values()):
         bare[home.name] = (*bare.get(home.name, ()), home.path)
     return dotted, bare
 
@@ -34,7 +36,8 @@ def _places() -> tuple[Mapping[str, str], Mapping[str, tuple[str, ...]]]:
 @functools.cache
 def _classes() -> frozenset[str]:
     """Return the names that may have attributes: a module may have the name of a function."""
-    return frozenset(home.path for home in homes().values() if home.kind != "function")
+    described = (*homes().values(), *supporting_types().values())
+    return frozenset(one.path for one in described if one.kind != "function")
 
 
 def place_of(target: str, room: str = "") -> str | None:
@@ -91,7 +94,13 @@ def readable(types: str) -> str:
     '~numpy.typing.NDArray[~numpy.float64] | None'
     >>> readable("~bnmind.mastermind.board.Board")
     '~bnmind.mastermind.Board'
+
+    A default that is made for each object is no expression.
+
+    >>> readable("(rules: tuple[str, ...] = <factory>)")
+    '(rules: tuple[str, ...] = ...)'
     """
+    types = re.sub(r"= <[^<>]*>", "= ...", types)
     types = _ARRAY_LIKE.sub("~numpy.typing.ArrayLike", types)
     types = _ARRAY.sub(r"~numpy.typing.NDArray[\1]", types)
     return _OURS.sub(lambda found: "~" + (place_of(found[1]) or found[1]), types)
@@ -130,8 +139,26 @@ def _candidates(node: Any, page: str) -> Iterator[str]:
         yield f"{around}.{target}"
         yield f"{room}.{around}.{target}"
     yield f"{room}.{target}"
+    if meant := _imported(node, target):
+        yield meant
     if found := place_of(target, room):
         yield found
+
+
+def _imported(node: Any, target: str) -> str | None:
+    """Return the place of a bare name in a signature, if the file of the signature imports it."""
+    around = _signature_around(node)
+    path = f"{around['module']}.{around['fullname']}" if around is not None else ""
+    while path and "." not in target:
+        for public in (*homes().values(), *supporting_types().values()):
+            if public.path == path:
+                try:
+                    module, name = defined_at(public.defined_in, target)
+                except LookupError:
+                    return None
+                return place_of(f"{module}.{name}")
+        path = path.rpartition(".")[0]
+    return None
 
 
 def _exists(dotted: str) -> bool:
@@ -150,6 +177,23 @@ def _exists(dotted: str) -> bool:
             thing = getattr(thing, name)
         return True
     return False
+
+
+def _is_our_type(target: str) -> bool:
+    """Return whether a type is one of ours; a type variable stands for any type."""
+    module, _, name = target.rpartition(".")
+    if not module.startswith("bnmind"):
+        return not module and name in our_types()
+    return not isinstance(getattr(importlib.import_module(module), name, None), TypeVar)
+
+
+def _signature_around(node: Any) -> Any:
+    """Return the signature that a node is in, or None."""
+    from sphinx.addnodes import desc_signature
+
+    while node is not None and not isinstance(node, desc_signature):
+        node = node.parent
+    return node
 
 
 def setup(app: Sphinx) -> None:
@@ -191,6 +235,15 @@ def setup(app: Sphinx) -> None:
                     )
                 elif re.fullmatch(r"bnmind(\.\w+)+", target) and not _exists(target):
                     logger.warning("there is no %s", target, location=node, type="ref")
+                elif _is_our_type(target) and _signature_around(node) is not None:
+                    logger.warning(
+                        "a signature names the type %s, which the reference does not describe:"
+                        " make it a public name, or enter it in"
+                        " docs/sphinx_pages/supporting_types.py",
+                        target,
+                        location=node,
+                        type="ref",
+                    )
                 node.replace_self(content)
 
     class Attribute(PyAttribute):  # type: ignore[misc]

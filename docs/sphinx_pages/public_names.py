@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["PublicName", "home_of", "public_modules", "public_names"]
+__all__ = ["PublicName", "defined_at", "described", "home_of", "public_modules", "public_names"]
 
 ROOT = Path(__file__).parents[2]
 
@@ -155,7 +155,19 @@ def _find(module: str, name: str) -> tuple[str, str, ast.stmt | None, ast.stmt |
     raise LookupError(f"{module} offers {name}, and nobody defines it")
 
 
-def _described(module: str, name: str) -> PublicName:
+def defined_at(module: str, name: str) -> tuple[str, str]:
+    """Return the module that defines what a module knows by a name, and its name there.
+
+    Raises
+    ------
+    LookupError
+        If the module neither defines nor imports the name.
+    """
+    return _find(module, name)[:2]
+
+
+def described(module: str, name: str) -> PublicName:
+    """Return what the files say of a name of a module."""
     defined_in, original, node, after = _find(module, name)
     if isinstance(node, ast.ClassDef):
         bases = {ast.unparse(base) for base in node.bases}
@@ -191,7 +203,7 @@ def _described(module: str, name: str) -> PublicName:
 def public_names() -> tuple[PublicName, ...]:
     """Return every name of every public module."""
     return tuple(
-        _described(module, name) for module in public_modules() for name in _listed(module) or ()
+        described(module, name) for module in public_modules() for name in _listed(module) or ()
     )
 
 

@@ -19,6 +19,7 @@ from docs.sphinx_pages.public_names import (
     public_modules,
     public_names,
 )
+from docs.sphinx_pages.supporting_types import OPAQUE, supporting_types
 
 __all__ = ["reference_pages"]
 
@@ -148,7 +149,32 @@ def _room(room: str, own: list[PublicName], parts: Mapping[str, list[PublicName]
             texts.append(_title("In the room itself", "-"))
     if own:
         texts += [_doors(own), _table(own), _entries(own)]
-    return "\n".join(texts)
+    return "\n".join([*texts, _supporting(room)])
+
+
+def _supporting(room: str) -> str:
+    """Return the section of the types that signatures of a room name, and nobody imports."""
+    types = [one for one in supporting_types().values() if supported_room(one) == room]
+    if not types:
+        return ""
+    lines = [
+        _title("Supporting types", "-"),
+        "Signatures on these pages name these types. You get their objects from the functions and"
+        " objects above, and need not import them: the modules that they are in may change.\n",
+    ]
+    for one in sorted(types, key=_place):
+        opaque = one.name in OPAQUE.get(one.module, ())
+        entry = _entry(one)
+        if opaque:
+            entry = f".. py:class:: {one.path}\n\n   {one.summary}\n"
+        lines.append(entry)
+    return "\n".join(lines)
+
+
+def supported_room(supporting: PublicName) -> str:
+    """Return the room whose page describes a supporting type."""
+    room = room_of(supporting.module)
+    return room if room in public_modules() else "bnmind.testing"
 
 
 def _index(rooms: Iterable[str]) -> str:

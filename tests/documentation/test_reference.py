@@ -11,10 +11,11 @@ import pytest
 from docs.sphinx_pages.links import place_of, readable
 from docs.sphinx_pages.public_names import home_of, homes, public_modules, public_names
 from docs.sphinx_pages.reference_pages import GROUPS, page_of, reference_pages, room_of
+from docs.sphinx_pages.supporting_types import our_types, supporting_types
 from tests.examples import PACKAGES
 
 PAGES = reference_pages()
-DIRECTIVE = re.compile(r"^\.\. (?:auto\w+|py:data):: (\S+)$", re.MULTILINE)
+DIRECTIVE = re.compile(r"^\.\. (?:auto\w+|py:data|py:class):: (\S+)$", re.MULTILINE)
 
 
 @pytest.mark.parametrize("module", ["bnmind", *(f"bnmind.{name}" for name in PACKAGES)])
@@ -26,7 +27,8 @@ def test_every_name_of_a_package_is_found(module: str) -> None:
 
 def test_every_name_is_described_once() -> None:
     described = Counter(name for text in PAGES.values() for name in DIRECTIVE.findall(text))
-    assert described == Counter(home.path for home in homes().values())
+    entries = (*homes().values(), *supporting_types().values())
+    assert described == Counter(one.path for one in entries)
     assert len(described) > 1000
 
 
@@ -52,7 +54,14 @@ def test_every_group_has_its_rooms() -> None:
 
 
 def test_every_name_has_a_summary() -> None:
-    assert [home.path for home in homes().values() if not home.summary] == []
+    entries = (*homes().values(), *supporting_types().values())
+    assert [one.path for one in entries if not one.summary] == []
+
+
+def test_supporting_types_are_types_of_ours() -> None:
+    assert {one.name for one in supporting_types().values()} <= our_types()
+    assert place_of("Steps", "bnmind.pgm") == "bnmind.pgm.stepwise.Steps"
+    assert place_of("Registered") == "bnmind._registry.Registered"
 
 
 def test_types_are_readable() -> None:
