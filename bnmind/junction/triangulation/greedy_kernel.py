@@ -79,8 +79,9 @@ class CompiledSearch:
 
 
 @njit
-def _adjacent(rows: Words, a: int, b: int) -> bool:
-    return bool((rows[a, b >> 6] >> np.uint64(b & 63)) & np.uint64(1))
+def _adjacent(rows: Words, a: int, b: int) -> int:
+    """Return 1 if two vertices are neighbors, otherwise 0."""
+    return int((rows[a, b >> 6] >> np.uint64(b & 63)) & np.uint64(1))
 
 
 @njit
@@ -151,11 +152,12 @@ def _next(keys: Ints) -> int:
     """Return the first vertex with the least key, and mark it as eliminated."""
     last = np.int64(0x7FFFFFFFFFFFFFFF)
     least = last
-    v = 0
+    # The least key by vector instructions, then its first vertex.
     for u in range(keys.size):
-        if keys[u] < least:
-            least = keys[u]
-            v = u
+        least = min(least, keys[u])
+    v = 0
+    while keys[v] != least:
+        v += 1
     keys[v] = last
     return v
 
@@ -174,6 +176,52 @@ def _clique(v: int, rows: Words, sizes: Floats, members: Lists) -> float:
             d += 1
             size *= sizes[u]
     return float(size)
+
+
+@njit
+def _detach(core: CoreArrays, state: PassArrays, v: int, degree: int, added: int) -> None:
+    """Remove an eliminated vertex from its neighbors, whose keys become stale."""
+    values, logarithms = core.values, core.logarithms
+    rows, lists, degrees, members = state.rows, state.lists, state.degrees, state.members
+    fill, weight, weighted_fill = state.fill, state.weight, state.weighted_fill
+    around, stale, touched, waiting = state.around, state.stale, state.touched, state.waiting
+    word, bit_of_v = v >> 6, np.uint64(1) << np.uint64(v & 63)
+    state.pending[word] |= bit_of_v
+    state.clique_sizes[v] = degree
+    around_v = around[v]
+    for i in range(degree):
+        u = int(members[i])
+        touched[i] = u
+        stale[u] = True
+        waiting[u, word] |= bit_of_v
+        rows[u, word] &= ~bit_of_v
+        last = degrees[u] - 1
+        degrees[u] = last
+        j = 0
+        while lists[u, j] != v:
+            j += 1
+        lists[u, j] = lists[u, last]
+        # An edge to v will not be added for the neighbors of u that are not neighbors of v. Without
+        # pairs of neighbors of v that are not adjacent, their number would be `last + 1 - degree`.
+        around[u] -= values[v]
+        fill[u] -= last + 1 - degree
+        weight[u] -= logarithms[v]
+        weighted_fill[u] -= values[v] * (around[u] + values[u] - around_v)
+    if added:
+        value_of_v = values[v]
+        for i in range(degree):
+            a = int(members[i])
+            value_of_a = value_of_v * values[a]
+            count = value = 0
+            for k in range(i + 1, degree):
+                b = int(members[k])
+                missing = 1 - _adjacent(rows, a, b)
+                count += missing
+                value += missing * values[b]
+                fill[b] -= missing
+                weighted_fill[b] -= missing * value_of_a
+            fill[a] -= count
+            weighted_fill[a] -= value_of_v * value
 
 
 @njit
@@ -196,15 +244,15 @@ def _connect(core: CoreArrays, state: PassArrays, degree: int) -> int:
             near, far = (a, b) if degrees[a] < degrees[b] else (b, a)
             for j in range(degrees[near]):
                 x = int(lists[near, j])
-                if _adjacent(rows, far, x):
-                    count += 1
-                    value += values[x]
-                    fill[x] -= 1
-                    weighted_fill[x] -= product
-                    if not stale[x]:
-                        stale[x] = True
-                        touched[n_stale] = x
-                        n_stale += 1
+                # Without branches, which would be as likely as not.
+                common = _adjacent(rows, far, x)
+                count += common
+                value += common * values[x]
+                fill[x] -= common
+                weighted_fill[x] -= common * product
+                touched[n_stale] = x
+                n_stale += common & ~int(stale[x])
+                stale[x] |= bool(common)
             fill[a] += degrees[a] - count
             fill[b] += degrees[b] - count
             weighted_fill[a] += values[b] * (around[a] - value)
@@ -227,8 +275,8 @@ def one_pass(
     core: CoreArrays, state: PassArrays, rule: KeyRule, noise: Ints, limit: float, order: Ints
 ) -> tuple[bool, float, int]:
     """Run one pass; return whether its total is within the limit, the total, and the work."""
-    sizes, values, logarithms, table = core.sizes, core.values, core.logarithms, core.table
-    rows, lists, degrees, around = state.rows, state.lists, state.degrees, state.around
+    sizes, table = core.sizes, core.table
+    rows, degrees = state.rows, state.degrees
     fill, weight, weighted_fill = state.fill, state.weight, state.weighted_fill
     pending, waiting, clique_sizes = state.pending, state.waiting, state.clique_sizes
     keys, stale, touched, members = state.keys, state.stale, state.touched, state.members
@@ -255,31 +303,7 @@ def one_pass(
             for i in range(degree):
                 order[step + 1 + i] = members[i]
             break
-        bit_of_v = np.uint64(1) << np.uint64(v & 63)
-        pending[v >> 6] |= bit_of_v
-        clique_sizes[v] = degree
-        for i in range(degree):
-            u = int(members[i])
-            touched[i] = u
-            stale[u] = True
-            waiting[u, v >> 6] |= bit_of_v
-            rows[u, v >> 6] &= ~bit_of_v
-            count = 0
-            value = 0
-            n_neighbors = 0
-            for j in range(degrees[u]):
-                x = int(lists[u, j])
-                if x != v:
-                    lists[u, n_neighbors] = x
-                    n_neighbors += 1
-                    if not _adjacent(rows, v, x):
-                        count += 1
-                        value += values[x]
-            degrees[u] = n_neighbors
-            fill[u] -= count
-            weight[u] -= logarithms[v]
-            weighted_fill[u] -= values[v] * value
-            around[u] -= values[v]
+        _detach(core, state, v, degree, added)
         n_stale = _connect(core, state, degree) if added else degree
     return True, total, work
 

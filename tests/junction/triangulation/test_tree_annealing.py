@@ -33,8 +33,11 @@ def grid(n: int, m: int) -> InteractionGraph:
 
 
 def masks_of(tree: Tree) -> list[int]:
-    """Return the rows of open vertices as bit masks."""
-    return [sum(int(word) << 64 * i for i, word in enumerate(row)) for row in tree.open_rows]
+    """Return the open vertices of each node as bit masks."""
+    rows = [sum(int(word) << 64 * i for i, word in enumerate(row)) for row in tree.open_rows]
+    places = tree.places.tolist()
+    assert all(row & ~sum(1 << place for place in places) == 0 for row in rows)
+    return [sum(1 << v for v, place in enumerate(places) if row >> place & 1) for row in rows]
 
 
 def below(tree: Tree, node: int) -> list[int]:
@@ -44,9 +47,10 @@ def below(tree: Tree, node: int) -> list[int]:
     return [leaf for child in tree.children[node] for leaf in below(tree, int(child))]
 
 
-def assert_defined(tree: Tree, leaves: list[int]) -> None:
+def assert_defined(tree: Tree, leaves: list[int], logarithms: tuple[int, ...]) -> None:
     """Raise AssertionError unless all open vertices and costs of a tree follow from its leaves."""
     masks = masks_of(tree)
+    assert [tree.logarithms[place >> 6] for place in tree.places] == list(logarithms)
     assert masks[: tree.n_leaves] == leaves
     root = len(masks) - 1
     assert sorted(below(tree, root)) == list(range(tree.n_leaves))
@@ -56,7 +60,7 @@ def assert_defined(tree: Tree, leaves: list[int]) -> None:
         union = reduce(int.__or__, (leaves[i] for i in inside))
         assert masks[node] == union & reduce(int.__or__, outside, 0)
         bag = reduce(int.__or__, (masks[int(child)] for child in tree.children[node]))
-        assert tree.costs[node] == sum(int(tree.logarithms[v]) for v in bits(bag))
+        assert tree.costs[node] == sum(logarithms[v] for v in bits(bag))
 
 
 @given(graphs(least=1))
@@ -78,7 +82,7 @@ def test_moves_keep_the_definition_of_the_tree(
     core = whole_graph(graph)
     leaves = covering_cliques(graph.neighbors)
     tree = tree_of(core, order)
-    assert_defined(tree, leaves)
+    assert_defined(tree, leaves, core.logarithms)
     whole = order_of(tree)
     assert sorted(whole) == list(range(graph.n))
     if all(sum(leaf >> v & 1 for leaf in leaves) > 1 for v in order):
@@ -95,8 +99,22 @@ def test_moves_keep_the_definition_of_the_tree(
         run_plainly(anneal, plain, tables(core.fraction), schedule, 50, plain_state)
         assert all(bool(np.all(a == b)) for a, b in zip(tree, plain, strict=True))
         assert state == plain_state
-    assert_defined(tree, leaves)
+    assert_defined(tree, leaves, core.logarithms)
     assert sorted(order_of(tree)) == list(range(graph.n))
+
+
+def test_trees_distinguish_at_most_64_numbers_of_states() -> None:
+    n = 150
+    graph = graph_of([2 + v for v in range(n)], [(v, (v + 1) % n) for v in range(n)])
+    core = whole_graph(graph)
+    tree = tree_of(core, list(range(n)))
+    assert 32 < len(tree.logarithms) == tree.open_rows.shape[1] <= 64
+    assert sorted(order_of(tree)) == list(range(n))
+    near = tree.logarithms[tree.places >> 6]
+    assert np.all(near <= core.logarithms)
+    assert np.all(near > np.array(core.logarithms) - 2**core.fraction / 4)
+    found = TreeAnnealing(GivenOrder(graph.names[::2] + graph.names[1::2]), rounds=1)(graph)
+    assert sorted(found.variables) == sorted(graph.names)
 
 
 @settings(max_examples=15)

@@ -14,7 +14,7 @@ on Computing 38 (2008), 963-981.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from heapq import heapify, heappop, heappush
 
 import numpy as np
@@ -25,6 +25,10 @@ from bnmind.junction.triangulation.greedy_arrays import bit_rows
 from bnmind.junction.triangulation.scored_graph import Core
 
 __all__ = ["covering_cliques", "order_of", "tree_of"]
+
+
+_MOST_SIZES = 64
+"""The most numbers of states that a tree distinguishes."""
 
 
 def covering_cliques(neighbors: Sequence[int]) -> list[int]:
@@ -60,89 +64,133 @@ def tree_of(core: Core, order: Sequence[int]) -> Tree:
     For each vertex, the nodes that contain it are joined in pairs, those with the fewest cells
     first.
     """
-    leaves = covering_cliques(core.neighbors)
-    children = _joined(core, order, leaves)
-    n_nodes = 2 * len(leaves) - 1
-    masks, costs = _measured(core, leaves, children)
-    pairs = np.full((n_nodes, 2), -1, dtype=np.int64)
+    logarithms = _few(core.logarithms)
+    places, classes = _places(logarithms)
+    of_place = [1 << place for place in places]
+    leaves = [sum([of_place[v] for v in bits(mask)]) for mask in covering_cliques(core.neighbors)]
+    holding: list[list[int]] = [[] for _ in range(core.n)]
+    vertices = {place: v for v, place in enumerate(places)}
+    for i, mask in enumerate(leaves):
+        for place in bits(mask):
+            holding[vertices[place]].append(i)
+
+    def weight(bag: int) -> int:
+        return sum([logarithm * (bag & mask).bit_count() for logarithm, mask in classes])
+
+    closed = [(of_place[v], logarithms[v], holding[v]) for v in order]
+    children = _joined(leaves, closed, weight)
+    open_masks = _open(leaves, children)
+    n_words = -(-max(mask.bit_length() for _, mask in classes) // 64)
+    pairs = np.full((len(open_masks), 2), -1, dtype=np.int64)
     pairs[len(leaves) :] = np.array(children, dtype=np.int64).reshape(-1, 2)
+    costs = [0] * len(leaves) + [weight(open_masks[a] | open_masks[b]) for a, b in children]
+    of_word = [sum([x for x, mask in classes if mask >> (64 * w) & 1]) for w in range(n_words)]
     return Tree(
         children=pairs,
-        open_rows=bit_rows(masks, core.n),
+        open_rows=bit_rows(open_masks, 64 * n_words),
         costs=np.array(costs, dtype=np.int64),
-        logarithms=np.array(core.logarithms, dtype=np.int64),
+        logarithms=np.array(of_word, dtype=np.int64),
+        places=np.array(places, dtype=np.int64),
         n_leaves=len(leaves),
     )
 
 
-def _joined(core: Core, order: Sequence[int], leaves: Sequence[int]) -> list[tuple[int, int]]:
-    """Return the children of the inner nodes of a tree with the given leaves."""
-    logarithms = core.logarithms
-    members = [set(bits(mask)) for mask in leaves]
-    cells = [sum([logarithms[u] for u in inside]) for inside in members]
+def _few(logarithms: Sequence[int]) -> Sequence[int]:
+    """Return the logarithms, rounded if there are very many."""
+    unit = 1
+    while len(set(logarithms)) > _MOST_SIZES:
+        unit *= 2
+        logarithms = [x // unit * unit for x in logarithms]
+    return logarithms
+
+
+def _places(logarithms: Sequence[int]) -> tuple[list[int], list[tuple[int, int]]]:
+    """Return the bit of each vertex, and each logarithm with the bits of its vertices.
+
+    Each word holds vertices with equal logarithms.
+    """
+    places = [0] * len(logarithms)
+    classes: list[tuple[int, int]] = []
+    alike: dict[int, list[int]] = {}
+    for v, logarithm in enumerate(logarithms):
+        alike.setdefault(logarithm, []).append(v)
+    first = 0
+    for logarithm, members in sorted(alike.items()):
+        for i, v in enumerate(members):
+            places[v] = first + i
+        classes.append((logarithm, (1 << first + len(members)) - (1 << first)))
+        first += -(-len(members) // 64) * 64
+    return places, classes
+
+
+def _joined(
+    leaves: Sequence[int],
+    order: Iterable[tuple[int, int, Sequence[int]]],
+    weight: Callable[[int], int],
+) -> list[tuple[int, int]]:
+    """Return the children of the inner nodes of a tree.
+
+    Parameters
+    ----------
+    leaves
+        The vertices of each leaf, as bits.
+    order
+        For each vertex, in the order of elimination: its bit, its logarithm, and the leaves that
+        contain it.
+    weight
+        Returns the logarithm of the size of a set of vertices.
+    """
+    members = list(leaves)
+    cells = [weight(mask) for mask in leaves]
     children: list[tuple[int, int]] = []
-    holding: list[set[int]] = [set() for _ in range(core.n)]
-    for i, inside in enumerate(members):
-        for v in inside:
-            holding[v].add(i)
-    roots = set(range(len(leaves)))
+    # A node above each node, or the node itself if it is a root.
+    above = list(range(len(leaves)))
+
+    def root(node: int) -> int:
+        while above[node] != node:
+            above[node] = above[above[node]]
+            node = above[node]
+        return node
 
     def join(nodes: Iterable[int]) -> int:
-        queue = [(cells[i], i) for i in nodes]
+        queue = [(cells[i], i) for i in {root(i) for i in nodes}]
         heapify(queue)
         while len(queue) > 1:
             (_, a), (_, b) = heappop(queue), heappop(queue)
-            roots.difference_update((a, b))
-            roots.add(len(members))
-            both = members[a] | members[b]
-            cells.append(sum([logarithms[u] for u in both]))
-            heappush(queue, (cells[-1], len(members)))
+            new = len(members)
+            above[a] = above[b] = new
+            above.append(new)
+            members.append(members[a] | members[b])
+            cells.append(weight(members[new]))
             children.append((a, b))
-            members.append(both)
+            heappush(queue, (cells[new], new))
         return queue[0][1]
 
-    for v in order:
-        near = list(holding[v])
-        new = join(near)
-        for i in near:
-            for u in members[i]:
-                holding[u].discard(i)
-        if v in members[new]:
-            members[new].remove(v)
-            cells[new] -= logarithms[v]
-        for u in members[new]:
-            holding[u].add(new)
-    join(roots)
+    for bit, logarithm, holding in order:
+        new = join(holding)
+        members[new] ^= bit
+        cells[new] -= logarithm
+    join(range(len(leaves)))
     return children
 
 
-def _measured(
-    core: Core, leaves: Sequence[int], children: Sequence[tuple[int, int]]
-) -> tuple[list[int], list[int]]:
-    """Return the open vertices of each node of a tree, and the logarithms of the bags."""
-    total: dict[int, int] = {}
-    for mask in leaves:
-        for v in bits(mask):
-            total[v] = total.get(v, 0) + 1
-    # For each open vertex of a node, the number of leaves below the node that contain it.
-    counts = [dict.fromkeys(bits(mask), 1) for mask in leaves]
-    masks = list(leaves)
-    costs = [0] * len(leaves)
+def _open(leaves: Sequence[int], children: Sequence[tuple[int, int]]) -> list[int]:
+    """Return the leaves, and the vertices inside each inner node that are outside it too."""
+    inside = list(leaves)
     for a, b in children:
-        more, fewer = (a, b) if len(counts[a]) > len(counts[b]) else (b, a)
-        inside = counts[more]
-        for v, count in counts[fewer].items():
-            inside[v] = inside.get(v, 0) + count
-        costs.append(sum([core.logarithms[v] for v in inside]))
-        inside = {v: count for v, count in inside.items() if count < total[v]}
-        counts.append(inside)
-        counts[a] = counts[b] = {}
-        masks.append(sum([1 << v for v in inside]))
-    return masks, costs
+        inside.append(inside[a] | inside[b])
+    outside = [0] * len(inside)
+    for node in range(len(inside) - 1, len(leaves) - 1, -1):
+        a, b = children[node - len(leaves)]
+        outside[a] = outside[node] | inside[b]
+        outside[b] = outside[node] | inside[a]
+    n = len(leaves)
+    return [*leaves, *(x & y for x, y in zip(inside[n:], outside[n:], strict=True))]
 
 
 def order_of(tree: Tree) -> list[int]:
     """Return the order in which a contraction from the leaves to the root closes the vertices."""
+    vertices = {place: v for v, place in enumerate(tree.places.tolist())}
     order: list[int] = []
     rows = tree.open_rows.astype("<u8")
     masks = [int.from_bytes(row.tobytes(), "little") for row in rows]
@@ -155,9 +203,9 @@ def order_of(tree: Tree) -> list[int]:
             continue
         a, b = children[node]
         if is_done:
-            order += bits((masks[a] | masks[b]) & ~masks[node])
+            order += sorted([vertices[i] for i in bits((masks[a] | masks[b]) & ~masks[node])])
         else:
             waiting += [(node, True), (b, False), (a, False)]
     if root < tree.n_leaves:
-        order += bits(masks[root])
+        order += sorted([vertices[i] for i in bits(masks[root])])
     return order

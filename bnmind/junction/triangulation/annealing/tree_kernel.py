@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bnmind._jit import njit
-from bnmind.junction.triangulation.bit_words import lowest_bit
+from bnmind.junction.triangulation.bit_words import bit_count
 from bnmind.junction.triangulation.greedy_arrays import Ints, Words
 
 __all__ = ["Tables", "Tree", "anneal", "tables"]
@@ -44,11 +44,15 @@ class Tree(NamedTuple):
     children: Ints
     """(nodes, 2) the children of each inner node."""
     open_rows: Words
-    """(nodes, words) the open vertices of each node, as bits."""
+    """(nodes, words) the open vertices of each node, as bits. All vertices of a word have equally
+    many states, so that the size of a bag follows from the numbers of its bits in each word."""
     costs: Ints
     """The logarithm of the size of the bag of each inner node."""
     logarithms: Ints
-    """The binary logarithm of the number of states of each vertex, in fixed point."""
+    """(words,) the binary logarithm of the number of states of each vertex of a word, in fixed
+    point."""
+    places: Ints
+    """(vertices,) the bit of each vertex."""
     n_leaves: int
 
 
@@ -84,16 +88,6 @@ def _log_sum(sums: Ints, shift: int, a: int, b: int) -> int:
     """Return the logarithm of the sum of two numbers given by their logarithms."""
     at = abs(a - b) >> shift
     return max(a, b) + (int(sums[at]) if at < sums.size else 0)
-
-
-@njit
-def _weight(word: Any, first: int, logarithms: Ints) -> int:
-    """Return the sum of the logarithms of the vertices of a word of bits."""
-    total = 0
-    while word:
-        total += int(logarithms[first + lowest_bit(word)])
-        word &= word - np.uint64(1)
-    return total
 
 
 @njit
@@ -151,13 +145,10 @@ def anneal(tree: Tree, tables: Tables, schedule: Ints, moves: int, state: Words)
             above = 0
             for w in range(n_words):
                 bag = open_rows[kept, w] | open_rows[other, w]
-                gone = open_rows[moved, w]
-                if bag:
-                    below += _weight(bag, w << 6, logarithms)
-                bag = (bag & open_rows[node, w]) | gone
-                if bag:
-                    above += _weight(bag, w << 6, logarithms)
-            work += n_words + 20
+                below += logarithms[w] * bit_count(bag)
+                bag = (bag & open_rows[node, w]) | open_rows[moved, w]
+                above += logarithms[w] * bit_count(bag)
+            work += (tree.places.size + 63) // 64 + 20
             before = _log_sum(sums, shift, int(costs[inner]), int(costs[node]))
             after = _log_sum(sums, shift, below, above)
             if after > before:
