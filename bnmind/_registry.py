@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -25,23 +25,33 @@ __all__ = [
     "as_registered",
     "listed_names",
     "made_by_name",
+    "meant_by",
     "usage",
 ]
 
 _OTHER_WORDS = {
+    "c-rum": "llm",
+    "crum": "llm",
     "classification": "cut",
+    "expected-size": "irving",
+    "grm": "graded",
     "information": "entropy",
     "jsd": "entropy",
     "length": "items",
+    "maximum-entropy": "neuwirth",
     "mfi": "fisher",
     "mi": "fisher",
     "min_sem": "deviation",
+    "minimax": "knuth",
+    "most-parts": "kooi",
+    "nrm": "nominal",
     "precision": "deviation",
     "se": "deviation",
     "sem": "deviation",
     "seq": "order",
     "shannon": "entropy",
     "she": "entropy",
+    "vomlel": "entropy",
 }
 """Words of other programs and of the literature, and the member that an error proposes."""
 
@@ -117,8 +127,7 @@ def made_by_name(
     """
     name, _, argument = as_registered(registry, text).partition(":")
     if name not in registry:
-        word = _OTHER_WORDS.get(name.casefold(), "")
-        raise UnknownNameError(kind, name, registry, meant=word if word in registry else "")
+        raise UnknownNameError(kind, name, registry, meant=meant_by(name, registry))
     member = registry[name]
     whole = shown(shown_in or text)
     if not argument:
@@ -142,6 +151,18 @@ def made_by_name(
         return member.given(value)
     except BnmindError as fault:
         raise InvalidArgumentError(f"in {whole}: {fault}", text) from fault
+
+
+def meant_by(word: str, known: Collection[str]) -> str:
+    """Return the known name of what another program or the literature calls so; else nothing.
+
+    Examples
+    --------
+    >>> meant_by("Minimax", ["entropy", "knuth"]), meant_by("minimax", ["items"])
+    ('knuth', '')
+    """
+    name = _OTHER_WORDS.get(word.casefold(), "")
+    return name if name in known else ""
 
 
 def as_registered(registry: Mapping[str, object], text: str) -> str:

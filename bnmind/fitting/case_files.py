@@ -27,8 +27,9 @@ def read_cases_for(
     network
         The variables.
     path
-        A Parquet file (``.parquet``), or a CSV file (``.csv`` or ``.csv.gz``) with the names of the
-        columns in the first line. In CSV, empty cells are missing, and so are texts such as ``NA``
+        A Parquet file (``.parquet``), or a text file (``.csv``, ``.csv.gz``, ``.tsv`` or ``.txt``)
+        with the names of the columns in the first line, and cells that commas, semicolons or tabs
+        separate. In text, empty cells are missing, and so are texts such as ``NA``
         or ``?`` unless they are states.
     hidden
         The variables that may have no column.

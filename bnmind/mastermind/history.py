@@ -66,7 +66,7 @@ def parse_history(board: Board, text: str) -> tuple[Turn, ...]:
     board
         The board of the guesses.
     text
-        Entries separated by commas or semicolons. An entry is a guess in any form that
+        Entries separated by commas, semicolons or line ends. An entry is a guess in any form that
         `Board.parse` accepts, followed by a reply in any form that `Reply.parse` accepts. If
         guesses or replies contain commas, as in ``1,1,2,3 1,2``, a comma ends an entry only
         if the entry is complete.
@@ -91,11 +91,14 @@ def parse_history(board: Board, text: str) -> tuple[Turn, ...]:
         ended = re.sub(r"[,;]\s*$", "", text)
         segments = [_with_commas(board, segment) for segment in ended.split(";")]
         if not all(segments):
+            if "\n" in text.strip():  # a row on each line
+                rows = [row.strip().rstrip(",;") for row in text.splitlines() if row.strip()]
+                return parse_history(board, ";".join(rows))
             raise
         return tuple(turn for segment in segments for turn in segment)
 
 
-_LETTERED_REPLY = re.compile(r"\d+b\d+w", re.IGNORECASE)
+_LETTERED_REPLY = re.compile(r"\d+(?:b\d+w|a\d+b)", re.IGNORECASE)
 
 
 def _with_commas(board: Board, segment: str) -> list[Turn]:

@@ -62,7 +62,9 @@ def parse_noise(board: Board, text: str) -> Channel:
         "independent": Channel.independent_error,
     }
     if kind not in makers or not rest:
-        raise InvalidChannelError(f"expected noise as {_FORMS}, got {shown(text)}", text)
+        meant = _meant(kind, rest)
+        question = f"; did you mean {meant}?" if meant else ""
+        raise InvalidChannelError(f"expected noise as {_FORMS}, got {shown(text)}{question}", text)
     try:
         probability = float(rest)
     except ValueError:
@@ -70,6 +72,18 @@ def parse_noise(board: Board, text: str) -> Channel:
             f"expected a probability in [0, 1] after {kind}:, got {shown(rest)}", rest
         ) from None
     return makers[kind](board, probability)
+
+
+def _meant(kind: str, rest: str) -> str:
+    """Return the noise that a text such as ``0.2``, ``lie:0.2`` or ``none`` may mean."""
+    if kind.casefold() in ("", "0", "no", "none", "exact", "true"):
+        return "exact"
+    for number in (rest, kind):
+        try:
+            return f"false:{number}" if 0 < float(number) < 1 else ""
+        except ValueError:
+            continue
+    return ""
 
 
 def _read(board: Board, path: Path, name: str) -> Channel:

@@ -27,7 +27,10 @@ from bnmind.errors import InvalidCodeError, InvalidReplyError
 __all__ = ["Reply", "reply", "spells_reply"]
 
 _LETTERED = re.compile(r"([0-9]{1,4})\s*b\s*([0-9]{1,4})\s*w", re.IGNORECASE)
+_HITS = re.compile(r"([0-9]{1,4})\s*a\s*([0-9]{1,4})\s*b", re.IGNORECASE)
+"""Bulls and Cows: hits, A, at the right place, and B at a wrong one."""
 _SEPARATED = re.compile(r"([0-9]{1,4})(?:\s*,\s*|\s+)([0-9]{1,4})")
+_FORMS = (_LETTERED, _HITS, _SEPARATED)
 _TWO_DIGITS = re.compile(r"([0-9])([0-9])")
 
 
@@ -98,7 +101,8 @@ class Reply(_Counts):
         Parameters
         ----------
         text
-            ``1b2w``, ``1 2`` or ``1,2``; on boards of fewer than ten pegs also ``12``.
+            ``1b2w``, ``1 2`` or ``1,2``; on boards of fewer than ten pegs also ``12``; or
+            ``1A2B`` as in Bulls and Cows.
         pegs
             The number of pegs of the board. Neither number may exceed it, but their sum may:
             if the numbers are reported independently, ``3b2w`` can be reported on a board of
@@ -148,7 +152,7 @@ def spells_reply(text: str, *, pegs: int) -> bool:
 
 def _match(text: str, pegs: int) -> re.Match[str] | None:
     stripped = text.strip()
-    match = _LETTERED.fullmatch(stripped) or _SEPARATED.fullmatch(stripped)
+    match = next(filter(None, (form.fullmatch(stripped) for form in _FORMS)), None)
     if match is None and pegs < 10:
         match = _TWO_DIGITS.fullmatch(stripped)
     return match

@@ -12,7 +12,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import cast
 
-from bnmind._registry import Registered, made_by_name
+from bnmind._registry import Registered, made_by_name, meant_by
 from bnmind.errors import InvalidArgumentError, UnknownNameError
 from bnmind.strategies.base.strategy import Strategy
 from bnmind.strategies.belief_game.best import Best
@@ -165,7 +165,8 @@ def strategy_by_name(name: str) -> Strategy:
         return made_by_name("strategy", STRATEGIES, name)
     module_name, separator, attribute = name.partition(":")
     if not (separator and module_name and attribute):
-        raise UnknownNameError("strategy", name, ("module:name", *STRATEGIES))
+        meant = meant_by(name, STRATEGIES)
+        raise UnknownNameError("strategy", name, ("module:name", *STRATEGIES), meant=meant)
     try:
         with _current_directory_importable():
             module = importlib.import_module(module_name)

@@ -29,7 +29,7 @@ from bnmind.adaptive import (
     simulate,
 )
 from bnmind.adaptive.learning.irt import IRT_GRID
-from bnmind.errors import InvalidModelError
+from bnmind.errors import InvalidModelError, ResponseTableError
 from tests.data_sets import data_set
 from tests.newton_em import drawn_responses, newton_em
 
@@ -50,6 +50,11 @@ KINDS = {
 def test_the_registry_is_fixed_and_says_what_its_models_are() -> None:
     assert not hasattr(IRT_MODELS, "__setitem__")
     assert all(0 < len(model.about) <= 80 for model in IRT_MODELS.values())
+
+
+def test_a_scale_that_starts_at_one_is_refused() -> None:
+    with pytest.raises(ResponseTableError, match=r"no response is 0; .* so subtract 1 from each"):
+        irt_start(GRADES + 1, IRT_MODELS["graded"])
 
 
 @pytest.mark.parametrize("name", IRT_MODELS)

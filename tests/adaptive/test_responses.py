@@ -119,14 +119,22 @@ def test_a_long_list_of_faults_is_cut_in_the_message_alone() -> None:
 def test_a_wrong_text_in_many_cells_is_one_fault() -> None:
     problems = refused([["?"] * 30, ["-9"] * 30], "got '?' in 30 cells, the first in row 1")
     assert len(problems) == 2
-    declared = "if -9 stands for a missing response, --missing -9 (missing=['-9'] in Python)"
-    assert problems[1].endswith(f"; {declared} declares it as missing")
-    assert "--missing '?' (missing=['?'] in Python)" in problems[0]
+    assert problems[1].endswith(
+        "; if -9 stands for a missing response, --missing -9 (in Python Responses.of(table,"
+        " missing=['-9'])) declares it as missing"
+    )
+    assert "--missing '?' (in Python Responses.of(table, missing=['?']))" in problems[0]
+
+
+def test_letters_are_choices_that_must_be_scored() -> None:
+    problems = refused([["A", "b", "C"], ["A", "", "x1"]], "got the letters 'A', 'C', 'b' in 4")
+    assert len(problems) == 2
+    assert "got 'x1'" in problems[1]
 
 
 def test_a_code_such_as_minus_nine_may_be_declared_as_missing() -> None:
     (problem,) = refused([[1, 0], [-9, 1]], "row 2, column item_1, got -9; if -9 stands for")
-    assert "--missing -9 (missing=['-9'] in Python)" in problem
+    assert "--missing -9 (in Python Responses.of(table, missing=['-9']))" in problem
     assert "--missing" not in refused([[1, 0], [0.5, 1]])[0]
     assert Responses.of([[1, 0], [-9, 1]], missing=["-9"]).n_missing == 1
 

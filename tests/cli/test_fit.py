@@ -87,7 +87,7 @@ def test_fixed_tied_and_hidden_variables_are_named() -> None:
         (("garden.bif", "no.parquet"), ["no.parquet"]),
         (("garden.bif", "wide.csv"), ["wide.csv", "more cells than its first line"]),
         (("garden.bif", "twice.csv"), ["two columns", "'wet'"]),
-        (("garden.bif", "cases.txt"), ["cases.txt", ".parquet"]),
+        (("garden.bif", "cases.xls"), ["cases.xls", ".parquet"]),
         (("garden.bif", "cases.csv", "--prior", "bdeux"), ["did you mean bdeu"]),
         (("garden.bif", "cases.csv", "--prior", "bdeu:-1"), ["positive"]),
         (("garden.bif", "cases.csv", "--fixed", "wett"), ["did you mean wet"]),
@@ -103,7 +103,7 @@ def test_errors_are_one_line(arguments: tuple[str, ...], words: list[str]) -> No
     Path("no.parquet").write_text("no")
     Path("wide.csv").write_text('"rain, heavy",wet\n1,no,0\n2,yes,1\n')
     Path("twice.csv").write_text('"rain, heavy",wet,wet\nno,0,1\n')
-    Path("cases.txt").write_text('"rain, heavy",wet\nno,0\n')
+    Path("cases.xls").write_text('"rain, heavy",wet\nno,0\n')
     assert_one_line_error(run("fit", *arguments), *words)
 
 

@@ -39,6 +39,13 @@ def test_ways_to_write_a_history(text: str) -> None:
     assert parse_history(FOUR_SIX, text) == TURNS
 
 
+def test_rows_may_be_lines_and_bulls_and_cows() -> None:
+    board = Board(4, 10, repeats=False)
+    expected = parse_history(board, "1230 1b1w, 5678 0b2w")
+    assert parse_history(board, "1230 1A1B\n5678 0a2b,\n\n") == expected
+    assert parse_history(board, "1230 1A1B, 5678 0A2B") == expected
+
+
 def test_separated_numbers() -> None:
     turns = parse_history(Board(4, 12), "1 1 12 3 1b1w, 10 11 12 1 0b0w")
     assert [turn.guess for turn in turns] == [(1, 1, 12, 3), (10, 11, 12, 1)]

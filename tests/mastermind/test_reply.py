@@ -75,6 +75,10 @@ def test_text_of_a_reply_reads_back(black: int, white: int) -> None:
     assert {Reply.parse(form, pegs=30) for form in forms} == {wanted}
 
 
+def test_bulls_and_cows_are_black_and_white_pegs() -> None:
+    assert Reply.parse("1A2B", pegs=4) == Reply.parse("1 a 2 b", pegs=4) == Reply(1, 2)
+
+
 def test_two_digits_need_fewer_than_ten_pegs() -> None:
     assert Reply.parse("12", pegs=9) == Reply(1, 2)
     with pytest.raises(InvalidReplyError, match="expected a reply like 1b2w, 1 2 or 1,2; got '12'"):

@@ -25,6 +25,7 @@ from bnmind._arguments import checked
 from bnmind._messages import first_faults
 from bnmind._values import CheckedValue
 from bnmind.adaptive.beliefs.ability_estimates import has_ability
+from bnmind.adaptive.beliefs.batch_belief import MISSING
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.irt import ABILITY, AbilityGrid, irt_bank
 from bnmind.adaptive.learning.learn import Learned, learn
@@ -35,7 +36,7 @@ from bnmind.adaptive.response_models.logistic import Logistic
 from bnmind.adaptive.response_models.nominal import Nominal
 from bnmind.adaptive.response_models.partial_credit import PartialCredit
 from bnmind.adaptive.responses.responses import Responses
-from bnmind.errors import InvalidModelError
+from bnmind.errors import InvalidModelError, ResponseTableError
 from bnmind.information import Floats
 
 if TYPE_CHECKING:
@@ -157,8 +158,18 @@ def irt_start(
     ------
     InvalidModelError
         If an item has more responses than the model allows.
+    ResponseTableError
+        If all responses are above 0, as in a scale from 1 to 5.
     """
     data = Responses.of(responses)
+    given = data.codes[data.codes != MISSING]
+    if given.size and given.min() > 0 and given.max() > 1:
+        raise ResponseTableError(
+            [
+                "no response is 0; responses count from 0, the worst, so subtract"
+                f" {int(given.min())} from each"
+            ]
+        )
     models, problems = [], []
     for name, codes in zip(data.items, data.codes.T, strict=True):
         n = max(int(codes.max(initial=0)) + 1, 2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -37,6 +38,9 @@ FEW_CELLS = 3
 
 MISSING_CODES = frozenset({8, 9, 88, 98, 99, 999, 9999})
 """Numbers above 0 that often stand for a missing response."""
+
+_LETTER = re.compile(r"'[A-Za-z]'")
+"""The text of a cell with a letter, such as the choice of an examinee."""
 
 WRONG = -(2**31)
 """The code of a cell that holds no response."""
@@ -96,6 +100,15 @@ def wrong_cells(
             is_text = number is None and number_of(cell) is None
             text = shown(cell) if is_text else str(cell) if number is None else f"{number:g}"
             groups.setdefault(text, []).append((row, column))
+        letters = {text: places for text, places in groups.items() if _LETTER.fullmatch(text)}
+        if len(letters) > 1 and sum(map(len, letters.values())) > FEW_CELLS:
+            count, first = sum(map(len, letters.values())), min(min(letters.values()))
+            yield (
+                f"expected scored responses, 0 and 1, got the letters {', '.join(sorted(letters))}"
+                f" in {count:,} cells, the first in {place_text(*first, examinees, items)}; score"
+                " them first: 1 for the right letter, and 0 for the others"
+            )
+            groups = {text: places for text, places in groups.items() if text not in letters}
         for text, places in groups.items():
             if len(places) > FEW_CELLS:
                 yield (
@@ -120,8 +133,8 @@ def how_to_declare(text: str) -> str:
     """Return how to say that a text, a number or a word in quotes, is a missing response."""
     listed = text if number_of(text) is None else repr(text)
     return (
-        f"if {text} stands for a missing response, --missing {text} (missing=[{listed}] in Python)"
-        " declares it as missing"
+        f"if {text} stands for a missing response, --missing {text} (in Python"
+        f" Responses.of(table, missing=[{listed}])) declares it as missing"
     )
 
 

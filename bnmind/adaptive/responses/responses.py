@@ -383,13 +383,20 @@ def _too_high(found: Responses, bank: ItemBank) -> list[str]:
                 problem += f"; {how_to_declare(str(value))}"
             problems.append(problem)
     wrong = np.unique(values)
+    given = found.codes[found.codes != MISSING]
     steps = most.max(initial=0) == 1 and np.array_equal(wrong, np.arange(2, 2 + len(wrong)))
     if steps and len(cells) > FEW_CELLS:
+        if len(wrong) > 1:  # grades, rather than codes of missing responses
+            row, column = cells[0].tolist()
+            where = place_text(row, column, found.examinees, found.items)
+            problems = [
+                f"expected the responses 0 and 1, got {given.min()} to {wrong[-1]} in"
+                f" {len(cells):,} cells, the first in {where}"
+            ]
         problems.append(
             "if these are steps or grades, --gate sequential:dina (gate=Sequential in Python)"
             " learns them"
         )
-    given = found.codes[found.codes != MISSING]
     if problems and given.min() == 1 and given.max() == most.max() + 1:
         problems.insert(0, "no response is 0; responses count from 0, the worst, so subtract 1")
     return first_faults(problems)

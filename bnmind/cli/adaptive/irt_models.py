@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bnmind.errors import BnmindError
+from bnmind._registry import meant_by
+from bnmind.cli.adaptive.model_names import gate_of
+from bnmind.errors import BnmindError, UnknownNameError
 
 if TYPE_CHECKING:
     from bnmind.adaptive import IrtModel, Learned
@@ -31,6 +33,8 @@ def irt_model(gate: str | None, qmatrix: Path | None, bank: Path | None) -> IrtM
 
     known = {name.lower(): (name, model) for name, model in irt_models().items()}
     if gate is None or gate.lower() not in known:
+        if gate is not None and qmatrix is None and bank is None:
+            _expect_model(gate)
         return None
     name, model = known[gate.lower()]
     given = "--qmatrix" if qmatrix is not None else "--bank" if bank is not None else ""
@@ -40,6 +44,17 @@ def irt_model(gate: str | None, qmatrix: Path | None, bank: Path | None) -> IrtM
             " the responses alone"
         )
     return None if given else model
+
+
+def _expect_model(gate: str) -> None:
+    """Raise unless a name is one of a response model, which needs a Q-matrix."""
+    names = list(irt_models())
+    try:
+        gate_of(gate)
+    except UnknownNameError:
+        raise UnknownNameError(
+            "model of one ability", gate, names, meant=meant_by(gate, names)
+        ) from None
 
 
 def curve_estimates(found: Learned) -> dict[str, dict[str, float]]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bnmind._registry import listed_names, made_by_name
+from bnmind._registry import listed_names, made_by_name, meant_by
 from bnmind.cli.shared.errors import naming
 from bnmind.cli.shared.printable import printable
 from bnmind.errors import BnmindError, UnknownNameError
@@ -76,7 +76,7 @@ def gate_of(name: str) -> Callable[..., ResponseModel]:
         return _own_model(name)
     known = learnable()
     if name not in known:
-        raise UnknownNameError("response model", name, known)
+        raise UnknownNameError("response model", name, known, meant=meant_by(name, known))
     return known[name].make
 
 

@@ -71,7 +71,7 @@ class AssistOptions:
     new: Annotated[bool, typer.Option("--new", help="Begin a new game, even if one is saved.")] = (
         False
     )
-    history: History = ""
+    history: History = None
     strategy: Player = "entropy"
     noise: Annotated[
         str | None,
@@ -177,7 +177,8 @@ def _turns(options: AssistOptions, board: Board, saved: SavedGame | None) -> tup
     """Return the turns of --history, or those of the saved game, which must begin with them."""
     from bnmind.mastermind import format_history, parse_history
 
-    turns = parse_history(board, options.history)
+    history = ", ".join(options.history or ())
+    turns = parse_history(board, history)
     if saved is None:
         return turns
     if turns != saved.turns[: len(turns)]:
@@ -185,7 +186,7 @@ def _turns(options: AssistOptions, board: Board, saved: SavedGame | None) -> tup
             f"the game in {options.save} has the history "
             f"{format_history(board, saved.turns) or 'none'}; "
             f"it does not begin with {format_history(board, turns)}; --new begins a new game",
-            options.history,
+            history,
         )
     return saved.turns
 

@@ -47,7 +47,7 @@ Examples:
 class SuggestOptions:
     """The options of the command."""
 
-    history: History = ""
+    history: History = None
     strategy: Player = "entropy"
     noise: Noise = "exact"
     prior: CodePrior = UNIFORM
@@ -86,7 +86,7 @@ def suggest(options: SuggestOptions) -> None:
     board = Board(options.pegs, options.colors, repeats=not options.no_repeats)
     channel = channel_of_known_noise(board, options.noise)
     prior = prior_of(board, options.prior)
-    turns = parse_history(board, options.history)
+    turns = parse_history(board, ", ".join(options.history or ()))
     player = None if options.strategy == "entropy" else strategy_by_name(options.strategy)
     if ending(channel, turns, goes_on=options.goes_on):
         advice = interruptible(

@@ -29,7 +29,7 @@ __all__ = ["FIT_HELP", "FitCommand", "fit"]
 
 FIT_HELP = """Learn the tables of a Bayesian network from cases, by counts or by EM.
 
-MODEL is a network in a format from the list below. CASES is a CSV or a Parquet file with a
+MODEL is a network in a format from the list below. CASES is a CSV, TSV or Parquet file with a
 row for each case and a column for each variable. Empty cells are missing: EM completes
 them.
 
@@ -64,7 +64,9 @@ class FitCommandOptions:
     """The options of the command."""
 
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="The file that holds the network.")]
-    cases: Annotated[Path, typer.Argument(metavar="CASES", help="A CSV or Parquet file.")]
+    cases: Annotated[
+        Path, typer.Argument(metavar="CASES", help="A .csv, .tsv, .csv.gz or .parquet file.")
+    ]
     out: Annotated[
         Path | None,
         typer.Option("--out", metavar="FILE", help="The file for the network with new tables."),

@@ -72,7 +72,7 @@ class PredictOptions:
 
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="The file that holds the model.")]
     cases: Annotated[
-        Path, typer.Argument(metavar="CASES", help="A .csv, .csv.gz or .parquet file.")
+        Path, typer.Argument(metavar="CASES", help="A .csv, .tsv, .csv.gz or .parquet file.")
     ]
     targets: Annotated[
         list[str] | None,

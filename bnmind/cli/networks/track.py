@@ -67,7 +67,7 @@ class TrackOptions:
 
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="The .json file of the network.")]
     cases: Annotated[
-        Path, typer.Argument(metavar="CASES", help="A .csv, .csv.gz or .parquet file.")
+        Path, typer.Argument(metavar="CASES", help="A .csv, .tsv, .csv.gz or .parquet file.")
     ]
     sequence: Annotated[
         str | None,

@@ -86,11 +86,12 @@ Noise: TypeAlias = Annotated[
     ),
 ]
 History: TypeAlias = Annotated[
-    str,
+    list[str] | None,
     typer.Option(
         "--history",
         metavar="TEXT",
-        help='Guesses and the replies to them, like "1123 1b1w, 2345 0b2w".',
+        help='Guesses and the replies to them, like "1123 1b1w, 2345 0b2w". A repeated option goes'
+        " on.",
         show_default=False,
     ),
 ]

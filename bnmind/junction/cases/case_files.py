@@ -1,6 +1,7 @@
 """Files of cases, CSV or Parquet, read and written in chunks of rows.
 
-In a CSV file, the first line names the columns, and cells are text. An empty cell is missing, and
+In a CSV file, the first line names the columns, and cells are text. Commas separate them, or
+semicolons or tabs if the first line has no comma. An empty cell is missing, and
 so are texts such as ``NA`` unless they are states. The text of a number matches the state of an
 equal number. The rows are numbered as in a spreadsheet: the header is row 1, and the first case row
 2. A Parquet file needs the library pyarrow; its rows are numbered from 1.
@@ -26,8 +27,10 @@ if TYPE_CHECKING:
 
 __all__ = ["CASE_SUFFIXES", "FrameWriter", "check_suffix", "file_rows", "is_text", "read_frames"]
 
-CASE_SUFFIXES = (".csv", ".csv.gz", ".parquet")
-"""The suffixes of files of cases that can be read; those without .gz can be written."""
+CASE_SUFFIXES = (".csv", ".csv.gz", ".tsv", ".txt", ".parquet")
+"""The suffixes of files of cases that can be read."""
+
+_WRITTEN = (".csv", ".parquet")
 
 _BLOCK = 2**20
 
@@ -35,13 +38,14 @@ _BLOCK = 2**20
 def check_suffix(path: str | os.PathLike[str], *, read: bool) -> str:
     """Return the suffix of a file of cases; raise `ModelFileError` if it is unknown."""
     name = os.fspath(path)
-    known = [suffix for suffix in CASE_SUFFIXES if read or not suffix.endswith(".gz")]
+    known = CASE_SUFFIXES if read else _WRITTEN
     for suffix in known:
         if name.lower().endswith(suffix):
             return suffix
+    *others, last = known
     raise ModelFileError(
-        f"expected a file of {'cases' if read else 'answers'} named {' or '.join(known)}, got"
-        f" {one_line(name)}",
+        f"expected a file of {'cases' if read else 'answers'} named {', '.join(others)} or {last},"
+        f" got {one_line(name)}",
         name,
     )
 
@@ -60,7 +64,7 @@ def file_rows(path: str | os.PathLike[str]) -> int | None:
     if suffix == ".parquet":
         with _reading(path):
             return int(_parquet().ParquetFile(path).metadata.num_rows)
-    if suffix != ".csv" or not os.path.isfile(path):
+    if suffix == ".csv.gz" or not os.path.isfile(path):
         return None
     with _reading(path), open(path, "rb") as file:
         return max(0, sum(block.count(b"\n") for block in iter(lambda: file.read(_BLOCK), b"")) - 1)
@@ -104,7 +108,9 @@ def _csv_frames(path: str | os.PathLike[str], rows: int) -> Iterator[pandas.Data
     with _reading(path):
         open_file: Any = gzip.open if os.fspath(path).lower().endswith(".gz") else open
         with open_file(path, "rt", encoding="utf-8-sig", newline="") as file:
-            header = next(csv.reader(file), [])
+            separator = _separator(file.readline())
+            file.seek(0)
+            header = next(csv.reader(file, delimiter=separator), [])
         # A data frame is written with an unnamed column for its index, which pandas names so.
         header = [name or f"Unnamed: {place}" for place, name in enumerate(header)]
         if twice := [name for name, count in Counter(header).items() if count > 1]:
@@ -115,6 +121,7 @@ def _csv_frames(path: str | os.PathLike[str], rows: int) -> Iterator[pandas.Data
             )
         reader = pandas.read_csv(
             path,
+            sep=separator,
             dtype=str,
             keep_default_na=False,
             na_values=[""],
@@ -138,6 +145,16 @@ def _csv_frames(path: str | os.PathLike[str], rows: int) -> Iterator[pandas.Data
                     f"the rows of {path} have more cells than its first line", os.fspath(path)
                 )
             yield frame
+
+
+def _separator(line: str) -> str:
+    """Return the separator of the columns that a line names: a comma, unless it has none.
+
+    >>> _separator("rain;wet"), _separator("rain,a;b"), _separator('"a;b"')
+    (';', ',', ',')
+    """
+    widths = {sign: len(next(csv.reader([line], delimiter=sign), [])) for sign in ",;\t"}
+    return "," if widths[","] > 1 else max(widths, key=widths.__getitem__)
 
 
 def _parquet_frames(path: str | os.PathLike[str], rows: int) -> Iterator[pandas.DataFrame]:

@@ -82,8 +82,9 @@ def answer_file(
     model
         A network, or a product of factors.
     cases
-        A ``.csv``, ``.csv.gz`` or ``.parquet`` file with a row for each case. In a CSV file, empty
-        cells are missing, and so are texts such as ``NA`` unless they are states.
+        A ``.csv``, ``.tsv``, ``.txt``, ``.csv.gz`` or ``.parquet`` file with a row for each case.
+        In a text file, commas, semicolons or tabs separate the cells; empty cells are missing, and
+        so are texts such as ``NA`` unless they are states.
     out
         A ``.csv`` or ``.parquet`` file for the answers. It starts with the columns that are not
         variables of the model, such as names of the cases.
@@ -151,7 +152,7 @@ def answered_frames(
         raise InvalidArgumentError(f"rows must be at least 1, got {rows}", rows)
     if rows is None:
         rows = max(1000, min(100_000, _CELLS // max(1, len(model.variables))))
-    faults: list[str] = []
+    faults: dict[str, str] = {}  # the first fault of each column and content
     n_faults = n_rows = n_impossible = 0
     impossible: list[int] = []
     as_text = is_text(cases)
@@ -162,7 +163,8 @@ def answered_frames(
         try:
             table = read_table(model.variables, chunk, as_text=as_text)
         except CaseTableError as fault:
-            faults += fault.problems
+            for problem in fault.problems:  # row 7, column wet: …
+                faults.setdefault(problem.partition(", ")[2], problem)
             n_faults += fault.count
         if faults:
             continue  # nothing will be written, but all faults are counted
@@ -180,7 +182,7 @@ def answered_frames(
         )
         yield frame, report
     if faults:
-        raise CaseTableError(faults[:_SHOWN], count=n_faults)
+        raise CaseTableError(list(faults.values())[:_SHOWN], count=n_faults)
 
 
 def _in_states(table: CaseTable) -> pandas.DataFrame:

@@ -32,6 +32,7 @@ MISSING = -1
 
 _UNKNOWN = -2
 _FAULTS_SHOWN = 10
+_ROWS_COMPARED = 10_000
 
 _MISSING_TEXTS = frozenset(["", "?", "na", "n/a", "nan", "null", "none", "<na>", "nat"])
 """Texts of a file, in lower case, that mark a missing cell unless they are states."""
@@ -146,8 +147,8 @@ def read_table(
     ------
     CaseTableError
         If a cell holds no state of its variable, two columns have the name of one variable, or no
-        column has the name of a variable. The error names the first ten cells with their rows and
-        columns, and the number of all.
+        column has the name of a variable. The error names the first cell with each of ten wrong
+        contents, with its row and column, and the number of all.
     """
     by_name = {v.name: v for v in variables}
     labels: dict[str, int] = {}
@@ -307,16 +308,18 @@ def _raise_unknown(
     count = sum(map(len, cells))
     if not count:  # an unused category
         return
-    first = sorted(
-        (int(row), number) for number, rows in enumerate(cells) for row in rows[:_FAULTS_SHOWN]
-    )
+    first: dict[tuple[int, str], tuple[int, int, Any]] = {}  # the first cell with each content
+    for number, rows in enumerate(cells):
+        contents = frame[wrong[number].label].iloc[rows[:_ROWS_COMPARED]].tolist()
+        for row, content in zip(rows.tolist(), contents, strict=False):
+            first.setdefault((number, repr(content)), (row, number, content))
+    shown_first = sorted(first.values(), key=lambda cell: cell[:2])[:_FAULTS_SHOWN]
 
     def faults() -> Iterator[str]:
-        for row, number in first[:_FAULTS_SHOWN]:
+        for row, number, content in shown_first:
             column = wrong[number]
-            value = frame[column.label].iloc[row]
             label = str(frame.index[row]) if first_row is None else f"{row + first_row:,}"
-            fault = UnknownNameError("state", value, column.variable.states)
+            fault = UnknownNameError("state", content, column.variable.states)
             yield f"row {one_line(label)}, column {one_line(column.variable.name)}: {fault}"
 
     raise CaseTableError(faults(), count=count)

@@ -266,10 +266,10 @@ def test_unknown_states_are_named_with_their_rows_and_columns() -> None:
     with pytest.raises(CaseTableError) as caught:
         predict(GARDEN, frame, "rain")
     assert caught.value.count == 16
-    assert len(caught.value.problems) == 10
+    assert len(caught.value.problems) == 2
     assert str(caught.value).startswith("row 1, column rain: expected a state among no, yes; got")
     assert "did you mean yes?; row 1, column wet: " in str(caught.value)
-    assert str(caught.value).endswith("; and 6 more")
+    assert str(caught.value).endswith("; and 14 more")
 
 
 @pytest.mark.parametrize(
