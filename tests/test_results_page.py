@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from bnmind.lab.reproductions import REPRODUCTIONS
+from docs import draw_pages
 from docs.draw_results import CHARTS, main
 from docs.result_tables import with_table
 
@@ -34,6 +35,20 @@ def test_every_chart_is_shown_with_a_description() -> None:
     shown = {path: text for text, path in re.findall(r"!\[(.*?)\]\(images/(.*?)\)", PAGE)}
     assert {f"{name}.png" for name in CHARTS} <= set(shown)
     assert all(len(text) > 20 for text in shown.values())
+
+
+@pytest.mark.parametrize("page", draw_pages.CHARTS)
+def test_each_chart_of_a_page_is_shown_there(page: str) -> None:
+    text = (ROOT / f"docs/{page}.md").read_text(encoding="utf-8")
+    (description,) = re.findall(rf"!\[(.*?)\]\(images/page-{page}\.png\)", text)
+    assert len(description) > 20
+
+
+@pytest.mark.slow
+def test_the_charts_of_pages_can_be_drawn(tmp_path: Path) -> None:
+    draw_pages.main(["--out", str(tmp_path)])
+    drawn = {path.name for path in tmp_path.iterdir()}
+    assert drawn == {path.name for path in (ROOT / "docs/images").glob("page-*.png")}
 
 
 @pytest.mark.slow
