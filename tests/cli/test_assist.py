@@ -85,7 +85,9 @@ def test_every_reply_is_saved_and_the_same_command_resumes() -> None:
     assert "(A)(A)(B)  112  1b1w" in shown
     assert _turns() == ["112 1b1w", "234 0b2w"]
     # What is not asked for is as saved.
-    assert "3x4, colors A to D or 1 to 4, noise false:0.2." in _play("q").stdout
+    shown = " ".join(_play("q").stdout.split())
+    assert "3x4, colors A to D or 1 to 4. " in shown
+    assert "With probability 0.2, a random reply replaces the true one" in shown
 
 
 def test_turns_are_replayed_as_work_that_can_be_interrupted(
@@ -349,7 +351,7 @@ def test_a_row_is_questioned_and_stays_as_it_is() -> None:
 
 def test_noise_changes_in_mid_game() -> None:
     shown = _play("1122", "00", "noise false:0.1", "1122", "1b1w", "u", "u", "q").stdout
-    assert "Noise false:0.1 from now on." in shown
+    assert "From now on, bnmind assumes that with probability 0.1, a random" in shown
     assert "1122  1b1w  false: " in shown
     assert "undone: noise false:0.1; it is exact again" in shown
     assert _saved()["noise"] == "exact"
@@ -357,7 +359,8 @@ def test_noise_changes_in_mid_game() -> None:
     assert "expected" in refused
     assert "Judging by the rows, a reply is replaced with probability" in refused
     assert _saved()["noise"] == "unknown"
-    assert "noise unknown. Resumed" in " ".join(_play("q").stdout.split())
+    assert ". Resumed" in (resumed := " ".join(_play("q").stdout.split()))
+    assert "with an unknown probability, learned from the game (unknown)." in resumed
 
 
 def test_noise_that_cannot_have_given_the_replies_is_refused() -> None:

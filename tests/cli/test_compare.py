@@ -133,8 +133,13 @@ def test_one_game_has_no_standard_error() -> None:
 
 
 def test_strategies_may_assume_another_noise() -> None:
-    summary = run_json("compare", "map", *SMALL, "--games", "2", "--assume", "false:0.4")
+    options = ("compare", "map", *SMALL, "--games", "2", "--assume", "false:0.4")
+    summary = run_json(*options)
     assert (summary["channel"], summary["assumed"]) == ("false:0.2", "false:0.4")
+    shown = " ".join(run(*options).stdout.split())
+    assert (
+        "one (false:0.2). The strategies assume that with probability 0.4, a random reply" in shown
+    )
 
 
 def test_a_strategy_of_the_users_own(tmp_path: Path) -> None:

@@ -53,7 +53,7 @@ def test_a_game_from_guess_to_code() -> None:
 
 
 def test_false_replies_by_default_and_none_if_exact() -> None:
-    assert "With probability 0.2, a reply is a random one" in _play("q")
+    assert "With probability 0.2, a random reply replaces the true one" in _play("q")
     maker = _maker("exact")
     shown = _play(*["1123"] * 8, "q", options="--seed 7 --noise exact")
     assert "replies were false" not in shown

@@ -24,7 +24,7 @@ def test_suggest_knows_the_prior() -> None:
     advice = json.loads(result.stdout)
     assert (advice["prior"], advice["possible_codes"]) == ("only-colors:1+2", 16)
     shown = run("suggest", "--prior", "alternating", "--history", "1122 1b1w").stdout
-    assert "Board 4x6, noise exact, prior alternating." in shown
+    assert "Board 4x6, prior alternating." in shown
     shown = run("suggest", "--prior", "alternating", "--history", "1212 4b0w").stdout
     assert "The code is 1212" in shown
 
@@ -49,7 +49,9 @@ def test_compare_plays_against_a_biased_code_maker() -> None:
     summary = json.loads(result.stdout)
     assert (summary["prior"], summary["assumed_prior"]) == ("alternating", "learned")
     shown = run("compare", "entropy", *options, *SMALL).stdout
-    assert "Board 3x4, noise exact, prior alternating, matches of 5 games, seed 0" in shown
+    assert (
+        "Board 3x4, prior alternating, matches of 5 games, seed 0.\nEvery reply is true.\n" in shown
+    )
     secrets = [line.split(",")[5] for line in Path("results/games.csv").read_text().splitlines()]
     assert all(code[0] == code[2] != code[1] for code in secrets[1:])
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from bnmind.lab.mastermind.advice import start, winning_report_ends
+from bnmind.lab.mastermind.live.words import noise_in_words
 from bnmind.mastermind import (
     Board,
     Channel,
@@ -160,7 +161,7 @@ def test_a_last_reply_that_wins_has_found_the_code() -> None:
         "note": "",
     }
     shown = run("suggest", "--history", "1456 4b0w").stdout
-    assert shown == "Board 4x6, noise exact.\nThe code is 1456, found in 1 guess.\n"
+    assert shown == "Board 4x6.\nEvery reply is true.\nThe code is 1456, found in 1 guess.\n"
 
 
 def test_unknown_noise_names_the_command_that_learns_it() -> None:
@@ -225,7 +226,8 @@ def test_channels_without_noise_are_equal_under_any_name(tmp_path: Path) -> None
         found = run_json(*arguments, contradiction)
         assert found.pop("noise") == parse_noise(board, noise).name
         shown = run(*arguments, contradiction).stdout
-        assert shown.startswith(f"Board 4x6, noise {parse_noise(board, noise).name}.")
+        words = " ".join(shown.split())
+        assert words.startswith(f"Board 4x6. {noise_in_words(parse_noise(board, noise).name)} ")
         answers.append(found)
         refusals.append(run(*arguments, "1123 3b1w").stderr)
     assert answers[0]["contradictions"] == 1

@@ -100,6 +100,7 @@ def assist(options: AssistOptions) -> None:
     from bnmind.cli.shared.show import counted, terminal
     from bnmind.lab.mastermind.advice import ending
     from bnmind.lab.mastermind.live.game_rows import GameRows
+    from bnmind.lab.mastermind.live.words import noise_in_words
     from bnmind.lab.mastermind.saved_game import content_of
     from bnmind.strategies import strategy_by_name
 
@@ -134,7 +135,8 @@ def assist(options: AssistOptions) -> None:
         f"Resumed from {options.save} after {replies}." if saved else f"Saved in {options.save}."
     )
     chosen = "" if prior is None else f", prior {prior_text}"
-    console.print(f"Board {board}, {colors_of(board)}, noise {noise}{chosen}. {place}")
+    console.print(f"Board {board}, {colors_of(board)}{chosen}. {place}")
+    console.print(noise_in_words(noise))
     console.print(
         "Enter takes what is proposed, u undoes, q quits, h lists what else you can type."
     )

@@ -75,7 +75,7 @@ def show_comparison(
     from bnmind.cli.shared.show import counted, percent, terminal
 
     console = terminal()
-    console.print(_setting(comparison), soft_wrap=True)
+    _show_setting(console, comparison)
     _show_summaries(console, comparison)
     limit = counted(comparison.max_guesses, "guess", "guesses")
     if comparison.ending == "revealed":
@@ -167,15 +167,18 @@ def comparison_as_json(
     }
 
 
-def _setting(comparison: Comparison) -> str:
-    assumed = (
-        "" if comparison.assumed == comparison.channel else f", assumed to be {comparison.assumed}"
-    )
+def _show_setting(console: Console, comparison: Comparison) -> None:
+    from bnmind.lab.mastermind.live.words import noise_clause, noise_in_words
+
     match = "" if comparison.match == 1 else f", matches of {comparison.match} games"
-    return (
-        f"Board {comparison.board}, noise {comparison.channel}{assumed}{_prior_text(comparison)}"
-        f"{match}, seed {comparison.seed}; guesses a game:"
+    console.print(
+        f"Board {comparison.board}{_prior_text(comparison)}{match}, seed {comparison.seed}.",
+        soft_wrap=True,
     )
+    console.print(noise_in_words(comparison.channel))
+    if comparison.assumed != comparison.channel:
+        console.print(f"The strategies assume that {noise_clause(comparison.assumed)}.")
+    console.print("Guesses a game:")
 
 
 def _prior_text(comparison: Comparison) -> str:

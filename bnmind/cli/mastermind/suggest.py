@@ -80,6 +80,7 @@ def suggest(options: SuggestOptions) -> None:
         found,
         start,
     )
+    from bnmind.lab.mastermind.live.words import noise_in_words
     from bnmind.mastermind import Board, parse_history
     from bnmind.strategies import strategy_by_name
 
@@ -114,5 +115,6 @@ def suggest(options: SuggestOptions) -> None:
         tell_json(game | advice_as_json(advice))
     else:
         chosen = "" if prior is None else f", prior {prior.name}"
-        tell(f"Board {board}, noise {channel.name}{chosen}.")
+        tell(f"Board {board}{chosen}.")
+        tell(noise_in_words(channel.name))
         show_advice(advice)

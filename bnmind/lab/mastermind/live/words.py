@@ -13,6 +13,7 @@ __all__ = [
     "false_replies",
     "knowledge",
     "noise",
+    "noise_clause",
     "noise_in_words",
     "percent",
     "replied",
@@ -75,18 +76,28 @@ def noise_in_words(name: str) -> str:
     >>> noise_in_words("exact"), noise_in_words("file:channel.csv")
     ('Every reply is true.', 'The noise is that of file:channel.csv.')
     >>> noise_in_words("false:0.2")
-    'With probability 0.2, a reply is a random one instead of the true one (false:0.2).'
+    'With probability 0.2, a random reply replaces the true one (false:0.2).'
+    """
+    clause = noise_clause(name)
+    return f"{clause[0].upper()}{clause[1:]}."
+
+
+def noise_clause(name: str) -> str:
+    """Return the same as the part of a sentence that follows "that".
+
+    >>> noise_clause("independent:0.1")
+    'each number of a reply is wrong with probability 0.1 (independent:0.1)'
     """
     kind, _, level = name.partition(":")
     if kind == "exact":
-        return "Every reply is true."
+        return "every reply is true"
     if kind == "false" and level:
-        return (
-            f"With probability {level}, a reply is a random one instead of the true one ({name})."
-        )
+        return f"with probability {level}, a random reply replaces the true one ({name})"
     if kind == "independent" and level:
-        return f"Each number of a reply is wrong with probability {level} ({name})."
-    return f"The noise is that of {name}."
+        return f"each number of a reply is wrong with probability {level} ({name})"
+    if kind == "unknown":
+        return "a reply is false with an unknown probability, learned from the game (unknown)"
+    return f"the noise is that of {name}"
 
 
 def knowledge(advice: Advice) -> str:
