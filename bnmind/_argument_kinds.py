@@ -70,10 +70,29 @@ def evaluated(annotation: Any, names: Mapping[str, Any]) -> Any:
     """Return the type of an annotation; `Any` if it is imported only for type checkers."""
     if isinstance(annotation, str):
         try:
-            return eval(annotation, dict(names))  # the module's own annotation
+            annotation = eval(annotation, dict(names))  # the module's own annotation
         except (NameError, TypeError):
             return Any
+    return _unfolded(annotation)
+
+
+def _unfolded(annotation: Any) -> Any:
+    """Return the type behind a name that a `type` statement gave it, as NumPy 2.5 does."""
+    while type(alias := typing.get_origin(annotation) or annotation).__name__ == "TypeAliasType":
+        parts = typing.get_args(annotation)
+        annotation = alias.__value__[parts] if parts else alias.__value__
     return annotation
+
+
+def _members(union: Any) -> list[Any]:
+    """Return the types of a union, and those of the unions in it."""
+    if typing.get_origin(union := _unfolded(union)) in (typing.Union, types.UnionType):
+        return [member for part in typing.get_args(union) for member in _members(part)]
+    return [union]
+
+
+_ARRAY_LIKE = frozenset(_members(ArrayLike))
+"""The types whose union is `numpy.typing.ArrayLike`."""
 
 
 def _kind_of(annotation: Any) -> Kind | None:
@@ -86,7 +105,8 @@ def _kind_of(annotation: Any) -> Kind | None:
         bool: Kind(lambda value: isinstance(value, bool | np.bool_), "True or False"),
         str: Kind(lambda value: isinstance(value, str), "text"),
     }
-    if annotation in (Any, object) or annotation == ArrayLike:
+    annotation = _unfolded(annotation)
+    if annotation in (Any, object):
         return None
     if annotation is None or annotation in simple:
         return simple[annotation]
@@ -94,7 +114,10 @@ def _kind_of(annotation: Any) -> Kind | None:
         return None if annotation.__bound__ is None else _kind_of(annotation.__bound__)
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
     if origin in (typing.Union, types.UnionType):
-        return _any_of([_kind_of(argument) for argument in arguments])
+        members = _members(annotation)
+        if _ARRAY_LIKE.issubset(members):
+            return None
+        return _any_of([_kind_of(member) for member in members])
     if origin is not None:
         return None if origin is np.ndarray else _of_parts(origin, arguments)
     if not isinstance(annotation, type) or annotation.__module__.startswith("numpy._typing"):
@@ -239,12 +262,13 @@ def _with_article(name: str) -> str:
 
 def numbers_of(annotation: Any) -> Numbers | None:
     """Return the numbers that the annotation of an array allows; None for other annotations."""
+    annotation = _unfolded(annotation)
     origin, parts = typing.get_origin(annotation), typing.get_args(annotation)
     if origin in (typing.Union, types.UnionType):
-        array_like = annotation == ArrayLike or all(p in parts for p in typing.get_args(ArrayLike))
+        parts = tuple(_members(annotation))
         numbers = (
             Numbers("biuf", "an array of numbers", is_array=False)
-            if array_like
+            if _ARRAY_LIKE.issubset(parts)
             else next(filter(None, map(numbers_of, parts)), None)
         )
         return numbers and numbers._replace(optional=type(None) in parts)
