@@ -35,7 +35,8 @@ PROGRAMS = {"browser": "Chromium", "postgresql": "PostgreSQL"}
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Name the marks of tests."""
+    """Name the marks of tests; look for no garbage while they are collected."""
+    gc.disable()
     for name, program in PROGRAMS.items():
         config.addinivalue_line("markers", f"{name}: needs {program}; skipped where it is missing")
     config.addinivalue_line(
@@ -53,6 +54,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_collection_finish() -> None:
     """Look for garbage only in what the tests make: the modules and the tests are none."""
     gc.freeze()
+    gc.enable()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

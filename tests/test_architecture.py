@@ -8,6 +8,7 @@ a package counts as an import of the room that it opens: ``from bnmind.pgm impor
 from __future__ import annotations
 
 import ast
+import gc
 import importlib
 import re
 from collections.abc import Iterator, Mapping
@@ -169,7 +170,10 @@ def tree_of(module: str) -> ast.Module:
 
 @pytest.fixture(scope="module", autouse=True)
 def _trees_are_forgotten_at_the_end() -> Iterator[None]:
+    # A million nodes are made; to look among them for garbage takes longer than to parse.
+    gc.disable()
     yield
+    gc.enable()
     tree_of.cache_clear()
     edges.cache_clear()
 

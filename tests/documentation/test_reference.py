@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import re
 from collections import Counter
+from functools import cache
 
 import pytest
 
@@ -14,7 +15,7 @@ from docs.sphinx_pages.reference_pages import GROUPS, page_of, reference_pages, 
 from docs.sphinx_pages.supporting_types import our_types, supporting_types
 from tests.examples import PACKAGES
 
-PAGES = reference_pages()
+pages = cache(reference_pages)
 DIRECTIVE = re.compile(r"^\.\. (?:auto\w+|py:data|py:class):: (\S+)$", re.MULTILINE)
 
 
@@ -26,7 +27,7 @@ def test_every_name_of_a_package_is_found(module: str) -> None:
 
 
 def test_every_name_is_described_once() -> None:
-    described = Counter(name for text in PAGES.values() for name in DIRECTIVE.findall(text))
+    described = Counter(name for text in pages().values() for name in DIRECTIVE.findall(text))
     entries = (*homes().values(), *supporting_types().values())
     assert described == Counter(one.path for one in entries)
     assert len(described) > 1000
@@ -35,7 +36,7 @@ def test_every_name_is_described_once() -> None:
 def test_every_name_has_a_line_in_a_table() -> None:
     for public in homes().values():
         for page in {page_of(public), room_of(page_of(public))}:
-            assert f"<{public.path}>`" in PAGES[f"{page}.rst"]
+            assert f"<{public.path}>`" in pages()[f"{page}.rst"]
 
 
 def test_a_name_is_described_where_it_is_imported_from() -> None:
@@ -50,7 +51,7 @@ def test_a_name_is_described_where_it_is_imported_from() -> None:
 
 
 def test_every_group_has_its_rooms() -> None:
-    assert {f"{room}.rst" for group in GROUPS.values() for room in group} <= set(PAGES)
+    assert {f"{room}.rst" for group in GROUPS.values() for room in group} <= set(pages())
 
 
 def test_every_name_has_a_summary() -> None:

@@ -159,39 +159,49 @@ def test_files_by_their_endings(tmp_path: Path) -> None:
         read_tree(tmp_path / "none.json")
 
 
-JSON = tree_to_json(build_tree(Knuth(), Channel.exact(Board(2, 3))))
-TEXT = tree_to_text(build_tree(Knuth(), Channel.exact(Board(2, 3))))
-DOT = tree_to_dot(build_tree(Knuth(), Channel.exact(Board(2, 3))))
+def small_tree(suffix: str) -> str:
+    """Return the text of a tree of the board 2x3."""
+    return TREE_FORMATS[suffix].to_text(build_tree(Knuth(), Channel.exact(Board(2, 3))))
+
+
+def swapped(old: str, new: str) -> Callable[[str], str]:
+    return lambda text: text.replace(old, new, 1)
+
+
+def added(line: str) -> Callable[[str], str]:
+    return lambda text: text + line
 
 
 @pytest.mark.parametrize(
-    ("suffix", "text", "words"),
+    ("suffix", "change", "words"),
     [
-        (".json", "{", "expected JSON"),
-        (".json", "[]", "with format"),
-        (".json", JSON.replace('"version": 1', '"version": 2'), "version 1 of the format, got 2"),
-        (".json", JSON.replace('"pegs": 2', '"pegs": 0'), "1 to 255 pegs"),
-        (".json", JSON.replace('"pegs": 2', '"pegs": "2"'), "with pegs and colors"),
-        (".json", JSON.replace('"pegs": 2', '"pegs": 40'), "at most 1,048,576 codes"),
-        (".json", JSON.replace('"guess": "11"', '"guess": "19"'), "at the root.*'19'"),
-        (".json", JSON.replace('"guess": "11"', '"guess": "12"'), "each possible reply to 12"),
-        (".json", JSON.replace('"replies"', '"answers"'), "a guess with its replies"),
-        (".json", JSON.replace('"tree"', '"trees"'), "got None"),
-        (".txt", "", "first line like"),
-        (".txt", TEXT.splitlines()[0], "a tree below the title"),
-        (".txt", TEXT.replace("= ", "? ", 1), r"got '\? "),
-        (".txt", TEXT.replace("  1b0w", "  0b0w"), "two in line"),
-        (".txt", TEXT.replace("\n  ", "\n   "), "below the one before it"),
-        (".txt", TEXT.replace("1, board 2x3", "1, board 2x1"), "2 to 255 colors"),
-        (".dot", DOT + 'n1 -> n0 [label="0b0w"];\n', "an arrow down the tree"),
-        (".dot", DOT + 'n0 -> n1 [label="0b0w"];\n', "one arrow for 0b0w"),
-        (".dot", DOT + 'n99 [label="11"];\n', "whose root is n0"),
-        (".dot", DOT + "rank=same\n", "a node or an arrow in line"),
+        (".json", lambda _: "{", "expected JSON"),
+        (".json", lambda _: "[]", "with format"),
+        (".json", swapped('"version": 1', '"version": 2'), "version 1 of the format, got 2"),
+        (".json", swapped('"pegs": 2', '"pegs": 0'), "1 to 255 pegs"),
+        (".json", swapped('"pegs": 2', '"pegs": "2"'), "with pegs and colors"),
+        (".json", swapped('"pegs": 2', '"pegs": 40'), "at most 1,048,576 codes"),
+        (".json", swapped('"guess": "11"', '"guess": "19"'), "at the root.*'19'"),
+        (".json", swapped('"guess": "11"', '"guess": "12"'), "each possible reply to 12"),
+        (".json", swapped('"replies"', '"answers"'), "a guess with its replies"),
+        (".json", swapped('"tree"', '"trees"'), "got None"),
+        (".txt", lambda _: "", "first line like"),
+        (".txt", lambda text: text.splitlines()[0], "a tree below the title"),
+        (".txt", swapped("= ", "? "), r"got '\? "),
+        (".txt", swapped("  1b0w", "  0b0w"), "two in line"),
+        (".txt", swapped("\n  ", "\n   "), "below the one before it"),
+        (".txt", swapped("1, board 2x3", "1, board 2x1"), "2 to 255 colors"),
+        (".dot", added('n1 -> n0 [label="0b0w"];\n'), "an arrow down the tree"),
+        (".dot", added('n0 -> n1 [label="0b0w"];\n'), "one arrow for 0b0w"),
+        (".dot", added('n99 [label="11"];\n'), "whose root is n0"),
+        (".dot", added("rank=same\n"), "a node or an arrow in line"),
     ],
 )
-def test_bad_files_end_in_one_error(tmp_path: Path, suffix: str, text: str, words: str) -> None:
+def test_bad_files_end_in_one_error(
+    tmp_path: Path, suffix: str, change: Callable[[str], str], words: str
+) -> None:
     path = tmp_path / f"tree{suffix}"
-    path.write_text(text, encoding="utf-8")
+    path.write_text(change(small_tree(suffix)), encoding="utf-8")
     with pytest.raises(ModelFileError, match=words) as caught:
         read_tree(path)
     assert str(path) in str(caught.value)
@@ -200,7 +210,7 @@ def test_bad_files_end_in_one_error(tmp_path: Path, suffix: str, text: str, word
 @given(st.binary(max_size=60), st.sampled_from(list(TREE_FORMATS)))
 @settings(max_examples=examples(60))
 def test_no_file_ends_in_another_error(data: bytes, suffix: str) -> None:
-    text = TREE_FORMATS[suffix].to_text(build_tree(Knuth(), Channel.exact(Board(2, 3))))
+    text = small_tree(suffix)
     parse = TREE_FORMATS[suffix].from_text
     place = len(data) * 7 % len(text)
     broken = text[:place] + data.decode("latin-1") + text[place + len(data) // 2 :]
