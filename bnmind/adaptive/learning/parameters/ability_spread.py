@@ -34,7 +34,8 @@ from bnmind.information import Floats
 __all__ = ["AbilitySpread"]
 
 _ROUNDS = 100
-_CLOSE = 1e-12
+_UNSEEN = 1e-13
+"""The change of the logarithm of the likelihood that its rounding errors hide."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,35 +70,39 @@ class AbilitySpread(Sealed):
         statistics, total = self.statistics, float(counts.sum())
         if not total > 0:
             return self.weights
+        with np.errstate(divide="ignore"):
+            logs = np.log(self.weights)
         target = statistics @ counts / total
         natural = np.zeros(len(statistics))
-        table, loss = self._tilted(natural)
+        table, loss = _tilted(logs, natural @ statistics)
         for _ in range(_ROUNDS):
             mean = statistics @ table
             slope = target - mean
-            scale = np.maximum(np.abs(target), _CLOSE)
-            if np.all(np.abs(slope) <= _CLOSE * np.maximum(scale, 1.0)):
-                break
             apart = statistics - mean[:, None]
             step = np.linalg.lstsq((apart * table) @ apart.T, slope, rcond=1e-14)[0]
-            # The likelihood is concave: halve the step until it grows.
+            old = loss - natural @ target
+            last = float(slope @ step) <= _UNSEEN * (1 + abs(old))
+            # The likelihood is concave: halve the step until it grows. The last step, which doubles
+            # the digits, changes it by less than its rounding error.
             for _ in range(_ROUNDS):
                 nearer = natural + step
-                found, new = self._tilted(nearer)
-                if new - nearer @ target <= loss - natural @ target:
+                found, new = _tilted(logs, nearer @ statistics)
+                if last or new - nearer @ target <= old:
                     break
                 step = step / 2
             else:
                 break
             natural, table, loss = nearer, found, new
+            if last:
+                break
         return table
 
-    def _tilted(self, natural: Floats) -> tuple[Floats, float]:
-        """Return w(λ, κ) and the logarithm of its normalization, given λ and −κ."""
-        with np.errstate(divide="ignore"):
-            logs = np.log(self.weights) + natural @ self.statistics
-        top = float(logs.max())
-        table = np.exp(logs - top)
-        total = float(table.sum())
-        result: Floats = table / total
-        return result, top + float(np.log(total))
+
+def _tilted(logs: Floats, by: Floats) -> tuple[Floats, float]:
+    """Return weights times exp(by), normalized, and the logarithm of their sum before that."""
+    logs = logs + by
+    top = float(logs.max())
+    table = np.exp(logs - top)
+    total = float(table.sum())
+    result: Floats = table / total
+    return result, top + float(np.log(total))
