@@ -27,6 +27,7 @@ __all__ = [
 MOST_FAULTS = 1000
 """The most faults of a file or a table that are collected."""
 
+_SHORTEST_BEGINNING = 4
 _LONG = 10**15
 _LONGEST = 400
 _MOST = 12
@@ -163,7 +164,7 @@ def visible(text: str) -> str:
 def close_names(name: object, known: Iterable[str]) -> tuple[str, ...]:
     """Return the known names with a spelling similar to an unknown one, ignoring case.
 
-    If a name differs in case alone, it is the only one.
+    If a name differs in case alone, it is the only one. If none is similar, those that begin so.
 
     >>> close_names("Smoker", ["smoke", "smoker"]), close_names("smokr", ["smoke", "smoker"])
     (('smoker',), ('smoker', 'smoke'))
@@ -181,7 +182,10 @@ def close_names(name: object, known: Iterable[str]) -> tuple[str, ...]:
     folded = name.casefold()
     if folded in spelled:
         return (spelled[folded],)
-    return tuple([spelled[match] for match in get_close_matches(folded, spelled)])
+    close = get_close_matches(folded, spelled)
+    if not close and len(folded) >= _SHORTEST_BEGINNING:
+        close = [text for text in spelled if text.startswith(folded)][:3]
+    return tuple([spelled[match] for match in close])
 
 
 def did_you_mean(close: tuple[str, ...]) -> str:

@@ -42,6 +42,7 @@ _OTHER_WORDS = {
     "mfi": "fisher",
     "mi": "fisher",
     "min_sem": "deviation",
+    "minimal-entropy": "entropy",
     "minimax": "knuth",
     "most-parts": "kooi",
     "nrm": "nominal",

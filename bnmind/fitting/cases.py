@@ -129,9 +129,10 @@ def _without_column(absent: Sequence[str]) -> str:
     if len(absent) == 1:
         return (
             f"expected a column {one_line(absent[0])} in the cases, got none; name it as hidden if"
-            " it is never observed"
+            f" it is never observed (--hidden {one_line(absent[0])})"
         )
-    return f"{missing_columns(absent)}; name as hidden those that are never observed"
+    hidden = f" (--hidden {','.join(absent)})" if len(absent) <= 3 else ""
+    return f"{missing_columns(absent)}; name as hidden those that are never observed{hidden}"
 
 
 def other_columns(labels: Iterable[Hashable], known: Container[str], absent: Sequence[str]) -> str:

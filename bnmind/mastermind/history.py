@@ -91,11 +91,21 @@ def parse_history(board: Board, text: str) -> tuple[Turn, ...]:
         ended = re.sub(r"[,;]\s*$", "", text)
         segments = [_with_commas(board, segment) for segment in ended.split(";")]
         if not all(segments):
-            if "\n" in text.strip():  # a row on each line
-                rows = [row.strip().rstrip(",;") for row in text.splitlines() if row.strip()]
-                return parse_history(board, ";".join(rows))
+            if (plain := _plain(text)) != text:
+                return parse_history(board, plain)
             raise
         return tuple(turn for segment in segments for turn in segment)
+
+
+def _plain(text: str) -> str:
+    """Return a history with semicolons between the rows, in place of lines; blanks, in place of =.
+
+    >>> _plain("1123: 1b1w, 2345: 0b2w")
+    '1123  1b1w, 2345  0b2w'
+    """
+    if "\n" in text.strip():
+        text = ";".join(row.strip().rstrip(",;") for row in text.splitlines() if row.strip())
+    return re.sub("->|[:=→]", " ", text)
 
 
 _LETTERED_REPLY = re.compile(r"\d+(?:b\d+w|a\d+b)", re.IGNORECASE)

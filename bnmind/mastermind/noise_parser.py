@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -68,22 +69,30 @@ def parse_noise(board: Board, text: str) -> Channel:
     try:
         probability = float(rest)
     except ValueError:
+        question = f"; did you mean {meant}?" if (meant := _meant(kind, rest)) else ""
         raise InvalidProbabilityError(
-            f"expected a probability in [0, 1] after {kind}:, got {shown(rest)}", rest
+            f"expected a probability in [0, 1] after {kind}:, got {shown(rest)}{question}", rest
         ) from None
     return makers[kind](board, probability)
 
 
 def _meant(kind: str, rest: str) -> str:
-    """Return the noise that a text such as ``0.2``, ``lie:0.2`` or ``none`` may mean."""
-    if kind.casefold() in ("", "0", "no", "none", "exact", "true"):
+    """Return the noise that a text such as ``0.2``, ``lie:0.2`` or ``none`` may mean.
+
+    >>> _meant("0.2", ""), _meant("independent 20%", ""), _meant("None", "")
+    ('false:0.2', 'independent:0.2', 'exact')
+    """
+    word, *numbers = re.split(r"[\s:=]+", f"{kind}:{rest}".strip(" :=").casefold())
+    if word in ("", "0", "no", "none", "exact", "true"):
         return "exact"
-    for number in (rest, kind):
+    for text in (*numbers, word):
         try:
-            return f"false:{number}" if 0 < float(number) < 1 else ""
+            level = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
         except ValueError:
             continue
-    return ""
+        name = "independent" if word.startswith("ind") else "false"
+        return f"{name}:{level:g}" if 0 < level < 1 else ""
+    return f"{word}:0.2" if word in ("false", "independent") else ""
 
 
 def _read(board: Board, path: Path, name: str) -> Channel:

@@ -119,3 +119,12 @@ def test_errors_of_several_lines_are_printed_on_one() -> None:
 
 def test_errors_without_a_message_are_named() -> None:
     assert errors.one_line(MemoryError()) == "MemoryError"
+
+
+@pytest.mark.parametrize("arguments", [["help", "suggest"], ["suggest", "-h"]])
+def test_other_ways_to_ask_for_help(arguments: list[str]) -> None:
+    assert run(*arguments).stdout == run("suggest", "--help").stdout
+
+
+def test_a_second_argument_without_quotes_is_explained() -> None:
+    assert_one_line_error(run("regret", "1122", "0b1w"), "put a text with blanks in quotes")

@@ -44,6 +44,7 @@ def test_rows_may_be_lines_and_bulls_and_cows() -> None:
     expected = parse_history(board, "1230 1b1w, 5678 0b2w")
     assert parse_history(board, "1230 1A1B\n5678 0a2b,\n\n") == expected
     assert parse_history(board, "1230 1A1B, 5678 0A2B") == expected
+    assert parse_history(board, "1230: 1b1w, 5678 = 0b2w") == expected
 
 
 def test_separated_numbers() -> None:

@@ -143,3 +143,20 @@ def test_a_file_of_blank_lines_takes_little_more_memory_than_its_text(tmp_path: 
     finally:
         tracemalloc.stop()
     assert most < 12 * path.stat().st_size
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("0.2", "false:0.2"),
+        ("lie:0.1", "false:0.1"),
+        ("false:20%", "false:0.2"),
+        ("independent", "independent:0.2"),
+        ("none", "exact"),
+    ],
+)
+def test_noise_in_other_words_is_understood(text: str, meant: str) -> None:
+    with pytest.raises(
+        (InvalidChannelError, InvalidProbabilityError), match=rf"did you mean {meant}\?"
+    ):
+        parse_noise(Board(4, 6), text)

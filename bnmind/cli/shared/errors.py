@@ -34,11 +34,13 @@ INTERRUPTED = 130
 """The exit code after Ctrl-C."""
 
 _TWINS = {
+    "--board": "--pegs",
     "--evidence": "--given",
     "--given": "--evidence",
     "--itemtype": "--gate",
     "--model": "--gate",
     "--rule": "--gate",
+    "--target": "--about",
 }
 """Options that have another name in other commands, or in other programs."""
 
@@ -59,6 +61,8 @@ def one_line(error: Exception) -> str:
     if say:
         for pattern, plain in _PLAIN:
             text = pattern.sub(plain, text)
+        if text.startswith("Got unexpected extra argument"):
+            text = f"{text.rstrip('.')}; put a text with blanks in quotes, and commas between names"
     return printable(" ".join(text.split())) or type(error).__name__
 
 
@@ -149,7 +153,7 @@ class OneLineErrors(TyperGroup):
         """Run a command, and exit."""
         try:
             code = super().main(
-                args=args,
+                args=_asked_for_help(sys.argv[1:] if args is None else args),
                 prog_name=prog_name,
                 complete_var=complete_var,
                 standalone_mode=False,
@@ -174,6 +178,17 @@ class OneLineErrors(TyperGroup):
             _suggest_the_twin(error)
             _fail(f"{one_line(error).rstrip('.')}; see {_help_of(error, prog_name)}")
         sys.exit(code if isinstance(code, int) else 0)
+
+
+def _asked_for_help(args: Sequence[str]) -> list[str]:
+    """Return arguments in which ``help learn``, ``-h`` and ``learn -h`` ask for help, too.
+
+    >>> _asked_for_help(["help", "learn"]), _asked_for_help(["learn", "-h"])
+    (['learn', '--help'], ['learn', '--help'])
+    """
+    if args and args[0] == "help":
+        return [*args[1:2], "--help"]
+    return ["--help" if arg == "-h" and place < 2 else arg for place, arg in enumerate(args)]
 
 
 def _as_note(others: Callable[..., None]) -> Callable[..., None]:

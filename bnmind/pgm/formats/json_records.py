@@ -51,6 +51,14 @@ _PLAIN = {
 }
 """The messages about frequent faults, by their types."""
 
+_USES = {
+    "bnmind-bank": "an item bank is for bnmind test, classify and simulate; its network is"
+    " bnmind.adaptive.read_bank(path).network",
+    "bnmind-dynamic": "a network over time is for bnmind track",
+    "bnmind-session": "a saved test is for bnmind test --session",
+}
+"""The use of a file of another kind, by its schema."""
+
 _Record = TypeVar("_Record", bound=BaseModel)
 _Fault = TypeVar("_Fault")
 
@@ -111,7 +119,10 @@ def validated(text: str, schema: str, versions: Mapping[int, type[_Record]]) -> 
     """
     head = _parsed(_Head, text, schema)
     if head.schema_name != schema:
-        raise ModelFileError(f"expected schema {schema}, got {shown(head.schema_name)} at schema")
+        use = f"; {_USES[head.schema_name]}" if head.schema_name in _USES else ""
+        raise ModelFileError(
+            f"expected schema {schema}, got {shown(head.schema_name)} at schema{use}"
+        )
     if head.version not in versions:
         known = " or ".join(map(str, sorted(versions)))
         newer = ", made by a newer bnmind," if head.version > max(versions) else ""
