@@ -262,6 +262,7 @@ def test_other_errors_name_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         pass
 
 
+@pytest.mark.slow
 def test_a_lock_file_is_open_to_whoever_may_write_the_file(tmp_path: Path) -> None:
     before = os.umask(0o077)
     try:

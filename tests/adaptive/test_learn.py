@@ -358,6 +358,7 @@ def test_criteria_are_what_they_are_called() -> None:
     assert found.bic == pytest.approx(p * np.log(50) - 2 * loglik)
 
 
+@pytest.mark.slow
 def test_thirty_skills_are_learned_by_the_tree() -> None:
     names = [f"s{i}" for i in range(30)]
     skills = [Variable.of_integers(name, range(2)) for name in names]

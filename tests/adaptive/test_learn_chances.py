@@ -59,6 +59,7 @@ def test_every_chance_is_kept_off_zero_and_one(gate: type[ResponseModel], monoto
     assert cells(learn(FEW, Q, gate=gate, options=more).bank).min() == pytest.approx(0.02)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "gate",
     [

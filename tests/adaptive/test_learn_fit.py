@@ -181,6 +181,7 @@ def test_the_counts_of_the_skills_are_computed_once_per_pattern(
     assert len(calls) == 4 + 1  # and once for the prior distribution
 
 
+@pytest.mark.slow
 def test_standard_errors_tell_how_far_estimates_scatter() -> None:
     estimates, errors = [], []
     for seed in range(40):

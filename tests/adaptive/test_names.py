@@ -124,6 +124,7 @@ def test_labels_that_are_missing_are_no_names() -> None:
         Responses([[1, 0]], ("a\n", "b"))  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_names_that_mean_something_to_plots_are_drawn_as_they_are(tmp_path: Path) -> None:
     bank = ItemBank.from_qmatrix(NEEDS, items=NAMES, skill_names=["$x", "a$b$", "_c", "d"])
     people = Examinees.drawn(bank, 20, seed=1)
@@ -136,6 +137,7 @@ def test_names_that_mean_something_to_plots_are_drawn_as_they_are(tmp_path: Path
     assert all(path.stat().st_size for path in written)
 
 
+@pytest.mark.slow
 def test_a_bank_of_ordinary_column_names_goes_through_every_command(tmp_path: Path) -> None:
     q, answers, bank = (str(tmp_path / name) for name in ("q.csv", "r.csv", "bank.bif"))
     pd.DataFrame(NEEDS, index=pd.Index(NAMES, name="item"), columns=SKILLS).to_csv(q)

@@ -43,6 +43,7 @@ def test_the_number_of_steps_is_that_of_the_responses() -> None:
         assert step.slip == pytest.approx(0.15, abs=0.12)
 
 
+@pytest.mark.slow
 def test_the_plain_gate_is_the_sequential_gdina_model() -> None:
     """Its steps are saturated, so it equals a table of all responses in each configuration."""
     data = drawn()

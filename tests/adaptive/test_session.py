@@ -239,6 +239,7 @@ def _answer_on(path: Path) -> None:
         number += 1
 
 
+@pytest.mark.slow
 def test_killed_while_writing_it_resumes_with_nothing_lost(tmp_path: Path) -> None:
     path = tmp_path / "s.json"
     Session.start(BANK, path=path)

@@ -157,6 +157,7 @@ def test_a_strategy_of_the_users_own(tmp_path: Path) -> None:
     assert result.stderr == ""
 
 
+@pytest.mark.slow
 def test_a_strategy_of_the_users_own_that_fails(tmp_path: Path) -> None:
     (tmp_path / "broken_player.py").write_text(
         "from bnmind.strategies import MapCode\n"

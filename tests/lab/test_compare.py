@@ -75,7 +75,7 @@ def test_all_codes_once() -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        name if name in ("knuth", "kooi") else pytest.param(name, marks=pytest.mark.slow)
+        name if name == "kooi" else pytest.param(name, marks=pytest.mark.slow)
         for name in REFERENCE["heuristics"]
     ],
 )

@@ -246,9 +246,14 @@ def test_the_order_of_a_model_may_be_given() -> None:
 
 def real_networks() -> list[Any]:
     found = sorted(BNREP.glob("*.json.gz")) if BNREP.is_dir() else []
-    return [pytest.param(path, id=path.name.removesuffix(".json.gz")) for path in found] or [
-        pytest.param(None, marks=pytest.mark.skip(reason=absent("bnrep")))
-    ]
+    return [
+        pytest.param(
+            path,
+            id=path.name.removesuffix(".json.gz"),
+            marks=[pytest.mark.slow] if number % 8 else [],
+        )
+        for number, path in enumerate(found)
+    ] or [pytest.param(None, marks=pytest.mark.skip(reason=absent("bnrep")))]
 
 
 @pytest.mark.parametrize("path", real_networks())

@@ -124,6 +124,7 @@ def test_compiled_trees_guess_by_the_definitions(board: Board, data: st.DataObje
             assert board.code(node.guess) == plain_guess(strategy, board, possible)
 
 
+@pytest.mark.slow
 @given(st.sampled_from(SCORES), st.sampled_from(Among), st.integers(0, 2**32 - 1))
 @settings(max_examples=examples(8))
 def test_larger_sets_too(score: Score, among: Among, seed: int) -> None:
