@@ -34,6 +34,7 @@ _IS_WRITING = os.environ.get("BNMIND_APPROVE", "0") not in ("", "0")
 _RELATIVE, _ABSOLUTE = 1e-5, 1e-7
 _SHOWN = 6
 _LONG, _DEPTH, _MANY = 300, 1, 20
+_LONG_TEXT = 1000
 _LINE = 80
 _REFUSALS = 24
 
@@ -101,6 +102,7 @@ class Notes:
             if self._directory is not None:
                 value = value.replace(str(self._directory), "DIRECTORY")
             value = re.sub(r"\b0x[0-9a-f]{6,}", "0x…", value)
+            value = re.sub(r"\d(\.\d+)?e-1\d", "0", value)
             return re.sub(r"\d\.\d{6,}(e-\d+)?", lambda m: f"{float(m[0]):.5g}", value)
         if isinstance(value, list):
             return [self._without_places(one) for one in value]
@@ -152,8 +154,8 @@ def plain(value: object) -> Any:
         return plain(value.item())
     if isinstance(value, np.ndarray):
         return _of_array(value)
-    if isinstance(value, pd.DataFrame | pd.Series):
-        return value.to_csv(float_format="%.4g")
+    if isinstance(value, pd.DataFrame):
+        return {str(name): plain(column.to_numpy()) for name, column in value.items()}
     if isinstance(value, Mapping):
         return {str(plain(key)): plain(one) for key, one in value.items()}
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
@@ -178,6 +180,8 @@ def _of_array(array: np.ndarray[Any, Any]) -> Any:
 
 def _short(value: Any, depth: int = 0) -> Any:
     """Return a value with the larger parts of its parts as sums of numbers and sums of letters."""
+    if isinstance(value, str) and len(value) > _LONG_TEXT:
+        return [value[:_LONG], len(value), crc32(value.encode())]
     if len(json.dumps(value)) <= _LONG or not isinstance(value, dict | list):
         return value
     if depth < _DEPTH and isinstance(value, dict):

@@ -36,13 +36,20 @@ def functions_of(module: str) -> Iterator[tuple[str, Callable[..., Any]]]:
                     yield f"{name}.{own}", function
 
 
+def is_small(value: object) -> bool:
+    """Return whether a value is a fraction near zero."""
+    return isinstance(value, float) and abs(value) < 0.1
+
+
 def defaults_of(function: Callable[..., Any]) -> dict[str, Any]:
     """Return the defaults of a function; arguments that must be named come after a star."""
     found = {}
     for parameter in inspect.signature(function).parameters.values():
         if parameter.default is not parameter.empty:
             star = "*" if parameter.kind is parameter.KEYWORD_ONLY else ""
-            found[star + parameter.name] = plain(parameter.default)
+            default = parameter.default
+            # No tolerance: some defaults are tiny.
+            found[star + parameter.name] = repr(default) if is_small(default) else plain(default)
     return found
 
 
