@@ -27,6 +27,7 @@ __all__ = [
     "Kernel",
     "PlainWork",
     "being_compiled",
+    "compiles",
     "njit",
     "njit_superword",
     "not_stopping",
@@ -50,6 +51,13 @@ def being_compiled() -> tuple[str, ...]:
     Programs can use this to explain why a first call takes long.
     """
     return tuple(_being_compiled)
+
+
+def compiles() -> bool:
+    """Return whether kernels are compiled: not with ``NUMBA_DISABLE_JIT=1``. It imports numba."""
+    import numba
+
+    return not numba.config.DISABLE_JIT
 
 
 _stopping: set[int] = set()

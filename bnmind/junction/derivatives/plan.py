@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from bnmind.junction.derivatives.flat import (
     FlatProgram,
     FlatRecord,
     flat_program,
+    has_small_steps,
     should_be_flat,
 )
 from bnmind.junction.derivatives.gradient import Gradient
@@ -90,6 +92,7 @@ class DerivativePlan(Sealed):
         """The predicted bytes of a run: all registers, and about as much for their derivatives.
 
         The operands of matrix products are kept in two orders of their axes, if these differ.
+        Compiled runs have tables of places instead, which take less than all registers.
         """
         cells = self.program.held
         matrices = 0
@@ -97,6 +100,8 @@ class DerivativePlan(Sealed):
             if isinstance(operation, Product) and operation.sums:
                 matrices += cells[left] if operation.left_axes is not None else 0
                 matrices += cells[right] if operation.right_axes is not None else 0
+        if has_small_steps(self.program):
+            matrices = max(matrices, sum(cells))
         entries = sum(table.values.size for table in self.tables)
         return 8 * (2 * sum(cells) + matrices + 2 * entries)
 
@@ -218,8 +223,14 @@ class DerivativePlan(Sealed):
         return tuple([i for i, table in enumerate(self.tables) if not table.hidden])
 
     @cached_property
+    def _runs(self) -> count[int]:
+        """Counts the runs, which affects only the time of the next one."""
+        return count()
+
+    @cached_property
     def _flat(self) -> FlatProgram:
-        return flat_program(self.program)
+        tables = [None if table.observed else table.values for table in self.tables]
+        return flat_program(self.program, tables)
 
     def _run(self, evidence: Evidence | None) -> _Run:
         """Return the forward run."""
@@ -255,7 +266,7 @@ class DerivativePlan(Sealed):
         The tables without hidden variables have a product with the logarithm ``log``.
         """
         record: Record | FlatRecord
-        if not scaled and should_be_flat(self.program):
+        if not scaled and should_be_flat(self.program, next(self._runs)):
             record = self._flat.run(inputs)
         else:
             record = self._registers.run(inputs, scaled=scaled)

@@ -2,16 +2,68 @@
 
 from __future__ import annotations
 
+import math
+import types
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bnmind.junction import compile_derivatives
+from bnmind.errors import ImpossibleEvidenceError
+from bnmind.junction import DerivativePlan, compile_derivatives
+from bnmind.junction.derivatives import flat, flat_products
+from bnmind.junction.derivatives import plan as plan_module
 from bnmind.junction.derivatives.backward import register_program
 from bnmind.junction.derivatives.flat import flat_program, should_be_flat
+from bnmind.junction.derivatives.flat_products import ProductBuilder, Term, read_only
+from bnmind.junction.program.program import Product, Program, Step
 from bnmind.pgm import Network, TabularCPD, Variable
 from tests.networks import networks
+
+SIZES = (1, 2, 3, 5, 7, 8, 9, 12, 17)
+
+
+@st.composite
+def products(draw: st.DrawFn) -> tuple[list[tuple[int, ...]], list[int]]:
+    """Return the variables of X, Y and C, and the sizes of all variables."""
+    sizes: list[int] = []
+    for size in draw(st.lists(st.sampled_from(SIZES), max_size=5)):
+        if math.prod([*sizes, size]) <= 3000:
+            sizes.append(size)
+    inside = [draw(st.sampled_from(range(1, 8))) for _ in sizes]
+    scopes = [[v for v in range(len(sizes)) if inside[v] >> term & 1] for term in range(3)]
+    return [tuple(draw(st.permutations(scope))) for scope in scopes], sizes
+
+
+@settings(max_examples=60, deadline=None)
+@given(products(), st.booleans(), st.sampled_from([0.0, np.inf, None]), st.integers(0, 2**32))
+def test_products_are_sums_over_what_the_result_lacks(
+    product: tuple[list[tuple[int, ...]], list[int]], adds: bool, cost: float | None, seed: int
+) -> None:
+    scopes, sizes = product
+    rng = np.random.default_rng(seed)
+    x, y, c = (rng.normal(size=[sizes[v] for v in scope]) for scope in scopes)
+    terms: list[Any] = [x, scopes[0], y, scopes[1]]
+    for v, size in enumerate(sizes):
+        terms += [np.ones(size), [v]]
+    expected = np.einsum(*terms, scopes[2]) + (c if adds else 0.0)
+
+    # Zero cells before and after must stay.
+    source, target = np.concatenate([x.ravel(), y.ravel()]), np.zeros(c.size + 20)
+    target[10:-10] = c.ravel() if adds else np.nan
+    builder = ProductBuilder(sizes)
+    with pytest.MonkeyPatch.context() as patch:
+        if cost is not None:  # in loops, or in tiles
+            patch.setattr(flat_products, "_cost_of_loops", lambda _: cost)
+        builder.add(
+            Term(0, 0, scopes[0]), Term(0, x.size, scopes[1]), Term(0, 10, scopes[2]), adds=adds
+        )
+    builder.build().run((read_only(source),) * 3, (target,) * 3)  # of the usual types
+    np.testing.assert_allclose(target[10:-10].reshape(c.shape), expected, rtol=1e-10, atol=1e-10)
+    assert not target[:10].any()
+    assert not target[-10:].any()
 
 
 @settings(max_examples=10, deadline=None)
@@ -23,22 +75,71 @@ def test_compiled_runs_equal_those_in_numpy(network: Network, data: st.DataObjec
     at = {v.name: data.draw(st.integers(0, v.n_states - 1)) for v in plan.evidence}
     inputs = [table.reduced(at) for table in plan.tables]
     twin = register_program(plan.program).run(inputs, scaled=False)
-    flat = flat_program(plan.program).run(inputs)
+    compiled = flat_program(plan.program).run(inputs)
     assert plan.end is not None
     for number in range(len(plan.program.scopes)):
         # The run in NumPy forgets registers that the backward pass does not need.
-        if twin.register(number).shape == flat.register(number).shape:
-            np.testing.assert_allclose(flat.register(number), twin.register(number), rtol=1e-12)
+        if twin.register(number).shape == compiled.register(number).shape:
+            np.testing.assert_allclose(compiled.register(number), twin.register(number), rtol=1e-12)
     seed = np.arange(1.0, 1.0 + network.variable(names[0]).n_states)
-    wanted = range(plan.program.n_inputs)
-    mine, theirs = (one.adjoints(plan.end, seed, wanted)[0] for one in (flat, twin))
-    for number, expected in theirs.items():
-        np.testing.assert_allclose(mine[number], expected, rtol=1e-12, atol=1e-300)
-    for number in mine.keys() - theirs.keys():
-        assert not mine[number].any()
+    some = sorted(data.draw(st.sets(st.integers(0, plan.program.n_inputs - 1))))
+    for wanted in (range(plan.program.n_inputs), some):
+        mine, theirs = (one.adjoints(plan.end, seed, wanted)[0] for one in (compiled, twin))
+        assert mine.keys() == theirs.keys()
+        for number, expected in theirs.items():
+            np.testing.assert_allclose(mine[number], expected, rtol=1e-12, atol=1e-300)
+            assert not mine[number].flags.writeable
 
 
-def test_small_steps_are_compiled_after_some_work(monkeypatch: pytest.MonkeyPatch) -> None:
+@settings(max_examples=10, deadline=None)
+@given(networks(max_variables=6, max_states=3), st.data())
+def test_gradients_are_the_same_after_the_first_runs(network: Network, data: st.DataObject) -> None:
+    target, *others = data.draw(st.permutations([v.name for v in network.variables]))
+    places = data.draw(st.lists(st.integers(0, 2), min_size=len(others), max_size=len(others)))
+    evidence = [name for name, place in zip(others, places, strict=True) if place == 0]
+    soft = [name for name, place in zip(others, places, strict=True) if place == 1]
+    plan = compile_derivatives(network, target=target, evidence=evidence, soft=soft)
+    findings: dict[str, Any] = {}
+    for name in evidence:
+        findings[name] = data.draw(st.sampled_from(network.variable(name).states))
+    for name in soft:
+        weights = rising(network.variable(name).n_states)
+        findings[name] = dict(zip(network.variable(name).states, weights, strict=True))
+    state = network.variable(target).states[0]
+    try:
+        first = plan.posterior(state, findings)
+    except ImpossibleEvidenceError:
+        return
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(plan_module, "should_be_flat", lambda *_: True)
+        second = plan.posterior(state, findings)
+    assert second.value == pytest.approx(first.value, rel=1e-12)
+    for mine, expected in zip(second.partials, first.partials, strict=True):
+        assert (mine is None) == (expected is None)  # a function has no parameters
+        if mine is None or expected is None:
+            continue
+        np.testing.assert_allclose(mine, expected, rtol=1e-9, atol=1e-12)
+
+
+def rising(n: int) -> list[float]:
+    return [(i + 1) / n for i in range(n)]
+
+
+def test_a_register_of_several_steps_gets_the_sum_of_its_derivatives() -> None:
+    shape = (2, 3)
+    times = Product(
+        left_axes=None, right_axes=None, left_shape=shape, right_shape=shape, shape=shape,
+        cost=6, sums=False,
+    )  # fmt: skip
+    steps = (Step(times, 0, 1), Step(times, 2, 0), Step(times, 3, 3))
+    program = Program(n_inputs=2, steps=steps, spent=((),) * 3, scopes=((0, 1),) * 5, sizes=shape)
+    a, b = np.arange(1.0, 7.0).reshape(shape), np.full(shape, 0.5)
+    found, _ = flat_program(program).run([a, b]).adjoints(4, np.ones(shape), [0, 1])
+    np.testing.assert_allclose(found[0], 4 * a**3 * b**2)  # of (a b a)²
+    np.testing.assert_allclose(found[1], 2 * a**4 * b)
+
+
+def small_plan() -> DerivativePlan:
     a, b = Variable("a", ("0", "1")), Variable("b", ("0", "1"))
     network = Network(
         (
@@ -46,7 +147,11 @@ def test_small_steps_are_compiled_after_some_work(monkeypatch: pytest.MonkeyPatc
             TabularCPD(b, (a,), np.array([[0.1, 0.7], [0.9, 0.3]])),
         )
     )
-    plan = compile_derivatives(network, target="a", evidence=["b"])
+    return compile_derivatives(network, target="a", evidence=["b"])
+
+
+def test_small_steps_are_compiled_after_some_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = small_plan()
 
     class Work:
         left = 60
@@ -54,12 +159,19 @@ def test_small_steps_are_compiled_after_some_work(monkeypatch: pytest.MonkeyPatc
         def spend(self, work: int) -> None:
             self.left -= work
 
-    monkeypatch.setattr("bnmind.junction.derivatives.flat._work_in_numpy", Work())
-    flags = [should_be_flat(plan.program) for _ in range(9)]
+    monkeypatch.setattr(flat, "_work_in_numpy", Work())
+    monkeypatch.setattr(flat, "compiles", lambda: True)
+    flags = [should_be_flat(plan.program, n_runs) for n_runs in range(12)]
     assert flags == sorted(flags)
-    assert flags[0] is False
+    assert flags[:3] == [False] * 3
     assert flags[-1] is True
     assert plan.posterior("1", {"b": "0"}).value == pytest.approx(0.875)
+
+
+def test_nothing_runs_in_loops_of_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(flat, "compiles", lambda: False)
+    monkeypatch.setattr(flat, "_work_in_numpy", types.SimpleNamespace(left=0))
+    assert not should_be_flat(small_plan().program, 100)
 
 
 def test_many_derivatives_are_bounded_by_their_factors() -> None:
