@@ -44,6 +44,9 @@ Floats: TypeAlias = NDArray[np.float64]
 
 _TINY = 1e-300
 
+_ROUNDING = 1e-6
+"""Probabilities may be outside of 0 to 1 by this."""
+
 _BLOCK = 2048
 """The number of questions evaluated at a time, so that their outcomes stay in the cache."""
 
@@ -70,23 +73,34 @@ def entropy(probabilities: ArrayLike, *, axis: int = -1) -> Floats:
     Raises
     ------
     InvalidArgumentError
-        If they are no numbers, or have no such axis.
+        If they are no numbers from 0 to 1, up to rounding, or have no such axis.
 
     Examples
     --------
     >>> float(entropy([0.5, 0.25, 0.25, 0.0]))
     1.5
+    >>> entropy([3, 1])
+    Traceback (most recent call last):
+    bnmind.errors.InvalidArgumentError: expected probabilities from 0 to 1, got 3.0
     """
     p = number_array(probabilities, "the probabilities")
     if not -p.ndim <= axis < p.ndim:
         raise InvalidArgumentError(
             f"expected an axis of an array of shape {p.shape} to sum over, got {axis}", axis
         )
-    return _entropy(p if axis == -1 else np.moveaxis(p, axis, -1))
+    if p.size:
+        least, most = np.minimum.reduce(p, axis=None), np.maximum.reduce(p, axis=None)
+        if not (least >= -_ROUNDING and most <= 1 + _ROUNDING):  # NaN is neither
+            wrong = most if least >= -_ROUNDING else least
+            raise InvalidArgumentError(f"expected probabilities from 0 to 1, got {wrong}", wrong)
+    return unchecked_entropy(p if axis == -1 else np.moveaxis(p, axis, -1))
 
 
-def _entropy(p: Floats) -> Floats:
-    """Return the entropy along the last axis."""
+def unchecked_entropy(p: Floats) -> Floats:
+    """Return `entropy` along the last axis.
+
+    For inner loops of the library, whose arrays are valid by construction.
+    """
     # A tiny number replaces 0; its logarithm is multiplied by 0.
     logs = np.maximum(p, _TINY)
     np.log2(logs, out=logs)
@@ -138,7 +152,7 @@ def information(masses: ArrayLike, channel: ArrayLike, *, noise: ArrayLike | Non
             "expected masses (questions, causes) and a channel (causes, outcomes), or one for"
             f" each question, got shapes {m.shape} and {n.shape}"
         )
-    lost = entropy(n) if noise is None else number_array(noise, "the noise")
+    lost = unchecked_entropy(n) if noise is None else number_array(noise, "the noise")
     if lost.shape != n.shape[:-1]:
         raise InvalidArgumentError(
             f"expected a noise of shape {n.shape[:-1]}, got {lost.shape}", noise
@@ -157,13 +171,13 @@ def unchecked_information(m: Floats, n: Floats, lost: Floats) -> Floats:
     """
     if n.ndim > 2:
         outcomes = np.matmul(m[..., None, :], n)[..., 0, :]
-        gained = _entropy(outcomes) - _dot(m, lost)
+        gained = unchecked_entropy(outcomes) - _dot(m, lost)
     else:
         rows = m.reshape(math.prod(m.shape[:-1]), m.shape[-1])
         gained = np.empty(len(rows))
         for start in range(0, len(rows), _BLOCK):
             part = rows[start : start + _BLOCK]
-            gained[start : start + _BLOCK] = _entropy(part @ n) - part @ lost
+            gained[start : start + _BLOCK] = unchecked_entropy(part @ n) - part @ lost
         gained = gained.reshape(m.shape[:-1])
     result: Floats = np.maximum(gained, 0.0)
     return result

@@ -99,6 +99,13 @@ def test_an_axis_that_an_array_has_not_is_refused(axis: int) -> None:
         entropy(np.full((2, 2, 2), 0.5), axis=axis)
 
 
+@pytest.mark.parametrize("wrong", [[-0.5, 1.5], [3, 1], [float("nan"), 0.5], [float("inf")]])
+def test_no_probabilities_have_no_entropy(wrong: list[float]) -> None:
+    with pytest.raises(InvalidArgumentError, match="expected probabilities from 0 to 1, got"):
+        entropy(wrong)
+    assert entropy([1 + 1e-12, -1e-12]) == pytest.approx(0, abs=1e-8)
+
+
 def test_zeros_and_tiny_numbers_have_no_entropy() -> None:
     assert entropy([1.0, 0.0, 1e-320]) == pytest.approx(0.0, abs=1e-300)
 

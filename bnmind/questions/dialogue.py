@@ -14,7 +14,7 @@ from typing import Any
 from bnmind._arguments import checked
 from bnmind._values import CheckedValue, ReadOnlyDict
 from bnmind.errors import InvalidArgumentError, InvalidResponseError
-from bnmind.information import entropy
+from bnmind.information import unchecked_entropy
 from bnmind.questions.asked import costs_of
 from bnmind.questions.causes import Causes, causes_of
 from bnmind.questions.doubts import Doubts, doubt_answers
@@ -110,7 +110,7 @@ class Dialogue(CheckedValue):
     @cached_property
     def entropy(self) -> float:
         """The entropy of the targets, in bits."""
-        return float(sum(entropy(part.masses) for part in self._causes))
+        return float(sum(unchecked_entropy(part.masses) for part in self._causes))
 
     @cached_property
     def ranking(self) -> QuestionRanking:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bnmind._values import CheckedValue
-from bnmind.information import Floats, entropy, information
+from bnmind.information import Floats, information, unchecked_entropy
 from bnmind.questions.causes import Causes
 
 __all__ = ["AnswerEffect", "QuestionEffect", "effect_of"]
@@ -54,7 +54,7 @@ def effect_of(causes: Sequence[Causes], question: str) -> QuestionEffect:
     question
         The question.
     """
-    before = float(sum(entropy(part.masses) for part in causes))
+    before = float(sum(unchecked_entropy(part.masses) for part in causes))
     bits = float(sum(information(part.masses, part.channels[question]) for part in causes))
     predicted = causes[0].predicted(question)
     answers = []
@@ -66,7 +66,7 @@ def effect_of(causes: Sequence[Causes], question: str) -> QuestionEffect:
         for part in causes:
             weights = part.masses * part.channels[question][:, number]
             belief: Floats = weights / weights.sum()
-            left += float(entropy(belief))
+            left += float(unchecked_entropy(belief))
             targets |= _marginals(part, belief)
         answers.append(
             AnswerEffect(

@@ -22,7 +22,7 @@ import numpy as np
 from bnmind._arguments import checked
 from bnmind._values import CheckedValue
 from bnmind.errors import InvalidArgumentError
-from bnmind.information import Floats, entropy, information
+from bnmind.information import Floats, information, unchecked_entropy
 from bnmind.junction.inference.evidence import Evidence
 from bnmind.junction.inference.limits import Limits
 from bnmind.questions.asked import Asked, Costs, costs_of, opened
@@ -208,7 +208,7 @@ def ranking_of(
     about: tuple[str, ...],
 ) -> QuestionRanking:
     """Return the ranking of questions, given the belief about each group of targets."""
-    before = float(sum(entropy(part.masses) for part in causes))
+    before = float(sum(unchecked_entropy(part.masses) for part in causes))
     bits = np.zeros(len(names))
     for part in causes:
         bits += [float(information(part.masses, part.channels[name])) for name in names]

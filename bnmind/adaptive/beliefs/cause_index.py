@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bnmind._values import Sealed
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.information import Floats, entropy, unchecked_information
+from bnmind.information import Floats, unchecked_entropy, unchecked_information
 
 __all__ = ["CauseIndex"]
 
@@ -61,7 +61,7 @@ class CauseIndex(Sealed):
         for items in alike:
             channels = bank.channels([bank.item_names[i] for i in items])
             places, _ = _places(first[items], sizes[items])
-            groups.append(_Group(items, places, channels, entropy(channels)))
+            groups.append(_Group(items, places, channels, unchecked_entropy(channels)))
         return cls(first, sizes, tuple(groups))
 
     def masses(self, row: Floats, positions: Sequence[int] | NDArray[np.intp]) -> Floats:

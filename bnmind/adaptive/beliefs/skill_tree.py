@@ -34,7 +34,7 @@ from bnmind.adaptive.beliefs.marginal_sums import SubsetSums
 from bnmind.adaptive.beliefs.tree_most_probable import most_probable_states
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.errors import TooLargeError, UnknownNameError
-from bnmind.information import Floats, entropy
+from bnmind.information import Floats, unchecked_entropy
 from bnmind.junction import InteractionGraph, JunctionTree, Limits, OrderFinder, Plan, compile_plan
 from bnmind.junction.inference.limits import DEFAULT_PLAN_BYTES, DEFAULT_PLAN_MULTIPLICATIONS
 from bnmind.junction.triangulation.randomized_greedy import RandomizedGreedy
@@ -213,9 +213,9 @@ class SkillTree:
         """
         total: Any = 0.0
         for joint, shape in zip(joints, self.shapes, strict=True):
-            total = total + entropy(_flat(joint, shape))
+            total = total + unchecked_entropy(_flat(joint, shape))
         for place in self._inside[2]:
-            total = total - entropy(row[..., place])
+            total = total - unchecked_entropy(row[..., place])
         result: Floats = np.maximum(total, 0.0)
         return result
 

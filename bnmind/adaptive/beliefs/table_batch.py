@@ -18,7 +18,7 @@ from bnmind.adaptive.beliefs.profile_space import DEFAULT_PROFILES, ProfileSpace
 from bnmind.adaptive.beliefs.table_belief import TableBelief
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.errors import TooLargeError
-from bnmind.information import Floats, entropy
+from bnmind.information import Floats, unchecked_entropy
 
 __all__ = ["DEFAULT_BATCH_CELLS", "TableBatch"]
 
@@ -141,7 +141,7 @@ class TableBatch(AnsweredBatch, CheckedValue):
     @cached_property
     def entropy(self) -> Floats:
         """The entropy of all skills jointly, in bits, ``(examinees,)``."""
-        return sealed(entropy(self.table))
+        return sealed(unchecked_entropy(self.table))
 
     def profile(self) -> BatchProfiles:
         """Return each examinee's most probable profile; the lowest of equal ones."""

@@ -24,7 +24,7 @@ from bnmind.adaptive.beliefs.item_information import ItemMasses
 from bnmind.adaptive.beliefs.profile_space import DEFAULT_PROFILES, ProfileSpace
 from bnmind.adaptive.beliefs.response_errors import checked_error_chances
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.information import Floats, entropy, tied_best
+from bnmind.information import Floats, tied_best, unchecked_entropy
 
 __all__ = ["TableBelief"]
 
@@ -135,7 +135,7 @@ class TableBelief(ItemMasses, CheckedValue):
     @cached_property
     def entropy(self) -> float:
         """The entropy of all skills jointly, in bits; other hidden variables count too."""
-        return float(entropy(self.table))
+        return float(unchecked_entropy(self.table))
 
     def profile(self) -> Profile:
         """Return the most probable profile of the skills; the lowest of equal ones."""

@@ -47,7 +47,7 @@ from bnmind.adaptive.selection.selector import (
     ScoringSelector,
 )
 from bnmind.errors import InvalidModelError
-from bnmind.information import Floats, entropy
+from bnmind.information import Floats, unchecked_entropy
 
 __all__ = [
     "LEAST_CHANCE",
@@ -215,13 +215,15 @@ def _expected(responses: Floats, logs: Floats) -> Floats:
 def _from(channels: Floats, profile: NDArray[np.intp], masses: Floats) -> Floats:
     """Return Σ_c m_c KL(here, c) for each item, ``(…, items)``."""
     row = channels[np.arange(len(channels)), profile]
-    means: Floats = np.maximum(-entropy(row) - _expected(row, _mean_logs(channels, masses)), 0.0)
+    means: Floats = np.maximum(
+        -unchecked_entropy(row) - _expected(row, _mean_logs(channels, masses)), 0.0
+    )
     return means
 
 
 def _between(channels: Floats, masses: Floats) -> Floats:
     """Return Σ_d Σ_c m_d m_c KL(d, c) for each item, ``(…, items)``."""
-    lost = np.einsum("...c,...c->...", masses, entropy(channels))
+    lost = np.einsum("...c,...c->...", masses, unchecked_entropy(channels))
     responses = np.matmul(masses[..., None, :], channels)[..., 0, :]
     means: Floats = np.maximum(-lost - _expected(responses, _mean_logs(channels, masses)), 0.0)
     return means

@@ -33,7 +33,7 @@ from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.sessions.design import Design
 from bnmind.adaptive.stopping.ending import RuleOfWholeTest, RuleWithMinima
 from bnmind.adaptive.stopping.stopper import limits_of, most_items_of
-from bnmind.information import Floats, entropy
+from bnmind.information import Floats, unchecked_entropy
 
 __all__ = ["Resolution", "Values", "most_items", "values_now"]
 
@@ -100,7 +100,7 @@ class Resolution(Sealed):
             if len(beliefs.space.shape) == len(beliefs.bank.skills)
             else np.ones(len(beliefs))
         )
-        left = np.maximum(beliefs.entropy - entropy(classes), 0.0)
+        left = np.maximum(beliefs.entropy - unchecked_entropy(classes), 0.0)
         return Values(pattern, np.stack(skills, axis=1), left)
 
 

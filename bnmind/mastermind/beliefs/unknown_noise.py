@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from bnmind._arguments import checked, number_array, whole_array
 from bnmind._values import CheckedValue
 from bnmind.errors import InvalidChannelError, InvalidProbabilityError
-from bnmind.information import Floats, entropy
+from bnmind.information import Floats, unchecked_entropy
 from bnmind.mastermind.beliefs.belief import FromCodes, impossible_history
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.channel import Channel
@@ -242,8 +242,8 @@ class UnknownNoiseBelief(FromCodes, CheckedValue):
             rows = np.tensordot(given / given.sum(), matrices, axes=1)
             masses = size * CodeDistribution(self.board, part / size).masses(guesses)
             outcomes += masses @ rows
-            lost += masses @ entropy(rows)
-        gained: Floats = np.maximum(entropy(outcomes) - lost, 0.0)
+            lost += masses @ unchecked_entropy(rows)
+        gained: Floats = np.maximum(unchecked_entropy(outcomes) - lost, 0.0)
         return gained
 
 

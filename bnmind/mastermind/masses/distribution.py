@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from bnmind._arguments import check_fields, checked, number_array
 from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError, InvalidProbabilityError, TooLargeError
-from bnmind.information import Floats, entropy
+from bnmind.information import Floats, unchecked_entropy
 from bnmind.mastermind.board import MAX_CODES, Board, digits_of, require_believable
 from bnmind.mastermind.masses.code_halves import blocks_of
 from bnmind.mastermind.masses.mass_plan import plan_masses
@@ -130,7 +130,7 @@ class CodeDistribution(Value):
 
     def entropy(self) -> float:
         """Return the entropy in bits."""
-        return math.fsum(float(entropy(part)) for part in blocks_of(self.probabilities))
+        return math.fsum(float(unchecked_entropy(part)) for part in blocks_of(self.probabilities))
 
     def marginals(self) -> Floats:
         """Return the probability of each color at each position, ``(pegs, colors)``."""

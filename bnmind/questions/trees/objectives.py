@@ -47,7 +47,7 @@ from numpy.typing import NDArray
 
 from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError
-from bnmind.information import Floats, entropy
+from bnmind.information import Floats, unchecked_entropy
 from bnmind.questions.trees.capacities import capacity_bound, decision_gain
 
 __all__ = ["ExpectedEntropy", "ExpectedLoss", "MissedGoal", "TreeObjective"]
@@ -141,14 +141,14 @@ class ExpectedEntropy(Value):
     def values(self, beliefs: Floats) -> Floats:
         """Return the entropies, ``(beliefs,)``."""
         within = 0.0 if self.within is None else beliefs @ self.within
-        return np.asarray(entropy(beliefs) + within, dtype=np.float64)
+        return np.asarray(unchecked_entropy(beliefs) + within, dtype=np.float64)
 
     def after(self, beliefs: Floats, channels: Floats) -> Floats:
         """Return the expected entropies after each question, ``(beliefs, questions)``."""
         n_questions, n_states, n_outcomes = channels.shape
         flat = channels.transpose(1, 0, 2).reshape(n_states, -1)
         outcomes = (beliefs @ flat).reshape(len(beliefs), n_questions, n_outcomes)
-        gained = entropy(outcomes) - beliefs @ entropy(channels).T
+        gained = unchecked_entropy(outcomes) - beliefs @ unchecked_entropy(channels).T
         expected: Floats = self.values(beliefs)[:, None] - np.maximum(gained, 0.0)
         return expected
 

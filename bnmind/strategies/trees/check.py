@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind.errors import InvalidModelError
-from bnmind.information import Floats, entropy
+from bnmind.information import Floats, unchecked_entropy
 from bnmind.mastermind.history import Turn
 from bnmind.mastermind.reply import reply
 from bnmind.strategies.trees.shape import places_of_outcomes, replies_among
@@ -90,7 +90,7 @@ def check_tree(tree: StrategyTree) -> None:
             problems.append(f"expected weight {weight} at {where}, got {node.weight}")
         if node.possible != len(codes):
             problems.append(f"expected {len(codes)} codes at {where}, got {node.possible}")
-        expected_entropy = float(entropy(weights / weight))
+        expected_entropy = float(unchecked_entropy(weights / weight))
         if not math.isclose(node.entropy, expected_entropy, rel_tol=1e-9, abs_tol=1e-9):
             problems.append(f"expected entropy {expected_entropy} at {where}, got {node.entropy}")
         if node.guess is None:

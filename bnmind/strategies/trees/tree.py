@@ -31,7 +31,7 @@ from bnmind._display.tables import table_html
 from bnmind._messages import many
 from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError, TooLargeError
-from bnmind.information import Floats, entropy
+from bnmind.information import Floats, unchecked_entropy
 from bnmind.mastermind.beliefs.belief import Belief
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.channel import Channel
@@ -338,7 +338,7 @@ def grow_tree(
         weight = float(weights.sum())
         is_found = bool(path and len(codes) == 1 and codes[0] == path[-1][0])
         if len(codes) == 1 or len(path) == max_guesses:
-            bits = float(entropy(weights / weight))
+            bits = float(unchecked_entropy(weights / weight))
             if progress is not None:
                 nonlocal separated
                 separated += weight
@@ -364,7 +364,7 @@ def grow_tree(
                 children.append((outcome, child))
         return TreeNode(
             weight=weight,
-            entropy=float(entropy(weights / weight)),
+            entropy=float(unchecked_entropy(weights / weight)),
             possible=len(codes),
             found=False,
             guess=guess,
