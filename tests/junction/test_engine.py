@@ -185,7 +185,15 @@ def test_states_are_given_as_users_have_them() -> None:
     row: Any = frame.loc["case"]
     assert engine.posterior("rain", row) == expected
     assert engine.posterior("rain", row.to_dict()) == expected
-    for missing in (None, float("nan"), np.nan, pd.NA, pd.NaT, np.datetime64("NaT"), np.ma.masked):
+    for missing in (
+        None,
+        float("nan"),
+        np.nan,
+        pd.NA,
+        pd.NaT,
+        np.datetime64("NaT", "s"),
+        np.ma.masked,
+    ):
         assert engine.posterior("rain", {"wet": missing}) == engine.posterior("rain")
     numbered = Network((TabularCPD(Variable.of_integers("7", (1, 2)), (), np.array([0.25, 0.75])),))
     assert compile_model(numbered).probability({7: 2}) == 0.75  # type: ignore[dict-item]

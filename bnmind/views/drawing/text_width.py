@@ -12,14 +12,16 @@ from itertools import accumulate
 
 __all__ = ["columns_of", "pad", "shorten", "shorten_to_columns", "text_width"]
 
+# In hundredths of the size of the font: sums of whole numbers are the same in every order.
 _CLASSES = (
-    ("ijl|.,:;'!I ", 0.29),
-    ('frt()[]{}/\\-"`*', 0.37),
-    ("mwMW@%—", 0.89),
-    ("ABCDEFGHKLNOPQRSTUVXYZ&=+<>~#…", 0.70),
+    ("ijl|.,:;'!I ", 29),
+    ('frt()[]{}/\\-"`*', 37),
+    ("mwMW@%—", 89),
+    ("ABCDEFGHKLNOPQRSTUVXYZ&=+<>~#…", 70),
 )
 _WIDTHS = {letter: width for letters, width in _CLASSES for letter in letters}
-_OTHER = 0.57
+_OTHER = 57
+_WIDE = 100
 _BOLD = 1.07
 
 
@@ -32,14 +34,14 @@ def text_width(text: str, size: float, *, bold: bool = False) -> float:
     return sum(map(_letter_width, text)) * _scale(size, bold=bold)
 
 
-def _letter_width(letter: str) -> float:
+def _letter_width(letter: str) -> int:
     if unicodedata.combining(letter):
-        return 0.0
-    return 1.0 if _is_wide(letter) else _WIDTHS.get(letter, _OTHER)
+        return 0
+    return _WIDE if _is_wide(letter) else _WIDTHS.get(letter, _OTHER)
 
 
 def _scale(size: float, *, bold: bool) -> float:
-    return size * (_BOLD if bold else 1.0)
+    return size * (_BOLD if bold else 1.0) / 100
 
 
 def shorten(text: str, room: float, size: float, *, bold: bool = False) -> str:
@@ -51,18 +53,16 @@ def shorten(text: str, room: float, size: float, *, bold: bool = False) -> str:
     return _shortened(text, _letter_width, lambda width: width * scale <= room)
 
 
-def _shortened(text: str, width_of: Callable[[str], float], fits: Callable[[float], bool]) -> str:
+def _shortened(text: str, width_of: Callable[[str], int], fits: Callable[[int], bool]) -> str:
     # Prefix sums make the time linear in the length of the text.
-    before = [0.0, *accumulate(map(width_of, text))]
+    before = [0, *accumulate(map(width_of, text))]
     if fits(before[-1]):
         return text
     dots = width_of("…")
     for n_kept in range(len(text) - 1, 0, -1):
         last = min(n_kept // 4, 4)
         if fits(before[n_kept - last] + dots + before[-1] - before[len(text) - last]):
-            short = f"{text[: n_kept - last]}…{text[len(text) - last :]}"
-            if fits(sum(map(width_of, short))):  # differences of sums are rounded
-                return short
+            return f"{text[: n_kept - last]}…{text[len(text) - last :]}"
     return "…"
 
 

@@ -152,9 +152,13 @@ class Store:
             _METADATA.create_all(self._engine)
             self._check_version()
         except SQLAlchemyError as fault:
+            self.close()
             raise InvalidArgumentError(
                 f"cannot open the database {self.place}: {_reason(fault)}", self.place
             ) from fault
+        except InvalidArgumentError:
+            self.close()
+            raise
 
     def close(self) -> None:
         """Close all connections."""
