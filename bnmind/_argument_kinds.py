@@ -27,6 +27,18 @@ _MAKERS: Mapping[str, str] = {"ResponseModel": "a response model such as Gdina (
 """Functions, by the name of the class of the objects that they return."""
 
 
+_EXAMPLES: Mapping[str, str] = {
+    "Board": "Board(4, 6)",
+    "Channel": "Channel.false_reply(board, 0.2)",
+    "Examinees": "Examinees.drawn(bank, 1000, seed=1)",
+    "IrtModel": 'IRT_MODELS["2PL"]',
+    "Selector": "MinimalEntropy()",
+    "Stopper": "MaximalItems(20)",
+    "Strategy": "Entropy()",
+}
+"""Values of classes, for users who give a name or a number instead."""
+
+
 def _always(_: Any) -> bool:
     return True
 
@@ -257,7 +269,8 @@ def _protocol(protocol: Any) -> Kind:
 
 
 def _with_article(name: str) -> str:
-    return f"an {name}" if name[:1] in "AEIOU" else f"a {name}"
+    article = "an" if name[:1] in "AEIOU" else "a"
+    return f"{article} {name}{f' such as {_EXAMPLES[name]}' if name in _EXAMPLES else ''}"
 
 
 def numbers_of(annotation: Any) -> Numbers | None:

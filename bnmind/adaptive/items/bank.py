@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from bnmind._argument_kinds import told
 from bnmind._arguments import check_fields, checked, checked_if_it_fails
 from bnmind._display.tables import MOST_ROWS, table_html
-from bnmind._messages import shown
+from bnmind._messages import counted, shown
 from bnmind.adaptive.items.averaging import averaged_items
 from bnmind.adaptive.items.bank_faults import bank_faults
 from bnmind.adaptive.items.bank_structure import (
@@ -217,7 +217,8 @@ class ItemBank:
 
     def __repr__(self) -> str:
         title = f"{self.title}: " if self.title else ""
-        return f"ItemBank({title}{len(self.items)} items, {len(self.skills)} skills)"
+        skills = counted(len(self.skills), "skill")
+        return f"ItemBank({title}{counted(len(self.items), 'item')}, {skills})"
 
     def _repr_html_(self) -> str:
         """Return the first items and what they need as an HTML table, which notebooks display."""

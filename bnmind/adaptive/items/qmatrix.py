@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -236,6 +237,10 @@ class QMatrix(CheckedValue):
 
 def _cells(table: Any) -> NDArray[Any]:
     """Return the entries of a Q-matrix as an array; raises `InvalidModelError` if ragged."""
+    if isinstance(table, str | os.PathLike):
+        raise InvalidModelError(
+            [f"expected a Q-matrix as a table, got the path {shown(table)}; use pandas.read_csv"]
+        )
     try:
         entries = np.asarray(table)
     except ValueError:

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import checked
 from bnmind._blas_threads import one_blas_thread
+from bnmind._messages import counted
 from bnmind._values import CheckedValue
 from bnmind.adaptive.beliefs.ability_estimates import has_ability
 from bnmind.adaptive.beliefs.profile_space import n_profiles
@@ -74,9 +75,13 @@ class Learned(CheckedValue):
     parameters: Parameters
 
     def __repr__(self) -> str:
-        n_items, n_skills = len(self.bank.items), len(self.bank.skills)
+        sizes = (
+            counted(len(self.bank.items), "item"),
+            counted(len(self.bank.skills), "skill"),
+            counted(len(self.responses), "examinee"),
+        )
         return (
-            f"Learned({n_items} items, {n_skills} skills, {len(self.responses)} examinees:"
+            f"Learned({', '.join(sizes)}:"
             f" log-likelihood {self.log_likelihood:.2f}, {self.n_parameters} parameters)"
         )
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from bnmind._messages import first_faults
+from bnmind._messages import first_faults, shown
 from bnmind.adaptive.beliefs.batch_belief import MISSING
 from bnmind.adaptive.items.name_match import names_shown
 from bnmind.adaptive.items.tables.text_table import TextTable, number_of
@@ -23,8 +24,10 @@ __all__ = [
     "GivenNames",
     "ReadResponses",
     "answered_rows",
+    "array_of",
     "distinct_rows",
     "read_responses",
+    "rectangular",
 ]
 
 
@@ -128,6 +131,38 @@ def _texts(table: TextTable, place: int | None) -> tuple[str, ...]:
     if place is None:
         return ()
     return tuple(str(cell).strip() for cell in table.column(place))
+
+
+def array_of(table: ArrayLike) -> NDArray[Any]:
+    """Return the array of a table, masked if it was; raise `ResponseTableError` if it is none."""
+    if isinstance(table, str | os.PathLike):
+        path = f"got the path {shown(table)}; Responses.from_csv reads it"
+        raise ResponseTableError([f"expected responses as a table, {path}"])
+    array = rectangular(table)
+    if array.ndim != 2:
+        one = "; one examinee is [[1, 0, …]]" if array.ndim == 1 else ""
+        raise ResponseTableError(
+            [f"expected an array (examinees, items), got one of shape {array.shape}{one}"]
+        )
+    return array
+
+
+def rectangular(table: ArrayLike) -> NDArray[Any]:
+    """Return an array, masked if it was; raises `ResponseTableError` for a ragged table."""
+    if isinstance(table, np.ma.MaskedArray):
+        return table  # its tolist() has None for masked cells
+    try:
+        return np.asarray(table)
+    except ValueError:
+        rows = [np.size(row) for row in table]  # type: ignore[union-attr]
+        raise ResponseTableError(
+            [
+                f"expected {rows[0]} responses in row {number}, got {size}"
+                for number, size in enumerate(rows, 1)
+                if size != rows[0]
+            ]
+            or [f"expected an array (examinees, items), got {len(rows)} rows"]
+        ) from None
 
 
 def distinct_rows(

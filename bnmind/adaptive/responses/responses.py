@@ -32,8 +32,10 @@ from bnmind.adaptive.responses.reading import (
     NO_NAMES,
     GivenNames,
     answered_rows,
+    array_of,
     distinct_rows,
     read_responses,
+    rectangular,
 )
 from bnmind.errors import InvalidArgumentError, ResponseTableError
 from bnmind.pgm.variable import label_text, name_fault
@@ -84,7 +86,7 @@ class Responses(CheckedValue):
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "items", tuple(self.items))
-        array = _array(self.codes)
+        array = rectangular(self.codes)
         if array.ndim != 2 or array.shape[1] != len(self.items) or array.dtype.kind not in "biu":
             raise ResponseTableError(
                 [
@@ -154,11 +156,7 @@ class Responses(CheckedValue):
         names = GivenNames(given, None if examinees is None else tuple(map(str, examinees)))
         if hasattr(table, "columns"):
             return cls._read(frame_table(table), missing, options, names)
-        array = _array(table)
-        if array.ndim != 2:
-            raise ResponseTableError(
-                [f"expected an array (examinees, items), got one of shape {array.shape}"]
-            )
+        array = array_of(table)
         if given is not None and len(given) != array.shape[1]:
             raise ResponseTableError(
                 [f"expected a column for each of {len(given)} items, got {array.shape[1]} columns"]
@@ -400,24 +398,6 @@ def _too_high(found: Responses, bank: ItemBank) -> list[str]:
     if problems and given.min() == 1 and given.max() == most.max() + 1:
         problems.insert(0, "no response is 0; responses count from 0, the worst, so subtract 1")
     return first_faults(problems)
-
-
-def _array(table: ArrayLike) -> NDArray[Any]:
-    """Return an array, masked if it was; raises `ResponseTableError` for a ragged table."""
-    if isinstance(table, np.ma.MaskedArray):
-        return table  # its tolist() has None for masked cells
-    try:
-        return np.asarray(table)
-    except ValueError:
-        rows = [np.size(row) for row in table]  # type: ignore[union-attr]
-        raise ResponseTableError(
-            [
-                f"expected {rows[0]} responses in row {number}, got {size}"
-                for number, size in enumerate(rows, 1)
-                if size != rows[0]
-            ]
-            or [f"expected an array (examinees, items), got {len(rows)} rows"]
-        ) from None
 
 
 def _doubled(names: Sequence[str], what: str, where: str) -> list[str]:
