@@ -77,6 +77,11 @@ class ExampleSet:
     def path(self, file: str) -> Path:
         """Return the path of a file.
 
+        Parameters
+        ----------
+        file
+            The name of a file of ``files``.
+
         Raises
         ------
         UnknownNameError

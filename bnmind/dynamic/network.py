@@ -217,7 +217,13 @@ class DynamicNetwork(CheckedValue):
 
     @checked
     def variable(self, name: str) -> Variable:
-        """Return a variable of a slice by name."""
+        """Return a variable of a slice by name.
+
+        Parameters
+        ----------
+        name
+            The name of the variable.
+        """
         return variable_named({v.name: v for v in self.variables}, name)
 
     @checked

@@ -94,6 +94,11 @@ class SequencePosterior(CheckedValue):
     def to_frame(self, name: str) -> pandas.DataFrame:
         """Return the distributions of a variable as a `pandas.DataFrame`: rows × states.
 
+        Parameters
+        ----------
+        name
+            The name of the variable.
+
         Raises
         ------
         UnknownNameError

@@ -125,6 +125,11 @@ class EM(Sealed):
     def step(self, state: EMState) -> tuple[EMState, EMInfo]:
         """Do an E-step and an M-step.
 
+        Parameters
+        ----------
+        state
+            The tables of the network, from `start` or an earlier step.
+
         Raises
         ------
         ImpossibleEvidenceError
@@ -140,7 +145,13 @@ class EM(Sealed):
 
     @checked
     def network(self, state: EMState) -> Network:
-        """Return the network with the tables of a state."""
+        """Return the network with the tables of a state.
+
+        Parameters
+        ----------
+        state
+            The tables of the network, from `start` or an earlier step.
+        """
         return self.layout.network_of(self._checked(state))
 
     def _checked(self, state: EMState) -> Floats:

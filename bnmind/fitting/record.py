@@ -45,7 +45,17 @@ class LearningRecord(CheckedValue):
     def of(
         cls, climbs: Sequence[Climb[Any]], seed: int, *, stopped_early: Collection[int] = ()
     ) -> LearningRecord:
-        """Return the record of the ascents from all starts; of equal ones, the first is best."""
+        """Return the record of the ascents from all starts; of equal ones, the first is best.
+
+        Parameters
+        ----------
+        climbs
+            The ascent from each start, at least one.
+        seed
+            The seed of the random starts.
+        stopped_early
+            The numbers of the starts whose ascent ended before it converged.
+        """
         ends = tuple(way.objectives[-1] for way in climbs)
         best = int(np.argmax(np.array(ends) >= max(ends) - EQUAL))
         return cls(

@@ -141,7 +141,13 @@ class FunctionalCPD(CheckedValue):
 
     @checked
     def to_tabular(self, *, max_cells: int = DEFAULT_CELLS) -> TabularCPD:
-        """Return the same distribution as a table; `TooLargeError` as in `to_factor`."""
+        """Return the same distribution as a table; `TooLargeError` as in `to_factor`.
+
+        Parameters
+        ----------
+        max_cells
+            The most cells that the table may have.
+        """
         table = self.to_factor(max_cells=max_cells).values
         return TabularCPD(self.variable, self.parents, np.real(table))
 
@@ -150,6 +156,12 @@ class FunctionalCPD(CheckedValue):
         """Return the table on fewer states: positions for each variable of ``scope``, in order.
 
         The method does not compute the whole table.
+
+        Parameters
+        ----------
+        states
+            Positions from 0, in any order, for each variable of ``scope``: the child, then its
+            parents.
         """
         child, *arguments = np.ix_(*state_positions(self.scope, states))
         shape = tuple(len(positions) for positions in states)

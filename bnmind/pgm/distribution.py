@@ -140,7 +140,15 @@ class Distribution(Value, Mapping[Any, float]):
     @overload
     def get(self, key: Any, /, default: float | _Default) -> float | _Default: ...
     def get(self, key: Any, /, default: Any = None) -> Any:
-        """Return the probability of a state, or a default if there is no such state."""
+        """Return the probability of a state, or a default if there is no such state.
+
+        Parameters
+        ----------
+        key
+            A state, or a tuple of states, one for each variable.
+        default
+            The value if there is no such state.
+        """
         try:
             return self[key]
         except (UnknownNameError, InvalidArgumentError):

@@ -161,7 +161,13 @@ class Factor(Value):
 
     @checked
     def select(self, evidence: Mapping[str, int]) -> Factor:
-        """Return the factor at the given state positions; variables not in scope are ignored."""
+        """Return the factor at the given state positions; variables not in scope are ignored.
+
+        Parameters
+        ----------
+        evidence
+            The position of the state of each observed variable, from 0, by name.
+        """
         index: tuple[Any, ...] = tuple(evidence.get(name, slice(None)) for name in self.names)
         rest = tuple(v for v in self.scope if v.name not in evidence)
         return Factor(rest, self.values[index])

@@ -62,8 +62,10 @@ class Function(Protocol):
     def restrict(self, states: Sequence[Sequence[int]]) -> Function:
         """Return the function on fewer states of each argument.
 
-        ``states[i]`` holds the remaining positions of argument ``i``. An argument with a single
-        remaining state is dropped.
+        Parameters
+        ----------
+        states
+            The remaining positions of each argument. An argument with a single one is dropped.
         """
         ...
 
@@ -347,7 +349,7 @@ class Restricted(CheckedValue):
     @classmethod
     @checked
     def of(cls, function: Function, states: Sequence[Sequence[int]]) -> Restricted:
-        """Return the function on fewer states of its arguments."""
+        """Return the `function` on fewer `states` of its arguments, by position."""
         return cls(function, tuple(tuple(positions) for positions in states))
 
     def __call__(self, *arguments: Positions) -> Positions:
@@ -360,7 +362,7 @@ class Restricted(CheckedValue):
         return self.place(self.function(*full))
 
     def place(self, results: Positions) -> Positions:
-        """Return the places of results of the whole function among the remaining results.
+        """Return the places of `results` of the whole function among the remaining results.
 
         A removed result cannot occur; its place is arbitrary.
         """

@@ -157,7 +157,13 @@ class NoisyExtremum(ABC, Value):
 
     @checked
     def to_tabular(self, *, max_cells: int = DEFAULT_CELLS) -> TabularCPD:
-        """Return the same distribution as a table; `TooLargeError` as in `to_factor`."""
+        """Return the same distribution as a table; `TooLargeError` as in `to_factor`.
+
+        Parameters
+        ----------
+        max_cells
+            The most cells that the table may have.
+        """
         table = self.to_factor(max_cells=max_cells).values
         return TabularCPD(self.variable, self.parents, np.real(table))
 
@@ -167,6 +173,12 @@ class NoisyExtremum(ABC, Value):
 
         The method does not compute the whole table, and subtracts nothing, so that small
         probabilities keep all their digits.
+
+        Parameters
+        ----------
+        states
+            Positions from 0, in any order, for each variable of ``scope``: the child, then its
+            parents.
         """
         state_positions(self.scope, states)
         leak, *links = self.contributions

@@ -99,5 +99,11 @@ class Stepwise(Protocol):
     """A function that can be computed one argument at a time, with few intermediate states."""
 
     def steps(self, states: Sequence[Sequence[int]]) -> Steps:
-        """Return the steps, for the positions that each argument may take."""
+        """Return the steps, for the positions that each argument may take.
+
+        Parameters
+        ----------
+        states
+            For each argument, the positions of the states that it may take, from 0.
+        """
         ...

@@ -110,12 +110,25 @@ class TabularCPD(Value):
 
     @checked
     def to_tabular(self, *, max_cells: int = DEFAULT_CELLS) -> TabularCPD:
-        """Return the distribution itself."""
+        """Return the distribution itself.
+
+        Parameters
+        ----------
+        max_cells
+            Without effect, as the table exists already.
+        """
         return self
 
     @checked
     def table_on(self, states: Sequence[Sequence[int]]) -> Floats:
-        """Return the table on fewer states: positions for each variable of ``scope``, in order."""
+        """Return the table on fewer states: positions for each variable of ``scope``, in order.
+
+        Parameters
+        ----------
+        states
+            Positions from 0, in any order, for each variable of ``scope``: the child, then its
+            parents.
+        """
         index = np.ix_(*state_positions(self.scope, states))
         return np.asarray(self.values[index], dtype=np.float64)
 

@@ -125,6 +125,11 @@ class Decision(CheckedValue):
 
         The states of the last target change fastest.
 
+        Parameters
+        ----------
+        model
+            The model that has the targets.
+
         Raises
         ------
         UnknownNameError

@@ -51,6 +51,11 @@ class AnswerState(CheckedValue):
     def after(self, event: AnswerEvent) -> AnswerState:
         """Return the state after an event other than an undo.
 
+        Parameters
+        ----------
+        event
+            An answer, a change of an answer, or a skipped question.
+
         Raises
         ------
         InvalidResponseError

@@ -41,7 +41,15 @@ class Terms(Value):
     @classmethod
     @checked
     def constant(cls, child: Sequence[float], sizes: Sequence[int]) -> Terms:
-        """Return the single term of a function that does not depend on the arguments."""
+        """Return the single term of a function that does not depend on the arguments.
+
+        Parameters
+        ----------
+        child
+            The value of each state of the child, ``(states,)``.
+        sizes
+            The number of states of each argument.
+        """
         values = np.asarray(child, dtype=np.float64)[:, None]
         return cls(values, tuple(np.ones((n, 1)) for n in sizes))
 
@@ -73,6 +81,18 @@ class RankOne(CheckedValue):
 
         The factors are zero at other positions. ``name`` is the name of B; by default
         ``B_<child>``.
+
+        Parameters
+        ----------
+        cpd
+            The distribution.
+        terms
+            Its terms.
+        states
+            For each variable of the distribution's ``scope``, the positions that the terms are
+            for.
+        name
+            The name of the auxiliary variable B; ``B_<child>`` if None.
         """
         count = terms.child.shape[1]
         auxiliary = Variable.of_integers(name or f"B_{cpd.variable.name}", range(count))

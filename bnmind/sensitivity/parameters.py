@@ -50,6 +50,11 @@ class Parameter:
     def place(self, network: Network) -> tuple[int, ...]:
         """Return the position of the entry in the table of its variable.
 
+        Parameters
+        ----------
+        network
+            The network that has the parameter.
+
         Raises
         ------
         UnknownNameError
@@ -73,7 +78,15 @@ class Parameter:
 
     @classmethod
     def at(cls, cpd: TabularCPD, place: tuple[int, ...]) -> Parameter:
-        """Return the parameter at a position of a table."""
+        """Return the parameter at a position of a table.
+
+        Parameters
+        ----------
+        cpd
+            The distribution with the table.
+        place
+            The position of the state of the child, then of each parent, from 0.
+        """
         return cls(
             cpd.variable.name,
             cpd.variable.states[place[0]],

@@ -76,7 +76,7 @@ class NetworkView(CheckedValue):
 
     @checked
     def text(self, *, width: int = 80) -> str:
-        """Return a table with a line for each variable: its name, states and parents."""
+        """Return a table of `width` characters; a line has a variable, its states and parents."""
         rows = [
             (v.name, " ".join(v.states), " ".join(self.network.parents(v.name)))
             for v in self.network.variables

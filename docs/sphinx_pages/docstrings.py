@@ -20,7 +20,8 @@ __all__ = ["described_in", "setup"]
 def described_in(kind: type, method: str) -> str | None:
     """Return the public method that describes the arguments of one that stands for it, or None.
 
-    It is that of a base, or of a protocol that the class has all members of.
+    It is that of a base, or of a protocol that the class has all members of, and has all its
+    parameters.
 
     >>> from bnmind.strategies import Knuth
     >>> described_in(Knuth, "choose")
@@ -34,10 +35,16 @@ def described_in(kind: type, method: str) -> str | None:
             place is not None
             and method in vars(base)
             and _has_parameters(base, method)
+            and _names(kind, method) <= _names(base, method)
             and all(_has(kind, name) for name in _members(base))
         ):
             return f"{place}.{method}"
     return None
+
+
+def _names(kind: type, method: str) -> set[str]:
+    """Return the names of the parameters of a method."""
+    return set(inspect.signature(getattr(kind, method)).parameters) - {"self"}
 
 
 def _members(base: type) -> set[str]:

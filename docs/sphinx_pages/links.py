@@ -76,6 +76,22 @@ def place_of(target: str, room: str = "") -> str | None:
     return None
 
 
+def described_thing(place: str) -> Any:
+    """Return the object that the reference describes at a place.
+
+    Parameters
+    ----------
+    place
+        As `place_of` returns it, perhaps with attributes: ``bnmind.mastermind.Board.code``.
+    """
+    for public in (*homes().values(), *supporting_types().values()):
+        if f"{place}.".startswith(f"{public.path}."):
+            thing = getattr(importlib.import_module(public.module), public.name)
+            attributes = place.removeprefix(public.path).split(".")[1:]
+            return functools.reduce(getattr, attributes, thing)
+    raise LookupError(f"the reference has no {place}")
+
+
 _NAME = r"~?(?:\w+\.)*"
 _ARRAY = re.compile(rf"{_NAME}ndarray\[tuple\[{_NAME}Any, \.\.\.\], {_NAME}dtype\[([^\[\]]*)\]\]")
 _SUPPORTS = rf"{_NAME}_SupportsArray\[{_NAME}dtype\[[^\[\]]*\]\]"

@@ -7,8 +7,8 @@ users make or pass themselves belongs among the public names of its room instead
 
 from __future__ import annotations
 
-import ast
 import functools
+import re
 from collections.abc import Mapping
 
 from docs.sphinx_pages.public_names import ROOT, PublicName, described, homes
@@ -19,6 +19,8 @@ MEMBERS_SHOWN: Mapping[str, tuple[str, ...]] = {
     "bnmind._registry": ("Argument", "Registered"),
     "bnmind.adaptive.classification.known_profiles": ("SkillAgreement",),
     "bnmind.adaptive.learning.em.em": ("Parameters",),
+    "bnmind.adaptive.response_models.additive.effects": ("MainEffects",),
+    "bnmind.adaptive.response_models.base.model": ("MadeForSkills",),
     "bnmind.adaptive.response_models.additive.link": ("LinkFunction",),
     "bnmind.adaptive.response_models.registry": ("RegisteredModel",),
     "bnmind.adaptive.response_models.sequential": ("StepsOf",),
@@ -52,7 +54,7 @@ MEMBERS_SHOWN: Mapping[str, tuple[str, ...]] = {
     "bnmind.rank_one.registry": ("MakesTerms",),
     "bnmind.strategies.evolutionary.fitness": ("Replies",),
     "bnmind.strategies.evolutionary.operators": ("Choices",),
-    "bnmind.strategies.evolutionary.players": ("Found",),
+    "bnmind.strategies.evolutionary.players": ("Found", "SearchesCodes"),
     "bnmind.strategies.optimal.board_search": ("Solved",),
     "bnmind.strategies.snyder.metropolis_kernel": ("Facts", "Walk"),
     "bnmind.views.view": ("Marginals",),
@@ -82,6 +84,9 @@ OPAQUE: Mapping[str, tuple[str, ...]] = {
 """Parts of plans and beliefs: users hand them on, and never look inside."""
 
 
+_TYPE = re.compile(r"^(?:class (\w+)|(\w+): TypeAlias\b)", re.MULTILINE)
+
+
 @functools.cache
 def supporting_types() -> Mapping[tuple[str, str], PublicName]:
     """Return the supporting types by the module that defines each, and its name there."""
@@ -100,11 +105,6 @@ def supporting_types() -> Mapping[tuple[str, str], PublicName]:
 @functools.cache
 def our_types() -> frozenset[str]:
     """Return the bare names of all classes and type aliases of bnmind, public or not."""
-    names: set[str] = set()
-    for path in (ROOT / "bnmind").rglob("*.py"):
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
-            if isinstance(node, ast.ClassDef):
-                names.add(node.name)
-            elif isinstance(node, ast.AnnAssign) and ast.unparse(node.annotation) == "TypeAlias":
-                names.add(ast.unparse(node.target))
-    return frozenset(names)
+    texts = (path.read_text(encoding="utf-8") for path in (ROOT / "bnmind").rglob("*.py"))
+    found = (_TYPE.findall(text) for text in texts)
+    return frozenset(name or alias for pairs in found for name, alias in pairs)

@@ -1,4 +1,8 @@
-"""Public docstrings describe all parameters of functions, and name all errors that are raised."""
+"""Public docstrings describe all parameters, and name all errors that are raised.
+
+A method that stands for one of a base or of a protocol may leave its parameters to that one: the
+reference then links to it. `docs.sphinx_pages.docstrings` finds it, for the test and the pages.
+"""
 
 from __future__ import annotations
 
@@ -15,13 +19,19 @@ from typing import Any
 
 import bnmind
 from bnmind import errors
+from bnmind.strategies import Knuth
+from docs.sphinx_pages.docstrings import described_in
+from docs.sphinx_pages.links import described_thing
 
 RAISED = {
     name
     for name, value in vars(errors).items()
     if inspect.isclass(value) and issubclass(value, errors.BnmindError)
 }
-ELSEWHERE = re.compile(r"parameters\s+(and\s+(the\s+)?errors\s+)?are\s+those\s+of|\bSee\s+`", re.I)
+ELSEWHERE = re.compile(
+    r"(parameters|arguments)\s+(and\s+(the\s+)?errors\s+)?are\s+those\s+of|\b(See|as\s+for)\s+`",
+    re.I,
+)
 """Says that another docstring describes the parameters."""
 
 Function = Callable[..., Any]
@@ -92,7 +102,8 @@ def undescribed(function: Function) -> list[str]:
     section = re.search(r"^Parameters\n-+\n(.*?)(?=^\w[^\n]*\n---|\Z)", text, re.M | re.S)
     heads = re.findall(r"^\S.*$", section[1], re.M) if section else []
     told = {name.strip("* ") for head in heads for name in head.split(":")[0].split(",")}
-    names = [name for name in inspect.signature(function).parameters if name[0] != "_"]
+    parameters = [name for name in inspect.signature(function).parameters if name[0] != "_"]
+    names = [name for name in parameters if name not in ("self", "cls")]
     return [name for name in names if name not in told and not re.search(rf"`{name}\b", text)]
 
 
@@ -100,6 +111,30 @@ def test_every_parameter_of_a_public_function_is_described() -> None:
     functions = {name: one for name, one in public().items() if "." not in one.__qualname__}
     assert len(functions) > 300
     missing = {name: undescribed(one) for name, one in functions.items()}
+    assert {name: some for name, some in missing.items() if some} == {}
+
+
+def method_parts(method: Function) -> tuple[type, str]:
+    """Return the class of a method, and its name."""
+    kind, _, name = method.__qualname__.rpartition(".")
+    return getattr(importlib.import_module(method.__module__), kind), name
+
+
+def unexplained(method: Function) -> list[str]:
+    """Return the parameters that neither a method describes nor the one that it stands for."""
+    missing = undescribed(method)
+    place = described_in(*method_parts(method)) if missing else None
+    if place is None:
+        return missing
+    left = undescribed(described_thing(place))
+    names = inspect.signature(described_thing(place)).parameters
+    return [name for name in missing if name in left or name not in names]
+
+
+def test_every_parameter_of_a_public_method_is_described() -> None:
+    methods = {name: one for name, one in public().items() if "." in one.__qualname__}
+    assert len(methods) > 700
+    missing = {name: unexplained(one) for name, one in methods.items()}
     assert {name: some for name, some in missing.items() if some} == {}
 
 
@@ -123,4 +158,6 @@ def test_the_tests_would_notice() -> None:
         """
 
     assert undescribed(described) == ["times"]
+    assert undescribed(Knuth.choose) == ["belief", "situation"]
+    assert unexplained(Knuth.choose) == []
     assert raised(undescribed) == set()

@@ -185,6 +185,16 @@ class Blueprint:
         """Return a mask of the allowed items that the test still needs, ``(examinees, items)``.
 
         They are those of a testlet that has begun, or else those of groups below their minima.
+
+        Parameters
+        ----------
+        bank
+            The items.
+        asked
+            ``(examinees, steps)``: the positions of the items asked so far; `MISSING` where
+            none.
+        allowed
+            ``(examinees, items)``: whether each item may be asked next, as truth values.
         """
         checked_asked(bank, asked, allowed)
         structure = structure_of(bank, self.bounds, self.enemies)
@@ -199,7 +209,15 @@ class Blueprint:
 
     @checked
     def can_be_met(self, bank: ItemBank, available: NDArray[np.bool_]) -> bool:
-        """Return whether some test with the available items ``(items,)`` meets all constraints."""
+        """Return whether some test with the available items ``(items,)`` meets all constraints.
+
+        Parameters
+        ----------
+        bank
+            The items.
+        available
+            ``(items,)``: whether each item is available, as truth values.
+        """
         check_shape(available, "available", (len(bank.items),))
         structure = structure_of(bank, self.bounds, self.enemies)
         nothing = np.zeros(len(self.bounds), dtype=np.intp)

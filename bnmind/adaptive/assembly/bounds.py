@@ -33,7 +33,13 @@ class Bound(Protocol):
         """The group, for messages, such as "skill addition"."""
 
     def members(self, bank: ItemBank) -> NDArray[np.bool_]:
-        """Return a mask of the items of the group, ``(items,)``; raises `UnknownNameError`."""
+        """Return a mask of the items of the group, ``(items,)``; raises `UnknownNameError`.
+
+        Parameters
+        ----------
+        bank
+            The bank whose items are meant.
+        """
 
 
 @dataclass(frozen=True)

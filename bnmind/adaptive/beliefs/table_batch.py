@@ -56,6 +56,15 @@ class TableBatch(AnsweredBatch, CheckedValue):
     ) -> TableBatch:
         """Return the beliefs before the first response.
 
+        Parameters
+        ----------
+        bank
+            The items.
+        n_examinees
+            The number of examinees, at least 0.
+        max_cells
+            The most cells, examinees times profiles, that the tables may have.
+
         Raises
         ------
         TooLargeError
@@ -69,6 +78,15 @@ class TableBatch(AnsweredBatch, CheckedValue):
         cls, bank: ItemBank, responses: ArrayLike, *, max_cells: int = DEFAULT_BATCH_CELLS
     ) -> TableBatch:
         """Return the beliefs given responses ``(examinees, items)``; `MISSING` where none.
+
+        Parameters
+        ----------
+        bank
+            The items.
+        responses
+            ``(examinees, items)``: the number of each response from 0, or `MISSING`.
+        max_cells
+            The most cells, examinees times profiles, that the tables may have.
 
         Raises
         ------

@@ -62,6 +62,13 @@ class TableBelief(ItemMasses, CheckedValue):
     def start(cls, bank: ItemBank, *, max_profiles: int = DEFAULT_PROFILES) -> TableBelief:
         """Return the belief before the first response.
 
+        Parameters
+        ----------
+        bank
+            The items.
+        max_profiles
+            The most profiles that the table may have.
+
         Raises
         ------
         TooLargeError

@@ -51,6 +51,15 @@ class TreeBatch(AnsweredBatch, CheckedValue):
     ) -> TreeBatch:
         """Return the beliefs before the first response.
 
+        Parameters
+        ----------
+        bank
+            The items.
+        n_examinees
+            The number of examinees, at least 0.
+        max_cells
+            The most cells that the trees of all examinees may have together.
+
         Raises
         ------
         TooLargeError
@@ -63,7 +72,17 @@ class TreeBatch(AnsweredBatch, CheckedValue):
     def of(
         cls, bank: ItemBank, responses: ArrayLike, *, max_cells: int = DEFAULT_JOINT_CELLS
     ) -> TreeBatch:
-        """Return the beliefs given responses; parameters and errors as for `TableBatch.of`."""
+        """Return the beliefs given responses; parameters and errors as for `TableBatch.of`.
+
+        Parameters
+        ----------
+        bank
+            The items.
+        responses
+            ``(examinees, items)``: the number of each response from 0, or `MISSING`.
+        max_cells
+            The most cells that the trees of all examinees may have together.
+        """
         return _limited(BatchAnswers.of(bank, responses), max_cells)
 
     def __reduce__(self) -> tuple[Any, ...]:

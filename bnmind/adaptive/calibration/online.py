@@ -70,6 +70,11 @@ class OnlineCalibration(CheckedValue):
     def certainty(self, item: str) -> TableCertainty:
         """Return the distribution of the table of an item.
 
+        Parameters
+        ----------
+        item
+            The name of the item.
+
         Raises
         ------
         UnknownNameError

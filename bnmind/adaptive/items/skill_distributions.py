@@ -45,6 +45,12 @@ class ProfileDistribution(Protocol):
     def cpds(self, skills: Sequence[Variable]) -> tuple[CPD, ...]:
         """Return the conditional distributions of the skills.
 
+        Parameters
+        ----------
+        skills
+            The skills, in the order of the bank; the states of each are its levels, the lowest
+            first.
+
         Raises
         ------
         InvalidModelError

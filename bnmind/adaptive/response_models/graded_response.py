@@ -55,12 +55,26 @@ class GradedResponse:
 
     @checked
     def probabilities(self, abilities: ArrayLike) -> Floats:
-        """Return the chance of each response at each ability, ``(abilities, responses)``."""
+        """Return the chance of each response at each ability, ``(abilities, responses)``.
+
+        Parameters
+        ----------
+        abilities
+            Abilities on the scale of the item's difficulty, an array of any shape; each is any
+            finite number.
+        """
         return np.moveaxis(graded(self._distances(abilities)), 0, -1)
 
     @checked
     def fisher_information(self, abilities: ArrayLike) -> Floats:
-        """Return Fisher's information at each ability, ``(abilities,)``."""
+        """Return Fisher's information at each ability, ``(abilities,)``.
+
+        Parameters
+        ----------
+        abilities
+            Abilities on the scale of the item's difficulty, an array of any shape; each is any
+            finite number.
+        """
         distances = self._distances(abilities)
         falls = self.slope * logistic(distances) * logistic(-distances)
         edge = np.zeros_like(falls[:1])

@@ -75,7 +75,14 @@ class Logistic:
 
     @checked
     def probabilities(self, abilities: ArrayLike) -> Floats:
-        """Return the chance of each response at each ability, ``(abilities, 2)``."""
+        """Return the chance of each response at each ability, ``(abilities, 2)``.
+
+        Parameters
+        ----------
+        abilities
+            Abilities on the scale of the item's difficulty, an array of any shape; each is any
+            finite number.
+        """
         theta = np.asarray(abilities, dtype=np.float64)
         wrong, right = graded((self.slope * (theta - self.difficulty))[None])
         # Without subtractions from 1, so that both tails keep their digits.
@@ -85,7 +92,14 @@ class Logistic:
 
     @checked
     def fisher_information(self, abilities: ArrayLike) -> Floats:
-        """Return Fisher's information at each ability, ``(abilities,)``."""
+        """Return Fisher's information at each ability, ``(abilities,)``.
+
+        Parameters
+        ----------
+        abilities
+            Abilities on the scale of the item's difficulty, an array of any shape; each is any
+            finite number.
+        """
         theta = np.asarray(abilities, dtype=np.float64)
         wrong, right = graded((self.slope * (theta - self.difficulty))[None])
         slope = (self.upper - self.lower) * self.slope * wrong * right

@@ -73,13 +73,27 @@ class Nominal:
 
     @checked
     def probabilities(self, abilities: ArrayLike) -> Floats:
-        """Return the chance of each response at each ability, ``(abilities, responses)``."""
+        """Return the chance of each response at each ability, ``(abilities, responses)``.
+
+        Parameters
+        ----------
+        abilities
+            Abilities on the scale of the item's difficulty, an array of any shape; each is any
+            finite number.
+        """
         theta = np.asarray(abilities, dtype=np.float64)[..., None]
         return softmax(theta * np.array([0.0, *self.slopes]) + np.array([0.0, *self.intercepts]))
 
     @checked
     def fisher_information(self, abilities: ArrayLike) -> Floats:
-        """Return Fisher's information at each ability, ``(abilities,)``."""
+        """Return Fisher's information at each ability, ``(abilities,)``.
+
+        Parameters
+        ----------
+        abilities
+            Abilities on the scale of the item's difficulty, an array of any shape; each is any
+            finite number.
+        """
         chances = self.probabilities(abilities)
         slopes = np.array([0.0, *self.slopes])
         return fisher(chances * (slopes - (chances @ slopes)[..., None]), chances)

@@ -118,7 +118,13 @@ class ParametricModel(ABC):
 
     @classmethod
     def limits_of(cls, name: str) -> tuple[float, float]:
-        """Return the least and the largest value of a parameter."""
+        """Return the least and the largest value of a parameter.
+
+        Parameters
+        ----------
+        name
+            The name of the parameter.
+        """
         low, high = cls.limits.get(name, (0.0, 1.0))
         return float(low), float(high)
 

@@ -76,7 +76,14 @@ class PartialCredit:
 
     @checked
     def probabilities(self, abilities: ArrayLike) -> Floats:
-        """Return the chance of each response at each ability, ``(abilities, responses)``."""
+        """Return the chance of each response at each ability, ``(abilities, responses)``.
+
+        Parameters
+        ----------
+        abilities
+            Abilities on the scale of the item's difficulty, an array of any shape; each is any
+            finite number.
+        """
         theta = np.asarray(abilities, dtype=np.float64)
         steps = self.slope * (theta[..., None] - np.asarray(self.thresholds))
         first = np.zeros((*theta.shape, 1))
@@ -84,7 +91,14 @@ class PartialCredit:
 
     @checked
     def fisher_information(self, abilities: ArrayLike) -> Floats:
-        """Return Fisher's information at each ability, ``(abilities,)``."""
+        """Return Fisher's information at each ability, ``(abilities,)``.
+
+        Parameters
+        ----------
+        abilities
+            Abilities on the scale of the item's difficulty, an array of any shape; each is any
+            finite number.
+        """
         chances = self.probabilities(abilities)
         scores = np.arange(self.n_responses) * self.slope
         return fisher(chances * (scores - (chances @ scores)[..., None]), chances)

@@ -62,6 +62,11 @@ class Sequential:
         >>> from bnmind.adaptive import Rrum, learn
         >>> learn([[0, 2], [1, 0], [2, 1], [0, 2]], [[1], [1]], gate=Sequential.of(Rrum)).bank
         ItemBank(2 items, 1 skills)
+
+        Parameters
+        ----------
+        make
+            A response model's class, or a function that makes a model from a guess and a slip.
         """
         return StepsOf(make)
 

@@ -276,7 +276,7 @@ class Responses(CheckedValue):
 
     @checked
     def take(self, examinees: ArrayLike) -> Self:
-        """Return the responses of some of the examinees, by position or by a mask."""
+        """Return the responses of some of the `examinees`, by position or by a mask."""
         rows = positions(examinees, len(self), "examinees")
         ids = tuple(self.examinees[row] for row in rows)
         groups = tuple(self.groups[row] for row in rows) if self.groups else ()
@@ -290,7 +290,7 @@ class Responses(CheckedValue):
 
     @checked
     def for_bank(self, bank: ItemBank) -> Responses:
-        """Return the responses with their columns in the order of a bank's items.
+        """Return the responses with their columns in the order of the items of a `bank`.
 
         Columns with names similar to the items are renamed. If one of the two only numbers the
         items, they are matched by position. Other columns are left out. `notes` say so.

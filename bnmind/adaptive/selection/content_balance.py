@@ -110,6 +110,16 @@ class ContentBalance:
         """Return a mask of the allowed items that the minima still need, ``(examinees, items)``.
 
         A minimum that no allowed item can help to meet adds no items.
+
+        Parameters
+        ----------
+        bank
+            The items.
+        asked
+            ``(examinees, steps)``: the positions of the items asked so far; `MISSING` where
+            none.
+        allowed
+            ``(examinees, items)``: whether each item may be asked next, as truth values.
         """
         checked_asked(bank, asked, allowed)
         if not self.minima:

@@ -81,7 +81,15 @@ class ItemEligibility(CheckedValue):
     @classmethod
     @checked
     def start(cls, bank: ItemBank, limit: float) -> ItemEligibility:
-        """Return the counts before the first examinee: every item is eligible."""
+        """Return the counts before the first examinee: every item is eligible.
+
+        Parameters
+        ----------
+        bank
+            The items.
+        limit
+            The largest exposure rate of an item, above 0 and at most 1.
+        """
         nothing = np.zeros(len(bank.items))
         return cls(limit, nothing, nothing)
 
@@ -99,6 +107,11 @@ class ItemEligibility(CheckedValue):
     @checked
     def draw(self, luck: ArrayLike) -> NDArray[np.bool_]:
         """Return a mask of eligible items, given random numbers ``(…, items)`` in [0, 1).
+
+        Parameters
+        ----------
+        luck
+            Random numbers, uniform in [0, 1), with the items on the last axis.
 
         Raises
         ------

@@ -43,10 +43,22 @@ class Questions(Protocol):
     """The part of a bank that question selectors need: positions and channels."""
 
     def position(self, item: str) -> int:
-        """Return the place of an item in the bank."""
+        """Return the place of an item in the bank.
+
+        Parameters
+        ----------
+        item
+            The name of the item.
+        """
 
     def channels(self, items: Sequence[str]) -> Floats:
-        """Return the channels of items, ``(items, configurations, responses)``."""
+        """Return the channels of items, ``(items, configurations, responses)``.
+
+        Parameters
+        ----------
+        items
+            The names of the items.
+        """
 
 
 class QuestionBelief(Protocol):
@@ -61,10 +73,22 @@ class QuestionBelief(Protocol):
         """The questions."""
 
     def masses(self, items: Sequence[str]) -> Floats:
-        """Return the probability of each parent configuration of each item."""
+        """Return the probability of each parent configuration of each item.
+
+        Parameters
+        ----------
+        items
+            The names of the items, which are names in ``bank``.
+        """
 
     def information(self, items: Sequence[str]) -> Floats:
-        """Return the expected information of each item, in bits."""
+        """Return the expected information of each item, in bits.
+
+        Parameters
+        ----------
+        items
+            The names of the items, which are names in ``bank``.
+        """
 
 
 _Belief_contra = TypeVar("_Belief_contra", bound=QuestionBelief, contravariant=True)
@@ -166,15 +190,37 @@ class ScoringSelector(ABC, Generic[_Belief_contra]):
 
     @abstractmethod
     def scores(self, belief: _Belief_contra, items: Sequence[str]) -> Floats:
-        """Return the score of each item, ``(items,)``; larger is better."""
+        """Return the score of each item, ``(items,)``; larger is better.
+
+        Parameters
+        ----------
+        belief
+            The belief about the examinee.
+        items
+            The names of the items to score.
+        """
 
     @abstractmethod
     def batch_scores(self, beliefs: BatchBelief) -> Floats:
-        """Return the score of each item of the bank, ``(examinees, items)``."""
+        """Return the score of each item of the bank, ``(examinees, items)``.
+
+        Parameters
+        ----------
+        beliefs
+            The beliefs about all examinees, with their responses.
+        """
 
     @checked
     def allowed_scores(self, beliefs: BatchBelief, allowed: NDArray[np.bool_]) -> Floats:
-        """Return the scores of the allowed items, ``(examinees, items)``; −inf for others."""
+        """Return the scores of the allowed items, ``(examinees, items)``; −inf for others.
+
+        Parameters
+        ----------
+        beliefs
+            The beliefs about all examinees, with their responses.
+        allowed
+            ``(examinees, items)``: whether each item may be selected, as truth values.
+        """
         checked_allowed(beliefs, allowed)
         return np.where(allowed, self.batch_scores(beliefs), -np.inf)
 

@@ -199,7 +199,7 @@ class SimulationResult(CheckedValue):
 
     @checked
     def mean(self, selector: str, measure: str) -> tuple[Floats, Floats]:
-        """Return the mean of a `measure` and its standard error, each ``(1 + steps,)``."""
+        """Return means of a `measure` of a `selector`, and their errors, each ``(1 + steps,)``."""
         return _mean(self.values(selector, measure), self._weights(measure))
 
     @checked

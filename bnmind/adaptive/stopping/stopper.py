@@ -78,6 +78,11 @@ class BatchProgress(CheckedValue):
     def of(self, examinee: int) -> Progress:
         """Return the progress of the test of one examinee.
 
+        Parameters
+        ----------
+        examinee
+            The position of the examinee, from 0.
+
         Raises
         ------
         InvalidArgumentError

@@ -36,7 +36,14 @@ class Aim(Protocol):
         """Whether items cost what the bank says even if no price is given."""
 
     def objective(self, classes: ProfileClasses) -> TreeObjective:
-        """Return what the ends of a test cost."""
+        """Return what the ends of a test cost.
+
+        Parameters
+        ----------
+        classes
+            The classes of the profiles of a bank: profiles that no item tells apart are one
+            class.
+        """
 
 
 @dataclass(frozen=True)

@@ -36,6 +36,11 @@ class Certificate(CheckedValue):
     def check(self, graph: InteractionGraph) -> int:
         """Return the bound if the certificate proves it for a graph.
 
+        Parameters
+        ----------
+        graph
+            The graph whose elimination orders the bound is for.
+
         Raises
         ------
         CertificateError

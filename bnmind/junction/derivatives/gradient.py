@@ -103,6 +103,11 @@ class Gradient(Sealed):
         The arguments and errors are those of ``gradient[name]``. A table that was left out as
         irrelevant has the effect zero.
 
+        Parameters
+        ----------
+        name
+            The name of a variable of the network.
+
         Raises
         ------
         InvalidArgumentError
@@ -123,6 +128,11 @@ class Gradient(Sealed):
     @checked
     def contributions(self, name: str) -> tuple[Floats, ...]:
         """Return the partial derivatives by the parameters of a noisy maximum or minimum.
+
+        Parameters
+        ----------
+        name
+            The name of a variable with a noisy maximum or minimum.
 
         Returns
         -------

@@ -184,6 +184,11 @@ class DerivativePlan(Sealed):
         The values are the posterior. The derivatives are those of P(state, evidence) alone, divided
         by P(evidence); their sum over the states is the gradient of `log_evidence`. Sensitivity
         functions are made of them. There is one backward pass for each state.
+
+        Parameters
+        ----------
+        evidence
+            The evidence, as for `posterior`; none by default.
         """
         n_states = self._target.n_states
         run = self._run(evidence)

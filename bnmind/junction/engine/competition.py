@@ -118,6 +118,17 @@ class CompetitionTask:
         The text has the number of samples in its second line, and then their answers, as in the
         competitions of 2008 to 2012. For one sample, it is that of `answer`, whose other parameters
         and errors are the same.
+
+        Parameters
+        ----------
+        engine
+            The model, compiled.
+        samples
+            The evidence of each sample: states by variable.
+        query
+            The variables of the question, for tasks that ask about some of them.
+        count
+            The number of answers to a sample, at least 1, for tasks that list several.
         """
         texts = [self.answer(engine, sample, query, count=count) for sample in samples]
         if len(texts) == 1:

@@ -75,6 +75,11 @@ class BatchPosterior(Value):
     def to_frame(self, name: str) -> pandas.DataFrame:
         """Return the distributions of a variable as a `pandas.DataFrame`: cases × states.
 
+        Parameters
+        ----------
+        name
+            The name of the variable.
+
         Raises
         ------
         UnknownNameError

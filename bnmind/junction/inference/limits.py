@@ -182,7 +182,17 @@ class Limits:
         )
 
     def refusal_of_tables(self, cells: int, largest: str, size: int) -> TooLargeError:
-        """Return the error of functions whose tables have too many cells."""
+        """Return the error of functions whose tables have too many cells.
+
+        Parameters
+        ----------
+        cells
+            The cells of all tables together; a cell takes 8 bytes.
+        largest
+            The name of the variable with the largest table.
+        size
+            The cells of that table.
+        """
         return TooLargeError(
             f"the tables of functions would take {bytes_text(8 * cells)}; allowed are"
             f" max_bytes={self.max_bytes:,}. The largest is the table of {largest} with"

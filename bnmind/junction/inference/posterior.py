@@ -135,7 +135,15 @@ class Posterior(Value, Mapping[Any, Distribution]):
     @overload
     def get(self, key: Any, /, default: Distribution | _Default) -> Distribution | _Default: ...
     def get(self, key: Any, /, default: Any = None) -> Any:
-        """Return the distribution of a variable or of several, or a default if there is none."""
+        """Return the distribution of a variable or of several, or a default if there is none.
+
+        Parameters
+        ----------
+        key
+            A name, or a tuple of names.
+        default
+            The value if no target contains them.
+        """
         try:
             return self[key]
         except (UnknownNameError, InvalidArgumentError):

@@ -106,6 +106,11 @@ class Samples(Value):
     def frequencies(self, *names: str) -> Floats:
         """Return the relative frequency of each configuration of some variables.
 
+        Parameters
+        ----------
+        *names
+            Names of variables, each an axis of the result in this order.
+
         Raises
         ------
         UnknownNameError

@@ -56,6 +56,11 @@ class LightModel(Sealed):
         """Return the prepared network.
 
         Large functional and noisy distributions become chains of small tables if possible.
+
+        Parameters
+        ----------
+        network
+            The network.
         """
         names = [v.name for v in network.variables]
         own = frozenset(names)

@@ -41,7 +41,15 @@ class SliceSums(Sealed):
 
     @classmethod
     def start(cls, targets: Sequence[Sequence[Variable]], question: str = "") -> SliceSums:
-        """Return empty sums."""
+        """Return empty sums.
+
+        Parameters
+        ----------
+        targets
+            The variables of each target.
+        question
+            The digest of the question; only a plan with the same one goes on from these sums.
+        """
         joints = tuple([np.zeros([v.n_states for v in scope]) for scope in targets])
         return cls(
             done=0,
@@ -60,6 +68,11 @@ class SliceSums(Sealed):
     def of(self, question: str) -> SliceSums:
         """Return the same sums if they belong to a question.
 
+        Parameters
+        ----------
+        question
+            The digest of the question.
+
         Raises
         ------
         InvalidArgumentError
@@ -74,7 +87,13 @@ class SliceSums(Sealed):
         return self
 
     def up_to(self, done: int) -> SliceSums:
-        """Return the same sums after more joint states, which are impossible."""
+        """Return the same sums after more joint states, which are impossible.
+
+        Parameters
+        ----------
+        done
+            The number of joint states that are done then.
+        """
         return made(SliceSums, **{**self.__getstate__(), "done": done})
 
     def add(self, log_evidence: float, joints: Sequence[Floats], done: int) -> SliceSums:
@@ -103,6 +122,12 @@ class SliceSums(Sealed):
         )
 
     def posterior(self, targets: Sequence[tuple[Variable, ...]]) -> Posterior:
-        """Return the posterior; there must be a possible slice."""
+        """Return the posterior; there must be a possible slice.
+
+        Parameters
+        ----------
+        targets
+            The variables of each target, as for `start`.
+        """
         joints = tuple([sealed(joint / self.total) for joint in self.joints])
         return made(Posterior, scopes=tuple(targets), joints=joints, log_evidence=self.log_evidence)

@@ -237,6 +237,11 @@ class Contest:
 
         Games that only some strategies have played are omitted.
 
+        Parameters
+        ----------
+        rows
+            The games of `play`, in their order.
+
         Raises
         ------
         InvalidArgumentError

@@ -33,7 +33,13 @@ class Ending(Protocol):
         """The limit of guesses in a game."""
 
     def stops(self, belief: Belief) -> bool:
-        """Return whether the breaker stops here and names the most probable code."""
+        """Return whether the breaker stops here and names the most probable code.
+
+        Parameters
+        ----------
+        belief
+            The belief about the code after the last reply.
+        """
 
 
 @dataclass(frozen=True)

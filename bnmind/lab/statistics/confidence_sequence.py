@@ -94,7 +94,15 @@ class ConfidenceSequence:
 
     @checked
     def factor(self, n: int, error: float) -> float:
-        """Return half the width in standard deviations; infinite before the first look."""
+        """Return half the width in standard deviations; infinite before the first look.
+
+        Parameters
+        ----------
+        n
+            The number of observations, at least 1.
+        error
+            The probability that the interval misses the mean, above 0 and below 1.
+        """
         require_error(n, error)
         if n < self.first:
             return math.inf

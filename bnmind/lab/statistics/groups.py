@@ -57,6 +57,13 @@ class RankSumGroups(CheckedValue):
     def differ(self, one: str, other: str) -> bool:
         """Return whether the test finds a difference between two strategies.
 
+        Parameters
+        ----------
+        one
+            The name of a strategy.
+        other
+            The name of the other strategy.
+
         Raises
         ------
         InvalidArgumentError

@@ -66,7 +66,15 @@ class _FixedNumber:
         return True
 
     def factor(self, n: int, error: float) -> float:
-        """Return half the width in standard deviations."""
+        """Return half the width in standard deviations.
+
+        Parameters
+        ----------
+        n
+            The number of observations, at least 1.
+        error
+            The probability that the interval misses the mean, above 0 and below 1.
+        """
         raise NotImplementedError
 
     @checked
@@ -99,7 +107,15 @@ class StudentInterval(_FixedNumber):
 
     @checked
     def factor(self, n: int, error: float) -> float:
-        """Return half the width in standard deviations; infinite for a single observation."""
+        """Return half the width in standard deviations; infinite for a single observation.
+
+        Parameters
+        ----------
+        n
+            The number of observations, at least 1.
+        error
+            The probability that the interval misses the mean, above 0 and below 1.
+        """
         from scipy.special import stdtrit
 
         require_error(n, error)
@@ -127,7 +143,15 @@ class NormalInterval(_FixedNumber):
 
     @checked
     def factor(self, n: int, error: float) -> float:
-        """Return half the width in standard deviations; infinite for a single observation."""
+        """Return half the width in standard deviations; infinite for a single observation.
+
+        Parameters
+        ----------
+        n
+            The number of observations, at least 1.
+        error
+            The probability that the interval misses the mean, above 0 and below 1.
+        """
         from scipy.special import ndtri
 
         require_error(n, error)

@@ -57,6 +57,11 @@ class Moments(CheckedValue):
     def of(observations: ArrayLike) -> Moments:
         """Return the moments of observations of shape (observations, series).
 
+        Parameters
+        ----------
+        observations
+            ``(observations, series)``, finite numbers.
+
         Raises
         ------
         InvalidArgumentError

@@ -140,6 +140,12 @@ class RunningDifferences(CheckedValue):
     def plus(self, values: ArrayLike) -> RunningDifferences:
         """Return the differences after more games, with values of shape (games, strategies).
 
+        Parameters
+        ----------
+        values
+            ``(games, strategies)``: the value of each game for each strategy, such as its
+            guesses.
+
         Raises
         ------
         InvalidArgumentError
@@ -162,7 +168,13 @@ class RunningDifferences(CheckedValue):
 
     @checked
     def suffice(self, rule: Enough) -> bool:
-        """Return whether the games so far suffice."""
+        """Return whether the games so far suffice.
+
+        Parameters
+        ----------
+        rule
+            The rule that says how small the intervals must be.
+        """
         return self.moments is not None and rule.suffices(self.means, self.half_widths())
 
 

@@ -144,6 +144,11 @@ class TreeBelief(CodeBelief):
         """Return the plan restricted to a guess and to the codes still possible.
 
         Only the reply remains as evidence; the cliques contain only possible codes and states.
+
+        Parameters
+        ----------
+        guess
+            The colors of the guess, each from 1 to the number of colors.
         """
         code = self.board.code(self.board.index(guess))
         return self.plan.restrict(evidence_of_guess(code), {_BELIEF: self.codes.joint()})

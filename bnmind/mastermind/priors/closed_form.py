@@ -50,7 +50,13 @@ class ClosedFormPrior(ABC):
         """Return `n` independent codes, ``(n, pegs)``."""
 
     def observe(self, code: Sequence[int]) -> Self:
-        """Return the prior of the next code after another code; by default it learns nothing."""
+        """Return the prior of the next code after another code; by default it learns nothing.
+
+        Parameters
+        ----------
+        code
+            The colors of the code that was revealed, each from 1 to the number of colors.
+        """
         return self
 
     def __eq__(self, other: object) -> bool:

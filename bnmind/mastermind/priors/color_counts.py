@@ -67,7 +67,15 @@ class LearnedColors(Value, ClosedFormPrior):
     @classmethod
     @checked
     def start(cls, board: Board, alpha: float = 1.0) -> LearnedColors:
-        """Return the prior before the first code, which is uniform."""
+        """Return the prior before the first code, which is uniform.
+
+        Parameters
+        ----------
+        board
+            The board.
+        alpha
+            The pseudo-count of each color at each position, above 0.
+        """
         return cls(board, np.full((board.pegs, board.colors), float(alpha)))
 
     @property

@@ -61,7 +61,15 @@ class LearnedNumber(ClosedFormPrior):
     @classmethod
     @checked
     def start(cls, board: Board, alpha: float = 1.0) -> LearnedNumber:
-        """Return the prior before the first code, which weighs as much as `alpha` codes."""
+        """Return the prior before the first code, which weighs as much as `alpha` codes.
+
+        Parameters
+        ----------
+        board
+            The board.
+        alpha
+            The number of codes that the uniform start counts for, above 0.
+        """
         return cls(board, (0,) * min(board.pegs, board.colors), alpha)
 
     @property

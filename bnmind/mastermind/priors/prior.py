@@ -81,7 +81,13 @@ class LearningPrior(Prior, Protocol):
     """A prior that learns from the earlier codes of a code-maker."""
 
     def observe(self, code: Sequence[int]) -> Self:
-        """Return the prior of the next code after another code."""
+        """Return the prior of the next code after another code.
+
+        Parameters
+        ----------
+        code
+            The colors of the code that was revealed, each from 1 to the number of colors.
+        """
 
 
 def distribution_before(board: Board, prior: Prior | Floats | None) -> CodeDistribution:

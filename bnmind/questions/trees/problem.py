@@ -141,7 +141,13 @@ class TreeProblem:
         return is_open
 
     def joint(self, answers: NDArray[np.intp]) -> Floats:
-        """Return P(state, answers), ``(beliefs, states)``; answers as for `open_after`."""
+        """Return P(state, answers), ``(beliefs, states)``; answers as for `open_after`.
+
+        Parameters
+        ----------
+        answers
+            ``(beliefs, answers)``, each ``question × n_outcomes + outcome``.
+        """
         table = np.repeat(self.prior[None, :], len(answers), axis=0)
         for column in answers.T:
             table *= self.columns[column]

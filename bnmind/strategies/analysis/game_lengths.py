@@ -64,7 +64,13 @@ class Measured(Value):
         return len(self.distribution)
 
     def within(self, guesses: int) -> int:
-        """Return the number of codes or games that took at most this number of guesses."""
+        """Return the number of codes or games that took at most this number of guesses.
+
+        Parameters
+        ----------
+        guesses
+            The number of guesses, at least 0.
+        """
         return sum(self.distribution[:guesses])
 
 

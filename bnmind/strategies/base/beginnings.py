@@ -45,7 +45,10 @@ class UsesHistory(_Chooses):
         return Needs.HISTORY
 
     def start(self, channel: Channel, prior: Prior | None = None) -> HistoryBelief:
-        """Return a belief that holds only the turns; the prior is not used."""
+        """Return a belief that holds only the turns; the prior is not used.
+
+        The arguments are those of `Strategy.start`.
+        """
         return HistoryBelief(channel)
 
 
@@ -62,7 +65,10 @@ class UsesSamples(_Chooses):
         return Needs.SAMPLES
 
     def start(self, channel: Channel, prior: Prior | None = None) -> SampledBelief:
-        """Return a sampled belief, on small boards too."""
+        """Return a sampled belief, on small boards too.
+
+        The arguments are those of `Strategy.start`.
+        """
         return SampledBelief.start(channel, prior, options=self.options)
 
 
@@ -77,7 +83,10 @@ class TrustsReplies(_Chooses):
         return Needs.DISTRIBUTION
 
     def start(self, channel: Channel, prior: Prior | None = None) -> ExactBelief:
-        """Return a belief that assumes true replies."""
+        """Return a belief that assumes true replies.
+
+        The arguments are those of `Strategy.start`.
+        """
         return start_belief(trusting_channel(channel), prior)
 
 

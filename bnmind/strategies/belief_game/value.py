@@ -97,7 +97,13 @@ class BeliefValue(Value):
             )
 
     def of(self, probabilities: Floats | list[float]) -> float:
-        """Return the expected number of guesses from a belief on, the next one included."""
+        """Return the expected number of guesses from a belief on, the next one included.
+
+        Parameters
+        ----------
+        probabilities
+            ``(codes,)``: the probability of each code of the board; they sum to one.
+        """
         features = belief_features(np.asarray(probabilities, dtype=np.float64))
         return max(1.0, 1.0 + float(features @ np.array(self.coefficients)))
 

@@ -68,7 +68,13 @@ class MonochromeProbing(CheckedValue):
             )
 
     def applies_to(self, board: Board) -> bool:
-        """Return whether a board is large; boards without repeats have no guess of one color."""
+        """Return whether a board is large; boards without repeats have no guess of one color.
+
+        Parameters
+        ----------
+        board
+            The board.
+        """
         return board.repeats and board.pegs >= self.pegs and board.colors >= self.colors
 
 

@@ -64,12 +64,28 @@ class Population(CheckedValue):
 
     @classmethod
     def of(cls, board: Board, codes: NDArray[np.uint8]) -> Population:
-        """Return the population of codes, ``(codes, pegs)``."""
+        """Return the population of codes, ``(codes, pegs)``.
+
+        Parameters
+        ----------
+        board
+            The board of the codes.
+        codes
+            ``(codes, pegs)``: colors from 0.
+        """
         return cls(board, codes.tobytes())
 
     @staticmethod
     def kept(memory: object, board: Board) -> NDArray[np.uint8]:
-        """Return the codes of a memory, ``(codes, pegs)``; none if it is not one of the board."""
+        """Return the codes of a memory, ``(codes, pegs)``; none if it is not one of the board.
+
+        Parameters
+        ----------
+        memory
+            The memory of the last turn, a `Population` or anything else.
+        board
+            The board of the game.
+        """
         if not isinstance(memory, Population) or memory.board != board:
             return np.zeros((0, board.pegs), dtype=np.uint8)
         return memory.codes()
@@ -112,7 +128,15 @@ class Setup(CheckedValue):
     assumes true replies."""
 
     def planned(self, belief: Belief, rng: np.random.Generator) -> Found | None:
-        """Return a guess that needs no search, or None."""
+        """Return a guess that needs no search, or None.
+
+        Parameters
+        ----------
+        belief
+            The turns of the game, and the channel that the player assumes.
+        rng
+            The random generator of the opening.
+        """
         board, history = belief.board, belief.history
         if self.probing and self.probing.applies_to(board) and belief.channel.is_exact:
             probe = next_probe(board, history)
@@ -121,11 +145,23 @@ class Setup(CheckedValue):
         return None if history else Found(self.opening.guess(board, rng))
 
     def replies(self, belief: Belief) -> Replies:
-        """Return the replies of the game as arrays."""
+        """Return the replies of the game as arrays.
+
+        Parameters
+        ----------
+        belief
+            The turns of the game, and the channel that the player assumes.
+        """
         return replies_of(belief.board, belief.history, ends=belief.channel.ends)
 
     def choices(self, belief: Belief) -> Choices:
-        """Return the colors to try."""
+        """Return the colors to try.
+
+        Parameters
+        ----------
+        belief
+            The turns of the game, and the channel that the player assumes.
+        """
         if not belief.channel.is_exact:
             return all_choices(belief.board)
         return choices_of(belief.board, allowed_colors(belief.board, belief.history, self.removal))

@@ -197,7 +197,13 @@ class BoardSearch:
         return Solved(total, best_known(self._game, self._memo, codes, guesses_left))
 
     def solve_from(self, first: int) -> Solved | None:
-        """Return the total of all codes after a first guess, or None if no strategy exists."""
+        """Return the total of all codes after a first guess, or None if no strategy exists.
+
+        Parameters
+        ----------
+        first
+            The index of the first guess among the codes of the board, from 0.
+        """
         self.board.code(first)  # raises for an invalid index
         masks = self._work.masks
         masks[0] = 0

@@ -97,7 +97,13 @@ class Optimal(TrustsReplies, PlansAhead, CheckedValue):
         return _optimum(_Asked(self, board, progress))
 
     def tree(self, board: Board) -> StrategyTree:
-        """Return the tree for a board; raises like `optimum`."""
+        """Return the tree for a board; raises like `optimum`.
+
+        Parameters
+        ----------
+        board
+            The board.
+        """
         return self.optimum(board).tree
 
     def choose(

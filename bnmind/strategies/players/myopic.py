@@ -84,7 +84,13 @@ class Myopic(CheckedValue):
         return Needs.DISTRIBUTION
 
     def first_guess(self, board: Board) -> tuple[int, ...] | None:
-        """Return the given first guess on a board, which may not fit it; None if it is chosen."""
+        """Return the given first guess on a board, which may not fit it; None if it is chosen.
+
+        Parameters
+        ----------
+        board
+            The board.
+        """
         return self.first(board) if callable(self.first) else self.first
 
     def start(self, channel: Channel, prior: Prior | None = None) -> ExactBelief:

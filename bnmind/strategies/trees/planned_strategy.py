@@ -37,7 +37,13 @@ class PlansAhead(ABC):
 
     @abstractmethod
     def tree(self, board: Board) -> StrategyTree:
-        """Return the tree for a board, under true replies."""
+        """Return the tree for a board, under true replies.
+
+        Parameters
+        ----------
+        board
+            The board.
+        """
 
 
 @checked
@@ -107,7 +113,13 @@ class Planned(TrustsReplies, PlansAhead, CheckedValue):
         return True
 
     def tree(self, board: Board) -> StrategyTree:
-        """Return the tree for a board."""
+        """Return the tree for a board.
+
+        Parameters
+        ----------
+        board
+            The board.
+        """
         return _tree(self.plan, board)
 
     def choose(

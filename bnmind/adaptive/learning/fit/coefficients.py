@@ -106,7 +106,13 @@ class Coefficients(CheckedValue):
 
     @checked
     def of(self, item: str) -> dict[str, Coefficient]:
-        """Return the numbers of an item, by name."""
+        """Return the numbers of an item, by name.
+
+        Parameters
+        ----------
+        item
+            The name of the item. An item without coefficients has no numbers.
+        """
         return {row.name: row for row in self.rows if row.item == item}
 
     def _repr_html_(self) -> str:

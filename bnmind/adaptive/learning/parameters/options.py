@@ -223,7 +223,13 @@ class LearningOptions:
 
     @checked
     def bounds_of(self, item: str) -> Bounds:
-        """Return the bounds of an item."""
+        """Return the bounds of an item.
+
+        Parameters
+        ----------
+        item
+            The name of the item.
+        """
         if isinstance(self.bounds, Bounds):
             return self.bounds
         return self.bounds.get(item, Bounds())

@@ -70,7 +70,13 @@ class MainEffects(ABC):
 
     @abstractmethod
     def with_coefficients(self, coefficients: Floats) -> Self:
-        """Return the model with other coefficients."""
+        """Return the model with other coefficients.
+
+        Parameters
+        ----------
+        coefficients
+            One number for each column of `design`, on the scale of ``link``.
+        """
 
     def _numbers(self, coefficients: Floats) -> Floats:
         """Return coefficients as an array; raise unless there is one for each of the model."""

@@ -94,6 +94,11 @@ class Figure(CheckedValue):
     def from_dict(cls, values: dict[str, Any]) -> Figure:
         """Return the figure of `as_dict`.
 
+        Parameters
+        ----------
+        values
+            The fields by name, as `as_dict` returns them.
+
         Raises
         ------
         InvalidArgumentError
@@ -132,6 +137,11 @@ class Estimate(CheckedValue):
     def of(cls, values: Iterable[float]) -> Estimate:
         """Return the mean of values, and its standard error.
 
+        Parameters
+        ----------
+        values
+            Independent values, at least two.
+
         Raises
         ------
         InvalidArgumentError
@@ -146,6 +156,13 @@ class Estimate(CheckedValue):
     @classmethod
     def share(cls, hits: int, games: int) -> Estimate:
         """Return a share, and its standard error by Agresti and Coull, which is never 0.
+
+        Parameters
+        ----------
+        hits
+            The number of games counted, from 0 to ``games``.
+        games
+            The number of all games, at least 1.
 
         Raises
         ------
@@ -170,6 +187,11 @@ class Estimate(CheckedValue):
         >>> estimate = Estimate.deviation([4, 5, 6, 5])
         >>> round(estimate.mean, 3), round(estimate.standard_error, 3)
         (0.816, 0.153)
+
+        Parameters
+        ----------
+        values
+            Independent values, at least two.
 
         Raises
         ------

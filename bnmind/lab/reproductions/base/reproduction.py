@@ -56,7 +56,17 @@ class Setting(CheckedValue):
     """The directory with the data sets, which are not part of bnmind; None if there is none."""
 
     def of(self, quick: Any, full: Any, *, medium: Any = None) -> Any:
-        """Return the value for the size; by default, a medium run is a quick one."""
+        """Return the value for the size; by default, a medium run is a quick one.
+
+        Parameters
+        ----------
+        quick
+            The value for a quick run.
+        full
+            The value for a full run.
+        medium
+            The value for a medium run; that of a quick one if None.
+        """
         values = {
             Size.QUICK: quick,
             Size.MEDIUM: quick if medium is None else medium,
@@ -66,6 +76,11 @@ class Setting(CheckedValue):
 
     def data_set(self, name: str) -> Path:
         """Return the directory of a data set, which may be missing.
+
+        Parameters
+        ----------
+        name
+            The name of the data set.
 
         Raises
         ------
@@ -130,14 +145,26 @@ class Reproduction(Value):
         return self.title
 
     def missing(self, data: Path | None) -> str:
-        """Return which data sets a directory lacks, in words; empty if it has all."""
+        """Return which data sets a directory lacks, in words; empty if it has all.
+
+        Parameters
+        ----------
+        data
+            The directory that holds a directory for each data set, or None.
+        """
         lacks = [name for name in self.data if data is None or not (data / name).is_dir()]
         if not lacks:
             return ""
         return f"no data set {', '.join(lacks)}{f'; {_NO_DATA}' if data is None else f' in {data}'}"
 
     def data_digest(self, data: Path | None) -> str:
-        """Return a digest of the names and contents of the data sets; empty if there are none."""
+        """Return a digest of the names and contents of the data sets; empty if there are none.
+
+        Parameters
+        ----------
+        data
+            The directory that holds a directory for each data set, or None.
+        """
         if data is None or not self.data:
             return ""
         digest = hashlib.sha256()
