@@ -14,6 +14,8 @@ from bnmind._values import Sealed, latest, made, sealed
 from bnmind.information import Floats
 from bnmind.junction.derivatives.flat_kernel import run_products
 from bnmind.junction.derivatives.flat_products import ProductBuilder, Products, Term, read_only
+from bnmind.junction.derivatives.reused_cells import ReusedCells
+from bnmind.junction.program.freed_memory import WORTH_REUSE, reuse_freed_memory
 from bnmind.junction.program.program import Program, Sum
 
 __all__ = ["FlatProgram", "FlatRecord", "flat_program", "has_small_steps", "should_be_flat"]
@@ -145,7 +147,7 @@ class _Reverse(Sealed):
     n_found: int
     """The cells of the adjoints that are found."""
     n_others: int
-    """The cells of the other adjoints."""
+    """The cells that the other adjoints take, those that are needed at the same time."""
     parts: tuple[tuple[int, int, int, tuple[int, ...]], ...]
     """The inputs on which the number depends; their first cells, the cells after their last ones,
     and their shapes."""
@@ -169,6 +171,8 @@ def flat_program(program: Program, inputs: Sequence[Floats | None] = ()) -> Flat
         array = _FIXED if is_fixed else _VALUES
         terms.append(Term(array, n_cells[array], scope))
         n_cells[array] += program.cells(register)
+    if n_cells[_VALUES] >= WORTH_REUSE:
+        reuse_freed_memory()
     one = Term(_VALUES, n_cells[_VALUES], ())
     builder = ProductBuilder(program.sizes)
     for (operation, left, right), term in zip(
@@ -197,13 +201,13 @@ def _reverse(flat: FlatProgram, end: int, wanted: Collection[int]) -> _Reverse:
     for number, (_, left, right) in enumerate(program.steps, n_inputs):
         leads[number] = leads[left] or leads[right]
     adjoints: dict[int, Term] = {}
-    n_cells = {_FIXED: 0, _ADJOINTS: 0}
+    found, others = ReusedCells(), ReusedCells()
 
     def adjoint(register: int) -> Term:
         if register not in adjoints:
-            array = _FIXED if register < n_inputs else _ADJOINTS
-            adjoints[register] = Term(array, n_cells[array], program.scopes[register])
-            n_cells[array] += program.cells(register)
+            array, cells = (_FIXED, found) if register < n_inputs else (_ADJOINTS, others)
+            first = cells.take(program.cells(register))
+            adjoints[register] = Term(array, first, program.scopes[register])
         return adjoints[register]
 
     start = adjoint(end) if leads[end] else None
@@ -220,13 +224,14 @@ def _reverse(flat: FlatProgram, end: int, wanted: Collection[int]) -> _Reverse:
             if leads[register]:
                 adds = register in adjoints
                 builder.add(adjoints[number], other, adjoint(register), adds=adds)
+        others.give_back(adjoints[number].first, program.cells(number))
     reached = [register for register in wanted if register in adjoints]
     ends = [adjoints[register].first + program.cells(register) for register in reached]
     return _Reverse(
         products=builder.build(),
         start=start,
-        n_found=n_cells[_FIXED],
-        n_others=n_cells[_ADJOINTS],
+        n_found=found.length,
+        n_others=others.length,
         parts=tuple(
             [
                 (register, adjoints[register].first, after, flat.shapes[register])

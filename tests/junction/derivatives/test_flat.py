@@ -18,6 +18,7 @@ from bnmind.junction.derivatives import plan as plan_module
 from bnmind.junction.derivatives.backward import register_program
 from bnmind.junction.derivatives.flat import flat_program, should_be_flat
 from bnmind.junction.derivatives.flat_products import ProductBuilder, Term, read_only
+from bnmind.junction.derivatives.reused_cells import ReusedCells
 from bnmind.junction.program.program import Product, Program, Step
 from bnmind.pgm import Network, TabularCPD, Variable
 from tests.networks import networks
@@ -200,3 +201,20 @@ def test_many_derivatives_are_bounded_by_their_factors() -> None:
     likely = first @ (third[1] @ second)
     expected = third[1][:, None] * (weights * first) / likely
     np.testing.assert_allclose(gradient["b"], expected, rtol=1e-12, atol=1e-18)
+
+
+@given(st.lists(st.tuples(st.integers(1, 5), st.integers(0, 9)), max_size=40))
+def test_cells_are_given_to_one_part_at_a_time(steps: list[tuple[int, int]]) -> None:
+    cells, taken = ReusedCells(), dict[int, int]()
+    for n, place in steps:
+        if place < len(taken):
+            start = sorted(taken)[place]
+            cells.give_back(start, taken.pop(start))
+        else:
+            taken[cells.take(n)] = n
+        ends = [start + taken[start] for start in sorted(taken)]
+        assert all(end <= start for end, start in zip(ends, sorted(taken)[1:], strict=False))
+        assert all(end <= cells.length for end in ends)
+    for start, n in taken.items():
+        cells.give_back(start, n)
+    assert cells.take(cells.length or 1) == 0
