@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from bnmind._argument_kinds import told
 from bnmind._arguments import checked
-from bnmind._messages import MOST_FAULTS, first_faults, shown
+from bnmind._messages import MOST_FAULTS, counted, first_faults, shown
 from bnmind._values import CheckedValue
 from bnmind.adaptive.beliefs.batch_belief import MISSING
 from bnmind.adaptive.items.bank import ItemBank
@@ -234,7 +234,7 @@ def _in_order(
         raise ResponseTableError(
             [
                 f"expected a row for each of the {len(examinees)} examinees, or a column examinee"
-                f" with their names; got {len(rows)} rows without these names"
+                f" with their names; got {counted(len(rows), 'row')} without these names"
             ]
         )
     return rows, True

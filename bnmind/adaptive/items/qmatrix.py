@@ -11,7 +11,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import checked
-from bnmind._messages import MOST_FAULTS, close_names, did_you_mean, first_faults, shown
+from bnmind._messages import (
+    MOST_FAULTS,
+    close_names,
+    counted,
+    did_you_mean,
+    first_faults,
+    shown,
+)
 from bnmind._values import CheckedValue
 from bnmind.adaptive.items.item import Item
 from bnmind.adaptive.items.qmatrix_table import qmatrix_parts
@@ -247,7 +254,7 @@ def _cells(table: Any) -> NDArray[Any]:
         sizes = [np.size(row) for row in table]
         raise InvalidModelError(
             [
-                f"expected {sizes[0]} cells in row {row} of the Q-matrix, got {size}"
+                f"expected {counted(sizes[0], 'cell')} in row {row} of the Q-matrix, got {size}"
                 for row, size in enumerate(sizes, 1)
                 if size != sizes[0]
             ]

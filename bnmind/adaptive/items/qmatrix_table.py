@@ -50,7 +50,7 @@ def qmatrix_parts(table: TextTable) -> QMatrixParts:
         If a row has too few or too many cells.
     """
     if table.uneven:
-        raise InvalidModelError([f"{fault} of the Q-matrix" for fault in table.uneven])
+        raise InvalidModelError([f"{fault}, in the Q-matrix" for fault in table.uneven])
     rows = [row for row in table.rows if any(_is_given(cell) for cell in row)]
     notes = list(table.notes)
     if len(rows) < len(table.rows):

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import checked, positions
-from bnmind._messages import MOST_FAULTS, first_faults, shown
+from bnmind._messages import MOST_FAULTS, counted, first_faults, shown
 from bnmind._values import CheckedValue, sealed
 from bnmind.adaptive.beliefs.batch_belief import MISSING
 from bnmind.adaptive.items.bank import ItemBank
@@ -334,8 +334,8 @@ def _unmatched(names: Sequence[str], expected: Sequence[str]) -> list[str]:
     """Return the faults of columns that are not items, and of items without a column."""
     if are_numbered(expected) and not set(names) & set(expected):
         return [
-            f"expected {len(expected):,} columns, one for each item of the Q-matrix or bank, whose"
-            f" items have only numbers; got {len(names):,}: {names_shown(names)}; --ignore leaves"
+            f"expected {counted(len(expected), 'column')}, one for each item of the Q-matrix or bank,"
+            f" whose items have only numbers; got {len(names):,}: {names_shown(names)}; --ignore leaves"
             " out a column that is not an item"
         ]
     known, own = frozenset(expected), frozenset(names)

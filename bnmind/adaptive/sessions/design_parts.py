@@ -397,7 +397,7 @@ def _eligibility(
             faults.at(f"{place}.rates", bank.position, name)
         if "r_max" in own and entry.r_max is not None:
             found.append(faults.at(place, _counted, entry, bank))
-        elif entry.method == "eligibility" or entry.counts is not None:
+        elif entry.method == "eligibility" or (entry.counts is not None and "r_max" in own):
             faults.found.append(f"{place}: r_max is missing, the largest share of tests of an item")
     if len(found) > 1:
         faults.found.append("exposure: expected one r_max, got more")

@@ -218,7 +218,7 @@ def table_of(rows: Sequence[Sequence[Any]]) -> TextTable:
         while len(row) > width and row[-1] == "":
             row.pop()
     uneven = first_faults(
-        f"expected {width} cells in row {number}, got {len(row)}"
+        f"expected {counted(width, 'cell')} in row {number}, got {len(row)}"
         for number, row in enumerate(body, 1)
         if len(row) != width
     )
