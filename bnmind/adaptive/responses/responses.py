@@ -334,9 +334,9 @@ def _unmatched(names: Sequence[str], expected: Sequence[str]) -> list[str]:
     """Return the faults of columns that are not items, and of items without a column."""
     if are_numbered(expected) and not set(names) & set(expected):
         return [
-            f"expected {counted(len(expected), 'column')}, one for each item of the Q-matrix or bank,"
-            f" whose items have only numbers; got {len(names):,}: {names_shown(names)}; --ignore leaves"
-            " out a column that is not an item"
+            f"expected {counted(len(expected), 'column')}, one for each item of the Q-matrix or"
+            f" bank, whose items have only numbers; got {len(names):,}: {names_shown(names)};"
+            " --ignore leaves out a column that is not an item"
         ]
     known, own = frozenset(expected), frozenset(names)
     strange = [name for name in names if name not in known]
