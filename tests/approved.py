@@ -147,7 +147,7 @@ def plain(value: object) -> Any:
     if value is None or isinstance(value, str | bool | int):
         return value
     if isinstance(value, float | np.floating):
-        return float(value) if math.isfinite(value) else str(value)
+        return _rounded(value) if math.isfinite(value) else str(value)
     if isinstance(value, Enum | type):
         return getattr(value, "__name__", str(value))
     if isinstance(value, np.generic):
@@ -166,6 +166,11 @@ def plain(value: object) -> Any:
     return type(value).__name__
 
 
+def _rounded(number: float | np.floating[Any]) -> float:
+    """Return a number without the digits that differ from machine to machine."""
+    return float(f"{float(number):.9g}")
+
+
 def _of_array(array: np.ndarray[Any, Any]) -> Any:
     if array.size <= 1 or array.dtype.kind not in "biuf":
         return plain(array.tolist())
@@ -174,7 +179,7 @@ def _of_array(array: np.ndarray[Any, Any]) -> Any:
     numbers = np.where(is_finite, numbers, 0)
     weights = 1 + np.cos(np.arange(1, len(numbers) + 1))
     found = f"{array.dtype.kind}{list(array.shape)}"
-    sums = [float(numbers.sum()), float(weights @ numbers)]
+    sums = [_rounded(numbers.sum()), _rounded(weights @ numbers)]
     return [found, *sums] if is_finite.all() else [found, *sums, int((~is_finite).sum())]
 
 

@@ -230,7 +230,7 @@ def test_profiles_are_read_by_name_number_and_position(tmp_path: Path) -> None:
         ("skill_1,other\n1,0\n", "no column for the skill skill_2"),
         (
             "skill_1,skill_2\n1,0\n",
-            "a row for each of the 2 examinees, or a column examinee with their names; got 1 row without",
+            "a row for each of the 2 examinees, or a column examinee with their names; got 1 row",
         ),
         ("skill_1,skill_2\n1,0\n2,0\n", "level of skill_1 among 0, 1 for examinee y, got"),
     ):

@@ -6,7 +6,7 @@ import inspect
 import json
 import warnings
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +60,11 @@ def outcome(call: Callable[[], Any]) -> Any:
     return [made, *(str(warning.message) for warning in said)] if said else made
 
 
+def seen(thing: object, name: str) -> Any:
+    """Return what an attribute holds."""
+    return plain(getattr(thing, name))
+
+
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 def test_what_is_seen_of_an_example_is_as_approved(kind: type[Any]) -> None:
     notes = Notes(Path(__file__), f"example {kind.__name__}")
@@ -71,7 +76,7 @@ def test_what_is_seen_of_an_example_is_as_approved(kind: type[Any]) -> None:
             if is_seen and callable(getattr(example, name, None)):
                 notes.note(plain(outcome(getattr(example, name))), name)
             elif not name.startswith("_") and not callable(member) and hasattr(member, "__get__"):
-                notes.note(outcome(lambda e=example, n=name: plain(getattr(e, n))), name)
+                notes.note(outcome(partial(seen, example, name)), name)
     notes.check(if_kept=True)
 
 
