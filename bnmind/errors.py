@@ -331,6 +331,10 @@ class UnknownNameError(BnmindError, LookupError):
         among = _some_names(self.known, longest=_ON_TWO_LINES)
         article = "an" if kind[:1] in "aeiou" else "a"
         question = f"; {did_you_mean(self.close)}" if self.close else ""
+        if isinstance(name, str) and "," in name and not meant:
+            parts = [part.strip() for part in name[:1000].split(",")]
+            if all(part in self.known for part in parts):
+                question = "; give them one by one"
         super().__init__(f"expected {article} {kind} among {among}; got {shown(name)}{question}")
 
 
