@@ -109,6 +109,16 @@ def test_the_best_test_is_that_of_all_tests(bank: ItemBank, name: str, data: st.
         assert 1 - found.tree.attribute_accuracy == pytest.approx(expected, abs=1e-7)
 
 
+@given(st.floats(0.1, 0.4), st.floats(0.01, 0.09))
+def test_of_equally_good_trees_the_one_of_the_search_is_returned(poor: float, good: float) -> None:
+    # Both items are asked, in any order: the search begins with the first, the greedy tree with
+    # the better one, and their values differ by rounding only.
+    bank = ItemBank.from_qmatrix([[1, 0], [0, 1]], guess=[poor, good], slip=[poor, good])
+    found = optimal_test_tree(bank, 2)
+    assert found.tree.root.item == "item_1"
+    assert found.greedy.root.item == "item_2"
+
+
 @settings(max_examples=12, deadline=None)
 @given(banks(), st.sampled_from(["entropy", "profile", "skills"]))
 def test_the_best_list_is_that_of_all_lists(bank: ItemBank, name: str) -> None:

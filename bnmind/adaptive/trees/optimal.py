@@ -30,6 +30,7 @@ from bnmind.questions.trees import (
     best_tree,
     greedy_tree,
 )
+from bnmind.questions.trees.grown_tree import TOLERANCE
 from bnmind.questions.trees.search import DEFAULT_BELIEFS
 
 __all__ = ["FixedTest", "OptimalTest", "fixed_test", "optimal_test_tree", "search_problem"]
@@ -191,7 +192,7 @@ def optimal_test_tree(
     found = best_tree(problem, max_beliefs=max_beliefs, until=until)
     greedy = greedy_tree(problem)
     best, value = found.tree, found.tree.value
-    if greedy.value < value:
+    if greedy.value < value - TOLERANCE:
         best, value = greedy, greedy.value
     return OptimalTest(
         tree=item_tree(bank, _branch(bank, best.root)),
