@@ -45,6 +45,7 @@ MEMBERS_SHOWN: Mapping[str, tuple[str, ...]] = {
     "bnmind.mastermind.sampling.consistent_codes": ("ListedCodes",),
     "bnmind.mastermind.sampling.sequential_monte_carlo": ("Population",),
     "bnmind.pgm.encoded_names": ("FileNames",),
+    "bnmind.pgm.factor": ("Values",),
     "bnmind.pgm.formats.model_format": ("ModelFormat", "ModelSource"),
     "bnmind.pgm.formats.reading": ("Reading",),
     "bnmind.pgm.function_registry": ("RegisteredFunction",),

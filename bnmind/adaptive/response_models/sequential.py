@@ -61,7 +61,7 @@ class Sequential:
 
         >>> from bnmind.adaptive import Rrum, learn
         >>> learn([[0, 2], [1, 0], [2, 1], [0, 2]], [[1], [1]], gate=Sequential.of(Rrum)).bank
-        ItemBank(2 items, 1 skills)
+        ItemBank(2 items, 1 skill)
 
         Parameters
         ----------
