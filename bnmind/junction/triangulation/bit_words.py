@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from bnmind._jit import njit
@@ -16,7 +18,7 @@ def lowest_bit(word: int) -> int:
 
 
 @njit
-def bit_count(word: int) -> int:
+def bit_count(word: Any) -> int:
     """Return the number of ones of a word."""
     x = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
     x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))

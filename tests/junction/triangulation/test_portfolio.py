@@ -10,12 +10,14 @@ from hypothesis import given, settings
 
 from bnmind.errors import InvalidArgumentError
 from bnmind.junction import (
+    EliminationOrder,
     GivenOrder,
     InteractionGraph,
     Portfolio,
     RandomizedGreedy,
     TreeAnnealing,
 )
+from bnmind.junction.triangulation.annealing.tree_annealing import annealed
 from bnmind.junction.triangulation.portfolio.portfolio import run_cost
 from bnmind.junction.triangulation.randomized_greedy import MOST_WORK
 from bnmind.junction.triangulation.shared_search import BoundedFinder, SharedSearch
@@ -66,9 +68,39 @@ def test_it_stops_where_more_passes_cost_more_than_they_save() -> None:
     cost = run_cost(graph, found)
     assert cost <= run_cost(graph, brief)
     assert cost < 1.2 * run_cost(graph, RandomizedGreedy()(graph))
-    # A unit of work takes as long as 22 cells. The predicted run is no short one.
-    assert 0.045 * cost > 5_000_000
-    assert work < 0.045 * cost
+    # A unit of work takes as long as 11 cells. The predicted run is no short one.
+    assert 0.09 * cost > 10_000_000
+    assert work < 0.09 * cost
+
+
+def test_annealing_ends_after_three_rounds_without_an_improvement() -> None:
+    # Each variable of one layer is connected with each of the other, so the best orders end with
+    # one layer. The rounds are short, and a run would pay for hundreds of them.
+    graph = graph_of([10] * 18, [(u, v) for u in range(9) for v in range(9, 18)])
+    found, work = Portfolio().within(graph)
+    assert found is not None
+    assert found.total_size == RandomizedGreedy()(graph).total_size == 9 * 10**10
+    assert "annealing" not in found.method
+    assert work < MOST_WORK / 5
+
+
+def test_annealing_starts_with_the_longest_round_that_pays() -> None:
+    graph = grid(8, 8)
+    first = GivenOrder(graph.names)(graph)
+    asked: list[int] = []
+
+    def goes_on(done: int, spent: int, ahead: int, best: EliminationOrder) -> bool:
+        asked.append(ahead)
+        return done == 0 and ahead <= most
+
+    lengths = []
+    for most in (0, 1_000_000, math.inf):
+        asked.clear()
+        found, work = annealed(graph, first, goes_on, skipped=1)
+        lengths.append(len(asked))
+        assert (work > 0) == (found is not first) == (most > 0)
+    # Neither round; the second does not pay, the first does; the second does.
+    assert lengths == [2, 3, 2]
 
 
 def test_the_cost_of_a_run_counts_cells_and_messages() -> None:

@@ -13,7 +13,7 @@ circuits", arXiv:2108.05665 (2021).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -38,22 +38,22 @@ from bnmind.junction.triangulation.annealing.tree_kernel import Tree, anneal, ta
 from bnmind.junction.triangulation.randomized_greedy import RandomizedGreedy
 from bnmind.junction.triangulation.scored_graph import core_of
 
-__all__ = ["TreeAnnealing", "annealed"]
+__all__ = ["ROUNDS", "TreeAnnealing", "annealed"]
 
-_ROUNDS = ((512, 10, 30), (1024, 16, 60), (2048, 40, 60), (1024, 40, 150), (1024, 40, 400))
+ROUNDS = ((512, 10, 30), (1024, 16, 60), (2048, 40, 60), (1024, 40, 150), (1024, 40, 400))
 """For each round, the first temperature in 1/1024, the number of temperatures, and the moves at
 each temperature for each leaf. The last round is repeated."""
 
 _COLDEST = 64
 """The last temperature of a round, in 1/1024."""
 
-_WORK_OF_A_LEAF = 7_000
+_WORK_OF_A_LEAF = 4_000
 """The counted work of making a tree and reading its order, for each leaf."""
 
 _MANY_EDGES = 20_000
 """The number of edges above which they stand for the leaves in the prediction of the work."""
 
-_WORK_OF_A_MOVE = 24
+_WORK_OF_A_MOVE = 10
 """The counted work of a move."""
 
 
@@ -98,7 +98,7 @@ class TreeAnnealing(CheckedValue):
             return start
         rounds = self.rounds
 
-        def goes_on(done: int, spent: int, ahead: int, cells: int) -> bool:
+        def goes_on(done: int, spent: int, ahead: int, best: EliminationOrder) -> bool:
             return done < rounds
 
         return annealed(graph, start, goes_on, seed=self.seed)[0]
@@ -107,9 +107,11 @@ class TreeAnnealing(CheckedValue):
 def annealed(
     graph: InteractionGraph,
     start: EliminationOrder,
-    goes_on: Callable[[int, int, int, int], bool],
+    goes_on: Callable[[int, int, int, EliminationOrder], bool],
     *,
     seed: int = 0,
+    rounds: Sequence[tuple[int, int, int]] = ROUNDS,
+    skipped: int = 0,
 ) -> tuple[EliminationOrder, int]:
     """Return the best order found from a first one, and the counted work.
 
@@ -121,9 +123,13 @@ def annealed(
         An order of its vertices.
     goes_on
         Whether there is another round, after a number of rounds and some counted work, if it takes
-        some work more and the best order has so many cells.
+        some work more. The last argument is the best order.
     seed
         The seed of the moves.
+    rounds
+        The rounds, as in `ROUNDS`.
+    skipped
+        The number of brief rounds to skip, if the first round after them goes on.
     """
     first, core_vertices, core = core_of(graph)
     best, work, done = start, 0, 0
@@ -134,10 +140,13 @@ def annealed(
     if leaves < _MANY_EDGES:
         leaves = len(covering_cliques(core.neighbors))
     while core.n > 1:
-        hottest, steps, moves = _ROUNDS[min(done, len(_ROUNDS) - 1)]
+        hottest, steps, moves = rounds[min(skipped + done, len(rounds) - 1)]
         ahead = leaves * (steps * moves * _WORK_OF_A_MOVE + _WORK_OF_A_LEAF)
-        if not goes_on(done, work, ahead, best.total_size):
-            break
+        if not goes_on(done, work, ahead, best):
+            if done or not skipped:
+                break
+            skipped -= 1
+            continue
         if tree is None:
             order = vertices_in_order(graph, best.variables)
             tree = tree_of(core, [place[v] for v in order if v in place])

@@ -129,7 +129,7 @@ def anneal(tree: Tree, tables: Tables, schedule: Ints, moves: int, state: Words)
         for _ in range(moves):
             random = _random(state)
             # The high bits choose the node, low bits the exchange and the chance.
-            node = n_leaves + np.int64((random >> np.uint64(32)) % n_inner)
+            node = n_leaves + np.int64(((random >> np.uint64(32)) * n_inner) >> np.uint64(32))
             side = np.int64(random & np.uint64(1))
             inner = int(children[node, side])
             if inner < n_leaves:
@@ -148,7 +148,7 @@ def anneal(tree: Tree, tables: Tables, schedule: Ints, moves: int, state: Words)
                 below += logarithms[w] * bit_count(bag)
                 bag = (bag & open_rows[node, w]) | open_rows[moved, w]
                 above += logarithms[w] * bit_count(bag)
-            work += (tree.places.size + 63) // 64 + 20
+            work += 5 + n_words // 2
             before = _log_sum(sums, shift, int(costs[inner]), int(costs[node]))
             after = _log_sum(sums, shift, below, above)
             if after > before:

@@ -1,14 +1,15 @@
 """A portfolio of searches for elimination orders, which share one budget.
 
 A brief randomized greedy search finds a first order. If a run is predicted to cost more than that
-search, the annealing of contraction trees improves the order, in rounds of growing length. Two
-rules end the search:
+search, the annealing of contraction trees improves the order, in rounds of growing length. If the
+annealing gained little, longer greedy searches follow. Two rules end the search:
 
 * A search must save more than it costs. The first round of annealing is expected to save three
-  quarters of a run in the greedy order, and may take as long.
-* Planning must take no longer than a run in the best order so far. Further rounds, and then more
-  greedy passes, are made only if this stays so. Planning is the search and the rest, which is known
-  from the number of variables.
+  quarters of a run in the greedy order, and may take as long; what follows is expected to save a
+  small part of a run. Three rounds without an improvement are the last.
+* Planning must take no longer than a run in the best order so far. Further searches are made only
+  if this stays so. Planning is the search and the rest, which is known from the number of
+  variables.
 
 Runs below 25 milliseconds get a longer search. The order whose run is predicted to cost least is
 taken: messages are stored, cells of cliques are not, so a smaller tree with larger messages may run
@@ -27,34 +28,54 @@ from bnmind.errors import InvalidArgumentError
 from bnmind.junction.graphs.elimination_order import EliminationOrder, vertices_in_order
 from bnmind.junction.graphs.interaction_graph import InteractionGraph
 from bnmind.junction.graphs.junction_tree import joined_cliques
-from bnmind.junction.triangulation.annealing.tree_annealing import annealed
-from bnmind.junction.triangulation.randomized_greedy import MOST_WORK, RandomizedGreedy, Start
-from bnmind.junction.triangulation.shared_search import SELDOM_SAVED
+from bnmind.junction.triangulation.annealing.tree_annealing import ROUNDS, annealed
+from bnmind.junction.triangulation.randomized_greedy import (
+    MOST_WORK,
+    RandomizedGreedy,
+    Start,
+    started,
+)
 
 __all__ = ["Portfolio", "run_cost"]
 
-_BRIEF = MOST_WORK // 20
-"""The most work of the greedy search: about 25 milliseconds, compiled."""
+_BRIEF = MOST_WORK * 12 // 1000
+"""The most work of the first greedy search: about 3 milliseconds, compiled."""
 
-_WORK_PER_CELL = 0.045
+_WORTH_ANNEALING = MOST_WORK // 20
+"""The work of a greedy search up to which there is no annealing: about 12 milliseconds."""
+
+_WORK_PER_CELL = 0.09
 """Work of the search that takes as long as a run takes for a cell; see `run_cost`."""
 
-_SHORT = 5_000_000
+_SHORT = 10_000_000
 """The work of the search that takes as long as a short run, by this prediction: some 25
 milliseconds. For short runs, the search may take longer than the run."""
 
 _OF_A_SHORT_RUN = 0.2
 """Work of the search for each cell of a short run, after the first round of annealing."""
 
-_WORK_OF_ASSEMBLY = 25_000
+_WORK_OF_ASSEMBLY = 18_000
 """Work of the search that takes as long as the rest of the planning takes for a variable."""
+
+_ROUNDS = (ROUNDS[0], ROUNDS[1], *ROUNDS[1:])
+"""The rounds of annealing. The short first one is skipped where a run pays for the second."""
 
 _SAVED = 0.75
 """The share of a run that the first round of annealing is expected to save. On 16 files of the UAI
 competition of 2014 it saved nothing on eight, and three quarters on average on the others."""
 
-_LONGER = 3
-"""How many times longer than the first greedy search the second must be at least."""
+_SAVED_LATER = 0.06
+"""The share of a run that any later search is expected to save. On those files, a second round of
+equal length saved a twentieth on average, and more where the first one had been unlucky."""
+
+_IDLE_ROUNDS = 3
+"""The number of rounds without an improvement after which the annealing ends."""
+
+_MUCH_SAVED = 2
+"""How many times cheaper annealing makes a run whose order more greedy passes seldom improve."""
+
+_LONGER = 4
+"""How many times longer than the greedy search before it each further one is."""
 
 _CELLS_OF_A_MESSAGE = 32
 """The number of cells of cliques that cost as much time as one number of a message.
@@ -127,55 +148,125 @@ class Portfolio(CheckedValue):
 
         The arguments are those of `RandomizedGreedy.within`.
         """
-        brief = _BRIEF * max(1.0, self.effort)
-        greedy = self._greedy
-        order, work = greedy.within(
-            graph, most=min(most, brief), limit=limit, compiled=compiled, start=start
-        )
-        wanted = greedy.wanted
-        if order is None or order.proven or wanted(order.total_size, graph.n) <= brief:
+        if start is None or (start.found is not None and start.found.order is None):
+            start = started(graph, limit=limit, compiled=compiled)
+            if start.found is not None and start.found.order is None:
+                return None, start.work
+        scale, greedy = max(1.0, self.effort), self._greedy
+
+        def searched(work: float) -> tuple[EliminationOrder, int]:
+            order, done = greedy.within(graph, most=min(most, work), compiled=compiled, start=start)
+            assert order is not None  # without a limit
+            return order, done
+
+        def pays(cells: float) -> bool:
+            return greedy.wanted(math.ceil(cells), graph.n) > scale * _WORTH_ANNEALING
+
+        if start.found is None or not pays(start.found.total):
+            return searched(math.inf)
+        order, work = searched(scale * _BRIEF)
+        if order.proven:
             return order, work
-
-        first = run_cost(graph, order)
-        end = min(most, MOST_WORK * max(1.0, self.effort))
-
-        def goes_on(done: int, spent: int, ahead: int, cells: int) -> bool:
-            run = self._run(first * cells / order.total_size)
-            if run > self.effort * _SHORT:
-                worth = run - self._assembly(graph) - work if done else _SAVED * run
-            else:
-                # Better orders than greedy ones are likely at first, and later less so.
-                worth = self.effort * _OF_A_SHORT_RUN * cells if done else wanted(cells, graph.n)
-            return spent + ahead <= min(worth, end - work)
-
-        found, more = annealed(graph, order, goes_on, seed=self.seed)
-        work += more
-        costs = {order: first, found: first if found is order else run_cost(graph, found)}
-        cheapest = min(costs, key=lambda candidate: costs[candidate])
-        # The greedy search goes on; its first passes are those above.
-        left = wanted(cheapest.total_size, graph.n)
-        shortest = brief
-        if (run := self._run(costs[cheapest])) > self.effort * _SHORT:
-            left, shortest = run - self._assembly(graph) - work, _LONGER * brief
-        left = min(left, most - work)
-        if left > shortest and first <= SELDOM_SAVED * costs[cheapest]:
-            longer, more = greedy.within(
-                graph, most=left, limit=limit, compiled=compiled, start=start
-            )
-            work += more
-            if longer is not None and run_cost(graph, longer) <= costs[cheapest]:
-                return longer, work
-        return cheapest, work
-
-    def _run(self, cost: float) -> float:
-        """Return the work of a search that takes as long as a run of some cost."""
-        return self.effort * _WORK_PER_CELL * cost
-
-    @staticmethod
-    def _assembly(graph: InteractionGraph) -> int:
-        """Return the work of a search that takes as long as the rest of the planning."""
-        return _WORK_OF_ASSEMBLY * graph.n
+        if not pays(order.total_size):
+            return searched(math.inf)
+        is_first = start.whole(start.found.order or ()) == list(
+            vertices_in_order(graph, order.variables)
+        )
+        search = _Search(self, graph, order, work, min(most, scale * MOST_WORK))
+        search.anneal(skipped=0 if is_first else 1)
+        length = scale * _BRIEF
+        while search.is_hard:
+            before, length = length, min(_LONGER * length, search.worth(), search.left)
+            if length < 2 * before:
+                break
+            # Its first passes are those of the search before it.
+            search.add(*searched(length))
+        return search.cheapest, search.work
 
     @property
     def _greedy(self) -> RandomizedGreedy:
         return RandomizedGreedy(effort=self.effort, seed=self.seed)
+
+
+class _Search:
+    """The searches after the first, the work of all, and the predicted cost of runs."""
+
+    def __init__(
+        self,
+        finder: Portfolio,
+        graph: InteractionGraph,
+        order: EliminationOrder,
+        work: int,
+        most: float,
+    ) -> None:
+        self._finder = finder
+        self._graph = graph
+        self._order = order
+        self._costs = {order: run_cost(graph, order)}
+        self._most = most
+        self.work = work
+
+    @property
+    def cheapest(self) -> EliminationOrder:
+        """The order whose run is predicted to cost least."""
+        return min(self._costs, key=lambda order: self._costs[order])
+
+    @property
+    def left(self) -> float:
+        """The work that is left."""
+        return self._most - self.work
+
+    @property
+    def is_hard(self) -> bool:
+        """Whether annealing has not found much better orders than the first."""
+        return self._costs[self._order] <= _MUCH_SAVED * self._costs[self.cheapest]
+
+    def add(self, order: EliminationOrder, work: int) -> None:
+        """Count the work of a search, and keep its order."""
+        self.work += work
+        if order not in self._costs:
+            self._costs[order] = run_cost(self._graph, order)
+
+    def anneal(self, *, skipped: int) -> None:
+        """Anneal the first order, without the brief rounds if a run is no short one."""
+        start, improved, graph = self.work, 0, self._graph
+
+        def goes_on(done: int, spent: int, ahead: int, best: EliminationOrder) -> bool:
+            nonlocal improved
+            if best not in self._costs:
+                improved = done
+            self.work = start
+            self.add(best, spent)
+            if done - improved >= _IDLE_ROUNDS or ahead > self.left:
+                return False
+            if done:
+                return ahead <= self.worth() - (spent if self._is_short(best) else 0)
+            if self._is_short(best):
+                # Better orders than greedy ones are likely.
+                return ahead <= self._finder.wanted(best.total_size, graph.n)
+            return ahead <= _SAVED * self._run(best)
+
+        if self._is_short(self._order):
+            skipped = 0
+        seed = self._finder.seed
+        found, spent = annealed(
+            graph, self._order, goes_on, seed=seed, rounds=_ROUNDS, skipped=skipped
+        )
+        self.work = start
+        self.add(found, spent)
+
+    def worth(self) -> float:
+        """Return the work that a further search may take."""
+        order = self.cheapest
+        if self._is_short(order):
+            return self._finder.effort * _OF_A_SHORT_RUN * order.total_size
+        run = self._run(order)
+        rest = _WORK_OF_ASSEMBLY * self._graph.n
+        return min(_SAVED_LATER * run, run - rest - self.work)
+
+    def _run(self, order: EliminationOrder) -> float:
+        """Return the work of a search that takes as long as a run with an order."""
+        return self._finder.effort * _WORK_PER_CELL * self._costs[order]
+
+    def _is_short(self, order: EliminationOrder) -> bool:
+        return self._run(order) <= self._finder.effort * _SHORT
