@@ -25,13 +25,13 @@ _SLACK = 2
 
 def without_barren(potentials: Sequence[Potential], needed: Iterable[str]) -> tuple[Potential, ...]:
     """Return the potentials without those of barren children, which sum to one."""
+    children = {p.variable.name: p for p in potentials if not isinstance(p, Factor)}
+    if not children:
+        return tuple(potentials)
     uses: dict[str, int] = {}
-    children: dict[str, Potential] = {}
     for potential in potentials:
         for variable in potential.scope:
             uses[variable.name] = uses.get(variable.name, 0) + 1
-        if not isinstance(potential, Factor):
-            children[potential.variable.name] = potential
     safe = set(needed)
     waiting = [name for name in children if uses[name] == 1 and name not in safe]
     gone = set()

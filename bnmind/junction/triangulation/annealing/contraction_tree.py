@@ -58,16 +58,17 @@ def covering_cliques(neighbors: Sequence[int]) -> list[int]:
     return cliques
 
 
-def tree_of(core: Core, order: Sequence[int]) -> Tree:
+def tree_of(core: Core, order: Sequence[int], cliques: Sequence[int] | None = None) -> Tree:
     """Return the contraction tree of an elimination order of a core.
 
     For each vertex, the nodes that contain it are joined in pairs, those with the fewest cells
-    first.
+    first. The leaves are the given cliques, or else `covering_cliques`.
     """
+    cliques = covering_cliques(core.neighbors) if cliques is None else cliques
     logarithms = _few(core.logarithms)
     places, classes = _places(logarithms)
     of_place = [1 << place for place in places]
-    leaves = [sum([of_place[v] for v in bits(mask)]) for mask in covering_cliques(core.neighbors)]
+    leaves = [sum([of_place[v] for v in bits(mask)]) for mask in cliques]
     holding: list[list[int]] = [[] for _ in range(core.n)]
     vertices = {place: v for v, place in enumerate(places)}
     for i, mask in enumerate(leaves):

@@ -137,8 +137,10 @@ def annealed(
     rng = np.random.default_rng(seed)
     tree: Tree | None = None
     leaves = sum(map(int.bit_count, core.neighbors)) // 2
+    cliques: list[int] | None = None
     if leaves < _MANY_EDGES:
-        leaves = len(covering_cliques(core.neighbors))
+        cliques = covering_cliques(core.neighbors)
+        leaves = len(cliques)
     while core.n > 1:
         hottest, steps, moves = rounds[min(skipped + done, len(rounds) - 1)]
         ahead = leaves * (steps * moves * _WORK_OF_A_MOVE + _WORK_OF_A_LEAF)
@@ -149,7 +151,7 @@ def annealed(
             continue
         if tree is None:
             order = vertices_in_order(graph, best.variables)
-            tree = tree_of(core, [place[v] for v in order if v in place])
+            tree = tree_of(core, [place[v] for v in order if v in place], cliques)
             leaves = tree.n_leaves
             if leaves == 1:
                 break

@@ -201,15 +201,19 @@ class _Search:
     ) -> None:
         self._finder = finder
         self._graph = graph
-        self._order = order
-        self._costs = {order: run_cost(graph, order)}
+        self._orders = [order]
+        self._costs: dict[EliminationOrder, int] = {}
         self._most = most
         self.work = work
 
     @property
     def cheapest(self) -> EliminationOrder:
         """The order whose run is predicted to cost least."""
-        return min(self._costs, key=lambda order: self._costs[order])
+        best = self._orders[-1]
+        for order in reversed(self._orders[:-1]):
+            if not self._costs_more(order, self._cost(best)):
+                best = order
+        return best
 
     @property
     def left(self) -> float:
@@ -219,21 +223,21 @@ class _Search:
     @property
     def is_hard(self) -> bool:
         """Whether annealing has not found much better orders than the first."""
-        return self._costs[self._order] <= _MUCH_SAVED * self._costs[self.cheapest]
+        return not self._costs_more(self._orders[0], _MUCH_SAVED * self._cost(self.cheapest))
 
     def add(self, order: EliminationOrder, work: int) -> None:
         """Count the work of a search, and keep its order."""
         self.work += work
-        if order not in self._costs:
-            self._costs[order] = run_cost(self._graph, order)
+        if order not in self._orders:
+            self._orders.append(order)
 
     def anneal(self, *, skipped: int) -> None:
         """Anneal the first order, without the brief rounds if a run is no short one."""
-        start, improved, graph = self.work, 0, self._graph
+        first, start, improved, graph = self._orders[0], self.work, 0, self._graph
 
         def goes_on(done: int, spent: int, ahead: int, best: EliminationOrder) -> bool:
             nonlocal improved
-            if best not in self._costs:
+            if best not in self._orders:
                 improved = done
             self.work = start
             self.add(best, spent)
@@ -244,14 +248,12 @@ class _Search:
             if self._is_short(best):
                 # Better orders than greedy ones are likely.
                 return ahead <= self._finder.wanted(best.total_size, graph.n)
-            return ahead <= _SAVED * self._run(best)
+            return self._costs_more(best, ahead / (_SAVED * self._finder.effort * _WORK_PER_CELL))
 
-        if self._is_short(self._order):
+        if self._is_short(first):
             skipped = 0
         seed = self._finder.seed
-        found, spent = annealed(
-            graph, self._order, goes_on, seed=seed, rounds=_ROUNDS, skipped=skipped
-        )
+        found, spent = annealed(graph, first, goes_on, seed=seed, rounds=_ROUNDS, skipped=skipped)
         self.work = start
         self.add(found, spent)
 
@@ -260,13 +262,18 @@ class _Search:
         order = self.cheapest
         if self._is_short(order):
             return self._finder.effort * _OF_A_SHORT_RUN * order.total_size
-        run = self._run(order)
+        run = self._finder.effort * _WORK_PER_CELL * self._cost(order)
         rest = _WORK_OF_ASSEMBLY * self._graph.n
         return min(_SAVED_LATER * run, run - rest - self.work)
 
-    def _run(self, order: EliminationOrder) -> float:
-        """Return the work of a search that takes as long as a run with an order."""
-        return self._finder.effort * _WORK_PER_CELL * self._costs[order]
-
     def _is_short(self, order: EliminationOrder) -> bool:
-        return self._run(order) <= self._finder.effort * _SHORT
+        return not self._costs_more(order, _SHORT / _WORK_PER_CELL)
+
+    def _costs_more(self, order: EliminationOrder, cost: float) -> bool:
+        """Return whether a run with an order costs more; its cells alone may show it."""
+        return order.total_size > cost or self._cost(order) > cost
+
+    def _cost(self, order: EliminationOrder) -> int:
+        if order not in self._costs:
+            self._costs[order] = run_cost(self._graph, order)
+        return self._costs[order]
