@@ -49,6 +49,9 @@ ROUND = 0.002
 
 opt_einsum: Any = importlib.import_module("opt_einsum")
 
+PLAIN = 2
+"""The first runs of a plan, which are not compiled."""
+
 MOST_CELLS = 2**28
 """The largest intermediate array that the peer is asked for: 2 GiB."""
 
@@ -208,7 +211,8 @@ def works_of(
     if path is None:
         return works
     theirs = peer.gradient(findings, {target: place}, path)
-    mine, short = plan.posterior(state, evidence), near.posterior(state, evidence)
+    for _ in range(PLAIN + 1):
+        mine, short = plan.posterior(state, evidence), near.posterior(state, evidence)
     for cpd, partial, other in zip(network.cpds, mine.partials, theirs, strict=True):
         assert partial is not None
         most = max(1.0, float(np.abs(other).max()))
