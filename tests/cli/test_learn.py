@@ -44,6 +44,16 @@ def _in_a_directory_with_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     Path("r.csv").write_text("\n".join(rows))
 
 
+def test_a_scale_may_begin_above_zero() -> None:
+    text = Path("r.csv").read_text()
+    lines = [line.split(",") for line in text.split("\n")]
+    moved = [[line[0], *(cell and str(int(cell) + 1) for cell in line[1:])] for line in lines[1:]]
+    Path("r2.csv").write_text("\n".join(",".join(line) for line in [lines[0], *moved]))
+    other = ("learn", "r2.csv", "--qmatrix", "q.csv", "--lowest")
+    assert run_json(*other, "1")["log_likelihood"] == run_json(*FILES)["log_likelihood"]
+    assert_one_line_error(run(*other, "2"), "r2.csv: expected responses from 2 on, got 1")
+
+
 def test_json_and_file_hold_the_learned_bank() -> None:
     said = run_json(*FILES, "--out", "bank.json", "--starts", "3", "--seed", "4")
     bank = read_bank("bank.json")

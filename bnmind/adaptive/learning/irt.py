@@ -167,7 +167,7 @@ def irt_start(
         raise ResponseTableError(
             [
                 "no response is 0; responses count from 0, the worst, so subtract"
-                f" {int(given.min())} from each"
+                f" {int(given.min())} from each (--lowest {int(given.min())})"
             ]
         )
     models, problems = [], []

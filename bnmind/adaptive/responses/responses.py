@@ -396,7 +396,7 @@ def _too_high(found: Responses, bank: ItemBank) -> list[str]:
             " learns them"
         )
     if problems and given.min() == 1 and given.max() == most.max() + 1:
-        problems.insert(0, "no response is 0; responses count from 0, the worst, so subtract 1")
+        return ["no response is 0; responses count from 0, the worst, so subtract 1 (--lowest 1)"]
     return first_faults(problems)
 
 

@@ -12,6 +12,7 @@ from bnmind.cli.adaptive.response_files import (
     FixedWidth,
     IdColumn,
     IgnoredColumns,
+    Lowest,
     MissingTexts,
     read_response_file,
     say_notes,
@@ -91,6 +92,7 @@ class CalibrateOptions:
     id_column: IdColumn = None
     ignore: IgnoredColumns = None
     fixed_width: FixedWidth = None
+    lowest: Lowest = 0
     out: Annotated[
         Path | None, typer.Option("--out", metavar="FILE", help="Write the calibrated bank here.")
     ] = None
@@ -120,6 +122,7 @@ def calibrate(options: CalibrateOptions) -> None:
             id_column=options.id_column,
             ignore=options.ignore,
             fixed_width=options.fixed_width,
+            lowest=options.lowest,
         )
         say_notes(responses)
     else:
@@ -168,6 +171,7 @@ def _check_no_table(options: CalibrateOptions) -> None:
         "--id-column": options.id_column,
         "--ignore": options.ignore,
         "--fixed-width": options.fixed_width,
+        "--lowest": options.lowest or None,
     }
     if named := [name for name, value in given.items() if value is not None]:
         raise BnmindError(f"{named[0]} is for a file of responses; the tests are saved sessions")

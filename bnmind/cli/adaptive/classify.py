@@ -17,6 +17,7 @@ from bnmind.cli.adaptive.response_files import (
     GroupColumn,
     IdColumn,
     IgnoredColumns,
+    Lowest,
     MissingTexts,
     ResponseFile,
     read_response_file,
@@ -78,6 +79,7 @@ class ClassifyOptions:
     group_column: GroupColumn = None
     ignore: IgnoredColumns = None
     fixed_width: FixedWidth = None
+    lowest: Lowest = 0
     json_output: Json = False
 
 
@@ -101,6 +103,7 @@ def classify(options: ClassifyOptions) -> None:
         group_column=options.group_column,
         ignore=options.ignore,
         fixed_width=options.fixed_width,
+        lowest=options.lowest,
     )
     with naming(options.responses):
         data = data.for_bank(bank)

@@ -29,6 +29,7 @@ from bnmind.cli.adaptive.response_files import (
     FixedWidth,
     IdColumn,
     IgnoredColumns,
+    Lowest,
     MissingTexts,
     QMatrixFile,
     ResponseFile,
@@ -168,6 +169,7 @@ class JudgeOptions:
     ] = None
     ignore: IgnoredColumns = None
     fixed_width: FixedWidth = None
+    lowest: Lowest = 0
     seed: Seed = None
     json_output: Json = False
 
@@ -234,6 +236,7 @@ def _learned(options: JudgeOptions, gate: str | None, *, is_first: bool) -> Lear
         group_column=options.group_column,
         ignore=options.ignore,
         fixed_width=options.fixed_width,
+        lowest=options.lowest,
     )
     if model is not None:
         with naming(options.responses, model=False):

@@ -33,6 +33,7 @@ from bnmind.cli.adaptive.response_files import (
     GroupColumn,
     IdColumn,
     IgnoredColumns,
+    Lowest,
     MissingTexts,
     QMatrixFile,
     ResponseFile,
@@ -118,6 +119,7 @@ class LearnOptions:
     group_column: GroupColumn = None
     ignore: IgnoredColumns = None
     fixed_width: FixedWidth = None
+    lowest: Lowest = 0
     items: Annotated[
         Path | None,
         typer.Option(
@@ -282,6 +284,7 @@ def _inputs(options: LearnOptions) -> tuple[ItemBank, Responses, LearningOptions
         group_column=options.group_column,
         ignore=options.ignore,
         fixed_width=options.fixed_width,
+        lowest=options.lowest,
     )
     if model is not None:
         with naming(options.responses, model=False):

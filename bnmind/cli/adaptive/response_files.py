@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
@@ -10,6 +11,7 @@ import typer
 
 from bnmind.cli.shared.errors import naming, say
 from bnmind.cli.shared.printable import printable
+from bnmind.errors import ResponseTableError
 
 if TYPE_CHECKING:
     from bnmind.adaptive import Responses
@@ -19,6 +21,7 @@ __all__ = [
     "GroupColumn",
     "IdColumn",
     "IgnoredColumns",
+    "Lowest",
     "MissingTexts",
     "QMatrixFile",
     "ResponseFile",
@@ -77,6 +80,15 @@ FixedWidth: TypeAlias = Annotated[
         show_default=False,
     ),
 ]
+Lowest: TypeAlias = Annotated[
+    int,
+    typer.Option(
+        "--lowest",
+        min=0,
+        metavar="N",
+        help="The lowest response in the file, such as 1 on a scale from 1 to 5; it counts as 0.",
+    ),
+]
 
 
 def read_response_file(
@@ -88,12 +100,16 @@ def read_response_file(
     group_column: str | None = None,
     ignore: Iterable[str] | None = None,
     fixed_width: int | None = None,
+    lowest: int = 0,
 ) -> Responses:
-    """Return the responses in a file; the parameters are those of `Responses.from_csv`."""
+    """Return the responses in a file; the parameters are those of `Responses.from_csv`.
+
+    The lowest response counts as 0.
+    """
     from bnmind.adaptive import Responses
 
     with naming(path):
-        return Responses.from_csv(
+        found = Responses.from_csv(
             path,
             expected=expected,
             missing=tuple(missing or ()),
@@ -102,6 +118,22 @@ def read_response_file(
             ignore=tuple(ignore or ()),
             fixed_width=fixed_width,
         )
+        return found if lowest == 0 else _counted_from(lowest, found)
+
+
+def _counted_from(lowest: int, responses: Responses) -> Responses:
+    """Return responses with the lowest one as 0."""
+    import numpy as np
+
+    from bnmind.adaptive import MISSING
+
+    given = responses.codes != MISSING
+    lower = responses.codes[given & (responses.codes < lowest)]
+    if len(lower):
+        raise ResponseTableError(
+            [f"expected responses from {lowest} on, got {lower.min()}; see --lowest"]
+        )
+    return replace(responses, codes=np.where(given, responses.codes - lowest, MISSING))
 
 
 def say_notes(responses: Responses) -> None:

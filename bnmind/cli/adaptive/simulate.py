@@ -27,6 +27,7 @@ from bnmind.cli.adaptive.response_files import (
     FixedWidth,
     IdColumn,
     IgnoredColumns,
+    Lowest,
     MissingTexts,
     read_response_file,
     say_notes,
@@ -104,6 +105,7 @@ class SimulateOptions:
     id_column: IdColumn = None
     ignore: IgnoredColumns = None
     fixed_width: FixedWidth = None
+    lowest: Lowest = 0
     profiles: Annotated[
         Path | None,
         typer.Option(
@@ -392,6 +394,7 @@ def _answers(bank: ItemBank, path: Path, options: SimulateOptions) -> Responses:
         id_column=options.id_column,
         ignore=options.ignore,
         fixed_width=options.fixed_width,
+        lowest=options.lowest,
     )
     with naming(path):
         answers = answers.for_bank(bank)
