@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._argument_kinds import Kind, Numbers, evaluated, holds, kinds_of, numbers_of, told
+from bnmind._messages import close_names, did_you_mean
 from bnmind.errors import BnmindError, InvalidArgumentError
 
 __all__ = [
@@ -52,7 +53,9 @@ def checked(function: Callable[_P, _R]) -> Callable[_P, _R]:
     Traceback (most recent call last):
     bnmind.errors.InvalidArgumentError: half: expected number to be a whole number, got 'ten'
     """
-    names = tuple(inspect.signature(function).parameters)
+    parameters = inspect.signature(function).parameters
+    names = tuple(parameters)
+    takes_all = any(one.kind is inspect.Parameter.VAR_KEYWORD for one in parameters.values())
     name = function.__qualname__
     kinds: dict[str, Kind] = {}
     # The types whose values all fit, for each argument. A call with only known types costs one set
@@ -78,6 +81,10 @@ def checked(function: Callable[_P, _R]) -> Callable[_P, _R]:
 
     def careful(*args: _P.args, **kwargs: _P.kwargs) -> _R:
         nonlocal ready
+        if not takes_all:
+            for key in kwargs:
+                if key not in known:
+                    raise _unknown_keyword(name, key, names)
         if not ready:
             # At the first call, because names in annotations may be imported late.
             annotations = {n: t for n, t in function.__annotations__.items() if n != "return"}
@@ -112,6 +119,18 @@ def checked(function: Callable[_P, _R]) -> Callable[_P, _R]:
         return _array_error(function, {**dict(zip(names, args, strict=False)), **kwargs}, fault)
 
     return call
+
+
+_TWINS = {"evidence": "given", "given": "evidence", "target": "about", "variables": "targets"}
+"""Arguments that have another name in another function, or in another program."""
+
+
+def _unknown_keyword(function: str, key: str, names: tuple[str, ...]) -> TypeError:
+    """Return the error of Python, with the argument that may be meant."""
+    twin = _TWINS.get(key, "")
+    question = did_you_mean((twin,) if twin in names else close_names(key, names))
+    text = f"{function}() got an unexpected keyword argument {key!r}"
+    return TypeError(f"{text}; {question}" if question else text)
 
 
 _OF_NAMES = (LookupError, InvalidArgumentError)

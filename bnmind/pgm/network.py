@@ -133,6 +133,7 @@ class Network(CheckedValue):
         self.variable(name)
         return self._by_name[name]
 
+    @checked
     def query(self, targets: Any = None, given: Any = None) -> Posterior:
         """Return the distributions of variables given evidence.
 
