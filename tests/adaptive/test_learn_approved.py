@@ -146,6 +146,9 @@ FITS: dict[str, Callable[[], Learned]] = {
     "bounds": lambda: learn(
         answers(), Q, gate=Gdina, options=few(bounds=Bounds((0.1, 0.3), (0.05, 0.25)))
     ),
+    "wide bounds": lambda: learn(
+        answers(), Q, options=few(bounds=Bounds((0.1, 0.9), (0.3, 0.9)), monotone=True)
+    ),
     "bounds of one": lambda: learn(
         answers(), Q, options=few(bounds={"item_4": Bounds((0.1, 0.1), (0.0, 0.2))})
     ),

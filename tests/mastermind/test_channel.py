@@ -205,6 +205,11 @@ REPLIES = FOUR_SIX.true_replies
             "channel x: expected a matrix of 14 true replies by 14 outcomes, got the shape (13, 13",
         ),
         (
+            lambda: Channel(board=FOUR_SIX, reports=REPLIES[:3], matrix=np.eye(14), name="x"),
+            InvalidChannelError,
+            "channel x: expected a matrix of 14 true replies by 3 outcomes, got the shape (14, 14",
+        ),
+        (
             lambda: Channel(
                 board=FOUR_SIX, reports=(*REPLIES[:-1], REPLIES[0]), matrix=np.eye(14), name="x"
             ),
