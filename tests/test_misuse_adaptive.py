@@ -2,15 +2,13 @@
 
 Every public constructor, function and method is called with one argument after another replaced
 by things of other types. Who gives a value that the signature does not allow is told the name of
-the argument; who gives one that it allows gets an answer, or an error of ours. Answers and errors
-of `bnmind.adaptive` are compared with those approved.
+the argument; who gives one that it allows gets an answer, or an error of ours.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import inspect
-import re
 import types
 from collections.abc import Callable, Iterator
 from enum import Enum
@@ -32,7 +30,6 @@ from bnmind.adaptive.trees.profile_classes import ProfileClasses
 from bnmind.errors import BnmindError
 from bnmind.mastermind import Channel
 from bnmind.pgm import Variable
-from tests.approved import Notes
 from tests.examples import (
     BOARD,
     PUBLIC,
@@ -866,9 +863,6 @@ def of_constructors() -> Iterator[Call]:
             yield Call(kind.__name__, kind, given)
 
 
-MACHINES: tuple[str, ...] = ()
-"""What tells of the machine, or of the time."""
-
 LATE = ("scores", "batch_scores", "masses", "information", "channels", "n_configurations", "stop")
 """Methods of inner loops: they tell of a wrong argument only if it keeps them from answering."""
 
@@ -894,22 +888,8 @@ def test_the_call_works(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     if call.name in NO_FILE:
         with pytest.raises(BnmindError, match="nowhere"):
             called(call, {})
-        return
-    # A generator that other tests have used would draw something else.
-    draws = {n: rng() for n, one in call.arguments.items() if isinstance(one, np.random.Generator)}
-    found = called(call, draws)
-    if of_adaptive(call) and call.name not in MACHINES:
-        notes = Notes(Path(__file__), f"answers[{call.name}]", tmp_path)
-        notes.note(found)
-        notes.check(if_kept=True)
-
-
-def of_adaptive(call: Call) -> bool:
-    """Return whether a call is one of `bnmind.adaptive`."""
-    made = getattr(call.function, "__self__", None)
-    kind = made if isinstance(made, type) else type(made)
-    module = call.function.__module__ if made is None else kind.__module__
-    return module.startswith("bnmind.adaptive")
+    else:
+        called(call, {})
 
 
 def test_every_public_function_is_called() -> None:
@@ -982,7 +962,6 @@ def test_misuse_is_reported_by_the_name_of_the_argument(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     allowed = allows(call.function)
-    notes = Notes(Path(__file__), "refusals", tmp_path)
     raw = []
     for name in call.arguments:
         for what, value in junk().items():
@@ -996,12 +975,8 @@ def test_misuse_is_reported_by_the_name_of_the_argument(
                 if not fits and call.name.rpartition(".")[2] not in LATE:
                     raw.append(f"{name} as {what}: accepted")
             except BnmindError as fault:
-                if fits and not re.match(r"[\w.]+: expected \w+ to be ", str(fault)):
-                    notes.note(str(fault), name)
                 if not fits and not any(n in str(fault) for n in (name, CALLED.get(name, name))):
                     raw.append(f"{name} as {what}: {fault}")
             except Exception as fault:
                 raw.append(f"{name} as {what}: {type(fault).__name__}: {fault}")
     assert raw == []
-    if of_adaptive(call):
-        notes.check_known()
