@@ -14,7 +14,7 @@ from docs.sphinx_pages.supporting_types import supporting_types
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
-__all__ = ["described_in", "setup"]
+__all__ = ["described_in", "hidden_members", "setup"]
 
 
 def described_in(kind: type, method: str) -> str | None:
@@ -40,6 +40,39 @@ def described_in(kind: type, method: str) -> str | None:
         ):
             return f"{place}.{method}"
     return None
+
+
+def hidden_members(kind: type) -> dict[str, str]:
+    """Return the members that a class has from bases that are no public names.
+
+    The reference has no entry for such a base, so it describes them with the class.
+
+    Returns
+    -------
+    dict
+        For each name, the directive of autodoc that describes it.
+
+    Examples
+    --------
+    >>> from bnmind.adaptive import Dina
+    >>> hidden_members(Dina)
+    {'cpd': 'automethod', 'n_responses': 'autoproperty'}
+    """
+    found: dict[str, str] = {}
+    seen = set(vars(kind))
+    for base in kind.__mro__[1:]:
+        ours = base.__module__.startswith("bnmind.")
+        if ours and place_of(f"{base.__module__}.{base.__qualname__}") is None:
+            for name in sorted(vars(base).keys() - seen):
+                member = vars(base)[name]
+                if name.startswith("_") or not getattr(member, "__doc__", None):
+                    continue
+                if isinstance(member, property | functools.cached_property):
+                    found[name] = "autoproperty"
+                elif inspect.isroutine(member):
+                    found[name] = "automethod"
+        seen |= vars(base).keys()
+    return found
 
 
 def _names(kind: type, method: str) -> set[str]:

@@ -7,9 +7,11 @@ adds signatures and docstrings; this module only says what stands where.
 from __future__ import annotations
 
 import ast
+import importlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from docs.sphinx_pages.docstrings import hidden_members
 from docs.sphinx_pages.links import place_of
 from docs.sphinx_pages.public_names import (
     ROOT,
@@ -108,6 +110,9 @@ def _entry(public: PublicName) -> str:
         return f".. autoexception:: {public.path}\n   :members:\n   :show-inheritance:\n"
     if public.kind in ("class", "enum"):
         more = "   :undoc-members:\n" if public.kind == "enum" else bases
+        kind = getattr(importlib.import_module(public.module), public.name)
+        hidden = hidden_members(kind) if isinstance(kind, type) else {}
+        more += "".join(f"\n   .. {how}:: {name}\n" for name, how in hidden.items())
         return f".. autoclass:: {public.path}\n   :members:\n{more}"
     lines = [f".. py:data:: {public.path}"]
     if public.annotation:

@@ -33,6 +33,11 @@ def test_every_name_is_described_once() -> None:
     assert len(described) > 1000
 
 
+def test_members_from_bases_without_an_entry_are_described_with_the_class() -> None:
+    after = pages()["bnmind.junction.engine.rst"].split("autoclass:: bnmind.junction.Engine\n")[1]
+    assert "   .. automethod:: predict\n" in after.split("\n.. auto")[0]
+
+
 def test_every_name_has_a_line_in_a_table() -> None:
     for public in homes().values():
         for page in {page_of(public), room_of(page_of(public))}:

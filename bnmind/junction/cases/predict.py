@@ -43,6 +43,7 @@ Progress: TypeAlias = Callable[[int, int | None], None]
 """Takes the amount of work done, and the total amount."""
 
 Names: TypeAlias = str | Iterable[str | int]
+"""The name of a variable, or several names; a whole number stands for the name of its digits."""
 
 _TIE = 1e-9
 """States whose probabilities differ by a smaller factor are equally probable."""

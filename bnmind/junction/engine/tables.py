@@ -38,37 +38,55 @@ class TableQuestions:
             """The limits of the cost of an answer."""
 
     def predict(self, cases: Any, targets: Names | None = None) -> CaseAnswers:
-        """Return the most probable state of each target in each case; see `bnmind.predict`."""
+        """Return the most probable state of each target in each case.
+
+        The arguments and errors are those of `bnmind.junction.predict`.
+        """
         from bnmind.junction.cases.predict import predict
 
         return predict(self.model, cases, targets, limits=self.limits)
 
     def predict_proba(self, cases: Any, targets: Names | None = None) -> CaseAnswers:
-        """Return the distribution of each target in each case; see `junction.predict_proba`."""
+        """Return the distribution of each target in each case.
+
+        The arguments and errors are those of `bnmind.junction.predict_proba`.
+        """
         from bnmind.junction.cases.predict import predict_proba
 
         return predict_proba(self.model, cases, targets, limits=self.limits)
 
     def log_likelihood(self, cases: Any) -> CaseAnswers:
-        """Return the log-probability of the observed cells of each case, natural logarithms."""
+        """Return the log-probability of the observed cells of each case, natural logarithms.
+
+        The arguments and errors are those of `bnmind.junction.log_likelihood`.
+        """
         from bnmind.junction.cases.predict import log_likelihood
 
         return log_likelihood(self.model, cases, limits=self.limits)
 
     def impute(self, cases: Any) -> CaseAnswers:
-        """Return the cases with each missing cell filled by its own most probable state."""
+        """Return the cases with each missing cell filled by its own most probable state.
+
+        The arguments and errors are those of `bnmind.junction.impute`.
+        """
         from bnmind.junction.cases.predict import impute
 
         return impute(self.model, cases, limits=self.limits)
 
     def complete(self, cases: Any) -> CaseAnswers:
-        """Return the cases filled by the most probable completion of each row."""
+        """Return the cases filled by the most probable completion of each row.
+
+        The arguments and errors are those of `bnmind.junction.complete`.
+        """
         from bnmind.junction.cases.completion import complete
 
         return complete(self.model, cases, limits=self.limits)
 
     def sample_missing(self, cases: Any, rng: np.random.Generator, draws: int = 1) -> CaseAnswers:
-        """Return the cases filled by draws from the joint distribution given each row."""
+        """Return the cases filled by draws from the joint distribution given each row.
+
+        The arguments and errors are those of `bnmind.junction.sample_missing`.
+        """
         from bnmind.junction.cases.completion import sample_missing
 
         return sample_missing(self.model, cases, rng=rng, draws=draws, limits=self.limits)
