@@ -3,8 +3,7 @@
 A kernel runs as machine code, and coverage does not see its lines. Its tests are those of the lines
 that name it, or of the lines that name a kernel which names it, and so on, and the tests that name
 one of these themselves. The tests of a constant and of a field of a class are found in the same
-way. The tests of a default value of a function are those of the function's lines. A test whose
-parameter is the name of a module is one of all its lines.
+way. The tests of a default value of a function are those of the function's lines.
 """
 
 from __future__ import annotations
@@ -44,10 +43,8 @@ class Covering:
 
     def tests_of(self, module: str, line: int) -> list[tuple[str, float]]:
         """Return the tests of a line and their seconds, those of the module's room first."""
-        room, *rest = module.removesuffix(".py").split("/")[1:]
-        tests = self._tests(module, line, _DEPTH, set()) | self._by_module.get(
-            ".".join(rest), set()
-        )
+        tests = self._tests(module, line, _DEPTH, set())
+        room = module.split("/")[1].removesuffix(".py")
         own = [name for name in module.removesuffix(".py").split("/")[2:] if name != "__init__"]
 
         def order(test: str) -> tuple[int, float]:
@@ -135,14 +132,6 @@ class Covering:
         return {
             name: set().union(*(tests[place] for place in places)) for name, places in named.items()
         }
-
-    @cached_property
-    def _by_module(self) -> dict[str, set[str]]:
-        """The tests whose parameter is the name of a module, without that of its room."""
-        tests = defaultdict(set)
-        for name in self._seconds:
-            tests[name.partition("[")[2].removesuffix("]")].add(name)
-        return {name: found for name, found in tests.items() if "." in name}
 
     @cached_property
     def _uses(self) -> dict[str, list[tuple[str, int]]]:
