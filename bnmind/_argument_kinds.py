@@ -30,6 +30,7 @@ _MAKERS: Mapping[str, str] = {"ResponseModel": "a response model such as Gdina (
 _EXAMPLES: Mapping[str, str] = {
     "Board": "Board(4, 6)",
     "Channel": "Channel.false_reply(board, 0.2)",
+    "CodeMaker": "CodeMaker.from_seed(channel, 0)",
     "Examinees": "Examinees.drawn(bank, 1000, seed=1)",
     "IrtModel": 'IRT_MODELS["2PL"]',
     "Selector": "MinimalEntropy()",

@@ -86,8 +86,9 @@ class Reply(_Counts):
             return given
         if isinstance(given, Sequence) and not isinstance(given, str) and len(given) == 2:
             return cls(*given)
+        reader = "; Reply.parse and parse_history read texts" if isinstance(given, str) else ""
         raise InvalidReplyError(
-            f"expected a reply, such as Reply(black=1, white=0), got {shown(given)}", given
+            f"expected a reply, such as Reply(black=1, white=0), got {shown(given)}{reader}", given
         )
 
     def __str__(self) -> str:
