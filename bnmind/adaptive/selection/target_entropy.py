@@ -81,7 +81,7 @@ class TargetEntropy(ScoringSelector[SkillBelief]):
         object.__setattr__(self, "skills", tuple(self.skills))
         checked_tolerance(self.tolerance)
         if not self.skills or len(set(self.skills)) < len(self.skills):
-            names = one_line(", ".join(self.skills))
+            names = one_line(", ".join(self.skills)) or "none"
             raise InvalidArgumentError(f"expected one or more distinct target skills, got {names}")
 
     @checked_if_it_fails
