@@ -6,18 +6,38 @@ import numpy as np
 import pytest
 
 from bnmind.adaptive import (
+    BatchProgress,
     Design,
+    Examinees,
+    Gdina,
+    Independent,
     ItemBank,
+    ItemEligibility,
     LearningOptions,
     MaximalItems,
     NoisyAnd,
     NoisyOr,
+    RandomItem,
+    Responses,
     Saturated,
+    Sequential,
+    StopBy,
     TargetEntropy,
+    classify,
+    design_tree,
     evaluate_design,
+    learn,
+    learn_groups,
+    pair_fit,
+    rank_items,
+    simulate_designs,
+    start_belief,
+    start_beliefs,
+    validate_qmatrix,
 )
 from bnmind.adaptive.items.averaging import _quadrature
 from bnmind.adaptive.learning.model import item_blocks
+from bnmind.adaptive.selection.ranking import Ranking
 from bnmind.errors import InvalidArgumentError
 
 
@@ -57,3 +77,112 @@ def test_no_target_skill_is_told_as_none() -> None:
         with pytest.raises(InvalidArgumentError) as caught:
             TargetEntropy(skills)
         assert str(caught.value) == f"expected one or more distinct target skills, {words}"
+
+
+SMALL = ItemBank.from_qmatrix(
+    [[1, 0], [0, 1]], 0.0, 0.0, items=["a", "b"], skills=Independent(0.5), skill_names=["S", "T"]
+)
+CODES = [[1, 0], [0, 1], [1, 1], [0, 0], [1, 1]]
+
+
+def test_a_table_of_ranks_shows_the_bits_of_each_item() -> None:
+    html = vars(Ranking)["_repr_html_"](Ranking(rank_items(start_belief(SMALL), ["a", "b"])))
+    assert "2 items by expected information" in html
+    # Each item tells one of two independent bits.
+    for cell in ("<td>a</td>", "<td>b</td>", "<td>1</td>", "<td>S</td>", "<td>T</td>"):
+        assert cell in html.replace(' class="number"', "")
+
+
+def test_a_table_of_a_tree_shows_what_is_expected_of_the_test() -> None:
+    tree = design_tree(Design(SMALL, stopper=MaximalItems(1)))
+    assert (tree.length, tree.depth, tree.entropy, tree.pattern_accuracy) == (1, 1, 1, 0.5)
+    html = tree._repr_html_()
+    for words in ("expected items", "most items", "points", "pattern accuracy", ">0.5<"):
+        assert words in html
+    assert repr(tree).endswith(", at most 1 items)")
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"responses": [[-2, 0]]}, "expected responses of at least -1, got -2"),
+        ({"responses": [[0, 0, 0]]}, "expected responses of one or more examinees to 2 items"),
+        ({"levels": [[0, 2]]}, "expected levels of T below 2, got 2"),
+        ({"levels": [[0]]}, "expected levels of shape (1, 2), got (1, 1)"),
+        ({"numbers": [-1]}, "expected 1 numbers of examinees of at least 0"),
+        (
+            {"responses": [[0, 0]] * 2, "levels": [[0, 0]] * 2, "numbers": [3, 3]},
+            "the numbers of examinees must be distinct",
+        ),
+    ],
+)
+def test_examinees_that_cannot_be_are_refused(change: dict[str, object], words: str) -> None:
+    given: dict[str, object] = {"responses": [[0, 1]], "levels": [[0, 1]], "numbers": [0], **change}
+    skills = tuple(map(SMALL.variable, SMALL.skills))
+    arrays = {name: np.array(value) for name, value in given.items()}
+    with pytest.raises(InvalidArgumentError) as caught:
+        Examinees(skills=skills, items=SMALL.item_names, **arrays)
+    assert str(caught.value).startswith(words)
+
+
+def test_groups_of_responses_have_a_column() -> None:
+    responses = Responses(np.array(CODES), ("a", "b"), groups=("g", "h", "g", "h", "h"))
+    bank = ItemBank.from_qmatrix([[1, 0], [0, 1]], 0.2, 0.1, items=["a", "b"])
+    frame = classify(bank, responses).to_frame()
+    assert list(frame.columns[:3]) == ["examinee", "group", "answers"]
+    assert frame["group"].tolist() == ["g", "h", "g", "h", "h"]
+    assert frame["answers"].tolist() == [2] * 5
+
+
+def test_criteria_of_groups_count_parameters_and_examinees() -> None:
+    found = learn_groups(
+        np.array(CODES * 4), [[1, 0], [0, 1]], groups=[0, 1] * 10,
+        options=LearningOptions(max_iterations=2, starts=1),
+    )  # fmt: skip
+    k, fit = found.n_parameters, found.log_likelihood
+    assert found.aic == pytest.approx(2 * k - 2 * fit)
+    assert found.bic == pytest.approx(k * np.log(20) - 2 * fit)
+
+
+def test_designs_of_different_banks_are_not_compared() -> None:
+    other = ItemBank.from_qmatrix([[1, 0], [0, 1]], 0.2, 0.1, skill_names=["S", "T"])
+    people = Examinees.drawn(SMALL, 2, seed=1)
+    with pytest.raises(InvalidArgumentError, match="the bank of y has other items or skills"):
+        simulate_designs({"x": Design(SMALL), "y": Design(other)}, people)
+    with pytest.raises(InvalidArgumentError, match="at least one design is needed"):
+        simulate_designs({}, people)
+
+
+def test_a_tree_has_no_luck() -> None:
+    drawn = Design(SMALL, eligibility=ItemEligibility.start(SMALL, 0.5))
+    with pytest.raises(InvalidArgumentError, match="got one that draws the eligible items"):
+        design_tree(drawn)
+    with pytest.raises(InvalidArgumentError, match="no random numbers, got random; simulate"):
+        design_tree(Design(SMALL, RandomItem()))
+
+
+def test_a_stopper_gives_one_reason_for_each_examinee() -> None:
+    progress = BatchProgress(start_beliefs(SMALL, 3), np.zeros((3, 2), bool), np.ones((3, 2), bool))
+    one = StopBy(lambda _: "", batch_function=lambda _: np.array([""]))
+    with pytest.raises(InvalidArgumentError) as caught:
+        one.stop_batch(progress)
+    assert "(1,)" in str(caught.value)
+    assert "3" in str(caught.value)
+
+
+def test_pairs_need_two_items_with_two_responses() -> None:
+    options = LearningOptions(max_iterations=1, starts=1)
+    codes = [[2, 0], [1, 1], [0, 1], [2, 1]]
+    learned = learn(codes, [[1], [1]], gate=Sequential, options=options)
+    with pytest.raises(InvalidArgumentError) as caught:
+        pair_fit(learned)
+    assert str(caught.value) == "expected at least two items with two responses, got 1"
+
+
+@pytest.mark.parametrize("cutoff", [-0.1, 1.1, float("nan")])
+def test_a_cutoff_is_a_share(cutoff: float) -> None:
+    learned = learn(
+        CODES, [[1, 0], [0, 1]], gate=Gdina, options=LearningOptions(max_iterations=1, starts=1)
+    )
+    with pytest.raises(InvalidArgumentError, match="expected a cutoff between 0 and 1, got"):
+        validate_qmatrix(learned, cutoff=cutoff)
