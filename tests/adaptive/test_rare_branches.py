@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import bnmind.adaptive.beliefs.cause_index as cause_index
 from bnmind.adaptive import (
     BatchProgress,
     Design,
+    Dina,
     Examinees,
     Gdina,
     Independent,
@@ -18,6 +20,7 @@ from bnmind.adaptive import (
     NoisyAnd,
     NoisyOr,
     RandomItem,
+    ResponseModel,
     Responses,
     Saturated,
     Sequential,
@@ -35,6 +38,8 @@ from bnmind.adaptive import (
     start_beliefs,
     validate_qmatrix,
 )
+from bnmind.adaptive.assembly.structure import _cliques
+from bnmind.adaptive.beliefs.cause_index import CauseIndex
 from bnmind.adaptive.items.averaging import _quadrature
 from bnmind.adaptive.learning.model import item_blocks
 from bnmind.adaptive.selection.ranking import Ranking
@@ -186,3 +191,50 @@ def test_a_cutoff_is_a_share(cutoff: float) -> None:
     )
     with pytest.raises(InvalidArgumentError, match="expected a cutoff between 0 and 1, got"):
         validate_qmatrix(learned, cutoff=cutoff)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "sets"),
+    [
+        ([], []),
+        ([(0, 1)], [[0, 1]]),
+        ([(0, 1), (0, 2), (1, 2)], [[0, 1, 2]]),
+        ([(0, 1), (1, 2)], [[0, 1], [1, 2]]),
+        ([(1, 2), (1, 3), (2, 3), (0, 3)], [[0, 3], [1, 2, 3]]),
+        ([(a, b) for a in range(4) for b in range(a + 1, 4)], [[0, 1, 2, 3]]),
+    ],
+)
+def test_enemies_of_each_other_are_one_set(
+    pairs: list[tuple[int, int]], sets: list[list[int]]
+) -> None:
+    assert _cliques(pairs) == sets
+
+
+def test_items_of_several_shapes_have_the_information_that_each_has_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    steps = Sequential((Dina(0.3, 0.1), Dina(0.2, 0.2)))
+    models: list[ResponseModel] = [Dina(0.2, 0.1), steps, Dina(0.1, 0.3)]
+    bank = ItemBank.from_response_models([[1, 0], [1, 1], [1, 1]], models, items=["a", "b", "c"])
+    ends = np.cumsum([0, *(bank.n_configurations(cause) for cause in bank.causes)])
+    row = np.concatenate(
+        [np.arange(1.0, n + 1) / np.arange(1.0, n + 1).sum() for n in np.diff(ends)]
+    )
+    together = CauseIndex.of(bank, ends[:-1].tolist())
+    assert len(together.groups) == 1
+    monkeypatch.setattr(cause_index, "_STACKED_CELLS", 0)
+    apart = CauseIndex.of(bank, ends[:-1].tolist())
+    assert len(apart.groups) > 1
+    by_hand = []
+    for number, name in enumerate(bank.item_names):
+        cause = bank.cause_numbers[number]
+        mass = row[ends[cause] : ends[cause + 1]]
+        channel = bank.channel(name)
+        both = mass[:, None] * channel
+        mean = both.sum(axis=0)
+        by_hand.append(float((both * np.log2(channel / mean)).sum()))
+    for index in (together, apart):
+        np.testing.assert_allclose(index.information(row), by_hand, atol=1e-12)
+        np.testing.assert_allclose(
+            index.information(np.stack([row] * 2)), [by_hand] * 2, atol=1e-12
+        )
