@@ -29,8 +29,10 @@ from bnmind.adaptive import (
     classify,
     design_tree,
     evaluate_design,
+    fixed_test,
     learn,
     learn_groups,
+    optimal_test_tree,
     pair_fit,
     rank_items,
     simulate_designs,
@@ -43,6 +45,8 @@ from bnmind.adaptive.beliefs.cause_index import CauseIndex
 from bnmind.adaptive.items.averaging import _quadrature
 from bnmind.adaptive.learning.model import item_blocks
 from bnmind.adaptive.selection.ranking import Ranking
+from bnmind.adaptive.trees import CertifiedInterval, EntropyOfSkills
+from bnmind.adaptive.trees.profile_classes import ProfileClasses
 from bnmind.errors import InvalidArgumentError
 
 
@@ -238,3 +242,39 @@ def test_items_of_several_shapes_have_the_information_that_each_has_alone(
         np.testing.assert_allclose(
             index.information(np.stack([row] * 2)), [by_hand] * 2, atol=1e-12
         )
+
+
+def test_a_skill_of_which_no_item_tells_anything_is_noted() -> None:
+    bank = ItemBank.from_qmatrix(
+        [[1, 0], [0, 1]], [0.2, 0.5], [0.1, 0.5], items=["a", "b"], skill_names=["S", "T"]
+    )
+    options = LearningOptions(fixed=frozenset(["b"]), starts=1, max_iterations=2)
+    notes = {note.kind: note for note in learn(CODES, bank, options=options).notes}
+    assert notes["unneeded"].names == ("T",)
+    assert "No item tells anything about the skill" in str(notes["unneeded"])
+    told = learn(CODES, SMALL, options=LearningOptions(starts=1, max_iterations=2)).notes
+    assert "unneeded" not in {note.kind for note in told}
+
+
+def test_an_interval_has_a_middle_and_a_width() -> None:
+    interval = CertifiedInterval(0.25, 0.75)
+    assert (interval.middle, interval.width) == (0.5, 0.5)
+
+
+def test_the_regret_of_a_greedy_test_is_what_it_loses() -> None:
+    bank = ItemBank.from_qmatrix([[1, 0], [0, 1], [1, 1]], 0.2, 0.1)
+    fixed = fixed_test(bank, 2, aim=EntropyOfSkills())
+    assert fixed.regret == pytest.approx(fixed.greedy_value - fixed.value)
+    assert fixed.regret >= 0
+    best = optimal_test_tree(bank, 2, aim=EntropyOfSkills())
+    assert best.regret == pytest.approx(best.greedy_value - best.value)
+    assert best.gap == pytest.approx(0)
+    assert best.is_proven
+
+
+def test_classes_of_profiles_keep_the_entropy_of_all() -> None:
+    bank = ItemBank.from_qmatrix([[1, 1]] * 2, 0.2, 0.1, skills=Saturated([0.2, 0.3, 0.1, 0.4]))
+    classes = ProfileClasses.of(bank)
+    p = np.array([0.2, 0.3, 0.1, 0.4])
+    assert classes.entropy() == pytest.approx(-(p * np.log2(p)).sum())
+    assert len(classes.prior) == 2
