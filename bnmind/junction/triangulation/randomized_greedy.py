@@ -62,7 +62,7 @@ about the time of a run with a small tree."""
 _LEAST_WORK_OF_EFFORT = 4_000
 """The least limit for an effort above one, before it is multiplied by the effort."""
 
-MOST_WORK = 100_000_000
+MOST_WORK = 200_000_000
 """The most work of a search, or of several that share it, at an effort of one: half a second,
 compiled."""
 

@@ -2,11 +2,12 @@
 
 A brief randomized greedy search finds a first order. If a run is predicted to cost more than that
 search, the annealing of contraction trees improves the order, in rounds of growing length. If the
-annealing gained little, longer greedy searches follow. Two rules end the search:
+annealing gained little, longer greedy searches follow, and the annealing of their orders. Two rules
+end the search:
 
 * A search must save more than it costs. The first round of annealing is expected to save three
   quarters of a run in the greedy order, and may take as long; what follows is expected to save a
-  small part of a run. Three rounds without an improvement are the last.
+  small part of a run. After five rounds without an improvement, the annealing ends.
 * Planning must take no longer than a run in the best order so far. Further searches are made only
   if this stays so. Planning is the search and the rest, which is known from the number of
   variables.
@@ -38,10 +39,10 @@ from bnmind.junction.triangulation.randomized_greedy import (
 
 __all__ = ["Portfolio", "run_cost"]
 
-_BRIEF = MOST_WORK * 12 // 1000
+_BRIEF = MOST_WORK * 6 // 1000
 """The most work of the first greedy search: about 3 milliseconds, compiled."""
 
-_WORTH_ANNEALING = MOST_WORK // 20
+_WORTH_ANNEALING = MOST_WORK // 40
 """The work of a greedy search up to which there is no annealing: about 12 milliseconds."""
 
 _WORK_PER_CELL = 0.09
@@ -68,7 +69,7 @@ _SAVED_LATER = 0.06
 """The share of a run that any later search is expected to save. On those files, a second round of
 equal length saved a twentieth on average, and more where the first one had been unlucky."""
 
-_IDLE_ROUNDS = 3
+_IDLE_ROUNDS = 5
 """The number of rounds without an improvement after which the annealing ends."""
 
 _MUCH_SAVED = 2
@@ -173,14 +174,17 @@ class Portfolio(CheckedValue):
             vertices_in_order(graph, order.variables)
         )
         search = _Search(self, graph, order, work, min(most, scale * MOST_WORK))
-        search.anneal(skipped=0 if is_first else 1)
+        search.anneal(order, skipped=0 if is_first else 1, is_first=True)
         length = scale * _BRIEF
-        while search.is_hard:
+        while search.is_hard(order):
             before, length = length, min(_LONGER * length, search.worth(), search.left)
             if length < 2 * before:
                 break
             # Its first passes are those of the search before it.
-            search.add(*searched(length))
+            order, work = searched(length)
+            search.add(order, work)
+            if search.cheapest is order:
+                search.anneal(order, skipped=0, is_first=False)
         return search.cheapest, search.work
 
     @property
@@ -220,10 +224,9 @@ class _Search:
         """The work that is left."""
         return self._most - self.work
 
-    @property
-    def is_hard(self) -> bool:
-        """Whether annealing has not found much better orders than the first."""
-        return not self._costs_more(self._orders[0], _MUCH_SAVED * self._cost(self.cheapest))
+    def is_hard(self, greedy: EliminationOrder) -> bool:
+        """Return whether no order is much better than the last greedy one."""
+        return not self._costs_more(greedy, _MUCH_SAVED * self._cost(self.cheapest))
 
     def add(self, order: EliminationOrder, work: int) -> None:
         """Count the work of a search, and keep its order."""
@@ -231,9 +234,9 @@ class _Search:
         if order not in self._orders:
             self._orders.append(order)
 
-    def anneal(self, *, skipped: int) -> None:
-        """Anneal the first order, without the brief rounds if a run is no short one."""
-        first, start, improved, graph = self._orders[0], self.work, 0, self._graph
+    def anneal(self, order: EliminationOrder, *, skipped: int, is_first: bool) -> None:
+        """Anneal an order, without the brief rounds if a run is no short one."""
+        start, improved, graph = self.work, 0, self._graph
 
         def goes_on(done: int, spent: int, ahead: int, best: EliminationOrder) -> bool:
             nonlocal improved
@@ -243,17 +246,17 @@ class _Search:
             self.add(best, spent)
             if done - improved >= _IDLE_ROUNDS or ahead > self.left:
                 return False
-            if done:
+            if done or not is_first:
                 return ahead <= self.worth() - (spent if self._is_short(best) else 0)
             if self._is_short(best):
                 # Better orders than greedy ones are likely.
                 return ahead <= self._finder.wanted(best.total_size, graph.n)
             return self._costs_more(best, ahead / (_SAVED * self._finder.effort * _WORK_PER_CELL))
 
-        if self._is_short(first):
+        if self._is_short(order):
             skipped = 0
         seed = self._finder.seed
-        found, spent = annealed(graph, first, goes_on, seed=seed, rounds=_ROUNDS, skipped=skipped)
+        found, spent = annealed(graph, order, goes_on, seed=seed, rounds=_ROUNDS, skipped=skipped)
         self.work = start
         self.add(found, spent)
 
