@@ -185,6 +185,7 @@ def _of_order(learned: Fitted) -> Iterator[LearningNote]:
         text = "More skill never lowers the chance of success: the order was required"
     else:
         text = "More skill may lower the chance of success: no order was required"
+        text += " (--monotone requires it)"
     yield LearningNote("order", (), text)
 
 
