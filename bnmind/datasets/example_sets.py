@@ -48,6 +48,7 @@ class ExampleSet:
     """
 
     name: str
+    """The name of the set."""
     about: str
     """The content, in a line."""
     source: str

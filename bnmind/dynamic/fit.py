@@ -51,6 +51,7 @@ class DynamicFit(CheckedValue):
     warnings: tuple[str, ...]
     """Remarks about the result."""
     record: LearningRecord
+    """How the likelihood rose."""
 
     def __repr__(self) -> str:
         return (

@@ -38,11 +38,13 @@ class DynamicPlan(CheckedValue):
     """
 
     network: DynamicNetwork
+    """The dynamic network."""
     observed: tuple[Variable, ...]
     """The variables that may have findings."""
     targets: tuple[Variable, ...]
     """The variables whose distributions are computed."""
     limits: Limits
+    """The limits of memory and of work."""
 
     @cached_property
     def slices(self) -> SlicePlans:

@@ -60,6 +60,7 @@ class SequencePosterior(CheckedValue):
     """The distributions of variables in every slice of some sequences."""
 
     variables: tuple[Variable, ...]
+    """The targets, in the order of the plan."""
     marginals: Mapping[str, Floats]
     """The distributions of each variable, ``(rows, states)``."""
     log_evidence: Floats
@@ -123,6 +124,7 @@ class MostProbablePath(CheckedValue):
     """
 
     variables: tuple[Variable, ...]
+    """The variables of a slice."""
     positions: Mapping[str, NDArray[np.intp]]
     """The state positions of each variable, ``(rows,)``."""
     log_probabilities: Mapping[Any, float]

@@ -93,7 +93,9 @@ class EM(Sealed):
     """
 
     layout: Layout
+    """The arrangement of the network's tables."""
     expectation: Expectation
+    """The E-step, prepared for the cases."""
 
     @property
     def is_exact(self) -> bool:

@@ -88,6 +88,7 @@ class Fit(CheckedValue):
     warnings: tuple[str, ...]
     """Remarks about the result, such as configurations of parents without cases."""
     record: LearningRecord
+    """How the likelihood rose."""
     em: EM
     """The model and the cases, for further steps."""
     state: EMState

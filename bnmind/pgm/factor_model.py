@@ -51,6 +51,7 @@ class Replacement(CheckedValue):
     cpd: CPD
     """The distribution that the factors represent."""
     factors: tuple[Factor, ...]
+    """Factors whose product, with the auxiliary variables summed out, is the distribution."""
 
 
 @dataclass(frozen=True, eq=False)

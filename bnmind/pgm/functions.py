@@ -82,7 +82,9 @@ class Addition(CheckedValue):
 
     terms: tuple[tuple[int, ...], ...]
     modulus: int
+    """The number of results, at least 1."""
     constant: int = 0
+    """The sum if all terms are 0."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

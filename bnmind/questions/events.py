@@ -26,6 +26,7 @@ class AnswerEvent(CheckedValue):
     """One event of a dialogue, such as an answer to a question."""
 
     kind: AnswerKind
+    """Whether it is an answer, a change, a skipped question or an undo."""
     question: str = ""
     """The variable asked; empty for an undo."""
     answer: str = ""

@@ -67,6 +67,7 @@ class EntropyAtMost:
     """
 
     bits: float
+    """The entropy, at least 0."""
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -83,6 +84,7 @@ class Certain:
     """Stop once one state of each target has at least this probability."""
 
     probability: float
+    """The probability, above 0 and at most 1."""
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -103,6 +105,7 @@ class GainAtMost:
     """Stop once no open question has more information than this, in bits."""
 
     bits: float
+    """The information, at least 0."""
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -119,6 +122,7 @@ class MostQuestions:
     """Stop once so many questions were asked."""
 
     number: int
+    """The number of questions."""
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -136,6 +140,7 @@ class MostCost:
     """Stop once the questions answered cost this much together."""
 
     cost: float
+    """The sum of the costs, in their unit."""
 
     def __post_init__(self) -> None:
         check_fields(self)

@@ -58,7 +58,9 @@ class AtLeast(CheckedValue):
     """The posterior probability of a state is at least a number."""
 
     state: Any
+    """The state of the target."""
     probability: float
+    """The least probability, 0 to 1."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -74,7 +76,9 @@ class AtMost(CheckedValue):
     """The posterior probability of a state is at most a number."""
 
     state: Any
+    """The state of the target."""
     probability: float
+    """The largest probability, 0 to 1."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -90,7 +94,9 @@ class Interval(CheckedValue):
     """The values of a parameter that keep a property; empty if the network itself breaks it."""
 
     low: float
+    """The smallest value, 0 to 1."""
     high: float
+    """The largest value, 0 to 1."""
     value: float
     """The value of the parameter in the network."""
 

@@ -23,6 +23,7 @@ class Relative(CheckedValue):
     """Parameters vary by a share of their value: 0.1 stands for ±10 %."""
 
     share: float = 0.1
+    """The largest share, at least 0."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -40,6 +41,7 @@ class Absolute(CheckedValue):
     """Parameters vary by a difference; 1 stands for all values from 0 to 1."""
 
     difference: float = 0.1
+    """The largest difference, at least 0."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -59,6 +61,7 @@ class Odds(CheckedValue):
     """The odds of parameters vary by a factor; 0 and 1 stay as they are."""
 
     factor: float = 2.0
+    """The largest factor, at least 1."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -31,6 +31,7 @@ class JunctionTreeView(CheckedValue):
     """A view of a junction tree; made by `junction_tree_view`."""
 
     tree: JunctionTree
+    """The junction tree."""
 
     @checked
     def svg(self) -> str:

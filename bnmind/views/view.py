@@ -58,6 +58,7 @@ class NetworkView(CheckedValue):
     """A view of the structure of a network: its variables, their states, and the arcs."""
 
     network: Network
+    """The network."""
 
     @checked
     def svg(self, *, most_states: int = STATES, names: Iterable[str] | None = None) -> str:

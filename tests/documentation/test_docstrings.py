@@ -28,6 +28,11 @@ RAISED = {
     for name, value in vars(errors).items()
     if inspect.isclass(value) and issubclass(value, errors.BnmindError)
 }
+FIELD = re.compile(
+    r'^    ([a-z]\w*): (?!ClassVar|[^\n]*init=False)[^\n]*[^\n([]\n(?!    """)', re.M
+)
+"""A field of a class with no docstring below it."""
+
 ELSEWHERE = re.compile(
     r"(parameters|arguments)\s+(and\s+(the\s+)?errors\s+)?are\s+those\s+of|\b(See|as\s+for)\s+`",
     re.I,
@@ -48,6 +53,12 @@ def rooms() -> Iterator[ModuleType]:
 
 def own(value: object) -> bool:
     return str(getattr(value, "__module__", "")).startswith("bnmind.")
+
+
+def classes() -> set[type]:
+    """Return the public classes."""
+    things = (getattr(room, name) for room in rooms() for name in getattr(room, "__all__", ()))
+    return {thing for thing in things if inspect.isclass(thing) and own(thing)}
 
 
 @cache
@@ -136,6 +147,23 @@ def test_every_parameter_of_a_public_method_is_described() -> None:
     assert {name: some for name, some in missing.items() if some} == {}
 
 
+def fields_without_a_word(kind: type) -> list[str]:
+    """Return the fields of a class that neither a docstring of theirs nor of the class tells of."""
+    text = Path(str(inspect.getsourcefile(kind))).read_text(encoding="utf-8")
+    body = re.search(rf"^class {kind.__name__}\b.*?\n(?=\S(?<!\)))", text + "\nend", re.M | re.S)
+    told = inspect.getdoc(kind) or ""
+    names = FIELD.findall(body[0]) if body else []
+    heads = r"`[^`\n]*\b{0}\b|^[\w, ]*\b{0}\b[\w, ]*$"
+    return [name for name in names if not re.search(heads.format(name), told, re.M)]
+
+
+def test_every_field_of_a_public_class_is_described() -> None:
+    kinds = {f"{one.__module__}.{one.__qualname__}": one for one in classes()}
+    assert len(kinds) > 400
+    missing = {name: fields_without_a_word(one) for name, one in kinds.items()}
+    assert {name: some for name, some in missing.items() if some} == {}
+
+
 def test_every_error_that_is_raised_in_a_public_function_is_named() -> None:
     missing = {
         name: {error for error in raised(one) if error not in (inspect.getdoc(one) or "")}
@@ -159,3 +187,7 @@ def test_the_tests_would_notice() -> None:
     assert undescribed(Knuth.choose) == ["belief", "situation"]
     assert unexplained(f"{Knuth.__module__}.Knuth.choose") == []
     assert raised(undescribed) == set()
+    text = 'class A:\n    b: int\n    c: float = field(\n        default=1\n    )\n    """C."""\n'
+    assert FIELD.findall(
+        text + "    d: str = ''\n    e: int\n    f: bool = field(init=False)\n"
+    ) == ["b", "d", "e"]

@@ -44,6 +44,7 @@ class TableBatch(AnsweredBatch, CheckedValue):
     """
 
     space: ProfileSpace
+    """The profiles of the bank."""
     table: Floats
     """``(examinees, profiles)``, the rows summing to one; read-only."""
     log_evidence: Floats

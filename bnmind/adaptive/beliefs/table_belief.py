@@ -47,6 +47,7 @@ class TableBelief(ItemMasses, CheckedValue):
     """
 
     space: ProfileSpace
+    """The profiles of the bank."""
     answers: tuple[tuple[str, int], ...]
     """The items answered and the positions of the responses, in the order of the answers."""
     table: Floats

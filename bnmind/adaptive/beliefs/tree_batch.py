@@ -36,6 +36,7 @@ class TreeBatch(AnsweredBatch, CheckedValue):
     """
 
     tree: SkillTree
+    """The junction tree of the bank, compiled."""
     plan: Plan
     """The plan from the responses, as soft evidence, to the joint of each clique."""
     _: KW_ONLY

@@ -48,6 +48,7 @@ class TreeBelief(ItemMasses, CheckedValue):
     """
 
     tree: SkillTree
+    """The junction tree of the bank, compiled."""
     answers: tuple[tuple[str, int], ...]
     """The items answered and the positions of the responses, in the order of the answers."""
     _: KW_ONLY

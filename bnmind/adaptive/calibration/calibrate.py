@@ -65,6 +65,7 @@ class CalibratedItem(CheckedValue):
     """A calibrated item."""
 
     item: str
+    """The name of the item."""
     answers: int
     """The number of answers in these data."""
     before: Floats

@@ -76,7 +76,9 @@ class ItemDrift(CheckedValue):
     """Whether an item drifts."""
 
     item: str
+    """The name of the item."""
     answers: int
+    """The number of answers to the item."""
     z: float
     """The observed sum of the responses minus the predicted one, in standard deviations."""
     easier: DriftChart

@@ -69,6 +69,7 @@ class LearnedGroups(CheckedValue):
     n_parameters: int
     """The number of free parameters: those of the items, and for each group those of the skills."""
     record: LearningRecord
+    """How the likelihood rose."""
     parameters: Parameters
     """The parameters of the items, and the tables of the skills, group after group."""
 

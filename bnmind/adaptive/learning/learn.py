@@ -54,6 +54,7 @@ class LearnedItem(CheckedValue):
     """The guess and the slip of an item, whatever its response model."""
 
     name: str
+    """The name of the item."""
     guess: float
     """The probability of any but the worst response at the lowest levels."""
     slip: float
@@ -70,9 +71,13 @@ class Learned(CheckedValue):
     """The responses, with columns in the order of the bank's items."""
     _: KW_ONLY
     record: LearningRecord
+    """How the likelihood rose."""
     options: LearningOptions
+    """The options of learning."""
     model: LearningModel
+    """The arrangement of the parameters."""
     parameters: Parameters
+    """The parameters at the maximum."""
 
     def __repr__(self) -> str:
         sizes = (

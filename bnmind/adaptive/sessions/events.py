@@ -31,6 +31,7 @@ class Event(CheckedValue):
     """One event of a test, such as an answer to an item."""
 
     kind: EventKind
+    """Whether it is an answer, a change, a skipped item, or another event."""
     item: str = ""
     """The item answered, skipped or changed; empty for an undo."""
     response: str = ""

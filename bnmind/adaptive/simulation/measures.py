@@ -107,6 +107,7 @@ class Moment(CheckedValue):
     abilities: Floats
     """``(examinees,)``, the true abilities; NaN where unknown."""
     predictor: Predictor
+    """Predicts the responses to all items."""
 
     @property
     def bank(self) -> ItemBank:

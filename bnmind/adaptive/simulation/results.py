@@ -124,8 +124,11 @@ class SimulationResult(CheckedValue):
     """
 
     items: tuple[str, ...]
+    """The names of the items."""
     skills: tuple[str, ...]
+    """The names of the skills."""
     measures: tuple[Measure, ...]
+    """The measures recorded."""
     responses: Responses
     """``(examinees, items)``, the answers to all items."""
     levels: Levels

@@ -24,7 +24,9 @@ class CertifiedInterval(NamedTuple):
     """A number that is known to lie between two others; both are equal if it is known exactly."""
 
     low: float
+    """The lower bound."""
     high: float
+    """The upper bound."""
 
     @property
     def middle(self) -> float:

@@ -79,7 +79,9 @@ class ItemTree(CheckedValue):
     """
 
     bank: ItemBank
+    """The items."""
     root: ItemNode
+    """The first item, and what follows."""
 
     def __repr__(self) -> str:
         return f"ItemTree({self.bank!r}, at most {self.depth} items)"

@@ -71,8 +71,11 @@ class PanelRoute(CheckedValue):
     """A route to a module, for some numbers of points in the module before."""
 
     least: int
+    """The smallest number of points."""
     most: int
+    """The largest number of points."""
     module: PanelModule
+    """The next module."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -80,6 +83,7 @@ class Panel(CheckedValue):
     """A multi-stage test and its value."""
 
     root: PanelModule
+    """The first module, and what follows."""
     value: float
     """The expected value by the aim, plus the price of the items."""
     tree: ItemTree

@@ -80,12 +80,15 @@ class ExplanationSearch(Value):
     """
 
     model: Network | FactorModel
+    """The model."""
     evidence: Mapping[str, Any]
     """The findings."""
     targets: tuple[str, ...] | None = None
     """The explained variables; None for all that have no state in the evidence."""
     order: OrderFinder | None = None
+    """The finder of the elimination order; the default one if None."""
     limits: Limits = DEFAULT_LIMITS
+    """The limits of memory and of work."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

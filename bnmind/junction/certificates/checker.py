@@ -78,7 +78,9 @@ class Claim(NamedTuple):
     """All steps after a set of eliminated vertices together cost at least this much."""
 
     eliminated: int
+    """The eliminated vertices, as bits."""
     bound: int
+    """The lower bound of their cost, in table cells."""
     choice: int = 0
     """The vertices of which one may be eliminated next. If 0, the claim is by parts."""
     minors: tuple[tuple[int, ...], ...] = ()
@@ -91,7 +93,9 @@ class Atom(NamedTuple):
     """A part of the graph, with claims about it; that for the empty set is its bound."""
 
     vertices: int
+    """The vertices of the part, as bits."""
     claims: tuple[Claim, ...]
+    """The claims, each about some eliminated vertices."""
 
 
 class _Graph(NamedTuple):

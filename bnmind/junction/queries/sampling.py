@@ -131,6 +131,7 @@ class SamplingPlan(Value):
     """A compiled sampler of a model given evidence; made by `compile_sampling`."""
 
     model: Network | FactorModel
+    """The model."""
     evidence: tuple[Variable, ...]
     """The variables whose states each run takes."""
     soft: tuple[Variable, ...]

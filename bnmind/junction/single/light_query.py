@@ -48,6 +48,7 @@ class LightQuery(Sealed):
     """A query with its evidence, planned but not run; `light_query` makes it."""
 
     model: LightModel
+    """The prepared network."""
     targets: tuple[tuple[Variable, ...], ...]
     """The variables of each joint distribution to compute."""
     positions: Mapping[str, int]

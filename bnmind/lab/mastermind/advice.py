@@ -45,8 +45,11 @@ class Doubt:
     """An earlier guess, its reported reply, and the probability that the reply is wrong."""
 
     guess: str
+    """The guess, as the board writes it."""
     reply: str
+    """The reply as reported, such as ``1b2w``."""
     probability_wrong: float
+    """The probability that the reply is wrong, 0 to 1."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,6 +57,7 @@ class Advice:
     """The next guess and the reasons for it; or the code, if it has been found."""
 
     guess: str
+    """The guess, as the board writes it."""
     information: float
     """The expected information of the guess, in bits."""
     expected_entropy: float

@@ -43,8 +43,11 @@ class SavedGame:
     """The state of a game."""
 
     board: Board
+    """The board."""
     noise: str
+    """The noise as it is typed, such as ``false:0.2``."""
     turns: tuple[Turn, ...]
+    """The guesses and replies, oldest first."""
     over: bool = False
     """Whether the last turn won the game."""
     prior: str = UNIFORM

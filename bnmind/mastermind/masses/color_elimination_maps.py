@@ -66,6 +66,7 @@ class Elimination:
     """All eliminations of d colors from n positions."""
 
     contractions: Contractions
+    """The contractions, in the order in which they run."""
     black: Ints
     """P of each row of a leaf."""
     both: Ints

@@ -99,6 +99,7 @@ class MassPlan(Value):
     """The method for the masses and its cost; made by `plan_masses`."""
 
     board: Board
+    """The board."""
     way: Way
     """The method chosen."""
     guesses: NDArray[np.intp]

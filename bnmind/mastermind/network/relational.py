@@ -101,11 +101,15 @@ class RelationalSize(NamedTuple):
     """The size of a network, in the numbers by which the literature describes these networks."""
 
     variables: int
+    """The number of variables."""
     deterministic: int
     """Variables that are functions of their parents."""
     arcs: int
+    """The number of arcs."""
     roots: int
+    """Variables without parents."""
     leaves: int
+    """Variables without children."""
 
     def __str__(self) -> str:
         return (

@@ -165,11 +165,17 @@ class Stage(CheckedValue):
     """
 
     number: int
+    """1 to 4."""
     board: Board
+    """The board."""
     guess: tuple[int, ...] | None
+    """The guess that was inserted, colors from 1; None at stage 1."""
     arc: bool
+    """Whether the network has the arc P → C."""
     model: Network | FactorModel
+    """The network of the stage."""
     order: OrderFinder | None = None
+    """The finder of the elimination order; the default one if None."""
 
     @cached_property
     def tree(self) -> JunctionTree:

@@ -29,6 +29,7 @@ class ClosedFormPrior(ABC):
     """
 
     board: Board
+    """The board of the codes."""
 
     @property
     @abstractmethod

@@ -52,7 +52,9 @@ class QuestionTree(Value):
     """A tree of questions, and its value."""
 
     problem: TreeProblem
+    """The problem that the tree is for."""
     root: QuestionNode
+    """The first question, and what follows."""
 
     @property
     def value(self) -> float:

@@ -88,6 +88,7 @@ class BestTree(Value):
     """The best tree that a search found, and what is proven about it."""
 
     tree: QuestionTree
+    """The tree."""
     lower: float
     """No tree has a smaller value."""
     n_beliefs: int

@@ -58,6 +58,7 @@ class UsesSamples(_Chooses):
     __slots__ = ()
 
     options: SamplerOptions
+    """The options of the sampler."""
 
     @property
     def needs(self) -> Needs:

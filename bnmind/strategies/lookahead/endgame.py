@@ -104,6 +104,15 @@ def set_estimates(board: Board) -> NDArray[np.int64]:
 class Endgame:
     """The result of the search of one set of codes.
 
+    Parameters
+    ----------
+    board
+        The board.
+    codes
+        The indices of the codes among those of the board, ascending.
+    breadth
+        How many guesses the search tries for each set of codes.
+
     Raises
     ------
     InvalidArgumentError

@@ -37,6 +37,15 @@ _MAX_BOARD_CODES = 2**17  # 6x7 has 117,649
 class SetSearch:
     """A search of the subsets of a set of codes; the object caches solved subsets.
 
+    Parameters
+    ----------
+    board
+        The board.
+    codes
+        The indices of the codes among those of the board, ascending.
+    rules
+        The rules of the search, without a limit of guesses.
+
     Raises
     ------
     InvalidArgumentError

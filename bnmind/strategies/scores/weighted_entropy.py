@@ -48,7 +48,7 @@ class WeightedEntropy:
     """Σ_r w_r · p_r · log₂(1/p_r), to be maximized, where p_r = n_r / n.
 
     The score has one weight for each reply. `fit_weights` fits the weights to the total number of
-    guesses: a reply has a large weight if the game is hard to finish after it. On other boards
+    guesses; a reply has a large weight if the game is hard to finish after it. On other boards
     than that of the weights, the score is the entropy.
 
     Raises

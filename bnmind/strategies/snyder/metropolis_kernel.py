@@ -57,12 +57,19 @@ class WalkRule(NamedTuple):
     """The rule of a walk; see `MetropolisHastings` for its meaning."""
 
     theta: float
+    """θ, the weight of contradictions, at least 0."""
     swap: float
+    """The probability of a swap of two pegs."""
     subset: float
+    """The probability of a permutation of some pegs."""
     keeps_color: bool
+    """As `MetropolisHastings.keeps_color`."""
     is_mean: bool
+    """As `MetropolisHastings.is_mean`."""
     colors: int
+    """The number of colors."""
     repeats: bool
+    """Whether a color may occur more than once."""
 
 
 class Walk(NamedTuple):

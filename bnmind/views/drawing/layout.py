@@ -43,12 +43,17 @@ class Spacing(CheckedValue):
     """Distances in a layout, in the unit of the box sizes, and limits of the work."""
 
     between_boxes: float = 16.0
+    """Space between neighboring boxes of a layer."""
     between_arcs: float = 9.0
+    """Space between neighboring arcs that pass a layer."""
     between_layers: float = 40.0
+    """The least space between two layers."""
     steepness: float = 0.07
     """Space between two layers for each unit that an arc moves sideways between them."""
     most_between_layers: float = 120.0
+    """The most space between two layers."""
     between_parts: float = 36.0
+    """Space between parts that no arc connects."""
     aspect: float = 1.6
     """The largest ratio of width to height, if possible."""
     narrow: float = 1000.0
@@ -70,7 +75,9 @@ class Layout(CheckedValue):
     layers: tuple[int, ...]
     """The layer of each box in its component, from 0; arcs lead to higher layers."""
     width: float
+    """The width of the layout, in the unit of the boxes."""
     height: float
+    """Its height."""
 
 
 @checked

@@ -80,12 +80,14 @@ class Coefficient(CheckedValue):
     """A number of an item's response model."""
 
     item: str
+    """The name of the item."""
     model: str
     """The name of the response model, as in `RESPONSE_MODELS`; ``table`` for a table."""
     name: str
     """The field of the response model, such as guess, or effect of a skill."""
     _: KW_ONLY
     value: float
+    """The estimate."""
     error: float
     """The standard error; nan if there is none."""
     note: str = ""

@@ -40,12 +40,19 @@ class ComparedModel(CheckedValue):
     """The relative fit of a model."""
 
     name: str
+    """The name that was given to the model."""
     log_likelihood: float
+    """Natural logarithm of the probability of all responses."""
     n_parameters: int
+    """The number of free parameters, p."""
     aic: float
+    """Akaike's criterion, −2 ln L + 2 p; smaller is better."""
     bic: float
+    """The Bayesian criterion, −2 ln L + p ln N for N examinees."""
     caic: float
+    """The consistent criterion of Akaike, −2 ln L + p (ln N + 1)."""
     sabic: float
+    """The Bayesian criterion adjusted for the sample size: ln((N + 2) / 24) in place of ln N."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +60,7 @@ class Comparison(CheckedValue):
     """Models of the same responses. Created by `compare_models`."""
 
     models: tuple[ComparedModel, ...]
+    """The models."""
 
     @property
     def best_by_aic(self) -> str:
@@ -138,6 +146,7 @@ class LikelihoodRatio(CheckedValue):
     statistic: float
     """Twice the difference of the log-likelihoods."""
     degrees: int
+    """The degrees of freedom: the difference of the numbers of parameters."""
     p_value: float
     """The probability of at least this statistic if the smaller model is true."""
 

@@ -68,9 +68,11 @@ class ItemFunctioning(CheckedValue):
     """The test whether an item functions alike in all groups."""
 
     item: str
+    """The name of the item."""
     statistic: float
     """Twice the gain of the log-likelihood."""
     degrees: int
+    """The degrees of freedom of the test."""
     p_value: float
     """Corrected for the number of items that are tested."""
     differences: tuple[float, ...]

@@ -51,6 +51,7 @@ class ItemFit(CheckedValue):
     """The fit of an item."""
 
     item: str
+    """The name of the item."""
     observed: float
     """The share of responses that are not the worst."""
     expected: float

@@ -78,6 +78,7 @@ class LimitedInformation(CheckedValue):
     srmsr: float
     """The root mean square of the differences of correlations of items; below 0.05 is good."""
     n_examinees: int
+    """The number of examinees."""
     n_incomplete: int = 0
     """The number of examinees with missing responses, who count in the moments of the others."""
 

@@ -42,16 +42,23 @@ class PairFit(CheckedValue):
     """The fit of a pair of items with two responses."""
 
     items: tuple[str, str]
+    """The names of the two items."""
     examinees: int
     """The number of examinees who answered both."""
     correlation: float
+    """The correlation of the responses, −1 to 1."""
     expected_correlation: float
+    """The same under the learned bank."""
     correlation_z: float
+    """z_r, the difference of their transforms in standard errors."""
     correlation_p: float
     """Corrected for the number of pairs."""
     log_odds: float
+    """l, the natural logarithm of the odds ratio."""
     expected_log_odds: float
+    """The same under the learned bank."""
     log_odds_z: float
+    """z_l, the difference of both in standard errors."""
     log_odds_p: float
     """Corrected for the number of pairs."""
 

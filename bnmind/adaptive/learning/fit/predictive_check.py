@@ -60,6 +60,7 @@ class PredictiveCheck(CheckedValue):
     """The comparison of responses with data sets drawn from the learned bank."""
 
     items: tuple[str, ...]
+    """The names of the items."""
     pairs: NDArray[np.intp]
     """``(pairs, 2)`` positions of items."""
     correlations: PairStatistics
@@ -67,7 +68,9 @@ class PredictiveCheck(CheckedValue):
     log_odds: PairStatistics
     """ln(n₁₁ n₀₀ / (n₁₀ n₀₁)) with ½ added to each count; all but the worst response are right."""
     seed: int
+    """The seed of the drawn data sets."""
     n_drawn: int
+    """The number of data sets drawn."""
 
     def __repr__(self) -> str:
         return (

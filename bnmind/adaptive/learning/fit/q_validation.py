@@ -53,6 +53,7 @@ class SkillSet(CheckedValue):
     """Some skills, and how much of an item's variance they account for."""
 
     skills: tuple[str, ...]
+    """The names of the skills."""
     share: float
     """PVAF, from 0 to 1."""
 
@@ -62,6 +63,7 @@ class ItemProposal(CheckedValue):
     """The skills that an item seems to need."""
 
     item: str
+    """The name of the item."""
     now: SkillSet
     """The skills of the Q-matrix."""
     proposed: SkillSet
@@ -80,8 +82,11 @@ class QValidation(CheckedValue):
     """A Q-matrix with a proposal for each item."""
 
     items: tuple[ItemProposal, ...]
+    """A proposal for each item."""
     skills: tuple[str, ...]
+    """The names of the skills."""
     cutoff: float
+    """The share of the variance, 0 to 1, that a proposal must reach."""
 
     @property
     def changes(self) -> tuple[ItemProposal, ...]:

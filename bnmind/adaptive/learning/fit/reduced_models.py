@@ -66,6 +66,7 @@ class ModelTest(CheckedValue):
     """A test of a simpler model of an item."""
 
     model: str
+    """The name of the simpler model."""
     statistic: float
     """W, or twice the loss of the log-likelihood; nan if there are no degrees of freedom."""
     degrees: int
@@ -82,9 +83,11 @@ class ReducedModel(CheckedValue):
     """The tests of the simpler models of an item, and the model that they leave."""
 
     item: str
+    """The name of the item."""
     method: str
     """The name of the tests: Wald, two-step likelihood ratio, or likelihood ratio."""
     tests: tuple[ModelTest, ...]
+    """The test of each simpler model."""
     chosen: str
     """The model that is chosen: of the simpler ones that are not rejected, DINA or DINO if there,
     else that with the largest p; ``gdina`` if all are rejected or none can be tested."""

@@ -150,6 +150,7 @@ class SkillStructure(CheckedValue):
     """A structure of the skills, with the likelihood of examinees that it was not learned from."""
 
     name: str
+    """The name of the structure."""
     log_likelihood: float
     """Natural logarithm of the probability of all responses, each under the bank learned from the
     other folds; larger is better."""

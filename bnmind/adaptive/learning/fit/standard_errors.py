@@ -73,8 +73,11 @@ class ItemParameter(CheckedValue):
     """A parameter of an item."""
 
     item: str
+    """The name of the item."""
     name: str
+    """The name of the parameter, such as ``guess``."""
     value: float
+    """The estimate."""
     error: float
     """The standard error; nan if there is none."""
 
