@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import erfc, sqrt
+
 import numpy as np
 import pytest
 
@@ -43,6 +45,7 @@ from bnmind.adaptive import (
 from bnmind.adaptive.assembly.structure import _cliques
 from bnmind.adaptive.beliefs.cause_index import CauseIndex
 from bnmind.adaptive.items.averaging import _quadrature
+from bnmind.adaptive.items.tables.text_table import table_of
 from bnmind.adaptive.learning.model import item_blocks
 from bnmind.adaptive.selection.ranking import Ranking
 from bnmind.adaptive.trees import CertifiedInterval, EntropyOfSkills
@@ -278,3 +281,38 @@ def test_classes_of_profiles_keep_the_entropy_of_all() -> None:
     p = np.array([0.2, 0.3, 0.1, 0.4])
     assert classes.entropy() == pytest.approx(-(p * np.log2(p)).sum())
     assert len(classes.prior) == 2
+
+
+def test_chances_of_pairs_are_two_sided_and_corrected_for_the_number_of_pairs() -> None:
+    truth = ItemBank.from_qmatrix(
+        [[1, 0], [0, 1], [1, 1]], 0.2, 0.1, skills=Independent(0.5), items=["a", "b", "c"],
+        skill_names=["S", "T"],
+    )  # fmt: skip
+    codes = np.array(Examinees.drawn(truth, 80, seed=3).responses)
+    codes[:25, 1] = codes[:25, 0]  # more alike than independent skills explain
+    options = LearningOptions(fixed=frozenset(["S", "T", "a", "b", "c"]), starts=1)
+    pairs = pair_fit(learn(Responses(codes, truth.item_names), truth, options=options))
+    for z_of, p_of in (("correlation_z", "correlation_p"), ("log_odds_z", "log_odds_p")):
+        plain = {pair.items: erfc(abs(getattr(pair, z_of)) / sqrt(2)) for pair in pairs}
+        corrected, most = {}, 0.0
+        for place, (items, p) in enumerate(sorted(plain.items(), key=lambda one: one[1])):
+            most = max(most, min(1.0, (len(plain) - place) * p))
+            corrected[items] = most
+        for pair in pairs:
+            assert getattr(pair, p_of) == pytest.approx(corrected[pair.items], abs=1e-12)
+        assert min(corrected.values()) < 1
+
+
+@pytest.mark.parametrize(
+    ("rows", "header"),
+    [
+        ([["NA", "X"], ["X", "NA"]], None),
+        ([["NA", "X"], ["1", "0"]], ("NA", "X")),
+        ([["one", "two"], ["two", "0"]], ("one", "two")),
+        ([["1", "0"], ["0", "1"]], None),
+    ],
+)
+def test_marks_are_names_only_if_no_cell_below_holds_them(
+    rows: list[list[str]], header: tuple[str, ...] | None
+) -> None:
+    assert table_of(rows).header == header
