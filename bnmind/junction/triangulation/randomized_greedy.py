@@ -63,8 +63,10 @@ _LEAST_WORK_OF_EFFORT = 4_000
 """The least limit for an effort above one, before it is multiplied by the effort."""
 
 MOST_WORK = 200_000_000
-"""The most work of a search, or of several that share it, at an effort of one: half a second,
-compiled."""
+"""The most work of several searches that share it, at an effort of one: half a second, compiled."""
+
+_MOST_WORK_OF_ONE = MOST_WORK // 2
+"""The most work of one randomized greedy search."""
 
 _WORK_IN_PYTHON = 160_000
 """The most work of a search in Python; larger searches are compiled."""
@@ -287,7 +289,7 @@ def _budget(effort: float, n: int, cells: float) -> float:
     # A larger core has more room for improvement, and each pass costs more.
     share = _WORK_PER_CELL * math.sqrt(max(1.0, n / _MANY_VERTICES))
     least = _LEAST_WORK if effort <= 1 else _LEAST_WORK_OF_EFFORT
-    work = effort * min(max(share * cells, least), MOST_WORK)
+    work = effort * min(max(share * cells, least), _MOST_WORK_OF_ONE)
     if work <= _WORK_IN_PYTHON:
         return min(work, max(effort, 1.0) * _MOST_IN_PYTHON)
     return work
