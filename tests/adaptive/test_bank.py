@@ -168,7 +168,7 @@ def test_bad_q_matrices_are_refused(q: object, words: str) -> None:
             {"items": ["a", "b", "a", "c"]},
             "item a occurs more than once in the Q-matrix, in rows 1, 3",
         ),
-        ({"items": ["a"]}, "1 items and 3 skills"),
+        ({"items": ["a"]}, "1 item and 3 skills"),
         ({"skill_names": ["s", "s", "t"]}, "skill s occurs more than once"),
         ({"levels": 1}, "2 to 1001 levels"),
         ({"levels": (2, 2)}, "each of 3 skills"),

@@ -80,8 +80,8 @@ class QMatrix(CheckedValue):
         if entries.shape != (len(names), len(self.skills)) or not entries.size:
             problems.append(
                 "expected a Q-matrix with a row for each item and a column for each skill, got"
-                f" an array of shape {entries.shape} for {len(names)} items and"
-                f" {len(self.skills)} skills"
+                f" an array of shape {entries.shape} for {counted(len(names), 'item')} and"
+                f" {counted(len(self.skills), 'skill')}"
             )
             raise InvalidModelError(problems)
         whole = np.ones(

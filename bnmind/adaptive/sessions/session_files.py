@@ -36,9 +36,8 @@ def read_log(place: Path, bank: ItemBank | None, *, salvage: bool) -> SavedSessi
         saved = salvaged(text) if salvage else session_from_json(text)
     except BnmindError as fault:
         line, column = (getattr(fault, name, None) for name in ("line", "column"))
-        raise SessionFileError(
-            f"{fault}, in {place}", str(place), line=line, column=column
-        ) from fault
+        where = "" if str(place) in str(fault) else f", in {place}"
+        raise SessionFileError(f"{fault}{where}", str(place), line=line, column=column) from fault
     if bank is not None and saved.fingerprint != bank_fingerprint(bank):
         raise SessionFileError(
             f"expected a session of the bank {bank.title or 'given'}, got a session of"

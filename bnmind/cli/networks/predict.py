@@ -30,7 +30,7 @@ __all__ = ["PREDICT_HELP", "PredictCommand", "predict"]
 
 PREDICT_HELP = """Predict variables of a Bayesian network for each case of a file.
 
-CASES is a CSV or Parquet file with a row for each case. Its columns are matched with the
+CASES is a CSV, TSV or Parquet file with a row for each case. Its columns are matched with the
 variables of the model by name. An empty cell is missing. Other columns, such as names of the
 cases, are copied to the answers. Rows of probability zero have no answer, and are reported.
 

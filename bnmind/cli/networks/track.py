@@ -30,7 +30,7 @@ __all__ = ["TRACK_HELP", "TrackCommand", "track"]
 
 TRACK_HELP = """Track the variables of a dynamic Bayesian network through time.
 
-MODEL is a dynamic network in bnmind's JSON. CASES is a CSV or Parquet file with a row for
+MODEL is a dynamic network in bnmind's JSON. CASES is a CSV, TSV or Parquet file with a row for
 each slice of time, in order. Its columns are matched with the variables by name. An empty
 cell is missing. A target's own column is evidence, too. Other columns are copied to the
 answers.
