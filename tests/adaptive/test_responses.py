@@ -251,7 +251,7 @@ def test_qmatrices_are_read(tmp_path: Path) -> None:
         ("item,a,\nx,1,1\n", ["'': a name must not be empty, in column 2"]),
         ("item,a,b\na,1,1\n", ["a cannot be both a skill and an item"]),
         ("item,a\nx,1e300\ny,.5\n", ["row 1 (item x), column a", "row 2 (item y), column a"]),
-        ("item,a\n", ["shape (0, 1) for 0 items and 1 skills"]),
+        ("item,a\n", ["shape (0, 1) for 0 items and 1 skill"]),
         ("item,a\nx,yes\ny,-1\n", ["row 1 (item x), column a", "row 2 (item y), column a"]),
         ("item,a\nx,1,1\ny,1\n", ["expected 2 cells in row 1"]),
     ],
