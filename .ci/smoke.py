@@ -27,6 +27,7 @@ from importlib.metadata import distribution
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
+import build
 import readme_renderer.markdown
 from packaging.requirements import Requirement
 
@@ -79,6 +80,7 @@ def main() -> None:
         work = Path(folder)
         wheel = _built(work)
         print(f"The wheel holds {_checked(wheel):,} files, the same from the source distribution.")
+        _with_an_address(work)
         environment = _Environment(work / "environment", wheel)
         environment.install(clean=options.clean, extra="")
         empty = work / "empty"
@@ -106,6 +108,26 @@ def _built(work: Path) -> Path:
         differing = dict(_contents(wheel).items() ^ _contents(direct).items())
         raise SystemExit(f"the two wheels differ in {sorted(differing)}")
     return wheel
+
+
+def _with_an_address(work: Path) -> None:
+    """Prepare the metadata as they will be once the repository has an address."""
+    (source,) = (work / "source").iterdir()
+    settings, home = source / "pyproject.toml", "https://code.example/bnmind"
+    text = re.sub(
+        r'^repository = ".*"$', f'repository = "{home}"', settings.read_text(), flags=re.M
+    )
+    settings.write_text(text)
+    (source / "PKG-INFO").unlink()  # hatchling would take the URLs from there
+    prepared = Path(build.ProjectBuilder(source).metadata_path(work / "metadata"))
+    metadata = BytesParser().parsebytes((prepared / "METADATA").read_bytes())
+    found = dict(one.split(", ") for one in metadata.get_all("Project-URL", ()))
+    if not {"Homepage", "Documentation", "Source", "Issues", "Changelog"} <= set(found):
+        raise SystemExit(f"project URLs are missing: {found}")
+    links = re.findall(r"\]\(([^)\s]*)\)", str(metadata.get_payload()))
+    if not links or not all(one.startswith("https://") for one in links):
+        raise SystemExit(f"the README as on PyPI has links that are not absolute: {links}")
+    print(f"With an address: {len(found)} project URLs, {len(links)} absolute links.")
 
 
 def _contents(wheel: Path) -> dict[str, int]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
 import tomllib
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -16,8 +18,21 @@ RUN: set[str] = set(PROJECT["dependencies"]).union(
     *(PROJECT["optional-dependencies"][extra] for extra in ("test", "files", "lab", "web")),
     *(PROJECT["optional-dependencies"][extra] for extra in ("notebook", "distributed")),
 )
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 TOOLS = re.compile(r"mypy|ruff|.*-stubs")
 """Libraries that check the source, and do not run."""
+
+
+@pytest.fixture(scope="module")
+def links() -> ModuleType:
+    """Return the module that hatchling calls; it needs `.[release]`."""
+    pytest.importorskip("hatchling")
+    spec = importlib.util.spec_from_file_location("project_links", ROOT / ".ci/project_links.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def _name(requirement: str) -> str:
@@ -75,11 +90,38 @@ def test_the_notice_names_every_folder_of_data_that_is_not_made_up() -> None:
             )
 
 
-def test_the_page_on_pypi_has_no_link_to_a_file() -> None:
-    hook = SETTINGS["tool"]["hatch"]["metadata"]["hooks"]["fancy-pypi-readme"]
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    for one in hook["substitutions"]:
-        text = re.sub(one["pattern"], one["replacement"], text)
+def test_the_page_on_pypi_has_no_link_to_a_file(links: ModuleType) -> None:
+    text = links.readme_elsewhere(README, "", "0.1.0")
     assert not re.findall(r"\]\((?!https?:)[^)]*\)", text)
     assert "I test people" in text
     assert "[" not in re.sub(r"```.*?```|`[^`]*`", "", text, flags=re.DOTALL)
+
+
+def test_a_repository_makes_the_links_absolute(links: ModuleType) -> None:
+    home = "https://code.example/bnmind"
+    text = links.readme_elsewhere(README, home, "0.1.0")
+    before, after = (re.findall(r"\]\(([^)\s]*)\)", one) for one in (README, text))
+    assert len(before) == len(after)
+    for here, there in zip(before, after, strict=True):
+        kind = "raw" if here.endswith(".png") else "blob"
+        path = f"README.md{here}" if here.startswith("#") else here
+        assert there == (here if here.startswith("http") else f"{home}/{kind}/v0.1.0/{path}")
+        assert here.startswith("http") or (ROOT / path.partition("#")[0]).exists()
+
+
+def test_urls_follow_from_the_address_of_the_repository(links: ModuleType) -> None:
+    settings = SETTINGS["tool"]["hatch"]["metadata"]["hooks"]["custom"]
+    home = "https://code.example/bnmind"
+    found = links.project_urls({**settings, "repository": home}, "0.1.0")
+    assert {"Homepage", "Documentation", "Source", "Issues", "Changelog", "Papers"} == set(found)
+    assert found["Changelog"] == f"{home}/blob/v0.1.0/CHANGELOG.md"
+    assert all(len(name) <= 32 for name in found)  # the longest that PyPI takes
+    elsewhere = {**settings, "repository": home, "documentation": "https://pages.example"}
+    assert links.project_urls(elsewhere, "0.1.0")["Documentation"] == "https://pages.example"
+    assert links.project_urls({**settings, "repository": ""}, "0.1.0") == settings["urls"]
+
+
+def test_the_citation_names_the_repository_too() -> None:
+    home = SETTINGS["tool"]["hatch"]["metadata"]["hooks"]["custom"]["repository"]
+    text = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert re.findall(r"^repository-code: (\S+)$", text, re.MULTILINE) == ([home] if home else [])
