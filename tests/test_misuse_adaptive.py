@@ -512,7 +512,7 @@ def of_functions() -> Iterator[Call]:
                 **{
                     name: value for name, value in learning.items() if name in ("responses", "gate")
                 },
-                "qmatrix": q,
+                "q_matrix": q,
                 "structures": {"x": adaptive.Independent()},
                 "options": options,
                 "folds": 2,

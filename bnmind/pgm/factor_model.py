@@ -110,7 +110,7 @@ class FactorModel(CheckedValue):
         """
         return variable_named(self._variables_by_name, name)
 
-    def query(self, targets: Any = None, given: Any = None) -> Posterior:
+    def query(self, targets: Any = None, evidence: Any = None) -> Posterior:
         """Return the distributions of variables given evidence.
 
         For other questions, and for options, make an engine with `bnmind.compile_model`. Repeated
@@ -121,8 +121,8 @@ class FactorModel(CheckedValue):
         targets
             A name or a list of names; a tuple of names inside of a list asks for a joint
             distribution. By default every variable without a state in the evidence.
-        given
-            The evidence: for each variable a state, a likelihood ``{state: weight}``, or a missing
+        evidence
+            For each variable a state, a likelihood ``{state: weight}``, or a missing
             value.
 
         Raises
@@ -132,7 +132,7 @@ class FactorModel(CheckedValue):
         """
         from bnmind.junction.engine.one_call import engine_of
 
-        return engine_of(self).posterior(targets, given)
+        return engine_of(self).posterior(targets, evidence)
 
     @classmethod
     def from_pgmpy(cls, model: Any) -> FactorModel:

@@ -134,7 +134,7 @@ class Network(CheckedValue):
         return self._by_name[name]
 
     @checked
-    def query(self, targets: Any = None, given: Any = None) -> Posterior:
+    def query(self, targets: Any = None, evidence: Any = None) -> Posterior:
         """Return the distributions of variables given evidence.
 
         For other questions, and for options, make an engine with `bnmind.compile_model`. Repeated
@@ -145,8 +145,8 @@ class Network(CheckedValue):
         targets
             A name or a list of names; a tuple of names inside of a list asks for a joint
             distribution. By default every variable without a state in the evidence.
-        given
-            The evidence: for each variable a state, a likelihood ``{state: weight}``, or a missing
+        evidence
+            For each variable a state, a likelihood ``{state: weight}``, or a missing
             value.
 
         Raises
@@ -160,13 +160,13 @@ class Network(CheckedValue):
         >>> rain, wet = Variable("rain", ("no", "yes")), Variable("wet", ("no", "yes"))
         >>> network = Network((TabularCPD(rain, (), [0.8, 0.2]),
         ...                    TabularCPD(wet, (rain,), [[0.9, 0.1], [0.1, 0.9]])))
-        >>> network.query("rain", given={"wet": "yes"})
+        >>> network.query("rain", evidence={"wet": "yes"})
         Posterior(1 target, log_evidence=-1.34707)
         rain  no 0.308  yes 0.692
         """
         from bnmind.junction.engine.one_call import engine_of
 
-        return engine_of(self).posterior(targets, given)
+        return engine_of(self).posterior(targets, evidence)
 
     @cached_property
     def _structure(self) -> Structure:

@@ -108,7 +108,7 @@ class EvidencePicture(CheckedValue):
 
 @checked
 def clickable(
-    network: Network, evidence: Mapping[str, str] | None = None, *, most_states: int = STATES
+    network: Network, evidence: Mapping[str, str] | None = None, *, max_states: int = STATES
 ) -> Any:
     """Return a widget for notebooks: a click on a state makes it evidence, another takes it back.
 
@@ -122,7 +122,7 @@ def clickable(
         The network.
     evidence
         The state of each observed variable at the start.
-    most_states
+    max_states
         The largest number of states to show for a variable, at least 2.
 
     Returns
@@ -140,8 +140,8 @@ def clickable(
         If the evidence is impossible.
     """
     first = EvidencePicture(compile_model(network), network, dict(evidence or {}))
-    first.view.svg(most_states=most_states)  # raises if it cannot be drawn
-    return _widget_class()(first, most_states)
+    first.view.svg(max_states=max_states)  # raises if it cannot be drawn
+    return _widget_class()(first, max_states)
 
 
 @cache
@@ -165,8 +165,8 @@ def _widget_class() -> Any:
         message = traitlets.Unicode().tag(sync=True)
         evidence = traitlets.Dict().tag(sync=True)
 
-        def __init__(self, picture: EvidencePicture, most_states: int) -> None:
-            self.most_states = most_states
+        def __init__(self, picture: EvidencePicture, max_states: int) -> None:
+            self.max_states = max_states
             self.picture = picture
             super().__init__()
             self._show(picture)
@@ -198,7 +198,7 @@ def _widget_class() -> Any:
                 raise
 
         def _show(self, picture: EvidencePicture) -> None:
-            svg, message = picture.view.svg(most_states=self.most_states), picture.message
+            svg, message = picture.view.svg(max_states=self.max_states), picture.message
             self.picture = picture
             self.evidence = dict(picture.evidence or {})
             self.svg, self.message = svg, message

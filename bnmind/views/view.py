@@ -61,19 +61,19 @@ class NetworkView(CheckedValue):
     """The network."""
 
     @checked
-    def svg(self, *, most_states: int = STATES, names: Iterable[str] | None = None) -> str:
+    def svg(self, *, max_states: int = STATES, names: Iterable[str] | None = None) -> str:
         """Draw the network: a box with the states of each variable, and arcs to its children.
 
         Parameters
         ----------
-        most_states
+        max_states
             The largest number of states to show for a variable, at least 2.
         names
             The variables to draw; by default all. A box says how many parents (↑) and children (↓)
             of its variable are left out.
         """
         cards = [Card(v) for v in self.network.variables]
-        return _draw(self.network, cards, (), most_states, names)
+        return _draw(self.network, cards, (), max_states, names)
 
     @checked
     def text(self, *, width: int = 80) -> str:
@@ -155,10 +155,10 @@ class BeliefView(CheckedValue):
         )
 
     @checked
-    def svg(self, *, most_states: int = STATES, names: Iterable[str] | None = None) -> str:
+    def svg(self, *, max_states: int = STATES, names: Iterable[str] | None = None) -> str:
         """Draw the belief: bars for the states of each variable, with the evidence marked.
 
-        ``most_states`` is the largest number of lines for a variable, at least 2; the last line
+        ``max_states`` is the largest number of lines for a variable, at least 2; the last line
         then summarizes the less probable states. ``names`` are the variables to draw, as in
         `NetworkView.svg`.
 
@@ -168,7 +168,7 @@ class BeliefView(CheckedValue):
             If the model is a product of factors that are not the distributions of a network.
         """
         network = _as_network(self.network)
-        return _draw(network, _cards([self], network.variables), (), most_states, names)
+        return _draw(network, _cards([self], network.variables), (), max_states, names)
 
     @checked
     def text(self, *, width: int = 80, names: Iterable[str] | None = None) -> str:
@@ -235,7 +235,7 @@ class SideBySide(CheckedValue):
         return f"SideBySide({self.first!r}, {self.second!r}, titles={self.titles!r})"
 
     @checked
-    def svg(self, *, most_states: int = STATES, names: Iterable[str] | None = None) -> str:
+    def svg(self, *, max_states: int = STATES, names: Iterable[str] | None = None) -> str:
         """Draw both beliefs: two bars for each state, with the evidence of each belief marked.
 
         For the arguments see `BeliefView.svg`. Δ is the share of probability that moved (total
@@ -243,7 +243,7 @@ class SideBySide(CheckedValue):
         """
         network = _as_network(self.first.network)
         cards = _cards([self.first, self.second], network.variables)
-        return _draw(network, cards, self.titles, most_states, names)
+        return _draw(network, cards, self.titles, max_states, names)
 
     @checked
     def text(self, *, width: int = 80, names: Iterable[str] | None = None) -> str:
@@ -415,7 +415,7 @@ def _draw(
     network: Network,
     cards: Sequence[Card],
     titles: tuple[str, ...],
-    most_states: int,
+    max_states: int,
     names: Iterable[str] | None,
 ) -> str:
     every = {v.name for v in network.variables}
@@ -437,7 +437,7 @@ def _draw(
         caption += f": {titles[0]} (upper bars) and {titles[1]} (lower bars)"
     evidence = sum(card.is_evidence for card in shown)
     caption += f", given evidence on {evidence:,}" if evidence else ""
-    return draw(shown, arcs, titles=titles, caption=caption, most_states=max(most_states, 2))
+    return draw(shown, arcs, titles=titles, caption=caption, max_states=max(max_states, 2))
 
 
 def _with_hidden(network: Network, card: Card, drawn: set[str]) -> Card:

@@ -98,7 +98,7 @@ def test_wrong_entries_take_one_line_and_change_nothing() -> None:
 def test_an_impossible_answer_is_refused() -> None:
     network = read_network(ASIA)
     write_model(network, "asia.bif")
-    options = "--about xray --given tub=yes"
+    options = "--about xray --evidence tub=yes"
     shown = _ask("either=no", "q", options=options, model="asia.bif").stdout
     assert "tub" in shown
     assert "0 questions asked" in shown
@@ -110,7 +110,7 @@ def test_the_end_of_the_input_ends_the_dialogue() -> None:
 
 
 def test_a_dialogue_is_saved_and_resumed() -> None:
-    options = "--about lung --given asia=no --session ann.json"
+    options = "--about lung --evidence asia=no --session ann.json"
     assert "Saved in ann.json" in _ask("no", "s", "u", "q", options=options).stdout
     kinds = [event.kind.value for event in read_dialogue(FILE).events]
     assert kinds == ["answer", "skip", "undo"]
@@ -125,6 +125,21 @@ def test_a_dialogue_is_saved_and_resumed() -> None:
     assert FILE.read_bytes() == before
 
 
+def test_evidence_may_be_called_given() -> None:
+    now = _ask("q", options="--about lung --evidence asia=no --session ann.json")
+    old = _ask("q", options="--about lung --given asia=no --session ben.json")
+    assert now.stdout == old.stdout.replace("ben.json", "ann.json")
+    new = FILE.read_text()
+    assert new == Path("ben.json").read_text()
+    FILE.write_text(new.replace("--evidence", "--given"))  # a dialogue of before
+    for name in ("--given", "--evidence"):
+        again = _ask("no", "q", options=f"--about lung {name} asia=no --session ann.json")
+        assert "Resumed" in again.stdout
+    result = run("ask", ASIA, "--given", "asia=yes", "--session", "ann.json")
+    assert_one_line_error(result, "began with --evidence asia=no, not with --evidence asia=yes")
+    assert "--given" not in run("ask", "--help").stdout
+
+
 def test_damaged_options_are_named() -> None:
     _ask("q", options="--about lung --session ann.json")
     FILE.write_text(FILE.read_text().replace('[\\"lung\\"]', "lung"))
@@ -134,7 +149,7 @@ def test_damaged_options_are_named() -> None:
 
 
 def test_what_is_given_is_not_in_doubt() -> None:
-    shown = _ask("yes", "d", "q", options="--about lung --given smoke=no").stdout
+    shown = _ask("yes", "d", "q", options="--about lung --evidence smoke=no").stdout
     assert "smoke      " not in shown
     assert "xray       " in shown
 
@@ -179,8 +194,8 @@ def test_costs_scores_and_measures() -> None:
     [
         ((), ("--about",)),
         (("--about", "lang"), ("did you mean lung",)),
-        (("--about", "lung", "--given", "smoke=maybe"), ("smoke",)),
-        (("--about", "lung", "--given", "lung=yes"), ("lung is in the evidence",)),
+        (("--about", "lung", "--evidence", "smoke=maybe"), ("smoke",)),
+        (("--about", "lung", "--evidence", "lung=yes"), ("lung is in the evidence",)),
         (("--about", "lung", "--score", "less-cost"), ("needs a number",)),
         (("--about", "lung", "--score", "best"), ("best",)),
         (("--about", "lung", "--score", "per-cost", "--rank"), ("a cost above 0",)),

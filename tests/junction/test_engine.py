@@ -227,7 +227,7 @@ def test_models_of_other_libraries_and_seeds_are_refused_with_the_way_out() -> N
 
 
 def test_one_call_answers_one_question() -> None:
-    answer = GARDEN.query("rain", given={"wet": "yes"})
+    answer = GARDEN.query("rain", evidence={"wet": "yes"})
     assert answer["rain"]["yes"] == pytest.approx(0.14 / 0.22)
     assert answer == compile_model(GARDEN).posterior("rain", {"wet": "yes"})
     assert list(GARDEN.query()) == ["rain", "wet", "cold"]

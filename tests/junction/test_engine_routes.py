@@ -171,10 +171,10 @@ def test_one_plan_explains_any_evidence_of_a_small_model() -> None:
 def test_a_model_keeps_its_engine_to_itself() -> None:
     network = read_wheel("asia")
     before = pickle.dumps(network)
-    first = network.query("lung", given={"xray": "yes"})
+    first = network.query("lung", evidence={"xray": "yes"})
     assert bnmind.posterior(network, {"xray": "yes"}, ["lung"]) == first
     assert pickle.dumps(network) == before
-    assert pickle.loads(before).query("lung", given={"xray": "yes"}) == first
+    assert pickle.loads(before).query("lung", evidence={"xray": "yes"}) == first
     engine = network.__dict__["_engine"]
     assert titles(engine) == ["few targets: the tables"]
     with pytest.raises(TooLargeError):

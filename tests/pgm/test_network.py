@@ -212,5 +212,5 @@ def test_restricting_to_possible_states_changes_nothing(network: Network) -> Non
 
 
 def test_the_argument_of_another_function_is_answered_with_its_name_here() -> None:
-    with pytest.raises(TypeError, match=r"unexpected keyword argument 'evidence'; did you mean g"):
-        Network((ON_A,)).query("A", evidence={})  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match=r"unexpected keyword argument 'given'; did you mean e"):
+        Network((ON_A,)).query("A", given={})  # type: ignore[call-arg]

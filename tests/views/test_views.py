@@ -246,13 +246,13 @@ def test_of_many_states_the_most_probable_are_shown_in_their_order() -> None:
     values = np.array([(i * 7) % 30 + 1.0 for i in range(30)])
     values /= values.sum()
     view = belief_view(Network((TabularCPD(variable, (), values),)), {"X": values})
-    box = boxes(parsed(view.svg(most_states=5)))["X"]
+    box = boxes(parsed(view.svg(max_states=5)))["X"]
     assert texts(box)[1::2] == ["4", "8", "17", "21", "… 26 more"]
     kept = values[[4, 8, 17, 21]]
     drawn = [share for share, _ in shares(box)]
     np.testing.assert_allclose(drawn, [*kept, 1 - kept.sum()], rtol=1e-5)
     observed = belief_view(view.network, {}, evidence={"X": "29"})
-    assert "= 29" in texts(boxes(parsed(observed.svg(most_states=5)))["X"])
+    assert "= 29" in texts(boxes(parsed(observed.svg(max_states=5)))["X"])
 
 
 @given(views(), st.integers(20, 140), st.booleans())

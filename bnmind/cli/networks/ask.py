@@ -38,8 +38,8 @@ for diagnosis are the defaults of --about and --among.
 \b
 Examples:
   bnmind ask models/diagnosis/asia.xdsl --about lung --stop certainty:0.95
-  bnmind ask models/diagnosis/asia.xdsl --given smoke=yes --session ann.json
-  bnmind ask alarm.bif --about HYPOVOLEMIA,LVFAILURE --given HR=HIGH --rank
+  bnmind ask models/diagnosis/asia.xdsl --evidence smoke=yes --session ann.json
+  bnmind ask alarm.bif --about HYPOVOLEMIA,LVFAILURE --evidence HR=HIGH --rank
   bnmind ask asia.xdsl --costs models/diagnosis/asia-costs.csv --score less-cost:0.01 --rank
 """
 
@@ -139,7 +139,7 @@ def ask_about(options: AskOptions) -> None:
             network,
             about=setting.about,
             among=setting.among,
-            evidence=setting.given,
+            evidence=setting.evidence,
             costs=setting.costs,
             measure=setting.measure,
             score=setting.score,

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 __all__ = ["AskOptions", "Setting", "setting_of"]
 
 DEFAULT_SCORE, DEFAULT_MEASURE = "information", "joint"
+_RENAMED = {"--given": "--evidence"}
+"""Options that had another name in dialogues saved before."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,11 +45,16 @@ class AskOptions:
             show_default=False,
         ),
     ] = None
-    given: Annotated[
+    evidence: Annotated[
         list[str] | None,
         typer.Option(
-            "--given", metavar="A=x,B=y", help="The evidence: states that are known already."
+            "--evidence",
+            metavar="A=x,B=y",
+            help="The evidence: states that are known already. Repeat the option for more.",
         ),
+    ] = None
+    given: Annotated[
+        list[str] | None, typer.Option("--given", help="The evidence, too.", hidden=True)
     ] = None
     costs: Annotated[
         Path | None,
@@ -99,7 +106,7 @@ class Setting:
     network: Network | FactorModel
     about: tuple[str, ...]
     among: tuple[str, ...] | None
-    given: Mapping[str, str]
+    evidence: Mapping[str, str]
     costs: Mapping[str, float]
     score: QuestionScore
     measure: TargetMeasure
@@ -120,6 +127,7 @@ def setting_of(options: AskOptions, saved: Mapping[str, str] | None) -> Setting:
 
     texts = _texts(options)
     if saved is not None:
+        saved = {_RENAMED.get(name, name): text for name, text in saved.items()}
         for name in texts:
             if _list(saved, name) != _list(texts, name):
                 raise BnmindError(
@@ -127,7 +135,7 @@ def setting_of(options: AskOptions, saved: Mapping[str, str] | None) -> Setting:
                     f" {_readable(texts, name)}; repeat its options, or name another file with"
                     " --session"
                 )
-        texts = dict(saved)
+        texts = saved
     score = made_by_name("score", QUESTION_SCORES, _first(texts, "--score", DEFAULT_SCORE))
     measure = made_by_name("measure", TARGET_MEASURES, _first(texts, "--measure", DEFAULT_MEASURE))
     stoppers = dialogue_stoppers_by_names(_list(texts, "--stop"))
@@ -139,9 +147,9 @@ def setting_of(options: AskOptions, saved: Mapping[str, str] | None) -> Setting:
     marks = _marks(options.model)
     about = tuple(names_of(_list(texts, "--about"), states.keys()))
     among = tuple(names_of(_list(texts, "--among"), states.keys()))
-    given = evidence_of(_list(texts, "--given"), states)
+    evidence = evidence_of(_list(texts, "--evidence"), states)
     if marks is not None:
-        about = about or tuple(name for name in marks.targets if name not in given)
+        about = about or tuple(name for name in marks.targets if name not in evidence)
         among = among or tuple(name for name in marks.observations if name not in about)
     if not about:
         raise BnmindError("name the targets of the questions with --about, such as --about fault")
@@ -149,7 +157,7 @@ def setting_of(options: AskOptions, saved: Mapping[str, str] | None) -> Setting:
         network=network,
         about=about,
         among=among or None,
-        given=given,
+        evidence=evidence,
         costs=costs,
         score=score,
         measure=measure,
@@ -163,7 +171,7 @@ def _texts(options: AskOptions) -> dict[str, str]:
     lists = {
         "--about": options.about,
         "--among": options.among,
-        "--given": options.given,
+        "--evidence": [*(options.evidence or ()), *(options.given or ())],
         "--costs": None if options.costs is None else [str(options.costs)],
         "--score": None if options.score is None else [options.score],
         "--measure": None if options.measure is None else [options.measure],

@@ -35,7 +35,6 @@ INTERRUPTED = 130
 
 _TWINS = {
     "--board": "--pegs",
-    "--evidence": "--given",
     "--given": "--evidence",
     "--itemtype": "--gate",
     "--model": "--gate",
@@ -204,7 +203,7 @@ def _as_note(others: Callable[..., None]) -> Callable[..., None]:
 
 
 def _suggest_the_twin(error: Any) -> None:
-    """Suggest ``--given`` for an unknown option ``--evidence``, and the like, if there is one."""
+    """Suggest ``--evidence`` for an unknown option ``--given``, and the like, if there is one."""
     twin = _TWINS.get(getattr(error, "option_name", ""))
     command = getattr(getattr(error, "ctx", None), "command", None)
     options = [name for one in getattr(command, "params", ()) for name in one.opts]

@@ -197,7 +197,7 @@ class BoundedConditioning(Value):
         evidence: Evidence | None = None,
         *,
         gap: float = 0.0,
-        most_slices: int | None = None,
+        max_slices: int | None = None,
         progress: Callable[[int, int | None], None] | None = None,
     ) -> PosteriorBounds:
         """Return the bounds when they are narrow enough, or after a number of slices.
@@ -208,7 +208,7 @@ class BoundedConditioning(Value):
             As for `Plan.run`.
         gap
             The width of the bounds that is narrow enough.
-        most_slices
+        max_slices
             The most slices to run; by default all.
         progress
             A function that is called with the number of finished slices, and of all.
@@ -218,13 +218,13 @@ class BoundedConditioning(Value):
         ImpossibleEvidenceError
             If all slices ran and the evidence has probability zero.
         EvidenceNamesError, UnknownNameError, InvalidArgumentError
-            As in `Plan.run`, and if ``most_slices`` is negative.
+            As in `Plan.run`, and if ``max_slices`` is negative.
         """
-        if most_slices is not None and most_slices < 0:
+        if max_slices is not None and max_slices < 0:
             raise InvalidArgumentError(
-                f"most_slices must be at least 0, got {most_slices}", most_slices
+                f"max_slices must be at least 0, got {max_slices}", max_slices
             )
-        most = len(self.numbers) if most_slices is None else most_slices
+        most = len(self.numbers) if max_slices is None else max_slices
         findings = read_findings(evidence, self.plan.evidence, ())
         bounds = self._start(findings)
         if most > 0:

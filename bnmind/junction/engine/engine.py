@@ -274,7 +274,7 @@ class Engine(TableQuestions, Value):
         return plan.run(findings, n_samples=n_samples, rng=rng)
 
     @checked
-    def probability(self, event: Evidence, given: Evidence | None = None) -> float:
+    def probability(self, event: Evidence, evidence: Evidence | None = None) -> float:
         """Return the probability of an event given evidence; 0 if they contradict each other.
 
         Parameters
@@ -282,30 +282,30 @@ class Engine(TableQuestions, Value):
         event
             The states of some variables at the same time, as ``{"rain": "yes", "wet": "no"}``. For
             a likelihood, the result is its expected value.
-        given
-            The evidence, as for all questions; see `Engine`.
+        evidence
+            As for all questions; see `Engine`.
 
         Raises
         ------
         ImpossibleEvidenceError
-            If the evidence ``given`` has probability zero.
+            If the evidence has probability zero.
         UnknownNameError, TooLargeError, InvalidArgumentError, CancellationError
             As in `posterior`.
         """
-        first, seen = self._reader.event(event), self._reader.evidence(given)
+        first, seen = self._reader.event(event), self._reader.evidence(evidence)
         if len(first.positions) == 1 and not first.soft:
             ((name, place),) = first.positions.items()
             return float(self._posterior(((name,),), seen).joints[0][place])
         return math.exp(self._log_probability(first, seen))
 
     @checked
-    def log_probability(self, event: Evidence, given: Evidence | None = None) -> float:
+    def log_probability(self, event: Evidence, evidence: Evidence | None = None) -> float:
         """Return the natural logarithm of the probability of an event given evidence.
 
         It is −inf if they contradict each other. The arguments and errors are those of
         `probability`.
         """
-        first, seen = self._reader.event(event), self._reader.evidence(given)
+        first, seen = self._reader.event(event), self._reader.evidence(evidence)
         return self._log_probability(first, seen)
 
     @checked

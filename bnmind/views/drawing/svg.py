@@ -72,10 +72,10 @@ class _Frame:
     width: float
     label: float
     row: float
-    most_states: int
+    max_states: int
 
     def height(self, card: Card) -> float:
-        rows = len(card.rows(self.most_states))
+        rows = len(card.rows(self.max_states))
         return HEAD + self.row * rows + (FOOT if rows else 0.0) + LINE * len(self.notes(card))
 
     def notes(self, card: Card) -> list[str]:
@@ -103,7 +103,7 @@ def draw(
     *,
     titles: tuple[str, ...] = (),
     caption: str,
-    most_states: int,
+    max_states: int,
     palette: Palette | None = None,
 ) -> str:
     """Return a picture of cards and the arcs between them.
@@ -118,12 +118,12 @@ def draw(
         The names of two beliefs, for a legend.
     caption
         A description of the picture for screen readers.
-    most_states
+    max_states
         The most rows of a box, at least 2.
     palette
         The colors.
     """
-    frame = _frame(cards, titles, most_states, palette or Palette())
+    frame = _frame(cards, titles, max_states, palette or Palette())
     layout = lay_out([(frame.width, frame.height(card)) for card in cards], arcs)
     legend, least = _legend(frame) if titles else ("", 0.0)
     top = MARGIN + (30.0 if legend else 0.0)
@@ -152,9 +152,9 @@ def draw(
 
 
 def _frame(
-    cards: Sequence[Card], titles: tuple[str, ...], most_states: int, palette: Palette
+    cards: Sequence[Card], titles: tuple[str, ...], max_states: int, palette: Palette
 ) -> _Frame:
-    rows = [row for card in cards for row in card.rows(most_states)]
+    rows = [row for card in cards for row in card.rows(max_states)]
     numbers = bool(rows) and bool(rows[0].shares)
     most = WIDEST if len(cards) <= MANY else WIDEST_OF_MANY
     label = max(
@@ -165,7 +165,7 @@ def _frame(
     inner = label + (BESIDE_LABEL - 2 * PADDING if numbers else 0.0)
     row = 25.0 if titles else (17.0 if numbers else LINE)
     frame = _Frame(
-        palette=palette, titles=titles, width=0.0, label=label, row=row, most_states=most_states
+        palette=palette, titles=titles, width=0.0, label=label, row=row, max_states=max_states
     )
     for card in cards:
         badge = frame.badge(card)
@@ -181,7 +181,7 @@ def _frame(
         width=float(round(width)),
         label=label,
         row=row,
-        most_states=most_states,
+        max_states=max_states,
     )
 
 
@@ -232,7 +232,7 @@ def _box(frame: _Frame, card: Card, at: tuple[float, float]) -> str:
             f' fill="{colors.evidence_text}">{_text(shown)}</text>'
         )
     top = HEAD + LINE * len(notes)
-    for row in card.rows(frame.most_states):
+    for row in card.rows(frame.max_states):
         parts.append(_line(frame, row, top, evidence=evidence or card.is_uncertain))
         top += frame.row
     return "".join([*parts, "</g>"])

@@ -95,11 +95,11 @@ def picture(models: Models, question: PictureQuestion) -> dict[str, Any]:
     view = belief_view(opened.network, _posterior(opened, question), evidence=question.evidence)
     most = max(2, *(variable.n_states for variable in opened.network.variables))
     if question.compare is None:
-        svg = view.svg(most_states=most)
+        svg = view.svg(max_states=most)
     else:
         other = NetworkQuestion(model=question.model, evidence=question.compare)
         first = belief_view(opened.network, _posterior(opened, other), evidence=other.evidence)
-        svg = side_by_side(first, view, titles=("compared", "now")).svg(most_states=most)
+        svg = side_by_side(first, view, titles=("compared", "now")).svg(max_states=most)
     # The policy of the pages allows no inline styles.
     return {"svg": svg.replace(' style="font-variant-numeric:tabular-nums"', "")}
 

@@ -78,9 +78,9 @@ def test_compiled_bounds_narrow_and_stop_at_a_gap() -> None:
     exact = whole.run({"x48": "0"})
     plan = compile_bounds(network, evidence=["x48"], limits=Limits(max_bytes=whole.memory // 2))
     assert plan.plan.n_slices > 1
-    first = plan.run({"x48": "0"}, most_slices=1)
+    first = plan.run({"x48": "0"}, max_slices=1)
     assert 0 < first.gap < 1
-    assert plan.run({"x48": "0"}, most_slices=0).gap == 1
+    assert plan.run({"x48": "0"}, max_slices=0).gap == 1
     assert "gap" in repr(first)
     some = plan.run({"x48": "0"}, gap=0.5)
     assert some.gap <= 0.5
@@ -104,14 +104,14 @@ def test_bounds_of_another_question_and_fewer_slices_than_none_are_refused() -> 
     network = small_network(1)
     plan = bounds_on(network, ["v0", "v2"], ["v6"])
     zero, one = network.variable("v6").states[:2]
-    first = plan.run({"v6": zero}, most_slices=1)
+    first = plan.run({"v6": zero}, max_slices=1)
     assert [info.done for _, info in plan.steps({"v6": zero}, start=first)][:1] == [2]
     with pytest.raises(InvalidArgumentError, match="another question"):
         plan.steps({"v6": one}, start=first)
     with pytest.raises(InvalidArgumentError, match="another question"):
         plan.plan.steps({"v6": zero}, start=first.sums)
-    with pytest.raises(InvalidArgumentError, match="most_slices must be at least 0"):
-        plan.run({"v6": zero}, most_slices=-1)
+    with pytest.raises(InvalidArgumentError, match="max_slices must be at least 0"):
+        plan.run({"v6": zero}, max_slices=-1)
 
 
 def test_too_many_slices_are_refused_by_their_number(monkeypatch: pytest.MonkeyPatch) -> None:

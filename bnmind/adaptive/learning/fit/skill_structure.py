@@ -165,7 +165,7 @@ class SkillStructure(CheckedValue):
 @checked
 def compare_structures(
     responses: Responses | pandas.DataFrame | ArrayLike,
-    qmatrix: QMatrix | pandas.DataFrame | ArrayLike,
+    q_matrix: QMatrix | pandas.DataFrame | ArrayLike,
     structures: Mapping[str, ProfileDistribution | Network | SkillTree] | None = None,
     *,
     gate: Callable[..., ResponseModel] = Dina,
@@ -178,7 +178,7 @@ def compare_structures(
 
     Parameters
     ----------
-    responses, qmatrix, gate, options
+    responses, q_matrix, gate, options
         As for `bnmind.adaptive.learn`.
     structures
         The distributions by name; by default saturated, tree and independent.
@@ -199,8 +199,8 @@ def compare_structures(
     )
     if not named:
         raise InvalidArgumentError("expected at least one structure, got none", structures)
-    bank, data = learning_inputs(responses, qmatrix, gate, Independent())
-    q = QMatrix.of(qmatrix)
+    bank, data = learning_inputs(responses, q_matrix, gate, Independent())
+    q = QMatrix.of(q_matrix)
     if q.item_names != bank.item_names:  # a Q-matrix whose rows have no names
         q = QMatrix(q.needs, bank.items, q.skills)
     numbers = fold_numbers(len(data), folds=folds, seed=fold_seed)
