@@ -15,7 +15,7 @@ __all__ = ["HERE", "SEEDS", "Reader", "fault_in", "gates", "text_of"]
 HERE = Path(__file__).parent
 SEEDS = HERE / "seeds"
 
-LONGEST_MESSAGE = 6000
+LONGEST_MESSAGE = 2500
 
 PLACE = re.compile(
     r"line \d+,? column \d+"

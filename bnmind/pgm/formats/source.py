@@ -14,6 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
+from bnmind._messages import one_line
 from bnmind.errors import ModelFileError
 from bnmind.information import Floats
 
@@ -37,6 +38,7 @@ class Place:
 
     def fault(self, message: str) -> ModelFileError:
         """Return an error with a message and this place."""
+        message = one_line(message)
         return ModelFileError(f"{message} at {self}", line=self.line, column=self.column)
 
 
