@@ -324,4 +324,6 @@ def told(value: Any) -> str:
         model = "FactorModel" if "Markov" in kind or "FactorGraph" in kind else "Network"
         if hasattr(value, "nodes"):
             return f"a model of {library} ({kind}); convert it first: {model}.from_{library}(model)"
+    if library == "pandas" and not isinstance(value, type):
+        return f"a table of pandas ({type(value).__name__})"
     return f"the class {value.__name__}" if isinstance(value, type) else shown(value)

@@ -330,6 +330,16 @@ def _error(owner: str, kinds: Mapping[str, Kind], given: Mapping[str, Any]) -> I
     }
     message = "; ".join(
         f"expected {name} to be {kinds[name].described}, got {told(value)}"
+        + _part(kinds[name], value)
         for name, value in faults.items()
     )
     return InvalidArgumentError(f"{owner}: {message}", next(iter(faults.values())))
+
+
+def _part(kind: Kind, value: Any) -> str:
+    """Return a hint at the part of an object that is meant, such as the bank that was learned."""
+    if type(value).__module__.startswith("bnmind."):
+        for name in ("bank", "network"):
+            if kind.fits(getattr(value, name, None)) and not kind.fits(None):
+                return f"; its {name} is one, .{name}"
+    return ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import reprlib
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -16,6 +17,7 @@ __all__ = [
     "counted",
     "did_you_mean",
     "first_faults",
+    "in_shell",
     "listed",
     "made_by_newer",
     "many",
@@ -32,6 +34,9 @@ _LONG = 10**15
 _LONGEST = 400
 _MOST = 12
 _UNITS = (("bytes", 0), ("KiB", 10), ("MiB", 20), ("GiB", 30))
+
+_APART = re.compile(r"[\s;&|<>()'*?#~]")
+"""Characters that a shell does not take as they are."""
 
 _HIDDEN = frozenset(["Cc", "Cs", "Co", "Cn", "Zl", "Zp"])
 _TURNING = frozenset("\u200e\u200f\u061c\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
@@ -140,6 +145,16 @@ def listed(problems: Sequence[str], *, most: int = _MOST) -> str:
     more = len(problems) - most
     least = "at least " if len(problems) >= MOST_FAULTS else ""
     return f"{first}; and {least}{more:,} more" if more > 0 else first
+
+
+def in_shell(text: object) -> str:
+    """Return a name or a path as one writes it in a command: in quotes if it needs them.
+
+    >>> in_shell("Schüler"), in_shell("my test.json")
+    ('Schüler', '"my test.json"')
+    """
+    name = str(text)
+    return f'"{name}"' if _APART.search(name) or not name else name
 
 
 def visible(text: str) -> str:

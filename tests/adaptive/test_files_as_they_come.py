@@ -497,3 +497,55 @@ def test_a_long_table_that_would_be_almost_empty_is_refused(tmp_path: Path) -> N
     told = "2,500 responses of 2,500 examinees to 2,500 items are fewer than one for 1,000 pairs"
     with pytest.raises(ResponseTableError, match=told):
         Responses.from_csv(path)
+
+
+def test_a_first_column_of_many_distinct_numbers_names_the_examinees() -> None:
+    rows = [[100 + k, k % 2, (k // 2) % 2] for k in range(12)]
+    read = Responses.of(pd.DataFrame(rows, columns=["lfdnr", "q1", "q2"]))
+    assert read.items == ("q1", "q2")
+    assert read.examinees[:2] == ("100", "101")
+    assert read.notes == ("column lfdnr was taken for the names of the examinees",)
+
+
+def test_a_later_column_that_numbers_the_rows_is_reported_once() -> None:
+    rows = [[k % 2, 1000 + k, (k // 2) % 2] for k in range(12)]
+    with pytest.raises(ResponseTableError) as error:
+        Responses.of(pd.DataFrame(rows, columns=["q1", "lfd nr", "q2"]))
+    assert str(error.value) == (
+        "column lfd nr has another number in each of 12 rows; if it names the examinees, say so"
+        ' (--id-column "lfd nr"); if it is no item, leave it out (--ignore "lfd nr")'
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("A", "B", "C"), "score them first"),
+        (("never", "often", "always"), "put a number in place of each label, 0 for the worst"),
+    ],
+)
+def test_choices_and_labels_beside_a_column_of_numbers_are_items(
+    words: tuple[str, ...], told: str
+) -> None:
+    table = {f"q{k}": [words[(k + row) % 3] for row in range(9)] for k in range(5)}
+    with pytest.raises(ResponseTableError, match=told) as error:
+        Responses.of(pd.DataFrame({"sex": [1, 2, 1] * 3, **table}))
+    assert len(error.value.problems) == 1
+
+
+def test_an_undeclared_code_of_missing_responses_is_noted() -> None:
+    table = {"sex": [1, 2, 1, 2], "v1": [1, 5, 9, 2], "v2": [4, 9, 3, 5], "v3": [1, 2, 3, 4]}
+    notes = Responses.of(pd.DataFrame(table)).notes
+    assert notes == (
+        "column sex counts as an item; if it is none, leave it out (--ignore sex)",
+        "in v1, v2 nobody gave the responses just below 9; if 9 stands for a missing response,"
+        " declare it (--missing 9)",
+    )
+    assert not Responses.of(pd.DataFrame(table), missing=[9], ignore=["sex"]).notes
+
+
+def test_one_option_for_several_codes_is_answered_with_several(tmp_path: Path) -> None:
+    path = tmp_path / "responses.csv"
+    path.write_text("q1,q2\n0,1\n1,-9\n", encoding="utf-8")
+    told = run("learn", str(path), "--gate", "2PL", "--missing", "-9, 99").stderr
+    assert "use --missing -9 --missing 99" in told

@@ -70,7 +70,7 @@ def test_every_answer_is_saved_and_the_same_command_resumes() -> None:
     assert [path.name for path in Path().iterdir()] == ["ann.json"]
     shown = _test("1", "1", "", options="--session ann.json").stdout
     assert "Resumed after 3 items." in shown
-    assert "The test is over: 5 items were asked, 1 of them skipped." in shown
+    assert "The test is over: 5 items were asked; 1 item was skipped." in shown
     assert len(_events()) == 5
 
 
@@ -122,7 +122,7 @@ def test_options_of_a_saved_test_must_be_the_same() -> None:
 
 def test_a_saved_test_without_an_option_says_so_and_names_are_of_any_case() -> None:
     shown = _test("s", "s", "", options="--session ann.json --stop Items:2 --selector GDI").stdout
-    assert "The test is over: 2 items were asked, none answered." in shown
+    assert "The test is over: 2 items were asked; none was answered." in shown
     _test("", options="--session ann.json --stop items:2 --selector gdi")
     FILE.unlink()
     _test("1", options="--session ann.json")

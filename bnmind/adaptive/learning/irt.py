@@ -13,7 +13,7 @@ Zimowski, E. Muraki, R. Mislevy and R. D. Bock, *BILOG-MG*, 1996, for five alter
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bnmind._arguments import checked
-from bnmind._messages import first_faults
+from bnmind._messages import counted
 from bnmind._values import CheckedValue
 from bnmind.adaptive.beliefs.ability_estimates import has_ability
 from bnmind.adaptive.beliefs.batch_belief import MISSING
@@ -54,6 +54,9 @@ __all__ = [
 
 IRT_GRID = AbilityGrid.normal(n_points=61, reach=6.0)
 """The default abilities: 61 from −6 to 6, as in mirt."""
+
+_MOST_ITEMS = 5
+"""The most items that an error names."""
 
 
 @dataclass(frozen=True)
@@ -180,9 +183,17 @@ def irt_start(
         models.append(model.start(counts / counts.sum()))
     if problems:
         names = [n for n, known in IRT_MODELS.items() if known.most_responses is None]
-        more = f"models for more responses are {', '.join(names)}"
-        raise InvalidModelError([*first_faults(problems), more])
+        more = (
+            f"models for more responses are {', '.join(names)}; a column that is no item is left"
+            " out by --ignore, and --missing declares a number for a missing response"
+        )
+        raise InvalidModelError([*problems[:_MOST_ITEMS], *_others(problems), more])
     return irt_bank(models, grid, items=list(data.items), ability=ability)
+
+
+def _others(problems: Sequence[str]) -> list[str]:
+    hidden = len(problems) - _MOST_ITEMS
+    return [f"{counted(hidden, 'other item')} too"] if hidden > 0 else []
 
 
 @checked

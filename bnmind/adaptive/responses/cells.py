@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._messages import first_faults, shown
+from bnmind._messages import first_faults, in_shell, shown
 from bnmind.adaptive.beliefs.batch_belief import MISSING
 from bnmind.adaptive.items.tables.text_table import TRUTH_VALUES, number_of
 
@@ -35,6 +35,7 @@ MAX_CODE = 126
 FEW_CELLS = 3
 """A wrong text in more cells is reported once, with the number of cells."""
 
+_FEW_LABELS = 5
 
 MISSING_CODES = frozenset({8, 9, 88, 98, 99, 999, 9999})
 """Numbers above 0 that often stand for a missing response."""
@@ -94,8 +95,18 @@ def wrong_cells(
     """Return the faults of cells, given as row, column and content; equal contents are counted."""
 
     def faults() -> Iterator[str]:
+        numbering = _numbering(cells)
+        for column, number_of_rows in numbering.items():
+            name = items[column]
+            yield (
+                f"column {name} has another number in each of {number_of_rows:,} rows; if it names"
+                f" the examinees, say so (--id-column {in_shell(name)}); if it is no item,"
+                f" leave it out (--ignore {in_shell(name)})"
+            )
         groups: dict[str, list[tuple[int, int]]] = {}
         for row, column, cell in cells:
+            if column in numbering:
+                continue
             number = None if isinstance(cell, str) else number_of(cell)
             is_text = number is None and number_of(cell) is None
             text = shown(cell) if is_text else str(cell) if number is None else f"{number:g}"
@@ -109,6 +120,21 @@ def wrong_cells(
                 " them first: 1 for the right letter, and 0 for the others"
             )
             groups = {text: places for text, places in groups.items() if text not in letters}
+        labels = {
+            text: places
+            for text, places in groups.items()
+            if number_of(text) is None and len(places) > FEW_CELLS
+        }
+        if len(labels) > 1:
+            count, first = sum(map(len, labels.values())), min(min(labels.values()))
+            some = ", ".join(list(labels)[:_FEW_LABELS])
+            yield (
+                f"expected the positions of responses, 0, 1, …, got the texts {some}"
+                f"{', …' if len(labels) > _FEW_LABELS else ''} in {count:,} cells, the first in"
+                f" {place_text(*first, examinees, items)}; put a number in place of each label, 0"
+                " for the worst response; --missing declares a text that stands for a missing one"
+            )
+            groups = {text: places for text, places in groups.items() if text not in labels}
         for text, places in groups.items():
             if len(places) > FEW_CELLS:
                 yield (
@@ -127,6 +153,20 @@ def wrong_cells(
                 )
 
     return first_faults(faults())
+
+
+def _numbering(cells: Sequence[tuple[int, int, Any]]) -> dict[int, int]:
+    """Return the columns that number the rows, rather than hold responses, with counts of cells."""
+    columns: dict[int, list[float | None]] = {}
+    for _, column, cell in cells:
+        columns.setdefault(column, []).append(number_of(cell))
+    return {
+        column: len(numbers)
+        for column, numbers in columns.items()
+        if len(numbers) > FEW_CELLS
+        and len(set(numbers)) == len(numbers)
+        and not any(number is None for number in numbers)
+    }
 
 
 def how_to_declare(text: str) -> str:

@@ -6,6 +6,7 @@ What is guessed is said in a note. A column that is named is never guessed.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
@@ -156,7 +157,7 @@ def roles_of(table: TextTable, cells: CellCodes, options: ColumnOptions) -> Colu
             notes=tuple(notes),
         )
     texts = [place for place in others if _holds_texts(table.column(place), cells)]
-    if texts and len(texts) < len(others):
+    if texts and len(texts) < len(others) and not _are_choices(table, texts, len(others)):
         if examinee is None and texts[0] == 0 and _distinct(table.column(0)):
             examinee = texts.pop(0)
             notes.append(_taken(header[examinee], "names"))
@@ -205,7 +206,8 @@ def _guessed_examinee(table: TextTable, places: Sequence[int]) -> int | None:
         name = header[place]
         column = table.column(place)
         is_first = place == 0 and (
-            _FIRST.fullmatch(name) is not None and _cannot_be_responses(column)
+            len(column) > _FEW  # so many distinct cells are no responses
+            or (_FIRST.fullmatch(name) is not None and _cannot_be_responses(column))
         )
         if (is_first or is_examinee_name(name)) and _distinct(column):
             return place
@@ -227,6 +229,19 @@ def _cannot_be_responses(column: Sequence[Any]) -> bool:
 def _distinct(column: Sequence[Any]) -> bool:
     texts = {str(cell).strip() for cell in column}
     return len(texts) == len(column) > 1 and "" not in texts
+
+
+def _are_choices(table: TextTable, texts: Sequence[int], n_columns: int) -> bool:
+    """Return whether most columns hold texts that they share, such as choices or labels.
+
+    They are the items then, whose cells are reported.
+    """
+    if len(texts) <= max(2, n_columns // 2):
+        return False
+    cells = [{str(cell).strip() for cell in table.column(place)} for place in texts]
+    counts = Counter(text for column in cells for text in column)
+    shared = [all(counts[text] > 2 for text in column) for column in cells]
+    return sum(shared) > max(2, n_columns // 2)
 
 
 def _holds_texts(column: Sequence[Any], cells: CellCodes) -> bool:

@@ -16,6 +16,7 @@ from bnmind.adaptive.items.name_match import names_shown
 from bnmind.adaptive.items.tables.text_table import TextTable, number_of
 from bnmind.adaptive.responses.cells import WRONG, CellCodes, wrong_cells
 from bnmind.adaptive.responses.columns import ColumnOptions, roles_of
+from bnmind.adaptive.responses.doubts import doubts
 from bnmind.adaptive.responses.long_tables import wide_table
 from bnmind.errors import ResponseTableError
 
@@ -122,7 +123,7 @@ def read_responses(
         items=items,
         examinees=tuple(labels[row] for row in kept) if ids or empty else (),
         groups=tuple(groups[row] for row in kept) if groups else (),
-        notes=(*notes, *_constant_items(codes, items)),
+        notes=(*notes, *doubts(codes, items, named=options.expected is not None)),
         problems=tuple(wrong_cells(wrong, labels, items)),
     )
 
@@ -193,13 +194,3 @@ def answered_rows(
     empty = [examinees[row] for row in np.flatnonzero(~answered).tolist()]
     what = "examinee was" if len(empty) == 1 else "examinees were"
     return answered, [f"{len(empty):,} {what} left out for lack of responses: {names_shown(empty)}"]
-
-
-def _constant_items(codes: NDArray[np.int64], items: Sequence[str]) -> list[str]:
-    """Return a note about the items with the same response from all who answered them."""
-    least = np.where(codes == MISSING, np.iinfo(codes.dtype).max, codes).min(axis=0, initial=2**62)
-    same = np.flatnonzero(least == codes.max(axis=0, initial=MISSING)).tolist()
-    if not same or len(codes) < 2:
-        return []
-    names = names_shown([items[place] for place in same])
-    return [f"all responses to these items are equal, so they tell nothing: {names}"]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bnmind._bounded_files import SMALL_FILE
-from bnmind._messages import shown
+from bnmind._messages import counted, in_shell, shown
 from bnmind._text_files import check_writable
 from bnmind.cli.adaptive.designs import DesignOption, PriorOption, with_named_prior
 from bnmind.cli.adaptive.options import (
@@ -85,7 +85,7 @@ def run_test(
 ) -> None:
     """Run a test, or what is left of it."""
     from bnmind.adaptive import Session, read_bank
-    from bnmind.cli.shared.show import counted, terminal
+    from bnmind.cli.shared.show import terminal
 
     if salvage and session is None:
         raise BnmindError("--salvage needs --session, which names the damaged file")
@@ -137,8 +137,8 @@ def _place(session: Session) -> str:
     if session.path is None:
         return "The answers are not saved; --session FILE would save each, to resume the test."
     return (
-        f"Each answer is saved in {session.path}; the same command with --session {session.path}"
-        " resumes the test."
+        f"Each answer is saved in {session.path}; the same command with --session"
+        f" {in_shell(session.path)} resumes the test."
     )
 
 
@@ -246,7 +246,8 @@ def _converse(console: Console, session: Session) -> None:
     _show_report(console, session)
     if session.path is not None and not session.stop_reason:
         console.print(
-            f"Saved in {session.path}; --session {session.path} resumes the test.", soft_wrap=True
+            f"Saved in {session.path}; --session {in_shell(session.path)} resumes the test.",
+            soft_wrap=True,
         )
     if interrupted:
         raise typer.Exit(INTERRUPTED)
@@ -292,7 +293,10 @@ def _skipped(session: Session) -> str:
     asked, answered = len(session.state.asked), len(session.state.responses)
     if asked == answered:
         return ""
-    return f", {asked - answered} of them skipped" if answered else ", none answered"
+    if not answered:
+        return "; none was answered"
+    skipped = asked - answered
+    return f"; {counted(skipped, 'item')} {'was' if skipped == 1 else 'were'} skipped"
 
 
 def _end(text: str) -> Command:
@@ -369,7 +373,7 @@ def _show_why(console: Console, session: Session) -> None:
 def _show_report(console: Console, session: Session) -> None:
     from bnmind.adaptive import ability_deviation, expected_ability
     from bnmind.adaptive.beliefs.ability_estimates import has_ability
-    from bnmind.cli.shared.show import counted, percent, plain_table, show_table
+    from bnmind.cli.shared.show import percent, plain_table, show_table
 
     report, shown = session.report(), session.design.report
     if report.impossible:

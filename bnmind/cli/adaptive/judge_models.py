@@ -121,7 +121,9 @@ def show_items(items: Sequence[ItemFit], n_examinees: int) -> None:
     if len(items) > _SHOWN:
         console.print(f"  and {len(items) - _SHOWN} more")
     complete = items[0].n_complete if items else 0
-    if any(item.degrees for item in items) and complete < n_examinees:
+    if items and not complete:
+        console.print("S-X2 needs examinees who answered all items; there are none.")
+    elif any(item.degrees for item in items) and complete < n_examinees:
         console.print(
             f"S-X2 is from the {complete:,} of {n_examinees:,} examinees who answered all items."
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +12,7 @@ import typer
 
 from bnmind.cli.shared.errors import naming, say
 from bnmind.cli.shared.printable import printable
-from bnmind.errors import ResponseTableError
+from bnmind.errors import BnmindError, ResponseTableError
 
 if TYPE_CHECKING:
     from bnmind.adaptive import Responses
@@ -37,7 +38,7 @@ ResponseFile: TypeAlias = Annotated[
     ),
 ]
 QMatrixFile: TypeAlias = Annotated[
-    Path | None, typer.Option("--qmatrix", metavar="FILE", help="The Q-matrix, as CSV.")
+    Path | None, typer.Option("--qmatrix", metavar="FILE", help="The Q-matrix: CSV, Excel, SPSS, …")
 ]
 MissingTexts: TypeAlias = Annotated[
     list[str] | None,
@@ -108,6 +109,8 @@ def read_response_file(
     """
     from bnmind.adaptive import Responses
 
+    for text in missing or ():
+        _check_one(text)
     with naming(path):
         found = Responses.from_csv(
             path,
@@ -119,6 +122,19 @@ def read_response_file(
             fixed_width=fixed_width,
         )
         return found if lowest == 0 else _counted_from(lowest, found)
+
+
+_SEVERAL = re.compile(r"[-+]?\d+([ ]*[,;][ ]*[-+]?[1-9]\d*)+")
+"""Several numbers in one text; a decimal comma with zeros, such as 9,0, is one number."""
+
+
+def _check_one(missing: str) -> None:
+    """Raise `BnmindError` for several numbers where one is expected."""
+    if _SEVERAL.fullmatch(missing.strip()):
+        options = " ".join(f"--missing {one}" for one in re.findall(r"[-+]?\d+", missing))
+        raise BnmindError(
+            f"expected one text or number for --missing, got {missing}; use {options}"
+        )
 
 
 def _counted_from(lowest: int, responses: Responses) -> Responses:
