@@ -1,4 +1,4 @@
-"""Sequences in files: CSV and Parquet."""
+"""Sequences in files: CSV, Excel and Parquet."""
 
 from __future__ import annotations
 
@@ -30,19 +30,21 @@ def read_sequences_for(
     network
         The variables.
     path
-        A Parquet file (``.parquet``), or a CSV file (``.csv`` or ``.csv.gz``) with the names of the
-        columns in the first line. In CSV, empty cells are missing, and so are texts such as ``NA``
-        or ``?`` unless they are states.
+        A Parquet file (``.parquet``), or a text file (``.csv``, ``.csv.gz``, ``.tsv`` or ``.txt``)
+        with the names of the columns in the first line. In text, empty cells are missing, and so
+        are texts such as ``NA`` or ``?`` unless they are states. The first sheet of an Excel
+        workbook (``.xlsx``) is read as if it were saved as CSV.
     sequence
         The column that tells to which sequence a row belongs.
 
     Raises
     ------
     ModelFileError
-        If the file cannot be read, or its name has another suffix.
+        If the file cannot be read, its name has another suffix, or openpyxl is needed for a
+        workbook and is not installed.
     CaseTableError
-        If the rows do not fit the network. The error names the rows: in a CSV file, the header is
-        row 1; in a Parquet file, the first slice is row 1.
+        If the rows do not fit the network. The error names the rows: in a CSV file or a workbook,
+        the header is row 1; in a Parquet file, the first slice is row 1.
     """
     import pandas
 

@@ -1,4 +1,4 @@
-"""Cases in files: CSV and Parquet."""
+"""Cases in files: CSV, Excel and Parquet."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ def read_cases_for(
         A Parquet file (``.parquet``), or a text file (``.csv``, ``.csv.gz``, ``.tsv`` or ``.txt``)
         with the names of the columns in the first line, and cells that commas, semicolons or tabs
         separate. In text, empty cells are missing, and so are texts such as ``NA``
-        or ``?`` unless they are states.
+        or ``?`` unless they are states. The first sheet of an Excel workbook (``.xlsx``) is read as
+        if it were saved as CSV.
     hidden
         The variables that may have no column.
 
@@ -38,10 +39,11 @@ def read_cases_for(
     ------
     ModelFileError
         If the file cannot be read, its name has another suffix, or rows of a CSV file have more
-        cells than its first line.
+        cells than its first line, or openpyxl is needed for a workbook and is not installed.
     CaseTableError
         If two columns have the same name, or the cases do not fit the network. The error names the
-        rows: in a CSV file, the header is row 1; in a Parquet file, the first case is row 1.
+        rows: in a CSV file or a workbook, the header is row 1; in a Parquet file, the first case
+        is row 1.
     MissingLibraryError
         If the file is Parquet and pyarrow is not installed.
     """

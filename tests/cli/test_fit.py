@@ -52,12 +52,16 @@ def test_json_and_file_hold_the_fitted_network() -> None:
         assert found.isclose(cpd.to_factor(), atol=1e-12)
 
 
-@pytest.mark.parametrize("name", ["cases.csv.gz", "cases.parquet"])
+@pytest.mark.parametrize("name", ["cases.csv.gz", "cases.parquet", "cases.xlsx"])
 def test_cases_come_from_other_files_too(name: str) -> None:
     if name.endswith("gz"):
         Path(name).write_bytes(gzip.compress(Path("cases.csv").read_bytes()))
     else:
-        CASES.assign(wet=pd.array([0, 1, 1, None, 0, None], dtype="Int64")).to_parquet(name)
+        cases = CASES.assign(wet=pd.array([0, 1, 1, None, 0, None], dtype="Int64"))
+        if name.endswith("xlsx"):  # a last row without anything would be no row
+            cases.to_excel(name, index=False, na_rep="?")
+        else:
+            cases.to_parquet(name)
     first = run_json("fit", "garden.bif", "cases.csv")
     assert run_json("fit", "garden.bif", name) == first
 

@@ -50,6 +50,13 @@ def test_paths_are_printed_without_a_file() -> None:
     ]
 
 
+def test_a_workbook_is_read() -> None:
+    pd.read_csv("days.csv").to_excel("days.xlsx", index=False)
+    first, second = (run("track", "weather.json", f"days.{end}") for end in ("csv", "xlsx"))
+    assert second.exit_code == 0, second.output
+    assert second.output == first.output
+
+
 def test_the_number_of_rows_and_sequences_is_told() -> None:
     arguments = ("--sequence", "town", "--answer", "path", "--out", "out.parquet")
     result = run("track", "weather.json", "days.csv", *arguments, "--targets", "rain,umbrella")

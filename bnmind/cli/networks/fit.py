@@ -29,9 +29,9 @@ __all__ = ["FIT_HELP", "FitCommand", "fit"]
 
 FIT_HELP = """Learn the tables of a Bayesian network from cases, by counts or by EM.
 
-MODEL is a network in a format from the list below. CASES is a CSV, TSV or Parquet file with a
-row for each case and a column for each variable. Empty cells are missing: EM completes
-them.
+MODEL is a network in a format from the list below. CASES is a CSV, TSV, Excel or Parquet
+file with a row for each case and a column for each variable. Empty cells are missing: EM
+completes them.
 
 \b
 Examples:
@@ -65,7 +65,7 @@ class FitCommandOptions:
 
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="The file that holds the network.")]
     cases: Annotated[
-        Path, typer.Argument(metavar="CASES", help="A .csv, .tsv, .csv.gz or .parquet file.")
+        Path, typer.Argument(metavar="CASES", help="A .csv, .csv.gz, .tsv, .xlsx or .parquet file.")
     ]
     out: Annotated[
         Path | None,

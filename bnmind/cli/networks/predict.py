@@ -30,9 +30,10 @@ __all__ = ["PREDICT_HELP", "PredictCommand", "predict"]
 
 PREDICT_HELP = """Predict variables of a Bayesian network for each case of a file.
 
-CASES is a CSV, TSV or Parquet file with a row for each case. Its columns are matched with the
-variables of the model by name. An empty cell is missing. Other columns, such as names of the
-cases, are copied to the answers. Rows of probability zero have no answer, and are reported.
+CASES is a CSV, TSV, Excel or Parquet file with a row for each case. Its columns are matched
+with the variables of the model by name. An empty cell is missing. Other columns, such as names
+of the cases, are copied to the answers. Rows of probability zero have no answer, and are
+reported.
 
 \b
 Examples:
@@ -72,7 +73,7 @@ class PredictOptions:
 
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="The file that holds the model.")]
     cases: Annotated[
-        Path, typer.Argument(metavar="CASES", help="A .csv, .tsv, .csv.gz or .parquet file.")
+        Path, typer.Argument(metavar="CASES", help="A .csv, .csv.gz, .tsv, .xlsx or .parquet file.")
     ]
     targets: Annotated[
         list[str] | None,

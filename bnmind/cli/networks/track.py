@@ -30,9 +30,9 @@ __all__ = ["TRACK_HELP", "TrackCommand", "track"]
 
 TRACK_HELP = """Track the variables of a dynamic Bayesian network through time.
 
-MODEL is a dynamic network in bnmind's JSON. CASES is a CSV, TSV or Parquet file with a row for
-each slice of time, in order. Its columns are matched with the variables by name. An empty
-cell is missing. A target's own column is evidence, too. Other columns are copied to the
+MODEL is a dynamic network in bnmind's JSON. CASES is a CSV, TSV, Excel or Parquet file with a
+row for each slice of time, in order. Its columns are matched with the variables by name.
+An empty cell is missing. A target's own column is evidence, too. Other columns are copied to the
 answers.
 
 \b
@@ -67,7 +67,7 @@ class TrackOptions:
 
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="The .json file of the network.")]
     cases: Annotated[
-        Path, typer.Argument(metavar="CASES", help="A .csv, .tsv, .csv.gz or .parquet file.")
+        Path, typer.Argument(metavar="CASES", help="A .csv, .csv.gz, .tsv, .xlsx or .parquet file.")
     ]
     sequence: Annotated[
         str | None,

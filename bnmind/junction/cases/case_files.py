@@ -1,10 +1,12 @@
-"""Files of cases, CSV or Parquet, read and written in chunks of rows.
+"""Files of cases, CSV, Excel or Parquet, read and written in chunks of rows.
 
 In a CSV file, the first line names the columns, and cells are text. Commas separate them, or
 semicolons or tabs if the first line has no comma. An empty cell is missing, and
 so are texts such as ``NA`` unless they are states. The text of a number matches the state of an
 equal number. The rows are numbered as in a spreadsheet: the header is row 1, and the first case row
-2. A Parquet file needs the library pyarrow; its rows are numbered from 1.
+2. The first sheet of an Excel workbook is read as if it were saved as CSV: a number 1.0 is the text
+``1``, a truth value is ``TRUE`` or ``FALSE``. A Parquet file needs the library pyarrow; its rows
+are numbered from 1.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from __future__ import annotations
 import csv
 import gzip
 import os
+import warnings
 import zlib
 from collections import Counter
 from collections.abc import Iterator
@@ -19,15 +22,18 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from bnmind._bounded_files import LARGE_FILE, read_bytes
 from bnmind._messages import one_line
 from bnmind.errors import CaseTableError, FileWriteError, MissingLibraryError, ModelFileError
+from bnmind.junction.cases.lost_states import CaseTableWarning
+from bnmind.junction.cases.workbook import read_sheet
 
 if TYPE_CHECKING:
     import pandas
 
 __all__ = ["CASE_SUFFIXES", "FrameWriter", "check_suffix", "file_rows", "is_text", "read_frames"]
 
-CASE_SUFFIXES = (".csv", ".csv.gz", ".tsv", ".txt", ".parquet")
+CASE_SUFFIXES = (".csv", ".csv.gz", ".tsv", ".txt", ".xlsx", ".parquet")
 """The suffixes of files of cases that can be read."""
 
 _WRITTEN = (".csv", ".parquet")
@@ -51,7 +57,7 @@ def check_suffix(path: str | os.PathLike[str], *, read: bool) -> str:
 
 
 def is_text(path: str | os.PathLike[str]) -> bool:
-    """Return whether all cells of a file of cases are text."""
+    """Return whether all cells of a file of cases are text, or are read as text."""
     return check_suffix(path, read=True) != ".parquet"
 
 
@@ -64,7 +70,7 @@ def file_rows(path: str | os.PathLike[str]) -> int | None:
     if suffix == ".parquet":
         with _reading(path):
             return int(_parquet().ParquetFile(path).metadata.num_rows)
-    if suffix == ".csv.gz" or not os.path.isfile(path):
+    if suffix in (".csv.gz", ".xlsx") or not os.path.isfile(path):
         return None
     with _reading(path), open(path, "rb") as file:
         return max(0, sum(block.count(b"\n") for block in iter(lambda: file.read(_BLOCK), b"")) - 1)
@@ -83,7 +89,7 @@ def read_frames(path: str | os.PathLike[str], rows: int) -> Iterator[pandas.Data
     Raises
     ------
     ModelFileError
-        If the file cannot be read, or is not a table.
+        If the file cannot be read, or is not a table, or openpyxl is needed and not installed.
     CaseTableError
         If two columns have the same name.
     MissingLibraryError
@@ -91,7 +97,8 @@ def read_frames(path: str | os.PathLike[str], rows: int) -> Iterator[pandas.Data
     """
     import pandas
 
-    frames = _parquet_frames if not is_text(path) else _csv_frames
+    suffix = check_suffix(path, read=True)
+    frames = {".parquet": _parquet_frames, ".xlsx": _excel_frames}.get(suffix, _csv_frames)
     first = 2 if is_text(path) else 1
     for frame in frames(path, rows):
         if not frame.columns.is_unique:
@@ -147,6 +154,36 @@ def _csv_frames(path: str | os.PathLike[str], rows: int) -> Iterator[pandas.Data
             yield frame
 
 
+def _excel_frames(path: str | os.PathLike[str], rows: int) -> Iterator[pandas.DataFrame]:
+    import pandas
+
+    sheet = read_sheet(path, read_bytes(path, most=LARGE_FILE))
+    for note in sheet.notes:
+        warnings.warn(f"{path}: {note}", CaseTableWarning, stacklevel=2)
+    header, *cells = [[_cell_text(cell) for cell in row] for row in sheet.rows] or [[]]
+    # A column without a name and cells keeps others apart.
+    used = [place for place, name in enumerate(header) if name or any(row[place] for row in cells)]
+    if not any(header):
+        raise ModelFileError(
+            f"{path} has no columns; the first row must name them", os.fspath(path)
+        )
+    names = [header[place] or f"Unnamed: {place}" for place in used]
+    for first in range(0, max(len(cells), 1), rows):
+        chunk = [[row[place] for place in used] for row in cells[first : first + rows]]
+        yield pandas.DataFrame(chunk, columns=names, dtype="str")
+
+
+def _cell_text(cell: Any) -> str | None:
+    """Return the text of a cell as in a CSV file; None for nothing.
+
+    >>> _cell_text(1), _cell_text(0.5), _cell_text(True), _cell_text("a"), _cell_text("")
+    ('1', '0.5', 'TRUE', 'a', None)
+    """
+    if isinstance(cell, bool):
+        return "TRUE" if cell else "FALSE"
+    return str(cell).removesuffix(" 00:00:00") or None
+
+
 def _separator(line: str) -> str:
     """Return the separator of the columns that a line names: a comma, unless it has none.
 
@@ -162,7 +199,9 @@ def _parquet_frames(path: str | os.PathLike[str], rows: int) -> Iterator[pandas.
         file = _parquet().ParquetFile(path)
     with file:
         if file.metadata.num_rows == 0:
-            yield file.read().to_pandas(ignore_metadata=True)
+            with _reading(path):
+                frame = file.read().to_pandas(ignore_metadata=True)
+            yield frame
             return
         batches = file.iter_batches(batch_size=rows)
         while True:
@@ -184,7 +223,8 @@ def _reading(path: str | os.PathLike[str]) -> Iterator[None]:
     except OSError as fault:
         reason = fault.strerror or one_line(str(fault))
         raise ModelFileError(f"cannot read {path} ({reason})", os.fspath(path)) from fault
-    except (ValueError, EOFError, csv.Error, zlib.error) as fault:  # of pandas, pyarrow, encodings
+    except (ValueError, TypeError, LookupError, EOFError, csv.Error, zlib.error) as fault:
+        # Of pandas, pyarrow and encodings; damaged metadata may lead to any of them.
         raise ModelFileError(
             f"{path} is not a table of cases: {one_line(str(fault))}", os.fspath(path)
         ) from fault

@@ -82,9 +82,10 @@ def answer_file(
     model
         A network, or a product of factors.
     cases
-        A ``.csv``, ``.tsv``, ``.txt``, ``.csv.gz`` or ``.parquet`` file with a row for each case.
-        In a text file, commas, semicolons or tabs separate the cells; empty cells are missing, and
-        so are texts such as ``NA`` unless they are states.
+        A ``.csv``, ``.csv.gz``, ``.tsv``, ``.txt``, ``.xlsx`` or ``.parquet`` file with a row for
+        each case. In a text file, commas, semicolons or tabs separate the cells; empty cells are
+        missing, and so are texts such as ``NA`` unless they are states. The first sheet of an
+        Excel workbook is read as if it were saved as CSV.
     out
         A ``.csv`` or ``.parquet`` file for the answers. It starts with the columns that are not
         variables of the model, such as names of the cases.
@@ -102,7 +103,8 @@ def answer_file(
         If a cell holds no state of its variable. The error names the first ten such cells of the
         whole file, and their number. Nothing is written.
     ModelFileError
-        If the cases cannot be read, or are no table.
+        If the cases cannot be read, or are no table, or openpyxl is needed for a workbook and is
+        not installed.
     FileWriteError
         If the answers cannot be written.
     MissingLibraryError

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import gzip
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import openpyxl
 import pandas as pd
 import pytest
 
@@ -30,6 +32,8 @@ from bnmind.junction import (
     predict_proba,
     sample_missing,
 )
+from bnmind.junction.cases import CaseTableWarning
+from bnmind.junction.cases.case_files import read_frames
 from bnmind.pgm import Network, TabularCPD, Variable
 from tests.junction.cases.test_predict import GARDEN
 
@@ -269,3 +273,71 @@ def test_numbers_and_text_in_a_column_of_a_parquet_file_become_text(tmp_path: Pa
     with pytest.raises(FileWriteError, match="different types"):
         answer_file(model, cases, out, ask, rows=1)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["cases.parquet", "out.parquet"]
+
+
+SWITCH = Network(
+    (
+        TabularCPD(Variable("on", ("false", "true")), (), np.array([0.5, 0.5])),
+        TabularCPD(Variable("level", ("0", "0.5", "1")), (), np.array([0.5, 0.3, 0.2])),
+        TabularCPD(Variable("code", ("1", "01", "NA")), (), np.array([0.5, 0.3, 0.2])),
+    )
+)
+CELLS: list[list[Any]] = [
+    ["id", "on", "level", "code", None, "day"],
+    ["a", True, 1.0, 1, None, datetime(2026, 3, 1)],
+    ["b", False, 0.5, "01", None, 2.0],
+    [None, None, None, None, None, None],
+    ["c", "TRUE", "0", "NA", None, "x"],
+]
+
+
+def _workbook(path: Path, *sheets: Sequence[Sequence[Any]]) -> Path:
+    book = openpyxl.Workbook()
+    for number, rows in enumerate(sheets):
+        sheet = book.active if not number else book.create_sheet()
+        for row in rows:
+            sheet.append(row)
+    book.save(path)
+    return path
+
+
+def test_a_workbook_is_read_as_if_it_were_saved_as_csv(tmp_path: Path) -> None:
+    (tmp_path / "cases.csv").write_text(
+        "id,on,level,code,day\na,TRUE,1,1,2026-03-01\nb,FALSE,0.5,01,2\n,,,,\nc,TRUE,0,NA,x\n"
+    )
+    expected = pd.concat(read_frames(tmp_path / "cases.csv", 2))
+    path = _workbook(tmp_path / "cases.xlsx", CELLS)
+    for rows in (2, 9):
+        found = pd.concat(read_frames(path, rows))
+        assert found.index.tolist() == expected.index.tolist() == [2, 3, 4, 5]
+        assert found.fillna("").to_dict("list") == expected.fillna("").to_dict("list")
+    report = answer_file(SWITCH, path, tmp_path / "answers.csv", impute)
+    assert report.unused == ("id", "day")
+    out = written(tmp_path / "answers.csv")
+    assert out["on"].tolist() == ["true", "false", "false", "true"]
+    assert out["level"].tolist() == ["1", "0.5", "0", "0"]
+    assert out["code"].tolist() == ["1", "01", "1", "NA"]
+
+
+def test_faults_of_workbooks_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, out = tmp_path / "cases.xlsx", tmp_path / "answers.csv"
+    sheets: list[list[list[Any]]] = [[["on"], [True], [3]], [["on"]]]
+    _workbook(path, *sheets)
+    with (
+        pytest.warns(CaseTableWarning, match="the first sheet, Sheet, was read; others were left"),
+        pytest.raises(CaseTableError, match=r"row 3, column on: .*'3'"),
+    ):
+        answer_file(SWITCH, path, out, predict)
+    for rows in ([], [[], ["on"]]):
+        with pytest.raises(ModelFileError, match="has no columns; the first row must name them"):
+            answer_file(SWITCH, _workbook(path, rows), out, predict)
+    with pytest.raises(CaseTableError, match=r"two columns of .* are named 'on'"):
+        answer_file(SWITCH, _workbook(path, [["on", "on"], [True]]), out, predict)
+    _workbook(path, [["on", "level"]])
+    assert answer_file(SWITCH, path, out, impute).n_rows == 0
+    path.write_text("on\n1\n")
+    with pytest.raises(ModelFileError, match=r"cannot read .*cases\.xlsx as an Excel workbook"):
+        answer_file(SWITCH, path, out, predict)
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    with pytest.raises(ModelFileError, match=r"install openpyxl.*pip install 'bnmind\[files\]'"):
+        answer_file(SWITCH, path, out, predict)

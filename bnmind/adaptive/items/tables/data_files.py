@@ -6,27 +6,18 @@ the extra ``files`` installs. A file is known by its first bytes, whatever its n
 
 from __future__ import annotations
 
-import importlib.util
 import io
 import os
-import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from bnmind._messages import one_line
-from bnmind.errors import ModelFileError
+from bnmind.junction.cases.workbook import WORKBOOK, plain_cell, read_by, read_sheet
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["DataCells", "data_cells"]
-
-_UNPACKED = 2**30
-"""The limit for the size of an unpacked workbook, in bytes."""
-
-_MOST_CELLS = 5_000_000
-"""The limit for the cells of a sheet up to its last row and column."""
 
 
 @dataclass(frozen=True)
@@ -78,56 +69,12 @@ def data_cells(path: str | os.PathLike[str], data: bytes) -> DataCells | None:
     kind = next((kind for kind in _KINDS if kind.is_of(data)), None)
     if kind is None:
         return None
-    if kind.library and importlib.util.find_spec(kind.library) is None:
-        raise ModelFileError(
-            f"{path} is {kind.name}; install {kind.library}, which reads it, by pip install"
-            f" 'bnmind[files]', or save the table as CSV",
-            os.fspath(path),
-        )
-    try:
-        return kind.read(path, data)
-    except ModelFileError:
-        raise
-    except Exception as fault:  # each library has errors of its own
-        raise ModelFileError(
-            f"cannot read {path} as {kind.name} ({one_line(str(fault)) or type(fault).__name__})",
-            os.fspath(path),
-        ) from fault
+    return read_by(kind.library, path, kind.name, lambda: kind.read(path, data))
 
 
 def _excel(path: str | os.PathLike[str], data: bytes) -> DataCells:
-    """Return the cells of the first sheet of a workbook."""
-    from openpyxl import load_workbook
-
-    with zipfile.ZipFile(io.BytesIO(data)) as packed:
-        size = sum(entry.file_size for entry in packed.infolist())
-    if size > _UNPACKED:
-        raise ModelFileError(f"{path} has {size:,} bytes when it is unpacked", os.fspath(path))
-    book = load_workbook(io.BytesIO(data), read_only=True, data_only=True, keep_links=False)
-    first, *others = book.worksheets
-    first.reset_dimensions()  # they may be wrong
-    rows: list[list[Any]] = []
-    n_cells = 0
-    for row in first.iter_rows():
-        cells = ["" if cell.data_type == "e" else _cell(cell.value) for cell in row]
-        while cells and cells[-1] == "":
-            del cells[-1]
-        rows.append(cells)
-        # A cell far below or to the right stands after empty ones that the file does not hold.
-        n_cells += 1 + len(row)
-        if n_cells > _MOST_CELLS:
-            raise ModelFileError(
-                f"the first sheet of {path} has more than {_MOST_CELLS:,} cells, with the empty"
-                " ones before its last row and column; save the table alone as CSV",
-                os.fspath(path),
-            )
-    while rows and not rows[-1]:
-        del rows[-1]
-    width = max(map(len, rows), default=0)
-    rows = [row + [""] * (width - len(row)) for row in rows]
-    title = first.title
-    notes = (f"the first sheet, {title}, was read; others were left out",) if others else ()
-    return DataCells(None, rows, notes)
+    sheet = read_sheet(path, data)
+    return DataCells(None, sheet.rows, sheet.notes)
 
 
 def _spss(path: str | os.PathLike[str], _: bytes) -> DataCells:
@@ -167,23 +114,10 @@ def _of_frame(frame: pd.DataFrame) -> DataCells:
 
 def _rows(frame: pd.DataFrame) -> list[list[Any]]:
     """Return the cells of a data frame."""
-    columns = [list(map(_cell, frame.iloc[:, place].tolist())) for place in range(frame.shape[1])]
+    columns = [
+        list(map(plain_cell, frame.iloc[:, place].tolist())) for place in range(frame.shape[1])
+    ]
     return [list(row) for row in zip(*columns, strict=True)]
-
-
-def _cell(value: Any) -> Any:
-    """Return a value as the cell of a table: whole numbers without a point, nothing as "".
-
-    >>> _cell(1.0), _cell(float("nan")), _cell(" a "), _cell(None), _cell(True)
-    (1, '', 'a', '', True)
-    """
-    if isinstance(value, str):
-        return value.strip()
-    if isinstance(value, float):
-        return "" if value != value else int(value) if value.is_integer() else value
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
-        return ""
-    return value
 
 
 _STATA = (
@@ -192,7 +126,7 @@ _STATA = (
 )
 
 _KINDS = (
-    _Kind(mark=b"PK\x03\x04", name="an Excel workbook", library="openpyxl", read=_excel),
+    _Kind(mark=b"PK\x03\x04", name=WORKBOOK, library="openpyxl", read=_excel),
     _Kind(mark=b"$FL2", name="an SPSS file", library="pyreadstat", read=_spss),
     _Kind(mark=b"$FL3", name="an SPSS file", library="pyreadstat", read=_spss),
     # Before the mark are 456 characters, in lines of 80.
