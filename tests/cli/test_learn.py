@@ -15,6 +15,7 @@ from bnmind.adaptive import (
     Dina,
     Dino,
     Examinees,
+    Item,
     ItemBank,
     LearningOptions,
     Logistic,
@@ -25,6 +26,7 @@ from bnmind.adaptive import (
     read_qmatrix,
     write_bank,
 )
+from bnmind.cli.adaptive.response_files import as_in_file
 from bnmind.pgm import Network, TabularCPD, Variable
 from bnmind.pgm.files import write_model
 from tests.command_line import assert_one_line_error, run, run_json
@@ -52,6 +54,35 @@ def test_a_scale_may_begin_above_zero() -> None:
     other = ("learn", "r2.csv", "--qmatrix", "q.csv", "--lowest")
     assert run_json(*other, "1")["log_likelihood"] == run_json(*FILES)["log_likelihood"]
     assert_one_line_error(run(*other, "2"), "r2.csv: expected responses from 2 on, got 1")
+
+
+def test_a_bank_asks_on_the_scale_that_it_was_learned_from() -> None:
+    Path("wide.csv").write_text("g,h\n1,2\n3,1\n2,2\n3,2\n1,1\n2,1\n")
+    found = run("learn", "wide.csv", "--gate", "graded", "--lowest", "1", "--out", "wide.json")
+    assert found.exit_code == 0, found.output
+    bank = read_bank("wide.json")
+    assert [bank.responses(item) for item in "gh"] == [("1", "2", "3"), ("1", "2")]
+    for end in ("2\n0\n1\n", "2\n1\n"):
+        shown = run("test", "wide.json", answers=end).stdout
+        assert "Answer [1/2/3]" in shown
+        assert "2 items asked" in shown
+    again = run("learn", "wide.csv", "--bank", "wide.json", "--lowest", "1", "--out", "again.json")
+    assert again.exit_code == 0, again.output
+    assert read_bank("again.json").responses("g") == ("1", "2", "3")
+
+
+def test_only_responses_that_count_from_zero_without_choices_are_renamed() -> None:
+    bank = ItemBank.from_qmatrix([[1], [1], [1]], items=["a", "b", "c"])
+    table, skill = bank.channel("b").T, bank.hidden[0]
+    named = TabularCPD(Variable("b", ("no", "yes")), (skill,), table)
+    plain = TabularCPD(bank.variable("c"), (skill,), table)
+    items = (Item("a", choices=(("A", "1"), ("B", "0"))), Item("b"), Item("c"))
+    network = Network((*(bank.network.cpd(name) for name in (skill.name, "a")), named, plain))
+    found = as_in_file(ItemBank(network, bank.skills, items, labels=("adding",)), 1)
+    assert [found.responses(item) for item in "abc"] == [("0", "1"), ("no", "yes"), ("1", "2")]
+    np.testing.assert_array_equal(found.channels(), bank.channels())
+    assert found.labels == ("adding",)
+    assert as_in_file(bank, 0) is bank
 
 
 def test_json_and_file_hold_the_learned_bank() -> None:

@@ -37,6 +37,7 @@ from bnmind.cli.adaptive.response_files import (
     MissingTexts,
     QMatrixFile,
     ResponseFile,
+    as_in_file,
     read_response_file,
     say_notes,
 )
@@ -295,6 +296,7 @@ def _inputs(options: LearnOptions) -> tuple[ItemBank, Responses, LearningOptions
         assert irt is not None
         start = irt_start(data, irt)
         settings = irt_options(irt, start, settings)
+    start = as_in_file(start, options.lowest)
     if options.items is not None:
         with naming(options.items):
             start = describe_bank(start, items=options.items)

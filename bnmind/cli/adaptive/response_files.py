@@ -15,7 +15,8 @@ from bnmind.cli.shared.printable import printable
 from bnmind.errors import BnmindError, ResponseTableError
 
 if TYPE_CHECKING:
-    from bnmind.adaptive import Responses
+    from bnmind.adaptive import ItemBank, Responses
+    from bnmind.pgm import CPD
 
 __all__ = [
     "FixedWidth",
@@ -26,6 +27,7 @@ __all__ = [
     "MissingTexts",
     "QMatrixFile",
     "ResponseFile",
+    "as_in_file",
     "read_response_file",
     "say_notes",
 ]
@@ -150,6 +152,30 @@ def _counted_from(lowest: int, responses: Responses) -> Responses:
             [f"expected responses from {lowest} on, got {lower.min()}; see --lowest"]
         )
     return replace(responses, codes=np.where(given, responses.codes - lowest, MISSING))
+
+
+def as_in_file(bank: ItemBank, lowest: int) -> ItemBank:
+    """Return a bank whose items call their responses as the file does, such as 1 to 5.
+
+    Only items that count their responses from 0 are changed, and of those with choices none.
+    """
+    from bnmind.pgm import Network, TabularCPD, Variable
+
+    if lowest == 0:
+        return bank
+    changed: dict[str, CPD] = {}
+    for item in bank.items:
+        cpd = bank.network.cpd(item.name)
+        n = cpd.variable.n_states
+        if item.choices or cpd.variable.states != tuple(map(str, range(n))):
+            continue
+        variable = Variable.of_integers(item.name, range(lowest, lowest + n))
+        if item.gate is not None:
+            changed[item.name] = item.gate.cpd(variable, cpd.parents)
+        elif isinstance(cpd, TabularCPD):
+            changed[item.name] = TabularCPD(variable, cpd.parents, cpd.values)
+    cpds = (changed.get(cpd.variable.name, cpd) for cpd in bank.network.cpds)
+    return replace(bank, network=Network(tuple(cpds)))
 
 
 def say_notes(responses: Responses) -> None:
