@@ -37,7 +37,7 @@ from bnmind.adaptive.responses.reading import (
     read_responses,
     rectangular,
 )
-from bnmind.errors import InvalidArgumentError, ResponseTableError
+from bnmind.errors import BnmindError, InvalidArgumentError, ResponseTableError
 from bnmind.pgm.variable import label_text, name_fault
 
 if TYPE_CHECKING:
@@ -226,10 +226,15 @@ class Responses(CheckedValue):
         options: ColumnOptions,
         names: GivenNames = NO_NAMES,
     ) -> Responses:
-        read = read_responses(table, missing, options, names)
-        if read.problems:
-            others = _faults(read.codes, read.items, read.labels)
-            raise ResponseTableError(first_faults(chain(read.problems, others)))
+        try:
+            read = read_responses(table, missing, options, names)
+            if read.problems:
+                others = _faults(read.codes, read.items, read.labels)
+                raise ResponseTableError(first_faults(chain(read.problems, others)))
+        except BnmindError as fault:
+            for note in table.notes:  # such as which sheet of a workbook was read
+                fault.add_note(note)
+            raise
         return Responses(
             codes=read.codes,
             items=read.items,

@@ -47,6 +47,7 @@ Examples:
 
 PREPARING = "preparing the test"
 
+_AT_THE_END = {"u": Command.UNDO, "q": Command.QUIT}
 _COMMANDS = {"u": Command.UNDO, "?": Command.HINT, "q": Command.QUIT}
 _IMPOSSIBLE = (
     "No examinee gives all these answers, by the bank; each of them now counts as an error"
@@ -262,7 +263,7 @@ def _step(console: Console, session: Session) -> Session | None:
         answer = _ask_answer(console, session, item)
     else:
         console.print(f"\nThe test is over: {reason}{_skipped(session)}.")
-        answer = ask(console, "Enter ends, u undoes: ", _end, commands={"u": Command.UNDO})
+        answer = ask(console, "Enter ends, u undoes: ", _end, commands=_AT_THE_END)
     if answer is Command.QUIT:
         return None
     try:

@@ -160,6 +160,8 @@ class OneLineErrors(TyperGroup):
                 **extra,
             )
         except BnmindError as error:
+            for note in _notes(error):
+                say(f"note: {printable(note)}")
             _fail(one_line(error))
         except (typer.Abort, KeyboardInterrupt) as error:
             if isinstance(error, KeyboardInterrupt) or isinstance(
@@ -177,6 +179,13 @@ class OneLineErrors(TyperGroup):
             _suggest_the_twin(error)
             _fail(f"{one_line(error).rstrip('.')}; see {_help_of(error, prog_name)}")
         sys.exit(code if isinstance(code, int) else 0)
+
+
+def _notes(error: BaseException | None) -> Sequence[str]:
+    """Return what was noted about an error, or about the one behind it."""
+    while error is not None and not getattr(error, "__notes__", ()):
+        error = error.__cause__
+    return getattr(error, "__notes__", ())
 
 
 def _asked_for_help(args: Sequence[str]) -> list[str]:
