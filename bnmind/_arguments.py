@@ -9,8 +9,9 @@ and names, and all properties of arrays.
 from __future__ import annotations
 
 import inspect
+import math
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, partial, wraps
 from itertools import chain
 from typing import Any, ParamSpec, TypeVar
@@ -55,6 +56,7 @@ def checked(function: Callable[_P, _R]) -> Callable[_P, _R]:
     """
     parameters = inspect.signature(function).parameters
     names = tuple(parameters)
+    n_positional = _n_positional(parameters.values())
     takes_all = any(one.kind is inspect.Parameter.VAR_KEYWORD for one in parameters.values())
     name = function.__qualname__
     kinds: dict[str, Kind] = {}
@@ -115,10 +117,30 @@ def checked(function: Callable[_P, _R]) -> Callable[_P, _R]:
             return function(*positional, **named)
         raise _error(name, kinds, everything)
 
-    def of_arrays(fault: Exception, args: Any, kwargs: Any) -> InvalidArgumentError | None:
+    def of_arrays(fault: Exception, args: Any, kwargs: Any) -> Exception | None:
+        if type(fault) is TypeError and len(args) > n_positional:
+            return _too_many(name, names, n_positional, len(args))
         return _array_error(function, {**dict(zip(names, args, strict=False)), **kwargs}, fault)
 
     return call
+
+
+def _n_positional(parameters: Iterable[inspect.Parameter]) -> float:
+    """Return how many arguments may be given by position."""
+    kinds = [one.kind for one in parameters]
+    if inspect.Parameter.VAR_POSITIONAL in kinds:
+        return math.inf
+    return sum(
+        kind in (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        for kind in kinds
+    )
+
+
+def _too_many(function: str, names: Sequence[str], most: float, got: int) -> TypeError:
+    """Return the error of Python, with an argument that has to be named."""
+    text = f"{function}() takes {most:g} positional argument{'' if most == 1 else 's'}, got {got}"
+    others = [name for name in names[int(most) :] if name]
+    return TypeError(f"{text}; name the others, as in {others[0]}=…" if others else text)
 
 
 _TWINS = {"evidence": "given", "given": "evidence", "target": "about", "variables": "targets"}

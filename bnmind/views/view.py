@@ -359,7 +359,8 @@ def _numbers(name: str, values: Any) -> Values:
     try:
         return numbers_of(values, f"in the distribution of {name}")
     except InvalidModelError as fault:
-        raise InvalidArgumentError(str(fault), values) from fault
+        more = "; evidence is given as evidence={…}" if isinstance(values, str) else ""
+        raise InvalidArgumentError(f"{fault}{more}", values) from fault
 
 
 def _faults(variable: Variable, given: Floats) -> list[str]:

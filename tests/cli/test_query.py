@@ -129,7 +129,10 @@ def test_the_most_probable_states_are_named() -> None:
         for line in run("query", model, "--evidence", seen, "--mpe").stdout.splitlines()
     ]
     assert all([name, state] in lines for name, state in expected.states.items())
-    for other in (("--plan",), ("--targets", "lung"), ("--task", "PR"), ("--svg", "a.svg")):
+    some = run_json("query", model, "--mpe", "--targets", "tub,bronc", "--evidence", seen)
+    found = compile_model(read_network(model)).map(["tub", "bronc"], {"smoke": "yes", "lung": "no"})
+    assert some == {"states": found.states, "log_probability": found.log_probability}
+    for other in (("--plan",), ("--task", "PR"), ("--svg", "a.svg")):
         assert_one_line_error(run("query", model, "--mpe", *other), f"{other[0]} does not go with")
 
 

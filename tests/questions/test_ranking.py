@@ -309,3 +309,10 @@ def test_measures_contract(name: str) -> None:
 def test_alpha_is_not_negative() -> None:
     with pytest.raises(InvalidArgumentError, match="alpha"):
         InformationLessCost(-1.0)
+
+
+def test_an_argument_without_its_name_is_answered_with_the_name() -> None:
+    for _ in range(2):  # at the first call, and after one whose types are known
+        with pytest.raises(TypeError, match=r"1 positional argument, got 2; .* as in about=…"):
+            rank_questions(MACHINE, "fault")  # type: ignore[call-arg]
+        assert len(rank_questions(MACHINE, about="fault")) == 2

@@ -1,8 +1,8 @@
-"""``bnmind query --mpe``: the most probable states of all variables without evidence."""
+"""``bnmind query --mpe``: the most probable states of all variables, or of the targets (MAP)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from bnmind.cli.shared.printable import tell, tell_json
@@ -20,8 +20,6 @@ class Options(Protocol):
     """The options of the command that do not go with ``--mpe``."""
 
     @property
-    def targets(self) -> list[str] | None: ...
-    @property
     def task(self) -> str | None: ...
     @property
     def show_plan(self) -> bool: ...
@@ -36,7 +34,6 @@ class Options(Protocol):
 def check_options(options: Options) -> None:
     """Raise an error if an option does not go with ``--mpe``."""
     for option, given in (
-        ("--targets", options.targets),
         ("--task", options.task),
         ("--plan", options.show_plan or None),
         ("--svg", options.picture),
@@ -50,17 +47,23 @@ def check_options(options: Options) -> None:
 def show_most_probable(
     model: Network | FactorModel,
     known: Mapping[str, str],
+    targets: Sequence[str],
     *,
     order: OrderFinder | None,
     limits: Limits,
     as_json: bool,
 ) -> None:
-    """Print the most probable states given evidence, and their probability."""
+    """Print the most probable states given evidence, and their probability.
+
+    They are those of the targets, or of all variables without evidence if there are no targets.
+    """
     from bnmind.cli.shared.show import plain_table, show_table, terminal
     from bnmind.junction import compile_model
 
     engine = compile_model(model, order=order, limits=limits)
-    found = working("searching", lambda _: engine.mpe(known))
+    found = working(
+        "searching", lambda _: engine.map(targets, known) if targets else engine.mpe(known)
+    )
     if as_json:
         tell_json({"states": dict(found.states), "log_probability": found.log_probability})
         return

@@ -163,7 +163,11 @@ class QueryOptions:
     ] = None
     mpe: Annotated[
         bool,
-        typer.Option("--mpe", help="Print the most probable states of all variables by name."),
+        typer.Option(
+            "--mpe",
+            help="Print the most probable states by name: of all variables (MPE), or jointly of"
+            " --targets (MAP).",
+        ),
     ] = False
     order: Annotated[
         str | None,
@@ -258,8 +262,9 @@ def query(options: QueryOptions) -> None:
         return
     known = _samples(options, network, one=True)[0]
     if options.mpe:
+        targets = names_of(options.targets or [], {v.name for v in network.variables})
         show_most_probable(
-            network, known, order=finder or None, limits=limits, as_json=options.as_json
+            network, known, targets, order=finder or None, limits=limits, as_json=options.as_json
         )
         return
     if options.approximate is not None:

@@ -34,11 +34,13 @@ INTERRUPTED = 130
 """The exit code after Ctrl-C."""
 
 _TWINS = {
+    "--about": "--target",
     "--board": "--pegs",
     "--given": "--evidence",
     "--itemtype": "--gate",
     "--model": "--gate",
     "--rule": "--gate",
+    "--map": "--mpe",
     "--target": "--about",
 }
 """Options that have another name in other commands, or in other programs."""

@@ -307,7 +307,7 @@ def target_names(solver: CaseSolver, table: CaseTable, targets: Names | None) ->
         if not names:
             raise InvalidArgumentError(
                 "every variable of the model has a column; name the targets, whose own columns are"
-                " then not used",
+                " then not used; impute and complete fill the missing cells of all columns",
                 targets,
             )
         return names

@@ -153,6 +153,8 @@ def text_of(data: bytes) -> str:
     except UnicodeDecodeError as fault:
         before = data[: fault.start].decode("utf-8", errors="replace")
         raise (
-            Source(before).place(len(before)).fault(f"expected UTF-8 text, got {fault.reason}")
+            Source(before)
+            .place(len(before))
+            .fault(f"expected text that is saved as UTF-8, got {fault.reason}")
         ) from fault
     return text.replace("\r\n", "\n").replace("\r", "\n")
