@@ -36,8 +36,8 @@ Examples:
   bnmind web --open
   bnmind web --port 8080
   bnmind web --host 0.0.0.0
-  bnmind web --bank bank.json --design test.toml --open
-  bnmind web --bank bank.json --host 0.0.0.0 --port 8080 --responses class.sqlite
+  bnmind web --bank models/banks/fractions.json --design models/designs/fractions.toml --open
+  bnmind web --bank BANK.json --host 0.0.0.0 --port 8080 --responses class.sqlite
 """
 
 
@@ -55,7 +55,11 @@ class WebOptions:
     port: Annotated[
         int,
         typer.Option(
-            "--port", min=0, max=65535, help="The port; 0 takes the last one, or a free one."
+            "--port",
+            min=0,
+            max=65535,
+            metavar="N",
+            help="The port; 0 takes the last one, or a free one.",
         ),
     ] = 0
     browser: Annotated[

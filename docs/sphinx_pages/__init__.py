@@ -1,4 +1,4 @@
-"""What Sphinx cannot do by itself: pages from the code, links to its names, formulas.
+"""What Sphinx cannot do by itself: pages from the code, links to its names, formulas, folds.
 
 The generated pages are written below ``docs/api/``, and are not kept.
 """
@@ -18,9 +18,10 @@ HERE = Path(__file__).parent
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Connect the parts to Sphinx."""
-    from docs.sphinx_pages import docstrings, links, mathml
+    from docs.sphinx_pages import docstrings, large_parts, links, mathml
 
     mathml.setup(app)
+    large_parts.setup(app)
     links.setup(app)
     docstrings.setup(app)
     app.connect("builder-inited", _write)

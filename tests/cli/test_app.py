@@ -63,6 +63,10 @@ def test_help_teaches_by_examples(command: str) -> None:
     assert result.exit_code == 0
     assert f"Examples:\n    bnmind {command}" in result.stdout
     assert max(map(len, result.stdout.splitlines())) <= 100
+    files = [word for word in result.stdout.split() if word.startswith("models/")]
+    assert all((ROOT / file).exists() for file in files)
+    usage = result.stdout.partition("\n")[0]
+    assert not set(usage) & set("{}<>")
 
 
 def test_version() -> None:

@@ -39,9 +39,9 @@ on is noticed by charts of cumulative sums.
 
 \b
 Examples:
-  bnmind calibrate bank.json sessions/*.json --out bank2.json
-  bnmind calibrate bank.json responses.csv --new item_7 --new item_8 --out bank2.json
-  bnmind calibrate bank.json sessions/*.json --false-alarm 0.001
+  bnmind calibrate BANK.json SESSIONS/*.json --out bank2.json
+  bnmind calibrate BANK.json RESPONSES.csv --new item_7 --new item_8 --out bank2.json
+  bnmind calibrate BANK.json SESSIONS/*.json --false-alarm 0.001
 """
 
 

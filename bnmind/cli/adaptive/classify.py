@@ -53,9 +53,9 @@ with known profiles.
 
 \b
 Examples:
-  bnmind classify bank.json responses.csv --out people.csv
-  bnmind classify bank.json responses.csv --group-column class
-  bnmind classify bank.json responses.csv --profiles truth.csv --json
+  bnmind classify BANK.json RESPONSES.csv --out people.csv
+  bnmind classify BANK.json RESPONSES.csv --group-column class
+  bnmind classify BANK.json RESPONSES.csv --profiles TRUTH.csv --json
 """
 
 

@@ -35,8 +35,7 @@ DesignOption: TypeAlias = Annotated[
         "--design",
         metavar="FILE",
         help="The design of the test as TOML: start, selector, exposure, content, testlets,"
-        " enemies, stop. Other options may only add what it leaves open, except that simulate"
-        " compares its selector with those of --selector.",
+        " enemies, stop. Other options may only add what it leaves open.",
     ),
 ]
 

@@ -70,11 +70,11 @@ likelihood-ratio tests.
 
 \b
 Examples:
-  bnmind judge responses.csv --qmatrix q.csv
-  bnmind judge responses.csv --qmatrix q.csv --gate gdina --json
-  bnmind judge responses.csv --qmatrix q.csv --gate dina --gate gdina
-  bnmind judge responses.csv --gate 2PL
-  bnmind judge responses.csv --qmatrix q.csv --group-column school
+  bnmind judge models/fractions-class/responses.csv --qmatrix models/fractions-class/qmatrix.csv
+  bnmind judge RESPONSES.csv --qmatrix Q.csv --gate gdina --json
+  bnmind judge RESPONSES.csv --qmatrix Q.csv --gate dina --gate gdina
+  bnmind judge RESPONSES.csv --gate 2PL
+  bnmind judge RESPONSES.csv --qmatrix Q.csv --group-column school
 """
 
 _SHOWN = 5

@@ -73,10 +73,10 @@ how the files were read. After Ctrl-C, the command writes the best parameters so
 
 \b
 Examples:
-  bnmind learn responses.csv --qmatrix q.csv --out bank.json
-  bnmind learn responses.csv --qmatrix q.csv --out bank.json --gate gdina --starts 10 --seed 1
-  bnmind learn responses.csv --gate 2PL --out bank.json
-  bnmind learn more.csv --bank bank.json --out better.json --json
+  bnmind learn models/fractions-class/responses.csv --qmatrix models/fractions-class/qmatrix.csv
+  bnmind learn RESPONSES.csv --qmatrix Q.csv --out bank.json --gate gdina --starts 10
+  bnmind learn RESPONSES.csv --gate 2PL --out bank.json
+  bnmind learn MORE.csv --bank bank.json --out better.json --json
 """
 
 _ITEMS_SHOWN = 40
@@ -200,7 +200,8 @@ class LearnOptions:
         typer.Option("--iterations", min=1, metavar="N", help="The most EM iterations of a start."),
     ] = 5000
     title: Annotated[
-        str | None, typer.Option("--title", help="The title of the bank.", show_default=False)
+        str | None,
+        typer.Option("--title", metavar="TEXT", help="The title of the bank.", show_default=False),
     ] = None
     workers: Workers = None
     cluster: ClusterOption = None

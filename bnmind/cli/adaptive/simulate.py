@@ -73,6 +73,7 @@ replayed: the CSV file has a column for each item and a row for each examinee, a
 where there is no answer. With --folds, the parameters for each fold are learned from all
 other folds, so that no examinee is tested with a bank that knows the answers. With
 --qmatrix, no bank is needed. With --profiles, the profiles found are compared with the true ones.
+With --design and --selector, the selector of the design is compared with the others.
 
 The command writes tables (summary, curves, steps, exposure, lengths, people, attributes) and
 plots to the directory of --out. people.csv has the final profile of each examinee. After

@@ -45,9 +45,9 @@ An experiment with games:
 
 \b
 Examples:
-  bnmind run noise.toml
-  bnmind run noise.toml --out results --workers 2
-  bnmind run results/experiment.toml --out results --json
+  bnmind run models/experiments/noise.toml --out noise
+  bnmind run models/experiments/noise.toml --out noise --workers 2
+  bnmind run noise/experiment.toml --out noise --json
 """
 
 

@@ -68,7 +68,7 @@ NetworkCommand = command_with_members(Formats_of_networks=_model_formats)
 class NetworkOptions:
     """The options of the command."""
 
-    stage: Annotated[int, typer.Option("--stage", help="1, 2 or 3.")] = 1
+    stage: Annotated[int, typer.Option("--stage", metavar="N", help="1, 2 or 3.")] = 1
     pegs: Pegs = DEFAULT_PEGS
     colors: Colors = DEFAULT_COLORS
     no_repeats: NoRepeats = False

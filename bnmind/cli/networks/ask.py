@@ -39,8 +39,8 @@ for diagnosis are the defaults of --about and --among.
 Examples:
   bnmind ask models/diagnosis/asia.xdsl --about lung --stop certainty:0.95
   bnmind ask models/diagnosis/asia.xdsl --evidence smoke=yes --session ann.json
-  bnmind ask alarm.bif --about HYPOVOLEMIA,LVFAILURE --evidence HR=HIGH --rank
-  bnmind ask asia.xdsl --costs models/diagnosis/asia-costs.csv --score less-cost:0.01 --rank
+  bnmind ask models/diagnosis/asia.xdsl --about lung,bronc --evidence dysp=yes --rank
+  bnmind ask models/diagnosis/asia.xdsl --costs models/diagnosis/asia-costs.csv --score per-cost
 """
 
 _COMMANDS = {

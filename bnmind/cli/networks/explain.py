@@ -39,9 +39,9 @@ an entry may change before another state is. The other entries of a row change i
 
 \b
 Examples:
-  bnmind explain alarm.bif --target LVFAILURE --evidence HR=HIGH,BP=LOW
-  bnmind explain alarm.bif --target LVFAILURE --state TRUE --evidence BP=LOW --svg why.svg
-  bnmind explain alarm.bif --target LVFAILURE --evidence BP=LOW --parameters 20 --json
+  bnmind explain models/diagnosis/asia.xdsl --target lung --evidence xray=yes,smoke=yes
+  bnmind explain models/diagnosis/asia.xdsl --target lung=no --evidence xray=yes --svg why.svg
+  bnmind explain models/diagnosis/asia.xdsl --target lung --evidence xray=yes --json
 """
 
 

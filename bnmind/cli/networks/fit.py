@@ -35,9 +35,9 @@ completes them.
 
 \b
 Examples:
-  bnmind fit model.bif cases.csv --out fitted.bif
-  bnmind fit model.bif cases.parquet --out fitted.bif --prior bdeu:10 --fixed A,B
-  bnmind fit model.bif cases.csv --out fitted.xdsl --hidden H --starts 5 --seed 1
+  bnmind fit models/fractions-class/skills.bif models/fractions-class/profiles.csv --out fitted.bif
+  bnmind fit MODEL.bif CASES.parquet --out fitted.bif --prior bdeu:10 --fixed A,B
+  bnmind fit MODEL.bif CASES.csv --out fitted.xdsl --hidden H --starts 5 --seed 1
 """
 
 _WARNINGS_SHOWN = 10

@@ -37,9 +37,9 @@ reported.
 
 \b
 Examples:
-  bnmind predict alarm.bif cases.csv --targets LVFAILURE,HYPOVOLEMIA --out answers.csv
-  bnmind predict alarm.bif cases.csv --targets HR --answer probabilities
-  bnmind predict alarm.bif cases.parquet --answer impute --out whole.parquet
+  bnmind predict models/mastermind-3x4.bif models/replies.csv --targets H1,C
+  bnmind predict MODEL.bif CASES.csv --targets A,B --answer probabilities --out answers.csv
+  bnmind predict MODEL.bif CASES.parquet --answer impute --out whole.parquet
 """
 
 

@@ -50,11 +50,11 @@ The model is a file in a format from the list below. It may be compressed as .gz
 
 \b
 Examples:
-  bnmind query models/mastermind-3x4.bif --evidence T1=1,T2=1,T3=2 --targets P,C
-  bnmind query alarm.bif --evidence HR=HIGH --evidence BP=LOW --plan --json
-  bnmind query alarm.bif --evidence HR=HIGH --svg alarm.svg
-  bnmind query alarm.bif --evidence HR=HIGH --mpe
-  bnmind query grid.uai --evidence-file grid.uai.evid --task MAR --out grid.uai.MAR
+  bnmind query models/diagnosis/asia.xdsl --evidence smoke=yes,dysp=yes --targets lung,bronc
+  bnmind query models/diagnosis/asia.xdsl --evidence smoke=yes --evidence xray=yes --plan --json
+  bnmind query models/diagnosis/asia.xdsl --evidence smoke=yes --svg asia.svg
+  bnmind query models/diagnosis/asia.xdsl --evidence smoke=yes --mpe
+  bnmind query MODEL.uai --evidence-file MODEL.uai.evid --task MAR --out MODEL.uai.MAR
 """
 
 

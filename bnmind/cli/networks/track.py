@@ -37,9 +37,9 @@ answers.
 
 \b
 Examples:
-  bnmind track weather.json days.csv
-  bnmind track weather.json days.csv --answer path --out path.csv
-  bnmind track tracing.json responses.csv --sequence student --targets known
+  bnmind track models/time/weather.json models/time/days.csv --sequence town
+  bnmind track models/time/weather.json models/time/days.csv --sequence town --answer path
+  bnmind track MODEL.json CASES.csv --sequence student --targets known --out known.csv
 """
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperArgument, TyperGroup
 
 from bnmind.cli.shared.printable import printable, tell
 from bnmind.errors import BnmindError, InvalidModelError, ResponseTableError, UnknownNameError
@@ -111,6 +111,13 @@ def os_fault(error: OSError) -> str:
 class OneLineErrors(TyperGroup):
     """A group of commands that reports what is wrong with the input on one line."""
 
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        for command in self.commands.values():
+            for parameter in command.params:
+                if isinstance(parameter, TyperArgument):
+                    _name_plainly(parameter)
+
     def invoke(self, ctx: Any) -> Any:
         """Run a command; Ctrl-C ends it with a word and with the exit code `INTERRUPTED`.
 
@@ -188,6 +195,18 @@ def _notes(error: BaseException | None) -> Sequence[str]:
     while error is not None and not getattr(error, "__notes__", ()):
         error = error.__cause__
     return getattr(error, "__notes__", ())
+
+
+def _name_plainly(argument: Any) -> None:
+    """Let help name an argument alone: new versions of typer add braces, and types of Python.
+
+    The usage has ``BANK``, ``[NAME]`` if it may be left out, and ``TESTS...`` for several.
+    """
+    name = re.sub(r"[\[\].]", "", argument.metavar or argument.name.upper())
+    argument.metavar = name if argument.required else f"[{name}]"
+    usage = argument.metavar if argument.nargs == 1 else f"{argument.metavar}..."
+    argument.get_usage_pieces = lambda context: [usage]
+    argument.display_type_rich = lambda ctx: None
 
 
 def _asked_for_help(args: Sequence[str]) -> list[str]:

@@ -39,8 +39,10 @@ DEFAULT_COLORS = 6
 
 _NOISE = "exact, false:P, independent:P or file:PATH."
 
-Pegs: TypeAlias = Annotated[int, typer.Option("--pegs", help="Positions of a code.")]
-Colors: TypeAlias = Annotated[int, typer.Option("--colors", help="Colors that a peg can have.")]
+Pegs: TypeAlias = Annotated[int, typer.Option("--pegs", metavar="N", help="Positions of a code.")]
+Colors: TypeAlias = Annotated[
+    int, typer.Option("--colors", metavar="N", help="Colors that a peg can have.")
+]
 NoRepeats: TypeAlias = Annotated[
     bool,
     typer.Option(
@@ -60,12 +62,16 @@ SavedPrior: TypeAlias = Annotated[
 ]
 SavedPegs: TypeAlias = Annotated[
     int | None,
-    typer.Option("--pegs", help=f"Positions of a code. [default: {DEFAULT_PEGS}, or as saved]"),
+    typer.Option(
+        "--pegs", metavar="N", help=f"Positions of a code. [default: {DEFAULT_PEGS}, or as saved]"
+    ),
 ]
 SavedColors: TypeAlias = Annotated[
     int | None,
     typer.Option(
-        "--colors", help=f"Colors that a peg can have. [default: {DEFAULT_COLORS}, or as saved]"
+        "--colors",
+        metavar="N",
+        help=f"Colors that a peg can have. [default: {DEFAULT_COLORS}, or as saved]",
     ),
 ]
 SavedNoRepeats: TypeAlias = Annotated[

@@ -1,1 +1,1 @@
-"""Approximate answers, only for who asks for them: bounds at any time, and weighted samples."""
+"""Approximate answers, for those who ask for them: bounds at any time, and weighted samples."""

@@ -24,7 +24,7 @@ class WebSettings:
     cannot reach the server under a name of its own (DNS rebinding)."""
     open_paths: tuple[str, ...] = ()
     """Where no token is needed: addresses, with all below them, that have a secret of their own.
-    The first one is shown to who comes without a token."""
+    The first one is shown to visitors without a token."""
     most_bytes: int = 1_000_000
     """The largest body of a request, in bytes."""
     body_seconds: float = 20.0

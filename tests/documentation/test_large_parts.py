@@ -1,0 +1,56 @@
+"""Long tables of numbers are folded, tables of words are not, and pictures lead to their files."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+pytest.importorskip("docutils")
+
+from docutils import nodes
+from docutils.core import publish_doctree, publish_from_doctree
+
+from docs.sphinx_pages.large_parts import fold_tables, link_pictures, trim_code
+
+
+def _page(rows: int, cell: str, text: str = "") -> Any:
+    line = "====  ====\n"
+    body = "".join(f"n{row:<3}  {cell}\n" for row in range(rows))
+    return publish_doctree(f"{line}name  size\n{line}{body}{line}\n{text}")
+
+
+@pytest.mark.parametrize(
+    ("rows", "cell", "folded"), [(26, "1.5", 1), (25, "1.5", 0), (26, "yes", 0)]
+)
+def test_long_tables_of_numbers_are_folded(rows: int, cell: str, folded: int) -> None:
+    page = _page(rows, cell)
+    assert fold_tables(page) == folded
+    drawn = publish_from_doctree(page, writer="html").decode()
+    assert drawn.count("<summary>Table with 26 rows: name, size</summary>") == folded
+    assert drawn.count("</details>") == folded
+
+
+def test_a_dash_or_nothing_may_stand_for_a_number() -> None:
+    page = publish_doctree(
+        "====  ====\nname  size\n====  ====\n"
+        + "".join(f"n{row:<3}  {'–' if row % 2 else '> 20'}\n" for row in range(30))
+        + "====  ====\n"
+    )
+    assert fold_tables(page) == 1
+
+
+def test_pictures_lead_to_their_files() -> None:
+    page = publish_doctree(".. image:: images/a.png\n\n.. image:: b.png\n   :target: start.html\n")
+    link_pictures(
+        page, "../_images", {"images/a.png": ({"here"}, "a1.png"), "b.png": ({}, "b.png")}
+    )
+    targets = [link["refuri"] for link in page.findall(nodes.reference)]
+    assert targets == ["../_images/a1.png", "start.html"]
+
+
+def test_code_ends_without_a_blank_line() -> None:
+    block = nodes.literal_block("1\n\n", "1\n\n")
+    page = nodes.section("", block)
+    trim_code(page)
+    assert block.astext() == block.rawsource == "1"
