@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from itertools import permutations
+from itertools import combinations, permutations
 from statistics import median
 
 import numpy as np
@@ -216,6 +216,30 @@ def test_sizes_beyond_floating_point_are_exact_in_the_end() -> None:
 def test_equal_clique_sizes_have_equal_logarithms() -> None:
     core = whole_graph(graph_of([12, 1, 6, 2, 4, 3], [(0, 1), (2, 3), (4, 5)]))
     assert len(set(core.weight)) == 1
+
+
+@given(st.lists(st.integers(1, 10**7), min_size=1, max_size=6))
+def test_logarithms_add_up_as_sizes_multiply(sizes: list[int]) -> None:
+    core = whole_graph(graph_of([*sizes, math.prod(sizes[:2])], []))
+    if math.prod(sizes[:2]) <= 2**32:
+        assert core.logarithms[-1] == sum(core.logarithms[:2][: len(sizes)])
+    for size, logarithm in zip(core.sizes, core.logarithms, strict=True):
+        # A number of 47 binary digits has at most 46 prime factors, each rounded by a half.
+        assert abs(logarithm - math.log2(size) * 2**core.fraction) <= 23
+
+
+@given(ANY_GRAPH)
+def test_scores_of_a_core_follow_from_their_definitions(graph: InteractionGraph) -> None:
+    core = whole_graph(graph)
+    for v in range(core.n):
+        around = [u for u in range(core.n) if core.neighbors[v] >> u & 1]
+        added = [(a, b) for a, b in combinations(around, 2) if not core.neighbors[a] >> b & 1]
+        assert core.fill[v] == len(added) < 2**core.fill_bits
+        assert core.weight[v] == sum(core.logarithms[u] for u in (v, *around))
+        assert core.weighted_fill[v] == sum(core.values[a] * core.values[b] for a, b in added)
+    # Scores of a pass fit 61 bits.
+    assert core.fill_bits + max(sum(core.logarithms), 1).bit_length() <= 61
+    assert sum(core.values[a] * core.values[b] for a, b in combinations(range(core.n), 2)) < 2**61
 
 
 @given(graphs(most=10), st.integers(0, 3))

@@ -20,6 +20,7 @@ from bnmind.junction.certificates import (
     Claim,
     certificate_from_json,
     certificate_to_json,
+    prove,
     prove_bound,
     read_certificate,
     write_certificate,
@@ -125,6 +126,36 @@ def test_claims_of_all_kinds_are_right_and_no_wrong_one_proves_too_much() -> Non
                 with suppress(CertificateError):
                     assert replace(made, atoms=tuple(atoms), bound=sum(firsts)).check(graph) <= best
     assert kinds == {"choice", "minors", "separator"}
+
+
+def test_a_best_first_search_proves_the_smallest_size_or_a_bound(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(prove, "_MOST_VERTICES", 0)
+    rng = random.Random(8)
+    for _ in range(8):
+        graph = random_graph(rng)
+        best = ExactOrder()(graph).total_size
+        first, *bounds = [
+            prove_bound(graph, max_claims=most).check(graph) for most in (1, 8, 40, 10_000)
+        ]
+        assert all(first <= bound <= best for bound in bounds)
+        assert bounds[-1] == best
+
+
+def test_no_more_sets_are_searched_in_depth_than_claims_are_allowed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    graph = InteractionGraph.from_scopes(
+        {f"x{i}": 2 for i in range(9)},
+        [(f"x{i}", f"x{j}") for i in range(9) for j in range(i) if (i - j) % 9 in (1, 3, 6, 8)],
+    )
+    best = ExactOrder()(graph).total_size
+    whole = prove_bound(graph)
+    assert whole.check(graph) == best
+    few = prove_bound(graph, max_claims=20)
+    assert few.n_claims <= 2 * 20 < whole.n_claims
+    assert prove_bound(graph, max_claims=1).check(graph) <= few.check(graph) < best
 
 
 RING = InteractionGraph.from_scopes(

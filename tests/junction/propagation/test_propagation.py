@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -112,6 +113,43 @@ def test_every_case_is_answered_as_by_enumeration(
             summed = np.einsum(exact, list(range(joint.ndim)), axes)
             total = exact.sum()
             np.testing.assert_allclose(table, summed / total if total else 0 * summed, atol=1e-12)
+
+
+def test_all_messages_to_a_bucket_are_taken_into_account() -> None:
+    # A leaf below each pair of hubs sends a message, and none of these lies in another one.
+    rng = np.random.default_rng(4)
+    hubs = [Variable.of_integers(f"h{i}", range(3 if i == 1 else 2)) for i in range(4)]
+    above = [*combinations(hubs, 2), hubs[:1], hubs[1:2]]
+    leaves = [Variable.of_integers(f"x{i}", range(2)) for i in range(len(above))]
+    tables = [TabularCPD(v, (), rng.dirichlet(np.ones(v.n_states))) for v in hubs]
+    for v, parents in zip(leaves, above, strict=True):
+        shape = [parent.n_states for parent in parents]
+        values = np.moveaxis(rng.dirichlet(np.ones(2), shape), -1, 0)
+        tables.append(TabularCPD(v, tuple(parents), values))
+    network = Network(tuple(tables))
+    joint = enumerate_joint(network).values
+    cases = np.full((6, 12), -1)
+    cases[:, 4:] = rng.integers(-1, 2, size=(6, 8))
+    cases[0, 4:] = [0, 1, 0, 1, 0, 1, 1, 1]
+    name = network.variables[8].name
+    soft = {8: rng.random((6, 2))}
+    propagation = Propagation.of(network)
+    marginals, logs = propagation.marginals_of(cases, likelihoods={name: soft[8]})
+    for number, case in enumerate(cases):
+        exact = with_findings(joint, case, {axis: w[number] for axis, w in soft.items()})
+        assert logs[number] == pytest.approx(np.log(exact.sum()), abs=1e-12)
+        for axis, marginal in enumerate(marginals):
+            others = tuple(a for a in range(joint.ndim) if a != axis)
+            expected = exact.sum(axis=others) / exact.sum()
+            np.testing.assert_allclose(marginal[number], expected, rtol=0, atol=1e-12)
+    sums, _ = propagation.family_sums(cases)
+    parts = [with_findings(joint, case, {}) for case in cases]
+    exact = sum(part / part.sum() for part in parts)
+    for cpd, table in zip(network.cpds, sums, strict=True):
+        axes = [network.variables.index(v) for v in cpd.scope]
+        expected = np.einsum(exact, list(range(joint.ndim)), axes)
+        assert table is not None
+        np.testing.assert_allclose(table, expected, rtol=0, atol=1e-12)
 
 
 @given(networks(max_variables=7), st.integers(0, 2**32 - 1))

@@ -1,0 +1,86 @@
+"""Searches in small steps, under little memory, and for many cases."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import pickle
+
+import numpy as np
+import pytest
+
+from bnmind.junction import Limits, compile_explanation, compile_search
+from bnmind.pgm import Factor, FactorModel, Variable
+from tests.junction.branch_and_bound.test_search import SMALL, grid, joint_of
+
+LITTLE = Limits(max_bytes=2**11)
+
+
+def test_each_step_goes_on_where_the_last_one_ended() -> None:
+    model = grid(5, 4)
+    best = compile_explanation(model).run().log_probability
+    search = compile_search(model, limits=SMALL)
+    states = [search.start()]
+    while not states[-1].known.is_proven:
+        before = states[-1].known
+        state, known = search.step(states[-1], 50)
+        assert known is state.known
+        assert known.log_probability <= best + 1e-9
+        assert known.upper_bound >= best - 1e-9
+        assert known.nodes == before.nodes + 50 or known.is_proven
+        between = f"{known.log_probability:.6g} to {known.upper_bound:.6g}"
+        assert repr(state) == f"SearchState({known.nodes:,} nodes, {between})"
+        states.append(state)
+    assert len(states) > 5
+    # A step changes no state, and may be made by another process.
+    other = pickle.loads(pickle.dumps(search))
+    for state, after in itertools.pairwise(states[2:5]):
+        assert search.step(state, 50)[1] == after.known
+        assert other.step(pickle.loads(pickle.dumps(state)), 50)[1] == after.known
+    assert known.log_probability == pytest.approx(best, rel=1e-12)
+    assert search.run().states == known.states
+
+
+def test_cases_get_the_explanations_that_they_would_get_alone() -> None:
+    model = grid(3, 2)
+    never = Factor((model.variables[0],), np.array([1.0, 0.0]))
+    search = compile_search(FactorModel((*model.potentials, never)), {"X2_2": "1"})
+    cases = [{"X1_1": "0"}, {"X0_0": "1"}, {"X1_1": "1"}, {"X1_1": "0"}]
+    first, impossible, other, again = search.run_cases(cases)
+    assert first == again == search.given(cases[0]).run()
+    assert other == search.given(cases[2]).run() != first
+    assert dict(impossible.states) == {}
+    assert impossible.is_proven
+    assert impossible.log_probability == impossible.upper_bound == -math.inf
+    assert impossible.nodes == 0
+
+
+@pytest.mark.parametrize("limits", [SMALL, LITTLE, Limits(max_bytes=2**13)])
+@pytest.mark.parametrize("seed", [3, 4])
+def test_the_best_marginal_maps_of_a_grid_are_the_largest_sums(limits: Limits, seed: int) -> None:
+    model = grid(3, seed)
+    targets = ["X0_0", "X1_1", "X0_2", "X2_1", "X2_2"]
+    sums = joint_of(model).sum_to(targets)
+    largest = np.sort(sums.values.ravel())[::-1]
+    found = compile_search(model, targets=targets, limits=limits).best(7).proven()
+    values = [sums.values[tuple(int(each.states[v]) for v in targets)] for each in found]
+    assert values == pytest.approx(largest[:7].tolist(), rel=1e-9)
+    logs = [each.log_probability for each in found]
+    assert logs == pytest.approx(np.log(largest[:7]).tolist(), rel=1e-9, abs=1e-9)
+
+
+def test_a_variable_without_influence_counts_with_all_its_states() -> None:
+    a, b = Variable("a", ("0", "1")), Variable("b", ("0", "1", "2"))
+    model = FactorModel((Factor((a,), np.array([1.0, 4.0])), Factor((b,), np.ones(3))))
+    found = compile_search(model, targets=["a"]).run()
+    assert dict(found.states) == {"a": "1"}
+    assert found.log_probability == pytest.approx(math.log(4 * 3), rel=1e-12)
+
+
+def test_ctrl_c_before_anything_is_found_is_not_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("bnmind.junction.branch_and_bound.progress.Progress.advance", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        compile_search(grid(2, 1)).run()
