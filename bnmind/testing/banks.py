@@ -14,11 +14,13 @@ from bnmind.adaptive import (
     MISSING,
     AbilityGrid,
     Design,
+    Dina,
     Examinees,
     Item,
     ItemBank,
     Logistic,
     Selector,
+    Sequential,
     Session,
     SimulationOptions,
     SkillBelief,
@@ -43,10 +45,19 @@ _SEED = 7
 
 @cache
 def standard_banks() -> tuple[ItemBank, ...]:
-    """Return banks of two skills and of one ability; costs and times differ by the item."""
+    """Return banks of two skills, of one ability, of certain items, and of many responses."""
     equal = ItemBank.from_qmatrix([*_NEEDS, [1, 1]], guess=0.25, slip=0.25)
     curves = [Logistic(slope, at) for slope, at in ((1, 0), (2, -1), (0.5, 1), (1.5, 0.5))]
-    return _skills_in_order(0, 1), equal, irt_bank(curves, AbilityGrid.normal(n_points=9))
+    ability = irt_bank(curves, AbilityGrid.normal(n_points=9))
+    certain = ItemBank.from_qmatrix(_NEEDS, guess=0.0, slip=0.0)
+    return _skills_in_order(0, 1), equal, ability, certain, _many_responses()
+
+
+def _many_responses() -> ItemBank:
+    """Return a bank of items of two, three and four responses, with a skill of three levels."""
+    steps = [Dina(guess=0.05, slip=0.02), Dina(guess=0.1, slip=0.05), Dina(guess=0.2, slip=0.1)]
+    models = [Sequential(tuple(steps[:n])) for n in (2, 1, 3, 2)]
+    return ItemBank.from_response_models([[2, 0], [1, 1], [0, 1], [2, 1]], models, levels=[3, 2])
 
 
 @cache
@@ -99,11 +110,15 @@ class _DesignOfExaminee(Design):
 def answers_to(bank: ItemBank, n: int, *, seed: int = 0) -> NDArray[np.intp]:
     """Return random responses to all items, ``(n, items)``; the first two rows are constant.
 
+    Where items are certain, the others are answers of drawn examinees, since they must be possible.
+
     >>> answers_to(standard_banks()[0], 3).shape
     (3, 5)
     """
     widths = [len(bank.responses(name)) for name in bank.item_names]
     answers = np.random.default_rng(seed).integers(0, widths, (n, len(widths)))
+    if any(not np.all(bank.channel(name) > 0) for name in bank.item_names):
+        answers = np.array(Examinees.drawn(bank, n, seed=seed).responses)
     answers[:1], answers[1:2] = 0, np.array(widths) - 1
     return np.asarray(answers, dtype=np.intp)
 

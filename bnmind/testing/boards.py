@@ -8,7 +8,7 @@ import numpy as np
 
 from bnmind.mastermind import Board, reply
 
-__all__ = ["LARGE", "MANY", "SMALL", "Game", "games", "relabeled"]
+__all__ = ["LARGE", "MANY", "PLAYED", "SMALL", "Game", "games", "relabeled"]
 
 Game = tuple[tuple[int, ...], ...]
 """The guesses of a game, then the secret code."""
@@ -25,11 +25,17 @@ MANY = (
 )
 """Boards of up to 120 codes."""
 
-LARGE = (
-    *(Board(4, 6), Board(5, 3), Board(3, 9), Board(4, 5, repeats=False), Board(7, 2)),
-    *(Board(5, 5), Board(5, 6, repeats=False), Board(2, 15), Board(1, 30)),
+PLAYED = (
+    *(Board(4, 6), Board(5, 3), Board(3, 9), Board(4, 7), Board(4, 8)),
+    *(Board(4, 6, repeats=False), Board(4, 10, repeats=False)),
 )
-"""Boards of up to 3125 codes."""
+"""Boards that people play, of up to 5040 codes."""
+
+LARGE = (
+    *(Board(4, 5, repeats=False), Board(7, 2), Board(5, 5), Board(5, 6, repeats=False)),
+    *(Board(2, 15), Board(1, 30), Board(5, 6), Board(5, 8)),
+)
+"""Other boards, of up to 32,768 codes."""
 
 
 def games(board: Board, n: int, *, turns: int, seed: int = 0) -> Iterator[Game]:

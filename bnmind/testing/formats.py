@@ -76,6 +76,7 @@ def check_format(form: ModelFormat | str, *, thorough: bool = False) -> None:
         for about, network in networks.items():
             _check_network(promises, form, network, path, about)
         data = _written(promises, form, _NETWORKS["sums and odd names"], path)
+        _check_text(promises, form, path, data)
         _check_size(promises, form, path, data)
         _check_damage(promises, form, path, data, 300 if thorough else 40)
         if form.holds_factors:
@@ -84,6 +85,20 @@ def check_format(form: ModelFormat | str, *, thorough: bool = False) -> None:
 
 _RAIN, _WET = Variable("rain", ("no", "yes")), Variable("wet grass", ("dry", "a bit", "very"))
 _ODD = Variable('für "alle" & <jeden>', ("x\\y", "probability", "ø", "1.5", "true"))
+_NEARLY = (
+    *("x y", "x_y", "x.y", " x y", "x y ", "X Y", "1", "1.0", "01", "true", "True", "no", "NO"),
+    *("o\u0308", "\u00f6", "\u65e5\u672c", "\U0001f642", "", "a\tb", "a,b;c|d", "'q'"),
+)
+
+
+def _of_many_parents() -> Network:
+    """Return a network in which a variable has four parents of two states each."""
+    parents = tuple(Variable(name, ("low", "high")) for name in "wxyz")
+    chance = np.random.default_rng(4).random((2,) * 4)
+    child = TabularCPD(Variable("child", ("no", "yes")), parents, np.stack([1 - chance, chance]))
+    return Network((*(TabularCPD(v, (), np.array([0.5, 0.5])) for v in parents), child))
+
+
 _NETWORKS = {
     "sums and odd names": Network(
         (
@@ -96,14 +111,23 @@ _NETWORKS = {
         (
             TabularCPD(Variable("b", ("z", "a", "m")), (), np.array([0.5, 0.25, 0.25])),
             TabularCPD(_ODD, (), np.array([0.1, 0.2, 0.3, 0.25, 0.15])),
+            TabularCPD(Variable("c", ("1.0", "0.50", "-0")), (), np.array([0.25, 0.5, 0.25])),
         )
     ),
-    "one state, and tiny numbers": Network(
+    "certain states, and tiny numbers": Network(
         (
             TabularCPD(Variable("sure", ("always", "never")), (), np.array([1.0, 0.0])),
             TabularCPD(_RAIN, (), np.array([1e-300, 1 - 1e-300])),
+            TabularCPD(Variable("hardly", ("yes", "no")), (), np.array([5e-324, 1.0])),
         )
     ),
+    "names that are nearly the same": Network(
+        tuple(
+            TabularCPD(Variable(name, _NEARLY), (), np.full(len(_NEARLY), 1 / len(_NEARLY)))
+            for name in ("a b", "a_b", "a.b", "A b", "a  b", "u\u0308", "\u00fc", "\U0001f642")
+        )
+    ),
+    "four parents of as many states": _of_many_parents(),
 }
 
 
@@ -193,6 +217,21 @@ def _check_network(
             any(one in text for text in texts for one in escaped[:2]) or shown != escaped[2],
             "`names_of` says how a name is written",
             f"{about}: {variable.name} as {shown}",
+        )
+
+
+def _check_text(promises: Promises, form: ModelFormat, path: Path, data: bytes) -> None:
+    """Check that files of other editors are read, too."""
+    expected = form.read_network(ModelSource(path, data, _CELLS))
+    for about, other in (
+        ("a byte order mark", b"\xef\xbb\xbf" + data),
+        ("line ends of Windows", data.replace(b"\n", b"\r\n")),
+        ("empty lines at the end", data + b"\n\n"),
+    ):
+        with promises.no_error("it reads files as editors write them", about):
+            found = form.read_network(ModelSource(path, other, _CELLS))
+        promises.keep(
+            found.variables == expected.variables, "it reads files as editors write them", about
         )
 
 

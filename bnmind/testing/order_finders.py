@@ -9,6 +9,7 @@ from itertools import permutations
 import numpy as np
 
 from bnmind._arguments import checked
+from bnmind._messages import one_line
 from bnmind.errors import UnknownNameError
 from bnmind.junction import ORDER_FINDERS, EliminationOrder, InteractionGraph, OrderFinder
 from bnmind.testing.promises import Promises
@@ -66,7 +67,7 @@ def check_order_finder(
     promises = Promises("order finder", finder)
     promises.value()
     for graph in graphs or _graphs(60 if thorough else 12):
-        where = f"sizes {list(graph.sizes)}, edges {_edges(graph)}"
+        where = one_line(f"sizes {list(graph.sizes)}, edges {_edges(graph)}", longest=200)
         with promises.no_error("it orders every graph", where), promises.pure(graph, example=where):
             found, again = finder(graph), finder(graph)
         promises.keep(isinstance(found, EliminationOrder), "it returns an `EliminationOrder`")
@@ -104,7 +105,15 @@ def _graph(sizes: Iterable[int], edges: Iterable[tuple[int, int]]) -> Interactio
 @cache
 def _graphs(n_random: int) -> tuple[InteractionGraph, ...]:
     ring = [(0, 1), (1, 2), (2, 3), (3, 0)]
+    huge = InteractionGraph.from_scopes(
+        dict.fromkeys(("10", "9", "a b", "\u00e4"), 10**7),
+        [("\u00e4", "9"), ("9", "a b", "10")],
+    )
+    rng = np.random.default_rng(8)
+    tree = [(int(rng.integers(b)), b) for b in range(1, 70)]
     graphs = [
+        huge,
+        _graph(rng.integers(2, 4, 70).tolist(), tree),
         _graph([], []),
         _graph([3], []),
         _graph([2, 3, 4], []),

@@ -95,9 +95,21 @@ class Promises:
             with self.no_error("its fields can be set back"):
                 setattr(member, field.name, before)
             self.broken("it cannot be changed", f"its field {field.name} could be set")
-        with self.no_error("pickle stores and restores it, as parallel work needs"):
-            again = pickle.loads(pickle.dumps(member))
-        self.keep(repr(again) == repr(member), "pickle restores it as it was", shown(again))
+        for field in dataclasses.fields(member):
+            self.keep(
+                not _can_be_changed(getattr(member, field.name)),
+                "it cannot be changed",
+                f"its field {field.name} is a {type(getattr(member, field.name)).__name__} that can"
+                " be written to",
+            )
+        for one in (member, *_nudged(member)):
+            with self.no_error("pickle stores and restores it, as parallel work needs"):
+                again = pickle.loads(pickle.dumps(one))
+            self.keep(
+                repr(again) == repr(one) and _numbers(again) == _numbers(one),
+                "pickle restores it as it was",
+                f"{shown(again)} {_numbers(again)}, not {shown(one)} {_numbers(one)}",
+            )
 
     @contextmanager
     def pure(self, *given: object, example: str = "") -> Iterator[None]:
@@ -116,6 +128,29 @@ class Promises:
         )
         after = [fingerprint(one) for one in given]
         self.keep(before == after, "a call does not change what it is given", example)
+
+
+def _can_be_changed(value: object) -> bool:
+    if isinstance(value, np.ndarray):
+        return value.flags.writeable
+    return type(value) in (list, dict, set, bytearray)
+
+
+def _nudged(member: Any) -> Iterator[object]:
+    """Yield the member with another value of one number: a lost default value shows no loss."""
+    for name, value in _numbers(member).items():
+        for other in (value * 0.9375, value * 0.9375 + 0.01):
+            try:
+                yield dataclasses.replace(member, **{name: other})
+            except Exception:  # a value that does not fit
+                continue
+            break
+
+
+def _numbers(member: Any) -> dict[str, float]:
+    """Return the fields that are numbers; some are left out of the text of a member."""
+    fields = [field.name for field in dataclasses.fields(member) if field.init]
+    return {name: getattr(member, name) for name in fields if type(getattr(member, name)) is float}
 
 
 def _global_generators() -> tuple[object, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import tempfile
 from collections.abc import Sequence
@@ -109,6 +110,9 @@ def check_response_model(
     if hasattr(model, "fisher_information"):
         _check_fisher(promises, model)
     _check_belief(promises, model)
+    _check_own_file(promises, model)
+    if isinstance(model, ParametricModel):
+        _check_limits(promises, model, fits)
     if kind is not None:
         _check_learning(promises, kind, 200 if thorough else 40)
 
@@ -172,6 +176,14 @@ def _check_table(
         "the names of the skills do not matter",
         about,
     )
+    for name in ("item_1", "item_2", "item_3"):
+        cpd = model.cpd(Variable.of_integers(name, range(model.n_responses)), parents)
+        values = np.moveaxis(np.real(cpd.to_factor().values), 0, -1)
+        promises.keep(
+            np.array_equal(values.reshape(table.shape), table),
+            "the name of the item does not matter",
+            f"{about}, {name}",
+        )
     if monotone:
         shape = (*[v.n_states for v in parents], model.n_responses)
         tails = np.cumsum(table[:, ::-1], axis=1).reshape(shape)
@@ -249,6 +261,41 @@ def _check_files(promises: Promises, model: ResponseModel, name: str) -> None:
             "a file of a bank restores it",
             f"{again.item(item).gate!r}",
         )
+
+
+def _check_own_file(promises: Promises, model: ResponseModel) -> None:
+    """Check that a bank file keeps the table of a model, whoever wrote the model."""
+    try:
+        bank = _bank(model)
+    except BnmindError:
+        return  # an item of several skills
+    with promises.no_error("a file of a bank holds it"):
+        again = _from_file(bank)[0]
+    promises.keep(
+        all(np.array_equal(again.channel(one), bank.channel(one)) for one in bank.item_names),
+        "a file of a bank restores it",
+        f"{again.item(bank.item_names[0]).gate!r}",
+    )
+
+
+def _check_limits(
+    promises: Promises, model: ParametricModel, fits: dict[str, tuple[Variable, ...]]
+) -> None:
+    """Check the tables with each parameter, and all, at the ends of what learning may find."""
+    ends: list[dict[str, Any]] = [{}, {}]
+    for name, value in model.parameters.items():
+        for end, limit in enumerate(model.limits_of(name)):
+            if math.isfinite(limit):
+                moved = (limit,) * len(value) if isinstance(value, tuple) else limit
+                ends[end][name] = moved
+                ends.append({name: moved})
+    for changed in ends:
+        for about, own in fits.items():
+            with promises.no_error(
+                "its table is a distribution wherever its parameters are within `limits`",
+                f"{about}, {', '.join(f'{name} {value}' for name, value in changed.items())}",
+            ):
+                response_channel(dataclasses.replace(model, **changed), own)
 
 
 def _from_file(bank: ItemBank) -> tuple[ItemBank, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from itertools import pairwise
+from itertools import combinations, pairwise
 from types import MappingProxyType
 
 import numpy as np
@@ -14,7 +14,7 @@ from bnmind._arguments import checked
 from bnmind.errors import UnknownNameError
 from bnmind.mastermind import Board, Channel, reply
 from bnmind.strategies import SCORES, Combination, Myopic, Score, WeightedEntropy
-from bnmind.testing.boards import LARGE, MANY, SMALL, Game, games, relabeled
+from bnmind.testing.boards import LARGE, MANY, PLAYED, SMALL, Game, games, relabeled
 from bnmind.testing.promises import Promises
 from bnmind.testing.registered import Family
 
@@ -31,7 +31,11 @@ _GUESSES = 24
 
 @checked
 def check_score(
-    score: Score | str, definition: Definition | None = None, *, thorough: bool = False
+    score: Score | str,
+    definition: Definition | None = None,
+    *,
+    boards: Sequence[Board] | None = None,
+    thorough: bool = False,
 ) -> None:
     """Check that a score keeps the promises of scores.
 
@@ -49,6 +53,9 @@ def check_score(
         The value of a first guess, computed slowly and obviously from the sizes of its reply
         classes, ``(replies of the board,)``, with the winning class last. The registered scores
         have definitions.
+    boards
+        The boards to try; by default many of up to 5040 codes. Name your own board if it is larger:
+        a score may be wrong on a board that is not tried.
     thorough
         Whether to try larger boards and more games, which takes seconds.
 
@@ -80,14 +87,22 @@ values are those of its definition (on 1x2, classes 2: shown 1, defined 2)
     promises = Promises("score", score)
     promises.value()
     promises.has("minimized", "terms", "shown")
-    boards = (*SMALL, *MANY, *LARGE) if thorough else (*SMALL, *MANY, *LARGE[:3])
-    for board in boards:
+    tried = boards or ((*SMALL, *MANY, *LARGE, *PLAYED) if thorough else (*SMALL, *MANY, *PLAYED))
+    for board in tried:
         with promises.pure(example=f"on {board}"):
             _check_board(promises, score, board, definition)
-    _check_boards_agree(promises, score, boards)
-    for board in (*SMALL, *MANY) if thorough else (SMALL[4], *SMALL[5:8]):
+            _check_equal_guesses(promises, score, board, definition)
+    with promises.no_error("it has a table for every board and number of codes"):
+        _check_boards_agree(promises, score, tried)
+    if definition is not None:
+        _check_sizes(promises, score, definition)
+    small = [board for board in boards or () if board.n_codes <= _CODES]
+    if boards is None:
+        small = [*SMALL, *MANY] if thorough else [SMALL[4], *SMALL[5:8]]
+    for board in small:
         for game in games(board, 6 if thorough else 2, turns=2):
-            _check_player(promises, score, board, game)
+            with promises.no_error("its strategy plays", f"on {board}"):
+                _check_player(promises, score, board, game)
 
 
 def _check_board(
@@ -95,7 +110,7 @@ def _check_board(
 ) -> None:
     """Check the table of a score on a board."""
     where = f"on {board}"
-    for codes in sorted({2, min(board.n_codes, _CODES), board.n_codes}):
+    for codes in sorted({1, 2, min(board.n_codes, _CODES), board.n_codes}):
         with promises.no_error("it has a table for every board and number of codes", where):
             terms, again = score.terms(board, codes), score.terms(board, codes)
             classes = _random_classes(board, codes)
@@ -111,6 +126,12 @@ def _check_board(
             terms.weights.shape[1] == len(board.true_replies),
             "it has a weight for each reply",
             where,
+        )
+        weighs = terms.weights.any(axis=1)
+        promises.keep(
+            weighs.all(),
+            "it tells guesses apart at every turn",
+            f"{where}, all replies weigh nothing at turn {int(np.argmin(weighs)) + 1}",
         )
         promises.keep(
             keys.tolist() == again.keys(classes, 0).tolist(), "it is the same every time", where
@@ -133,6 +154,54 @@ def _check_board(
                 math.isclose(found, value, rel_tol=_CLOSE, abs_tol=_CLOSE),
                 "its values are those of its definition",
                 f"{where}, classes {_text(row)}: shown {found:g}, defined {value:g}",
+            )
+
+
+def _check_equal_guesses(
+    promises: Promises, score: Score, board: Board, definition: Definition | None
+) -> None:
+    """Check that guesses of the same value by definition have the same key, and tie."""
+    n_replies = len(board.true_replies)
+    if definition is None or n_replies < 8 or board.n_codes < 20:
+        return
+    for rows in _EQUAL:
+        codes = sum(rows[0])
+        padded = np.array([[*row[:-1], *[0] * (n_replies - 8), row[-1]] for row in rows])
+        keys = score.terms(board, codes).keys(padded, 0).tolist()
+        valued = zip(rows, keys, [definition(row, board) for row in padded.tolist()], strict=True)
+        for (a, key, value), (b, other, right) in combinations(valued, 2):
+            promises.keep(
+                key == other or not math.isclose(value, right, rel_tol=1e-12, abs_tol=1e-12),
+                "guesses of the same value have the same key",
+                f"on {board}, classes {_text(a)} and {_text(b)}: keys {key} and {other}",
+            )
+
+
+_EQUAL = (
+    (
+        *((6, 1, 1, 1, 1, 1, 1, 0), (3, 3, 2, 2, 2, 0, 0, 0), (2, 2, 2, 3, 3, 0, 0, 0)),
+        *((5, 3, 3, 0, 0, 0, 0, 1), (5, 3, 3, 1, 0, 0, 0, 0)),
+    ),
+    ((10, 2, 2, 2, 2, 1, 1, 0), (5, 5, 4, 4, 2, 0, 0, 0), (2, 4, 4, 5, 5, 0, 0, 0)),
+)
+"""Classes with equal values of one score or another: Σ n log n, for example."""
+
+
+def _check_sizes(promises: Promises, score: Score, definition: Definition) -> None:
+    """Check a class of every size on a board, and tables of every length."""
+    board, n_replies = PLAYED[0], len(PLAYED[0].true_replies)
+    whole = [(n, board.n_codes - n) for n in range(board.n_codes + 1)]
+    short = [(codes - codes // 3, codes // 3) for codes in range(1, 3 * _CODES)]
+    for rows in (whole, *[[one] for one in short]):
+        codes = sum(rows[0])
+        padded = np.array([[*row, *[0] * (n_replies - 2)] for row in rows])
+        keys = score.terms(board, codes).keys(padded, 0).tolist()
+        for row, key, classes in zip(rows, keys, padded.tolist(), strict=True):
+            found, value = score.shown(board, key, codes), definition(classes, board)
+            promises.keep(
+                math.isclose(found, value, rel_tol=_CLOSE, abs_tol=_CLOSE),
+                "its values are those of its definition",
+                f"on {board}, classes {_text(row)}: shown {found:g}, defined {value:g}",
             )
 
 
@@ -187,7 +256,7 @@ def _check_ties(promises: Promises, score: Score, board: Board, classes: NDArray
 
 def _check_boards_agree(promises: Promises, score: Score, boards: Sequence[Board]) -> None:
     """Boards on which all replies weigh alike give the same classes the same value."""
-    n = 8
+    n = 8  # codes
     found: dict[str, float] = {}
     for board in boards:
         n_replies = len(board.true_replies)

@@ -82,21 +82,29 @@ def check_selector(
         promises = Promises("selector", one)
         promises.value()
         promises.has("select", "select_batch")
-        fits = [bank for bank in banks or standard_banks() if _fits(one, bank)]
+        fits = [bank for bank in banks or standard_banks() if _fits(promises, one, bank)]
         promises.keep(fits, "it fits a bank", "it refuses banks of skills and of an ability")
+        if banks is None and fits[0] is standard_banks()[0]:
+            with promises.no_error("it also serves if an item leaves no doubt"):
+                certain = standard_banks()[3]
+                one.select(start_belief(certain), certain.item_names, rng=np.random.default_rng(0))
         for bank in fits:
             _check_one(promises, one, bank)
             _check_batch(promises, one, bank)
             _check_courses(promises, one, bank, 12 if thorough else 3)
-        if banks is None and all(_fits(one, bank) for bank in turned_banks()):
+        if banks is None and all(_fits(promises, one, bank) for bank in turned_banks()):
             _check_order_of_skills(promises, one)
 
 
-def _fits(selector: Selector[SkillBelief], bank: ItemBank) -> bool:
+def _fits(promises: Promises, selector: Selector[SkillBelief], bank: ItemBank) -> bool:
     try:
         selector.select(start_belief(bank), bank.item_names, rng=np.random.default_rng(0))
     except BnmindError:
         return False
+    except Exception as fault:
+        promises.broken(
+            "it serves a bank, or refuses it with words", f"{bank}: {type(fault).__name__}: {fault}"
+        )
     return True
 
 
@@ -117,8 +125,19 @@ def _check_one(promises: Promises, selector: Selector[SkillBelief], bank: ItemBa
     promises.keep(found.scores.shape == (3,), "each allowed item has a score", where)
     promises.keep(found.item in found.items, "it selects an allowed item", f"{where}: {found.item}")
     promises.keep(set(found.tied) <= set(found.items), "ties are among allowed items", where)
+    promises.keep(len(set(found.tied)) == len(found.tied), "each tie is named once", where)
+    promises.keep(
+        not np.isnan(found.scores).any(),
+        "every score is a number, even if nothing is left to learn",
+        f"{where}: {found.scores.tolist()}",
+    )
     for items in (allowed, allowed[::-1]):
         again = selector.select(belief, items, rng=np.random.default_rng(1))
+        promises.keep(
+            np.array_equal(again.scores, found.scores),
+            "its scores stand in the order of the bank, in whatever order items are given",
+            f"{where}: {found.scores.round(6).tolist()}, then {again.scores.round(6).tolist()}",
+        )
         promises.keep(
             again.item == found.item,
             "the same belief and luck lead to the same item, in whatever order items are given",

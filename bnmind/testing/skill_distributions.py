@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from bnmind._arguments import checked
-from bnmind.adaptive import SKILL_DISTRIBUTIONS, ProfileDistribution
+from bnmind.adaptive import SKILL_DISTRIBUTIONS, LearningOptions, ProfileDistribution, learn
 from bnmind.pgm import Variable
 from bnmind.testing.promises import Promises
 from bnmind.testing.registered import Family, examples
@@ -21,6 +21,8 @@ _FAMILY = Family(
     commands=("learn",),
 )
 _SKILLS = tuple(Variable.of_integers(name, range(n)) for name, n in (("a", 2), ("b", 3), ("c", 2)))
+_NAMED = (Variable("reading", ("novice", "master")), Variable("z", ("none", "some", "all")))
+_CHOICES = (_SKILLS, _SKILLS[:1], _SKILLS[::-1], (*_SKILLS, *_NAMED))
 
 
 @checked
@@ -31,7 +33,8 @@ def check_skill_distribution(
 
     It is immutable. It makes a distribution of each skill, in the order of the skills, after those
     of variables of its own. Parents come before children. All probabilities sum to one, and every
-    profile is possible, so that learning can find it. The names of the skills do not matter.
+    profile is possible, so that learning can find it. Learning can start with it. The names of the
+    skills do not matter.
 
     Parameters
     ----------
@@ -59,7 +62,7 @@ def check_skill_distribution(
     promises = Promises("distribution of skills", distribution)
     promises.value()
     promises.has("cpds")
-    choices = (_SKILLS, _SKILLS[:1], _SKILLS[::-1]) if skills is None else (tuple(skills),)
+    choices = _CHOICES if skills is None else (tuple(skills),)
     for chosen in choices:
         where = "skills " + ", ".join(f"{v.name} of {v.n_states} levels" for v in chosen)
         joint = _joint(promises, distribution, chosen, where)
@@ -69,6 +72,11 @@ def check_skill_distribution(
             "the names of the skills do not matter",
             where,
         )
+    if skills is None:
+        with promises.no_error("learning starts with it"):
+            responses = np.random.default_rng(1).integers(0, 2, (12, 4))
+            options = LearningOptions(starts=1, max_iterations=2)
+            learn(responses, [[1, 0], [0, 1], [1, 1], [1, 0]], skills=distribution, options=options)
 
 
 def _joint(
@@ -90,6 +98,13 @@ def _joint(
             set(cpd.parents) <= set(known[:number]), "parents come before children", where
         )
         factor = cpd.to_factor()
+        with promises.no_error("each of its distributions is one", where):
+            rows = np.real(factor.sum_to([v.name for v in cpd.parents]).values)
+        promises.keep(
+            np.allclose(rows, 1, rtol=0, atol=1e-9),
+            "the probabilities of each skill sum to 1, whatever its parents are",
+            f"{where}: {cpd.variable.name}",
+        )
         axes = [[v.name for v in known].index(v.name) for v in factor.scope]
         shape = [v.n_states if i in axes else 1 for i, v in enumerate(known)]
         joint = joint * np.real(factor.values).transpose(np.argsort(axes)).reshape(shape)

@@ -74,21 +74,25 @@ def check_stopper(
         promises = Promises("stopper", one)
         promises.value()
         promises.has("stop", "stop_batch")
-        fits = [bank for bank in banks or standard_banks() if _fits(one, bank)]
+        fits = [bank for bank in banks or standard_banks() if _fits(promises, one, bank)]
         promises.keep(fits, "it fits a bank", "it refuses banks of skills and of an ability")
         for bank in fits:
             for seed in range(3 if thorough else 1):
                 _check_steps(promises, one, bank, seed)
             _check_courses(promises, one, bank, 20 if thorough else 4)
-        if banks is None and all(_fits(one, bank) for bank in turned_banks()):
+        if banks is None and all(_fits(promises, one, bank) for bank in turned_banks()):
             _check_order_of_skills(promises, one)
 
 
-def _fits(stopper: Stopper, bank: ItemBank) -> bool:
+def _fits(promises: Promises, stopper: Stopper, bank: ItemBank) -> bool:
     try:
         stopper.stop(Progress(start_belief(bank), (), bank.item_names))
     except BnmindError:
         return False
+    except Exception as fault:
+        promises.broken(
+            "it serves a bank, or refuses it with words", f"{bank}: {type(fault).__name__}: {fault}"
+        )
     return True
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from bnmind._arguments import checked
 from bnmind.information import entropy
 from bnmind.mastermind import Belief, Board, Channel, Reply, reply
+from bnmind.mastermind.priors import CodeList
 from bnmind.strategies import (
     STRATEGIES,
     GuessInfo,
@@ -48,14 +49,15 @@ def check_strategy(
 ) -> None:
     """Check that a strategy keeps the promises of strategies.
 
-    It is a value that pickle restores. It starts on every board, with true and with false
-    replies. What it chooses is a code, depends on the belief, the situation and the given random
-    generator alone, and is the same if they are the same; if the strategy says that it is
-    `deterministic`, the generator does not matter. It also chooses without a memory, in the middle
-    of any game. The belief takes in whatever may be reported. The information that it reports about
-    its guess is that of the guess, by a slow and obvious computation. Renamed colors and positions
-    do not change its score and its ties, if it is deterministic and replies are true. It guesses a
-    code that it knows; a search that found none says so in `GuessInfo.note`.
+    It is a value that pickle restores. It starts on every board, with true and with false replies.
+    What it chooses is a code, depends on the belief, the situation and the given random generator
+    alone, and is the same if they are the same; if the strategy says that it is `deterministic`,
+    the generator does not matter. It also chooses without a memory, in the middle of any game. Its
+    belief starts with the prior that it is given. The belief takes in whatever may be reported. The
+    information that it reports about its guess is that of the guess, by a slow and obvious
+    computation. Renamed colors and positions do not change its score and its ties, if it is
+    deterministic and replies are true. It guesses a code that it knows; a search that found none
+    says so in `GuessInfo.note`.
 
     Parameters
     ----------
@@ -121,6 +123,7 @@ def _check_strategy(
             _check_symmetry(promises, strategy, board, game)
     for board in boards:
         _check_end(promises, strategy, board)
+    _check_prior(promises, strategy, boards[0])
 
 
 def _check_form(promises: Promises, strategy: Any) -> None:
@@ -271,6 +274,27 @@ def _check_end(promises: Promises, strategy: Strategy, board: Board) -> None:
         "it guesses a code that it knows, or notes that it found none",
         f"{where}: {board.code_text(chosen)}",
     )
+
+
+def _check_prior(promises: Promises, strategy: Strategy, board: Board) -> None:
+    """Check that the belief starts with the given prior, unless it has no probabilities."""
+    codes = np.array([board.code(i) for i in range(board.n_codes)], dtype=np.uint8)
+    rising = np.arange(1.0, board.n_codes + 1)
+    one = np.eye(board.n_codes)[board.n_codes // 2]
+    for weights, about in ((rising, "rising probabilities"), (one, "one possible code")):
+        where = f"on {board}, a prior of {about}"
+        with promises.no_error("it starts with any prior", where):
+            prior = CodeList(board, codes, weights / weights.sum())
+            belief = strategy.start(Channel.exact(board).revealed(), prior)
+            guess, _ = strategy.choose(belief, np.random.default_rng(0))
+        promises.keep(0 <= guess < board.n_codes, "it chooses a code of the board", where)
+        found = getattr(getattr(belief, "codes", None), "probabilities", None)
+        promises.keep(
+            found is None
+            or np.allclose(found, prior.distribution().probabilities, rtol=1e-9, atol=1e-12),
+            "its belief starts with the prior that it is given",
+            where,
+        )
 
 
 def _text(board: Board, guesses: Sequence[Sequence[int]], secret: Sequence[int]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 import pytest
@@ -111,6 +112,7 @@ class TwoFormulas(ParametricModel):
 
     guess: float = 0.2
     slip: float = 0.1
+    limits = MappingProxyType({"guess": (0, 0.5), "slip": (0, 0.5)})
 
     def chances(self, levels: NDArray[np.intp]) -> NDArray[np.float64]:
         """Return the chances of DINA, which learning uses."""
@@ -121,9 +123,55 @@ class TwoFormulas(ParametricModel):
         return Dino(self.guess, self.slip).cpd(item, parents)  # type: ignore[return-value]
 
 
+@dataclasses.dataclass(frozen=True)
+class Half(ParametricModel):
+    """Right with a higher chance given at least half of the skills."""
+
+    guess: float = 0.2
+    slip: float = 0.1
+    bonus: float = 0.05
+    limits = MappingProxyType({"guess": (0, 0.5), "slip": (0, 0.5), "bonus": (0, 0)})
+
+    def chances(self, levels: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Return the chances."""
+        return np.where(levels.mean(axis=1) >= 0.5, 1 - self.slip, self.guess)
+
+
+@dataclasses.dataclass(frozen=True)
+class TooLikely(Half):
+    """Has chances beyond one for some parameters that learning may find."""
+
+    bonus: float = 0.05
+    limits = MappingProxyType({"guess": (0, 0.5), "slip": (0, 0.5), "bonus": (0, 0.2)})
+
+    def chances(self, levels: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Return chances with a bonus."""
+        return super().chances(levels) + self.bonus
+
+
+@dataclasses.dataclass(frozen=True)
+class LosesSlip(Dina):
+    """Comes back from pickle with the slip that is the default of its users."""
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (LosesSlip, (self.guess, 0.1))
+
+
+@dataclasses.dataclass(frozen=True)
+class ByItem(Dina):
+    """Is harder for an item of a certain name."""
+
+    def cpd(self, item: Variable, parents: Sequence[Variable]) -> CPD:
+        """Return another distribution for item_3."""
+        return Dina(self.guess, self.slip + 0.1 * (item.name == "item_3")).cpd(item, parents)
+
+
 @pytest.mark.parametrize(
     ("model", "promise"),
     [
+        (TooLikely(), "a distribution wherever its parameters are within `limits`"),
+        (LosesSlip(0.2, 0.1), "pickle restores it as it was"),
+        (ByItem(0.2, 0.1), "the name of the item does not matter"),
         (Harmful(0.2, 0.1), "more skill never makes a good response less probable"),
         (Loose(), "frozen dataclass"),
         (TooProbable(0.2, 0.1), "the rows of its table sum to 1"),

@@ -13,14 +13,18 @@ from bnmind.adaptive import (
     SELECTORS,
     BatchBelief,
     BatchSelection,
+    Examinees,
+    ItemBank,
+    MaximalItems,
     MinimalEntropy,
     QuestionBelief,
     Selection,
     Selector,
     SkillBelief,
+    simulate,
 )
 from bnmind.adaptive.selection.registry import selector_name
-from bnmind.errors import ContractError, UnknownNameError
+from bnmind.errors import ContractError, InvalidArgumentError, UnknownNameError
 from bnmind.testing import check_selector
 
 
@@ -153,9 +157,79 @@ class FirstSkill(MinimalEntropy):
         return found
 
 
+@dataclass(frozen=True)
+class ByHand(MinimalEntropy):
+    """Computes p log p by hand, which is no number once an item is certain."""
+
+    def scores(self, belief: QuestionBelief, items: Sequence[str]) -> NDArray[np.float64]:
+        """Return entropies that are nan for certain responses."""
+        return _by_hand(belief.masses(items), belief.bank.channels(items))
+
+    def batch_scores(self, beliefs: BatchBelief) -> NDArray[np.float64]:
+        """Return entropies that are nan for certain responses."""
+        return _by_hand(beliefs.masses(np.arange(len(beliefs.bank.items))), beliefs.bank.channels())
+
+
+def _by_hand(masses: NDArray[np.float64], channels: NDArray[np.float64]) -> NDArray[np.float64]:
+    p = np.matmul(masses[..., None, :], channels)[..., 0, :]
+    with np.errstate(all="ignore"):
+        entropies: NDArray[np.float64] = -(p * np.log2(p)).sum(axis=-1)
+    return entropies
+
+
+@dataclass(frozen=True)
+class TwoResponses(MinimalEntropy):
+    """Takes every item for right or wrong."""
+
+    def scores(self, belief: QuestionBelief, items: Sequence[str]) -> NDArray[np.float64]:
+        """Fail for items with more responses."""
+        if belief.bank.channels(items).shape[-1] != 2:
+            raise IndexError("index 2 is out of bounds")
+        return super().scores(belief, items)
+
+
+@dataclass(frozen=True)
+class TiesTwice(MinimalEntropy):
+    """Names an equal item twice."""
+
+    def select(
+        self,
+        belief: QuestionBelief,
+        items: Sequence[str],
+        *,
+        rng: np.random.Generator | None = None,
+    ) -> Selection:
+        """Return the same selection, with ties named twice."""
+        found = super().select(belief, items, rng=rng)
+        return Selection(
+            item=found.item, items=found.items, scores=found.scores, tied=found.tied * 2
+        )
+
+
+@dataclass(frozen=True)
+class ScoresAsGiven(MinimalEntropy):
+    """Shows the scores in the order in which items are given."""
+
+    def select(
+        self,
+        belief: QuestionBelief,
+        items: Sequence[str],
+        *,
+        rng: np.random.Generator | None = None,
+    ) -> Selection:
+        """Return the same selection, with scores in another order."""
+        found = super().select(belief, items, rng=rng)
+        scores = self.scores(belief, items)
+        return Selection(item=found.item, items=found.items, scores=scores, tied=found.tied)
+
+
 @pytest.mark.parametrize(
     ("wrong", "promise"),
     [
+        (ByHand(), "expected a number as the score of 'item_1' by ByHand, got nan"),
+        (TwoResponses(), "it serves a bank, or refuses it with words"),
+        (TiesTwice(), "each tie is named once"),
+        (ScoresAsGiven(), "in the order of the bank, in whatever order"),
         (AnyItem(), "it selects an allowed item"),
         (FirstGiven(), "in whatever order"),
         (OtherBatch(), "among many"),
@@ -172,6 +246,13 @@ def test_the_contract_rejects_a_wrong_selector(wrong: Selector[SkillBelief], pro
         check_selector(wrong)
     assert caught.value.value is wrong
     assert caught.value.family == "selector"
+
+
+def test_a_score_that_is_no_number_is_named_in_a_simulation_too() -> None:
+    bank = ItemBank.from_qmatrix([[1], [1], [1]], guess=0.0, slip=0.0)
+    people = Examinees.drawn(bank, 3)
+    with pytest.raises(InvalidArgumentError, match="expected a number as the score of 'item_"):
+        simulate(bank, people, {"x": ByHand()}, MaximalItems(3))
 
 
 def test_each_kind_of_selector_has_the_name_it_is_made_by() -> None:

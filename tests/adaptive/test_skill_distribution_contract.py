@@ -8,8 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from bnmind.adaptive import SKILL_DISTRIBUTIONS, Independent, ProfileDistribution, Saturated
-from bnmind.errors import ContractError
+from bnmind.adaptive import (
+    SKILL_DISTRIBUTIONS,
+    HigherOrder,
+    Independent,
+    ProfileDistribution,
+    Saturated,
+)
+from bnmind.errors import ContractError, InvalidModelError
 from bnmind.pgm import CPD, TabularCPD, Variable
 from bnmind.testing import check_skill_distribution
 
@@ -59,9 +65,37 @@ class ByName:
         return (*rare, *made[len(rare) :])
 
 
+@dataclass(frozen=True)
+class OnlyNumbers:
+    """Reads the names of levels as numbers."""
+
+    def cpds(self, skills: Sequence[Variable]) -> tuple[CPD, ...]:
+        """Return distributions by the number of a level."""
+        levels = [np.array([1.0 + int(state) for state in v.states]) for v in skills]
+        return tuple(TabularCPD(v, (), p / p.sum()) for v, p in zip(skills, levels, strict=True))
+
+
+class _Own:
+    """A distribution that is none of bnmind's."""
+
+    def __init__(self, cpd: CPD) -> None:
+        self.variable, self.parents, self.to_factor = cpd.variable, cpd.parents, cpd.to_factor
+
+
+@dataclass(frozen=True)
+class OwnKind:
+    """Makes distributions that no network takes."""
+
+    def cpds(self, skills: Sequence[Variable]) -> tuple[CPD, ...]:
+        """Return objects with the attributes of a distribution."""
+        return tuple(_Own(cpd) for cpd in Independent().cpds(skills))  # type: ignore[misc]
+
+
 @pytest.mark.parametrize(
     ("wrong", "promise"),
     [
+        (OnlyNumbers(), "it fits skills of any levels"),
+        (OwnKind(), "learning starts with it"),
         (Backwards(), "the skills in their order"),
         (Certain(), "every profile is possible"),
         (Mutable(), "it cannot be changed"),
@@ -74,3 +108,10 @@ def test_the_contract_rejects_a_wrong_distribution(
 ) -> None:
     with pytest.raises(ContractError, match=promise):
         check_skill_distribution(wrong)
+
+
+def test_a_skill_may_not_have_the_name_of_the_ability_behind_it() -> None:
+    skills = [Variable.of_integers("ability", range(2))]
+    with pytest.raises(InvalidModelError, match="rename the skill, or name the ability by"):
+        HigherOrder().cpds(skills)
+    assert HigherOrder(ability="theta").cpds(skills)

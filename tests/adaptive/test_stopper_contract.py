@@ -92,9 +92,42 @@ class FirstSkill(EntropyBelow):
         return np.where(known <= self.bits, "certain", "")
 
 
+@dataclass(frozen=True)
+class ByHand(EntropyBelow):
+    """Computes p log p by hand, which is no number once a skill is certain."""
+
+    def stop(self, progress: Progress) -> str:
+        """Stop unless the entropy is larger."""
+        skill = progress.bank.skills[-1]
+        return "" if _by_hand(progress.belief.marginal(skill)) > self.bits else "known"
+
+    def stop_batch(self, progress: BatchProgress) -> NDArray[np.str_]:
+        """Stop if the entropy is smaller."""
+        skill = progress.bank.skills[-1]
+        return np.where(_by_hand(progress.beliefs.marginal(skill)) <= self.bits, "known", "")
+
+
+def _by_hand(p: NDArray[np.float64]) -> NDArray[np.float64]:
+    with np.errstate(all="ignore"):
+        entropies: NDArray[np.float64] = -(p * np.log2(p)).sum(axis=-1)
+    return entropies
+
+
+@dataclass(frozen=True)
+class Odds(EntropyBelow):
+    """Divides by a probability that may be zero."""
+
+    def stop(self, progress: Progress) -> str:
+        """Stop at large odds."""
+        low, *_, high = progress.belief.marginal(progress.bank.skills[-1]).tolist()
+        return "known" if max(low / high, high / low) > 9 else ""
+
+
 @pytest.mark.parametrize(
     ("wrong", "promise"),
     [
+        (ByHand(0.1), "among many, an examinee is given the reason"),
+        (Odds(0.1), "it stops or goes on .*ZeroDivisionError|given the reason"),
         (TruthValue(1.5), "its reason is a text"),
         (LaterInBatches(1.5), "the reason that he or she is given alone"),
         (FewReasons(1.5), "gives each examinee a reason"),

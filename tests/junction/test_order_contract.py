@@ -72,6 +72,49 @@ class Moody:
 
 
 @dataclass(frozen=True)
+class Alternating:
+    """Remembers outside of itself, in a list of its module."""
+
+    def __call__(self, graph: InteractionGraph) -> EliminationOrder:
+        """Return the order of the names, and the reverse one the next time."""
+        _CALLS.append(graph.n)
+        names = graph.names if len(_CALLS) % 2 else graph.names[::-1]
+        return GivenOrder(names)(graph)
+
+
+_CALLS: list[int] = []
+
+
+@dataclass(frozen=True)
+class SixtyFourBits:
+    """Overflows where there are many cells."""
+
+    def __call__(self, graph: InteractionGraph) -> EliminationOrder:
+        """Return an order whose size is cut to 63 bits."""
+        found = MinFill()(graph)
+        return replace(found, total_size=found.total_size % 2**63)
+
+
+@dataclass(frozen=True)
+class OnlyLetters:
+    """Fails for names that it did not expect."""
+
+    def __call__(self, graph: InteractionGraph) -> EliminationOrder:
+        """Return an order, once all names are read as a letter and a number."""
+        return replace(MinFill()(graph), method=str([int(name[1:]) for name in graph.names]))
+
+
+@dataclass(frozen=True)
+class OneWord:
+    """Keeps neighbors as the bits of a machine word."""
+
+    def __call__(self, graph: InteractionGraph) -> EliminationOrder:
+        """Return an order that is wrong beyond 64 vertices."""
+        found = MinFill()(graph)
+        return replace(found, total_size=found.total_size - (graph.n > 64))
+
+
+@dataclass(frozen=True)
 class NoLoops:
     """Is wrong where a variable has one state."""
 
@@ -87,7 +130,11 @@ class NoLoops:
         (Incomplete(), "it orders all variables"),
         (Optimist(), "an order that it calls proven is the smallest"),
         (Wrong(), "the total size that it reports"),
-        (Moody(), "the same order each time|does not change it"),
+        (Moody(), "it cannot be changed"),
+        (Alternating(), "the same order each time"),
+        (SixtyFourBits(), "the total size that it reports"),
+        (OnlyLetters(), "it orders every graph"),
+        (OneWord(), "the total size that it reports"),
         (NoLoops(), "the largest clique that it reports"),
     ],
     ids=lambda wrong: type(wrong).__name__,

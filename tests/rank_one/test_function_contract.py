@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from bnmind.pgm import (
     FunctionalCPD,
     Maximum,
     Minimum,
+    Restricted,
     Threshold,
     Variable,
 )
@@ -111,9 +112,62 @@ class Wide(Maximum):
         return self if len(states) == 4 else super().restrict(states)
 
 
+@dataclass(frozen=True)
+class InPlace(Maximum):
+    """Writes into its first argument, if there is room."""
+
+    def __call__(self, *arguments: Positions) -> Positions:
+        """Return the maximum."""
+        found = super().__call__(*arguments)
+        if isinstance(arguments[0], np.ndarray) and np.shape(arguments[0]) == np.shape(found) != ():
+            arguments[0][...] = found
+        return found
+
+
+@dataclass(frozen=True)
+class WrongOnce(Maximum):
+    """Is wrong for one set of remaining positions."""
+
+    def restrict(self, states: Sequence[Sequence[int]]) -> Function:
+        """Return the minimum where the second argument has lost its middle position."""
+        if [tuple(one) for one in states] == [(0, 1), (0, 2), (1,)]:
+            return Minimum().restrict(states)
+        return super().restrict(states)
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Keeps its weights in a list."""
+
+    weights: list[int]
+
+    def __call__(self, *arguments: Positions) -> Positions:
+        """Return a weighted sum."""
+        return sum(w * x for w, x in zip(self.weights, arguments, strict=True))  # type: ignore[return-value]
+
+    def restrict(self, states: Sequence[Sequence[int]]) -> Function:
+        """Return the function of the positions left."""
+        return Restricted.of(self, states)
+
+
+@dataclass(frozen=True)
+class NoSingleState(Maximum):
+    """Squeezes its arguments, so that arguments of one state are lost."""
+
+    def __call__(self, *arguments: Positions) -> Positions:
+        """Return the maximum of arguments with more states."""
+        if any(np.ndim(one) and np.size(one) == 1 for one in arguments):
+            raise IndexError("too few dimensions")
+        return super().__call__(*arguments)
+
+
 @pytest.mark.parametrize(
     ("row", "promise"),
     [
+        (RegisteredFunction(InPlace(), "in place"), "does not change what it is given"),
+        (RegisteredFunction(WrongOnce(), "wrong once"), r"that remain .*\(0, 2\), \(1,\)"),
+        (RegisteredFunction(Weights([1, 2, 3]), "a list"), "its field weights is a list"),
+        (RegisteredFunction(NoSingleState(), "no single"), "it takes arguments of one state"),
         (
             RegisteredFunction(Forgetful(2, ((1,), (0, 2), (1,))), "counts wrong", "counted"),
             "restricted, it gives the results that remain",
@@ -163,7 +217,20 @@ def _wrong_once(
     )
 
 
-@pytest.mark.parametrize("terms", [_of_another_function, _wrong_once])
+def _wrong_in_pairs(
+    function: Function,
+    states: Sequence[Sequence[int]],
+    results: Sequence[int],
+    nodes: Nodes | None,
+) -> Terms:
+    """Return terms that are wrong if two of several results are left."""
+    right = RANK_ONE_TERMS[Maximum](function, states, results, nodes)
+    return (
+        replace(right, child=right.child * 1.01) if len(results) == 2 < max(results) + 1 else right
+    )
+
+
+@pytest.mark.parametrize("terms", [_of_another_function, _wrong_once, _wrong_in_pairs])
 def test_the_contract_rejects_wrong_terms(terms: Any) -> None:
     with pytest.raises(ContractError, match="its rank-one form multiplies to its table"):
         check_functional_node(Maximum(), terms=terms)

@@ -127,9 +127,67 @@ class Drawing(ExpectedSize):
         return super().terms(board, largest)
 
 
+@dataclass(frozen=True)
+class WrongSize(ExpectedSize):
+    """Is wrong for classes of one size."""
+
+    def terms(self, board: Board, largest: int) -> ClassTerms:
+        """Return terms of which one is too large."""
+        sizes = np.arange(largest + 1)
+        return ClassTerms(sizes * sizes - sizes + 1000 * (sizes == 777), equal_weights(board))
+
+
+@dataclass(frozen=True)
+class WrongLength(ExpectedSize):
+    """Is wrong for one number of possible codes."""
+
+    def terms(self, board: Board, largest: int) -> ClassTerms:
+        """Return terms in another unit where 17 codes are possible."""
+        terms = super().terms(board, largest)
+        return ClassTerms(terms.sizes * (1 + (largest == 17)), equal_weights(board))
+
+
+@dataclass(frozen=True)
+class NoSecondTurn(ExpectedSize):
+    """Has weights for the first guess only."""
+
+    def terms(self, board: Board, largest: int) -> ClassTerms:
+        """Return weights of zero for all later guesses."""
+        weights = equal_weights(board)
+        return ClassTerms(super().terms(board, largest).sizes, np.vstack([weights, 0 * weights]))
+
+
+@dataclass(frozen=True)
+class NoSingleCode(ExpectedSize):
+    """Fails if one code is possible."""
+
+    def terms(self, board: Board, largest: int) -> ClassTerms:
+        """Divide by the other codes."""
+        assert 1 / (largest - 1)
+        return super().terms(board, largest)
+
+
+@dataclass(frozen=True)
+class HiddenPreference(ExpectedSize):
+    """Prefers a guess that may win, which the value that it shows does not say."""
+
+    def terms(self, board: Board, largest: int) -> ClassTerms:
+        """Return terms in which a possible guess counts for more."""
+        return ClassTerms(super().terms(board, largest).sizes, equal_weights(board), -1)
+
+    def shown(self, board: Board, key: int, codes: int) -> float:
+        """Return the expected size, whether the guess is possible or not."""
+        return super().shown(board, key + key % 2, codes)
+
+
 @pytest.mark.parametrize(
     ("wrong", "promise"),
     [
+        (WrongSize(), "its values are those of its definition .on 4x6"),
+        (WrongLength(), "its values are those of its definition .on 4x6, classes 12 5"),
+        (NoSecondTurn(), "it tells guesses apart at every turn"),
+        (NoSingleCode(), "for every board and number of codes .on 1x2: ZeroDivisionError"),
+        (HiddenPreference(), "guesses of the same value have the same key"),
         (WrongWay(), "never shown as a worse value"),
         (OtherUnit(), "its values are those of its definition"),
         (ShortTable(), "for every board and number of codes|a term for each size"),
@@ -149,6 +207,12 @@ def test_the_contract_rejects_a_wrong_score(wrong: Score, promise: str) -> None:
 def test_a_score_that_is_wrong_on_one_board_is_noticed_without_a_definition() -> None:
     with pytest.raises(ContractError, match="the same classes have the same value on every board"):
         check_score(WrongOnABoard())
+
+
+def test_a_score_is_tried_on_the_boards_that_are_named() -> None:
+    check_score(WrongOnABoard(), irving, boards=[Board(2, 2), Board(3, 3)])
+    with pytest.raises(ContractError, match=r"its values are those of its definition .on 3x6"):
+        check_score(WrongOnABoard(), irving, boards=[Board(2, 2), Board(3, 6, repeats=False)])
 
 
 def test_the_error_says_what_is_wrong_and_where() -> None:

@@ -141,9 +141,30 @@ class FondOfRed(Entropy):
         return guess, replace(info, score=float(belief.board.code(guess)[0]))
 
 
+@dataclass(frozen=True)
+class Forgetful(Entropy):
+    """Ignores the prior."""
+
+    def start(self, channel: Channel, prior: Prior | None = None) -> ExactBelief:
+        """Return the belief of a uniform prior."""
+        return super().start(channel)
+
+
+@dataclass(frozen=True)
+class OnlyUniform(Entropy):
+    """Knows no priors."""
+
+    def start(self, channel: Channel, prior: Prior | None = None) -> ExactBelief:
+        """Refuse a prior, without words."""
+        assert prior is None
+        return super().start(channel)
+
+
 @pytest.mark.parametrize(
     ("wrong", "promise"),
     [
+        (Forgetful(), "its belief starts with the prior"),
+        (OnlyUniform(), "it starts with any prior"),
         (Stubborn(), "it guesses a code that it knows"),
         (Beyond(), "it chooses a code of the board"),
         (SaysDeterministic(), "it says `deterministic` if, and only if"),

@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 
 from bnmind._arguments import checked
+from bnmind._messages import shown
 from bnmind._values import CheckedValue
 from bnmind.adaptive.response_models.base.curves import logistic
 from bnmind.errors import InvalidModelError
@@ -113,6 +114,13 @@ class HigherOrder(CheckedValue):
     @checked
     def cpds(self, skills: Sequence[Variable]) -> tuple[CPD, ...]:
         """Return the distribution of the ability, then of each skill given the ability."""
+        if self.ability in [skill.name for skill in skills]:
+            raise InvalidModelError(
+                [
+                    f"the ability behind the skills is called {shown(self.ability)}, as one of the"
+                    " skills is; rename the skill, or name the ability by HigherOrder(ability=…)"
+                ]
+            )
         points = np.linspace(-_REACH, _REACH, self.n_points)
         weights = np.exp(-(points**2) / 2)
         theta = Variable(self.ability, tuple(f"{point:.12g}" for point in points))

@@ -236,6 +236,9 @@ class ScoringSelector(ABC, Generic[_Belief_contra]):
         ordered = in_bank_order(belief, items)
         scores = self.scores(belief, ordered)
         tied = tied_best(scores, tolerance=self.tolerance).tolist()
+        if not tied:
+            place = int(np.argmax(np.isnan(scores)))
+            raise self._no_number(ordered[place], float(scores[place]))
         chosen, equal = ordered[tied[0]], tuple([ordered[i] for i in tied])
         if type(scores) is not np.ndarray or scores.dtype != np.float64:
             return Selection(item=chosen, items=ordered, scores=scores, tied=equal)
@@ -261,9 +264,19 @@ class ScoringSelector(ABC, Generic[_Belief_contra]):
         checked_allowed(beliefs, allowed)
         scores = self.allowed_scores(beliefs, allowed)
         best = scores.max(axis=1, keepdims=True)
+        if np.isnan(best).any():
+            row, place = np.argwhere(np.isnan(scores))[0].tolist()
+            raise self._no_number(beliefs.bank.item_names[place], float(scores[row, place]))
         chosen = np.argmax(scores >= best - self.tolerance, axis=1)
         items = np.where(allowed.any(axis=1), chosen, MISSING)
         return BatchSelection(items, scores, np.zeros(scores.shape, dtype=bool))
+
+    def _no_number(self, item: str, score: float) -> InvalidArgumentError:
+        return InvalidArgumentError(
+            f"expected a number as the score of {shown(item)} by {type(self).__name__},"
+            f" got {score:g}",
+            score,
+        )
 
 
 def checked_allowed(beliefs: BatchBelief, allowed: NDArray[np.bool_]) -> None:
