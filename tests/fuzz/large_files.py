@@ -394,6 +394,7 @@ LARGE: Mapping[str, Mapping[str, Large]] = {
         "one name": lambda n: b",".join([b"a"] * n) + b"\n" + b",".join([b"1"] * n) + b"\n",
         "one examinee": lambda n: b"examinee,a\n" + b"ann,1\n" * n,
         "nothing": lambda n: b"a,b\n" + b",\n" * n,
+        "empty columns": lambda n: b"a," + b",b," * n + b"\n1," + b",0," * n + b"\n",
         "quotes": lambda n: b'"' * n,
         "a square": lambda n: (
             b",".join(b"i%d" % i for i in range(int(n**0.5)))
@@ -407,6 +408,9 @@ LARGE: Mapping[str, Mapping[str, Large]] = {
             b",".join(b"s%d" % i for i in range(n)) + b"\n" + b",".join([b"1"] * n) + b"\n"
         ),
         "every cell wrong": lambda n: b"a,b\n" + b"x,y\n" * n,
+        "texts": lambda n: (
+            b",".join(b"s%d" % i for i in range(n)) + b"\n" + b",".join([b"1", b"x"] * (n // 2))
+        ),
         "every row short": lambda n: b"a,b\n" + b"1\n" * n,
         "nothing": lambda n: b"a,b\n" + b"0,0\n" * n,
         "one name": lambda n: b"item,a\n" + b"x,1\n" * n,

@@ -59,7 +59,7 @@ def qmatrix_parts(table: TextTable) -> QMatrixParts:
     columns = [column for column in range(table.n_columns) if column != place]
     texts = [column for column in columns if _holds_texts(rows, column)]
     if texts and table.header is not None and len(texts) < len(columns):
-        columns = [column for column in columns if column not in texts]
+        columns = sorted(set(columns).difference(texts))
         names = names_shown([table.header[column] for column in texts])
         notes.append(f"columns with texts, not levels, were left out: {names}")
     if place is None:

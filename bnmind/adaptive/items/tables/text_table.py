@@ -336,7 +336,7 @@ def _trimmed(table: TextTable) -> TextTable:
     notes = tuple(_trimming(len(table.rows) - len(rows), len(empty)))
     if not notes:
         return table
-    kept = [place for place in range(table.n_columns) if place not in empty]
+    kept = sorted(set(range(table.n_columns)).difference(empty))
     return replace(
         table,
         header=None if table.header is None else tuple(table.header[place] for place in kept),
