@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from enum import Enum
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from bnmind.errors import (
     TooLargeError,
 )
 from bnmind.junction import Limits, MinWeight, Plan, compile_plan, read_plan, write_plan
+from bnmind.junction.plan_files.fingerprint import fingerprint, has_code
 from bnmind.junction.triangulation import randomized_greedy
 from bnmind.pgm import (
     Factor,
@@ -116,6 +118,39 @@ def test_functions_count(tmp_path: Path) -> None:
     other = Network((*tops, FunctionalCPD(WET, tuple(causes), Minimum())))
     with pytest.raises(ModelFileError, match="another model"):
         read_plan(tmp_path / "plan.json", other)
+
+
+class Color(Enum):
+    RED = 1
+    BLUE = 2
+
+
+def test_values_that_differ_have_other_fingerprints() -> None:
+    values = [
+        *(1, 1.0, "1", True, None, Color.RED, Color.BLUE, len, max),
+        *([], [1], [[1]], [1, 1], [[1], 1], [1, [1]], ["1"]),
+        *({}, {"a": 1}, {"a": 2}, {"b": 1}, {"a": 1, "b": 2}, {"a": 2, "b": 1}, ["a", 1]),
+        *(np.zeros(2), np.zeros(2, dtype=np.int64), np.zeros((2, 1)), np.zeros((1, 2)), [0.0, 0.0]),
+        *(RAIN, WET, [RAIN, WET], [WET, RAIN], Maximum(), Minimum()),
+    ]
+    # Most of these are no potentials, but parts of some.
+    found = [fingerprint([value]) for value in values]  # type: ignore[list-item]
+    assert len(set(found)) == len(values)
+    found = [fingerprint([value]) for value in values]  # type: ignore[list-item]
+    turned: list[Any] = [{"a": 1, "b": 2}, {"b": 2, "a": 1}]
+    assert fingerprint(turned[:1]) == fingerprint(turned[1:]) == found[values.index(turned[0])]
+    big, little = (np.arange(3.0).astype(order + "f8") for order in "><")
+    assert fingerprint([big]) == fingerprint([little])  # type: ignore[list-item]
+
+
+def test_functions_of_the_caller_are_found_anywhere_in_a_model() -> None:
+    class Own(Maximum):
+        """A function of another module."""
+
+    for value in (Own(), [Own()], (1, {"a": [len]}), {"a": Own()}, len):
+        assert has_code(value)
+    for known in (Maximum(), RAIN, [GARDEN], {"a": RAIN}, "text", 1.0, None, ()):
+        assert not has_code(known)
 
 
 @pytest.mark.parametrize(

@@ -230,6 +230,22 @@ def test_numbers_too_small_for_floats_are_computed_again() -> None:
     marginals, log_evidence = propagation.marginals(case)
     assert np.isclose(log_evidence, 60 * np.log(2e-9) + np.log(1e-300), rtol=1e-13)
     assert marginals[0].tolist() == [0.0, 1.0]
+    # The improbable case counts as much as others.
+    sums, logs = propagation.family_sums([case, [-1] * 62], [3.0, 1.0])
+    assert logs.tolist() == pytest.approx([log_evidence, 0.0], rel=1e-13, abs=1e-9)
+    assert sums[0] is not None
+    np.testing.assert_allclose(sums[0], [1.0, 3.0], rtol=1e-9)
+    sign = sums[[cpd.variable.name for cpd in network.cpds].index("sign7")]
+    assert sign is not None
+    np.testing.assert_allclose(sign, [[1 - 1e-9, 0], [1e-9, 3]], rtol=1e-9, atol=1e-290)
+    # So it does with the likelihood of an observed variable, and of a hidden one.
+    likelihoods = {"sign3": np.array([[0.25, 0.5]]), "hidden": np.array([[1.0, 0.125]])}
+    marginals, logs = propagation.marginals_of([case], likelihoods=likelihoods)
+    assert logs[0] == pytest.approx(log_evidence + np.log(0.5) + np.log(0.125), rel=1e-13)
+    assert marginals[0].tolist() == [[0.0, 1.0]]
+    for name, weights in (("sign3", [1.0, 0.0]), ("hidden", [1.0, 0.0])):
+        _, logs = propagation.marginals_of([case], likelihoods={name: np.array([weights])})
+        assert logs[0] == -np.inf
 
 
 def test_a_propagation_shows_its_size_and_survives_a_pickle() -> None:

@@ -1,0 +1,128 @@
+"""Single runs of derivatives: without a backward pass, beyond floating point, and refusals."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from bnmind.errors import CancellationError, InvalidArgumentError, TooLargeError
+from bnmind.junction import Limits, compile_derivatives
+from bnmind.junction.derivatives.backward import register_program
+from bnmind.junction.program.program import Product, Program, Step
+from bnmind.pgm import Factor, FactorModel, FunctionalCPD, Network, TabularCPD, Variable
+from tests.junction.derivatives.test_derivatives import GARDEN
+from tests.networks import enumerate_joint
+
+A, B = Variable("a", ("0", "1")), Variable("b", ("0", "1"))
+
+
+def test_probabilities_are_those_of_the_enumerated_joint() -> None:
+    plan = compile_derivatives(GARDEN, target="rain", evidence=["wet"], soft=["slip"])
+    joint = enumerate_joint(GARDEN).values[:, 1] @ np.array([0.5, 1.0, 0.25])
+    findings = {"wet": "yes", "slip": {"no": 0.5, "maybe": 1.0, "yes": 0.25}}
+    posterior, log_evidence = plan.probabilities(findings)
+    np.testing.assert_allclose(posterior, joint / joint.sum(), rtol=1e-12)
+    assert log_evidence == pytest.approx(math.log(joint.sum()), rel=1e-12)
+    assert plan.log_evidence(findings).log_evidence == log_evidence
+    assert plan.total_size == 2 + 3  # rain, and slip
+    posterior[:] = 0
+    np.testing.assert_allclose(plan.probabilities(findings)[0], joint / joint.sum())
+
+
+def test_a_target_beside_the_evidence_alone_has_its_own_table() -> None:
+    network = Network(
+        (TabularCPD(A, (), np.array([0.3, 0.7])), TabularCPD(B, (), np.array([0.9, 0.1])))
+    )
+    posterior, log_evidence = compile_derivatives(
+        network, target="a", evidence=["b"]
+    ).probabilities({"b": "1"})
+    np.testing.assert_allclose(posterior, [0.3, 0.7])
+    assert log_evidence == pytest.approx(math.log(0.1))
+    gradient = compile_derivatives(network, evidence=["a", "b"]).log_evidence({"a": "0", "b": "1"})
+    assert gradient.value == pytest.approx(math.log(0.3 * 0.1))
+    np.testing.assert_allclose(gradient["a"], [1 / 0.3, 0])
+    np.testing.assert_allclose(gradient["b"], [0, 1 / 0.1])
+
+
+def test_evidence_too_improbable_for_a_run_is_not_called_impossible() -> None:
+    # Only a=1 is possible. Its weight is 1e-400 of that of a=0 before the last table is known.
+    apart = [Factor((A,), np.array([1.0, 1e-200])) for _ in range(2)]
+    last = Factor((A, B), np.array([[0.0, 1.0], [1.0, 0.0]]))
+    model = FactorModel((*apart, last))
+    plan = compile_derivatives(model, evidence=["b"])
+    with pytest.raises(CancellationError) as caught:
+        plan.log_evidence({"b": "0"})
+    assert str(caught.value) == (
+        "the probabilities in a run are too far apart for floating point, so that their"
+        " derivatives have no correct digits; the evidence is b=0"
+    )
+    assert plan.log_evidence({"b": "1"}).value == pytest.approx(0.0)
+
+
+def test_a_register_of_several_steps_gets_the_sum_of_its_derivatives() -> None:
+    shape = (2, 3)
+    times = Product(
+        left_axes=None, right_axes=None, left_shape=shape, right_shape=shape, shape=shape,
+        cost=6, sums=False,
+    )  # fmt: skip
+    # 2 = ab, 3 = a²b, 4 = a³b, 5 = a⁶b²
+    steps = (Step(times, 0, 1), Step(times, 2, 0), Step(times, 3, 0), Step(times, 4, 4))
+    program = Program(n_inputs=2, steps=steps, spent=((),) * 4, scopes=((0, 1),) * 6, sizes=shape)
+    a, b = np.arange(1.0, 7.0).reshape(shape), np.full(shape, 0.5)
+    seed = np.arange(2.0, 8.0).reshape(shape)
+    run = register_program(program).run([a, b], scaled=False)
+    for wanted in ([0, 1], [0], [1]):
+        found, _ = run.adjoints(5, seed, wanted)
+        assert sorted(found) == wanted
+        expected = {0: seed * 6 * a**5 * b**2, 1: seed * 2 * a**6 * b}
+        for number in wanted:
+            np.testing.assert_allclose(found[number], expected[number], rtol=1e-12)
+    np.testing.assert_array_equal(seed, np.arange(2.0, 8.0).reshape(shape))
+
+
+def test_tables_without_entries_have_no_derivatives_and_say_so() -> None:
+    total = FunctionalCPD.sum_of("total", (Variable.of_integers("x", range(2)),) * 1)
+    (x,) = total.parents
+    network = Network((TabularCPD(x, (), np.array([0.4, 0.6])), total))
+    gradient = compile_derivatives(network, target="x", evidence=["total"]).posterior(
+        "1", {"total": "1"}
+    )
+    with pytest.raises(InvalidArgumentError) as caught:
+        gradient.effect("total")
+    assert str(caught.value) == (
+        "total has no table whose entries may change: it is a FunctionalCPD"
+    )
+    with pytest.raises(InvalidArgumentError) as caught:
+        gradient["total"]
+    assert str(caught.value) == (
+        "the table of total has no partial derivatives: it is a function, the plan wrote it as"
+        " smaller tables, or it was left out as irrelevant"
+    )
+    with pytest.raises(InvalidArgumentError) as caught:
+        gradient.contributions("x")
+    assert str(caught.value) == "x is not a noisy maximum or minimum: it is a TabularCPD"
+    factors = FactorModel((Factor((A,), np.array([1.0, 3.0])),))
+    of_factors = compile_derivatives(factors).log_evidence()
+    with pytest.raises(InvalidArgumentError) as caught:
+        of_factors["a"]
+    assert str(caught.value) == "a product of factors has no table of a variable; see `partials`"
+    frame = of_factors.to_frame()
+    assert frame["partial"].tolist() == pytest.approx([1 / 4, 1 / 4])
+    assert frame["entry"].tolist() == ["a=0", "a=1"]
+    nothing = replace(gradient, partials=(None, None)).to_frame()
+    assert list(nothing.columns) == list(gradient.to_frame().columns)
+    assert len(nothing) == 0
+
+
+def test_a_tree_that_does_not_fit_is_refused_before_the_run() -> None:
+    rng = np.random.default_rng(0)
+    variables = [Variable.of_integers(f"x{i}", range(4)) for i in range(6)]
+    pairs = [(a, b) for i, a in enumerate(variables) for b in variables[:i]]
+    model = FactorModel(tuple(Factor(pair, rng.random((4, 4))) for pair in pairs))
+    with pytest.raises(TooLargeError) as caught:
+        compile_derivatives(model, limits=Limits(max_bytes=2**13))
+    assert caught.value.budget == 2**13
+    assert caught.value.needed >= 8 * 4**6
