@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
-from bnmind._messages import shown
+from bnmind._messages import counted, shown
 from bnmind._values import sealed
 from bnmind.errors import InvalidBoardError, InvalidCodeError, TooLargeError
 from bnmind.mastermind.reply import Reply
@@ -320,12 +320,13 @@ class Board:
         """Raise unless it is a code of the board; the message shows `got`, or its letters."""
         problems: list[str] = []
         if len(code) != self.pegs:
-            problems.append(f"expected a code of {self.pegs} pegs, got {len(code)} pegs")
+            some = counted(len(code), "peg")
+            problems.append(f"expected a code of {counted(self.pegs, 'peg')}, got {some}")
         invalid = [color for color in code if not _is_color(color, self.colors)]
         if invalid:
-            some = list(dict.fromkeys(map(_letter if letters else shown, invalid)))
+            wrong = list(dict.fromkeys(map(_letter if letters else shown, invalid)))
             first, last = (_letter(1), _letter(self.colors)) if letters else (1, self.colors)
-            problems.append(f"expected colors {first} to {last}, got {', '.join(some[:12])}")
+            problems.append(f"expected colors {first} to {last}, got {', '.join(wrong[:12])}")
         elif not self.repeats and len(set(code)) < len(code):
             problems.append("expected each color at most once")
         if problems:

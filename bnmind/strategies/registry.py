@@ -12,7 +12,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import cast
 
-from bnmind._registry import Registered, made_by_name, meant_by
+from bnmind._registry import Registered, as_registered, made_by_name, meant_by
 from bnmind.errors import InvalidArgumentError, UnknownNameError
 from bnmind.strategies.base.strategy import Strategy
 from bnmind.strategies.belief_game.best import Best
@@ -142,9 +142,9 @@ def strategy_by_name(name: str) -> Strategy:
     ----------
     name
         A key of `STRATEGIES`, with its argument if it takes one, as in ``subset:20:entropy``; or
-        ``module:name`` for a strategy of your own. The name in the module refers to a strategy,
-        or to a class or function that returns a strategy when called without arguments. The
-        module may be in the current directory.
+        ``module:name`` or ``module.py:name`` for a strategy of your own. The name in the module
+        refers to a strategy, or to a class or function that returns a strategy when called
+        without arguments. The module may be in the current directory.
 
     Raises
     ------
@@ -159,11 +159,14 @@ def strategy_by_name(name: str) -> Strategy:
     >>> strategy_by_name("knuth")
     Knuth(name='knuth')
     """
+    if ":" not in name:
+        name = as_registered(STRATEGIES, name)  # in any case of letters
     if name in STRATEGIES:
         return STRATEGIES[name]()
     if is_registered(name):
         return made_by_name("strategy", STRATEGIES, name)
     module_name, separator, attribute = name.partition(":")
+    module_name = module_name.removesuffix(".py")
     if not (separator and module_name and attribute):
         meant = meant_by(name, STRATEGIES)
         raise UnknownNameError("strategy", name, ("module:name", *STRATEGIES), meant=meant)
@@ -185,7 +188,8 @@ def strategy_by_name(name: str) -> Strategy:
     missing = [needed for needed in _NEEDED if not hasattr(strategy, needed)]
     if missing:
         raise InvalidArgumentError(
-            f"{name!r} is not a strategy: {type(strategy).__name__} without {', '.join(missing)}",
+            f"{name!r} is not a strategy: {type(strategy).__name__} without {', '.join(missing)};"
+            " inherit from ModelsNoise, TrustsReplies, UsesSamples or UsesHistory",
             strategy,
         )
     for method, parameters in _PARAMETERS.items():

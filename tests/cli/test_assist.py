@@ -59,6 +59,11 @@ def test_a_reply_in_place_of_a_guess_is_that_to_the_proposal() -> None:
     assert "  expected" in shown
 
 
+def test_a_guess_and_its_reply_may_be_typed_in_one_line() -> None:
+    _play("1123 1b1w", "BCDE  0A2B", "1415 5b0w", "q")
+    assert _turns() == ["1123 1b1w", "2345 0b2w"]
+
+
 def test_any_other_guess_may_be_typed_and_replies_in_every_form() -> None:
     shown = _play("1123", "1,1", "bcde", "02", "q").stdout
     assert _turns() == ["1123 1b1w", "2345 0b2w"]

@@ -50,7 +50,7 @@ def test_the_documentation_names_every_strategy_and_tree_format(name: str) -> No
 def test_registered_strategies_can_be_made() -> None:
     myopic = {"knuth", "irving", "neuwirth", "larmouth", "kooi", "maxmin"}
     assert set(STRATEGIES) >= {"entropy", "map", "shapiro", "random", *myopic}
-    assert strategy_by_name("entropy") == Entropy()
+    assert strategy_by_name("entropy") == strategy_by_name("Entropy") == Entropy()
     with pytest.raises(TypeError):
         STRATEGIES["entropy"] = Knuth  # type: ignore[index]
 
@@ -60,6 +60,7 @@ def test_strategies_of_the_user(module: str) -> None:
     assert strategy_by_name(f"{module}:Mine").name == "knuth"
     assert strategy_by_name(f"{module}:instance").name == "instance"
     assert strategy_by_name(f"{module}:made").name == "made"
+    assert strategy_by_name(f"{module}.py:made").name == "made"
     assert sys.path == before
 
 

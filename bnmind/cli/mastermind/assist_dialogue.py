@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import typer
@@ -48,11 +48,22 @@ if TYPE_CHECKING:
 
 __all__ = ["converse"]
 
-_REPLY = re.compile(r"\d+ *[bB] *\d+ *[wW]")
+_REPLY = re.compile(r"\d+ *(?:[bB] *\d+ *[wW]|[aA] *\d+ *[bB])")
 """A reply where a guess is asked for: that to the proposal."""
+
+_ROW = re.compile(rf"(.*\S)\s+({_REPLY.pattern})")
+"""A guess and its reply in one line."""
 
 _AT_REPLY = {"u": Command.UNDO, "q": Command.QUIT, "h": Command.HELP}
 _AT_END = {"u": Command.UNDO, "q": Command.QUIT}
+
+
+@dataclass(frozen=True)
+class _Typed:
+    """A row that was typed where a guess is asked for."""
+
+    guess: tuple[int, ...]
+    reply: str
 
 
 def converse(table: AssistTable, states: tuple[AssistState, ...]) -> None:
@@ -155,15 +166,19 @@ def _ask_guess(
     """Return the guess, or the command that ends or changes the game; and a reply typed ahead."""
     board, advice = table.board, position.advice
 
-    def read(text: str) -> tuple[int, ...] | str | Action:
+    def read(text: str) -> tuple[int, ...] | str | _Typed | Action:
         if advice and _REPLY.fullmatch(text):
             return text
         action = read_command(text, board, COMMAND_LINES)
+        if action is None and (row := _ROW.fullmatch(text)):
+            return _Typed(board.parse(row[1]), row[2])
         return board.parse(text or (advice.guess if advice else "")) if action is None else action
 
     proposal = f" [{advice.guess}]" if advice else ""
     while True:
         answer = ask(table.console, f"Guess{proposal}: ", read, commands={})
+        if isinstance(answer, _Typed):
+            return answer.guess, answer.reply, table
         if isinstance(answer, tuple):
             _compare(table, state, position, answer)
             return answer, "", table

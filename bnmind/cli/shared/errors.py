@@ -39,6 +39,7 @@ _TWINS = {
     "--given": "--evidence",
     "--itemtype": "--gate",
     "--model": "--gate",
+    "--out": "--tree",
     "--rule": "--gate",
     "--map": "--mpe",
     "--target": "--about",
@@ -186,6 +187,7 @@ class OneLineErrors(TyperGroup):
             if not hasattr(error, "format_message"):
                 raise  # a fault of the program, not of the input
             _suggest_the_twin(error)
+            _suggest_history(error)
             _fail(f"{one_line(error).rstrip('.')}; see {_help_of(error, prog_name)}")
         sys.exit(code if isinstance(code, int) else 0)
 
@@ -240,6 +242,16 @@ def _suggest_the_twin(error: Any) -> None:
     if twin in options:
         error.possibilities = []
         error.message = f"{error.message.rstrip('.')}; did you mean {twin}?"
+
+
+def _suggest_history(error: Any) -> None:
+    """Suggest ``--history`` for a game that was given without it."""
+    command = getattr(getattr(error, "ctx", None), "command", None)
+    options = [name for one in getattr(command, "params", ()) for name in one.opts]
+    message = getattr(error, "message", "")
+    if "--history" in options and message.startswith("Got unexpected extra argument"):
+        game = message.partition(") (")[2].rstrip(").")
+        error.message = f'a game is given by --history "{game}"'
 
 
 def _help_of(error: Exception, prog_name: str | None) -> str:
