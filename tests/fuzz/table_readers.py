@@ -8,6 +8,8 @@ import zlib
 from functools import cache
 from pathlib import Path
 
+import numpy as np
+
 from bnmind.adaptive import Responses, read_prior, read_profiles
 from bnmind.dynamic import DynamicNetwork, read_dynamic
 from bnmind.dynamic.sequence_files import read_sequences_for
@@ -29,7 +31,8 @@ def _coin() -> Network:
 def _items() -> Network:
     """Return a network of the columns that the workbook among the seeds has."""
     names = ("item_1", "item_2")
-    return Network(TabularCPD(Variable(name, ("0", "1")), (), [0.5, 0.5]) for name in names)
+    half = np.array([0.5, 0.5])
+    return Network(tuple(TabularCPD(Variable(name, ("0", "1")), (), half) for name in names))
 
 
 @cache
