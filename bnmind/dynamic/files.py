@@ -73,7 +73,7 @@ def read_dynamic(path: str | os.PathLike[str], *, max_cells: int = DEFAULT_CELLS
     path
         A file that `write_dynamic` wrote, or of the same form.
     max_cells
-        Cells that its tables may have together.
+        The largest number of cells of all its tables together.
 
     Raises
     ------

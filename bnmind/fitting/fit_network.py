@@ -60,7 +60,7 @@ def fit(
     ----------
     network
         A `Network`; or its structure: pairs (parent, child), a `networkx.DiGraph`, or a pgmpy DAG
-        or network. The states are those of the cases then, see `network_of_structure`. The first
+        or network. The states are then those of the cases, see `network_of_structure`. The first
         start begins near the tables of a network, see `EM.start`.
     cases
         A data frame with a row for each case, or a mapping from names to columns. Cells are states:

@@ -144,16 +144,17 @@ def read(
 ) -> Network | FactorModel:
     """Return the model in a file of any format: a network, or a product of factors.
 
-    A `FactorModel` comes from ``.uai`` files of kind MARKOV and from ``.json`` files whose parts
-    are not one distribution for each variable. `read_network` and `read_model` always return the
-    one or the other.
+    The suffix names the format, such as ``.bif``, ``.xdsl`` (GeNIe), ``.net`` (Hugin) or ``.dne``
+    (Netica); `MODEL_FORMATS` lists all. A `FactorModel` comes from ``.uai`` files of kind MARKOV
+    and from ``.json`` files whose parts are not one distribution for each variable. `read_network`
+    always returns a network, and `read_model` always a product of factors.
 
     Parameters
     ----------
     path
         A file of any of the formats.
     max_cells
-        Cells that its tables may have together.
+        The largest number of cells of all its tables together.
     normalize
         Whether rows of probabilities that miss one by no more than rounding are normalized; see
         `read_with_report`. Rows within 1e-6 of one always are.
@@ -167,6 +168,11 @@ def read(
         that format; with the line and column, or the path in the JSON.
     TooLargeError
         If it has more cells; nothing is allocated for them.
+
+    Examples
+    --------
+    >>> read("models/diagnosis/asia.xdsl")
+    Network(asia, smoke, tub, lung, bronc, either, xray, dysp)
     """
     form = _format(path, NETWORK_SUFFIXES, "a model", packed=True)
     reading = _reading(normalize, on_normalized)
@@ -190,7 +196,7 @@ def read_network(
     path
         A file of any of the formats.
     max_cells
-        Cells that its tables may have together.
+        The largest number of cells of all its tables together.
     normalize
         Whether rows of probabilities that miss one by no more than rounding are normalized; see
         `read_with_report`. Rows within 1e-6 of one always are.
@@ -272,7 +278,7 @@ def read_with_report(
     path
         A file of any of the formats.
     max_cells
-        Cells that its tables may have together.
+        The largest number of cells of all its tables together.
     normalize
         Whether rows of probabilities that miss one by no more than rounding are normalized. The
         digits of each table bound the rounding: three numbers of two digits may miss one by 0.015.

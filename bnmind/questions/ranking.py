@@ -133,7 +133,7 @@ def rank_questions(
     score: QuestionScore = BY_INFORMATION,
     limits: Limits | None = None,
 ) -> QuestionRanking:
-    """Return questions to a network by what they tell about some targets, the best first.
+    """Return the variables of a network, ranked by their information about some targets.
 
     The information of a question is the mutual information of the observable variable and the
     targets, given the evidence. The entropy of the targets after the answer is expected to be

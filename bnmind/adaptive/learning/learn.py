@@ -276,8 +276,9 @@ def learn(
         A Q-matrix; or a bank with the structure, the response models, and the parameters of
         the first start.
     gate
-        The response model for a Q-matrix: `Dina`, `Dino`, `NoisyAnd`, `NoisyOr`, or `Gdina`
-        (the saturated model, with separate probabilities for each configuration).
+        The response model for a Q-matrix, such as `Dina`, `Dino`, `Acdm`, or `Gdina` (the
+        saturated model, with separate probabilities for each configuration);
+        `RESPONSE_MODELS` has them all.
     skills
         The distribution of the skills for a Q-matrix, as for `ItemBank.from_qmatrix`.
         Default saturated up to 12 skills, else independent. Impossible profiles stay

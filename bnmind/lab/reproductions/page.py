@@ -143,8 +143,8 @@ def page(
     lines = [
         "# Reproductions",
         "",
-        "Published figures beside those of bnmind, and experiments that nobody has published. Each",
-        "section is one reproduction. This command computed the page:",
+        "This page shows published figures beside those of bnmind, and experiments that nobody has",
+        "published. Each section is one reproduction. This command computed the page:",
         "",
         f"    {command}",
         "",

@@ -67,8 +67,8 @@ def _parts(name: str, setting: Setting) -> Sequence[Part]:
 
 
 _TEXT = (
-    "Share of all answers, those asked included, that the belief predicts, in ten folds. Both"
-    " programs use the same folds and the same start."
+    "Each figure is the share of all answers, those asked included, that the belief predicts, in"
+    " ten folds. Both programs use the same folds and the same start."
 )
 
 REPLAY_FRACTIONS = Reproduction(

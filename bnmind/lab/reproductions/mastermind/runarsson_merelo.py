@@ -30,7 +30,10 @@ _SOURCE = (
     "T. P. Runarsson and J. J. Merelo, Adapting heuristic Mastermind strategies to evolutionary"
     " algorithms (2010)"
 )
-_REPLICATED = "the printed table is not at hand; published is an independent replication of it"
+_REPLICATED = (
+    "The printed table is not available to us; the figures here called published are those of an"
+    " independent replication."
+)
 _SCORES = ("entropy", "most-parts", "expected-size", "worst-case", "random")
 _OPENINGS = {"AABC": open_aabc, "AABB": open_aabb}
 
@@ -125,7 +128,7 @@ HEURISTIC_MEANS = Reproduction(
     quick_minutes=0.1,
     minutes=0.1,
     parts=_heuristics,
-    text=f"All ties are random, and the first guess is AABC: {_REPLICATED}. Our means are over all "
+    text=f"All ties are random, and the first guess is AABC. {_REPLICATED} Our means are over all "
     "codes and all random choices, without sampling error.",
 )
 
@@ -135,7 +138,7 @@ SUBSETS = Reproduction(
     quick_minutes=0.5,
     minutes=5,
     parts=_subsets,
-    text=f"All 1,296 codes in each run: {_REPLICATED}.",
+    text=f"Each run plays all 1,296 codes. {_REPLICATED}",
 )
 
 ESTIMATIONS = Reproduction(
@@ -145,6 +148,6 @@ ESTIMATIONS = Reproduction(
     minutes=5,
     parts=_estimations,
     text="The paper claims that the algorithm with local entropy is better than random play among "
-    "the possible codes, and that the algorithm without it is not. Its printed table is not at "
-    "hand.",
+    "the possible codes, and that the algorithm without it is not. Its printed table is not "
+    "available to us.",
 )

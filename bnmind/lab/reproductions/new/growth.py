@@ -91,6 +91,6 @@ GROWTH = Reproduction(
     quick_text="A quick run has too few games to rank strategies.",
     draw=_draw,
     abscissa="codes",
-    text="True replies. Times are processor times of one core, and depend on the machine. kooi and "
-    "entropy list all codes. Bars are two standard errors to each side.",
+    text="All replies are true. Times are processor times of one core, and depend on the machine. "
+    "kooi and entropy list all codes. Bars are two standard errors to each side.",
 )

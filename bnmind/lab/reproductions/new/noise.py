@@ -201,9 +201,9 @@ _TOO_FEW = (
     " compares some of them in 20,000 games each."
 )
 _TEXT = (
-    "4x6, false replies; all strategies of the three reproductions of this kind play the same"
-    " secrets with the same luck. Bars are two standard errors to each side. Strategies with"
-    " slow guesses play fewer games."
+    "The board is 4x6, and replies are false. All strategies of the three reproductions of this"
+    " kind play the same secrets with the same luck. Bars are two standard errors to each side."
+    " Strategies with slow guesses play fewer games."
 )
 
 MODELING = Reproduction(
@@ -251,9 +251,10 @@ ASSUMED_NOISE = Reproduction(
     quick_text=_TOO_FEW,
     draw=_draw_assumptions,
     abscissa="assumed",
-    text="entropy on 4x6 with a wrong level of the noise, against entropy with the right level, "
-    "game by game. Points to the right of the curves: entropy-unknown-noise, which learns the "
-    "level during each game. Bands and bars are two standard errors to each side.",
+    text="On 4x6, entropy plays with a wrong level of the noise against entropy with the right "
+    "level, game by game. The points to the right of the curves are those of "
+    "entropy-unknown-noise, which learns the level during each game. Bands and bars are two "
+    "standard errors to each side.",
 )
 
 INFORMATION = Reproduction(
@@ -265,8 +266,9 @@ INFORMATION = Reproduction(
     quick_text="A quick run has too few games to rank strategies.",
     draw=_draw_looks,
     abscissa="p",
-    text="Guesses saved against entropy, game by game, on 4x6. entropy looks one guess ahead and "
-    "counts information; lookahead and lookahead2 count the guesses that the game still takes; "
-    "kooi and optimal believe every reply. Bars are two standard errors to each side. [Play under "
-    "noise](play-under-noise.md) compares them in 20,000 games each.",
+    text="The figures are guesses saved against entropy, game by game, on 4x6. The strategy "
+    "entropy looks one guess ahead and counts information; lookahead and lookahead2 count the "
+    "guesses that the game still takes; kooi and optimal believe every reply. Bars are two "
+    "standard errors to each side. [Play under noise](play-under-noise.md) "
+    "compares them in 20,000 games each.",
 )
