@@ -113,7 +113,13 @@ class HigherOrder(CheckedValue):
 
     @checked
     def cpds(self, skills: Sequence[Variable]) -> tuple[CPD, ...]:
-        """Return the distribution of the ability, then of each skill given the ability."""
+        """Return the distribution of the ability, then of each skill given the ability.
+
+        Raises
+        ------
+        InvalidModelError
+            If a skill has the name of the ability.
+        """
         if self.ability in [skill.name for skill in skills]:
             raise InvalidModelError(
                 [
