@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bnmind.errors import ImpossibleEvidenceError, TooLargeError
-from bnmind.junction import Limits, Plan, compile_model, compile_plan
+from bnmind.junction import Limits, Plan, compile_explanation, compile_model, compile_plan
 from bnmind.junction.inference.plan_sums import sums_by_logarithms
 from bnmind.junction.inference.registers import starting_registers
 from bnmind.junction.program import packing
@@ -152,6 +152,16 @@ def test_what_does_not_fit_with_its_zeros_runs_without_them() -> None:
     np.testing.assert_allclose(
         engine.posterior("r0", evidence).marginals["r0"], expected["r0"], atol=1e-12
     )
+
+
+def test_explanations_do_not_fit_without_zeros() -> None:
+    # They read the states of all variables from whole tables.
+    model, evidence = ranking(7, 12)
+    whole = compile_explanation(model, evidence=evidence)
+    tight = Limits(2**31, whole.plan.multiplications // 2)
+    assert is_packed(compile_plan(model, evidence=evidence, limits=tight))
+    with pytest.raises(TooLargeError, match="a run of this plan would take"):
+        compile_explanation(model, evidence=evidence, limits=tight)
 
 
 def test_long_lists_are_refused_with_the_costs_of_the_whole() -> None:
