@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bnmind._messages import counted
 from bnmind.cli.shared.command import with_options
 from bnmind.cli.shared.errors import say
 from bnmind.cli.shared.options import Json
@@ -96,9 +97,9 @@ def warm_up(options: WarmUpOptions) -> None:
         if run["error"]:
             say(f"note: the example of {run['about']} failed: {run['error']}")
     new = len(set(after) - set(before))
-    told = f"{new} new files" if new else "nothing was left to compile"
+    told = f"{counted(new, 'new file')}" if new else "nothing was left to compile"
     tell(f"Ready after {seconds:.0f} s: {told}.")
-    tell(f"Machine code: {len(after)} files, {size / 2**20:.0f} MiB, in {folder}")
+    tell(f"Machine code: {counted(len(after), 'file')}, {size / 2**20:.0f} MiB, in {folder}")
 
 
 def _run_all(report: Report) -> list[dict[str, object]]:

@@ -65,7 +65,7 @@ class DynamicPlan(CheckedValue):
     def __str__(self) -> str:
         names = ", ".join(v.name for v in self.network.interface) or "empty"
         cells = int(np.prod(self.slices.shape, dtype=np.int64))
-        return f"interface  {names}; {cells:,} cells\n{self.slices.messages.later}"
+        return f"interface  {names}; {counted(cells, 'cell')}\n{self.slices.messages.later}"
 
     def start(self) -> FilterState:
         """Return the state before the first slice."""

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bnmind._arguments import checked
+from bnmind._messages import counted
 from bnmind._values import CheckedValue, Sealed
 from bnmind.errors import InvalidArgumentError
 from bnmind.fitting.expectation import Expectation
@@ -107,7 +108,7 @@ class EM(Sealed):
         return self.expectation.is_complete and not self.layout.noisy
 
     def __repr__(self) -> str:
-        return f"EM({self.layout.network!r}, {self.expectation.cases.n_cases:,} cases)"
+        return f"EM({self.layout.network!r}, {counted(self.expectation.cases.n_cases, 'case')})"
 
     @checked
     def start(self, rng: np.random.Generator | None = None) -> EMState:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bnmind._arguments import check_fields
-from bnmind._messages import listed
+from bnmind._messages import counted, listed
 from bnmind._values import CheckedValue
 from bnmind._workers import Backend, faults_of_workers
 from bnmind.errors import InvalidArgumentError
@@ -96,8 +96,9 @@ class Fit(CheckedValue):
 
     def __repr__(self) -> str:
         return (
-            f"Fit({len(self.network.variables)} variables, {self.n_cases:,} cases: log-likelihood"
-            f" {self.log_likelihood:.2f}, {self.n_parameters:,} parameters)"
+            f"Fit({counted(len(self.network.variables), 'variable')},"
+            f" {counted(self.n_cases, 'case')}: log-likelihood"
+            f" {self.log_likelihood:.2f}, {counted(self.n_parameters, 'parameter')})"
         )
 
     @property

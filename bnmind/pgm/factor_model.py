@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from bnmind._arguments import checked
+from bnmind._messages import counted
 from bnmind._values import CheckedValue
 from bnmind.errors import InvalidModelError, UnknownNameError
 from bnmind.pgm.cpd import CPD
@@ -195,7 +196,10 @@ class FactorModel(CheckedValue):
         return factors_to_pyagrum(self, max_cells=max_cells)
 
     def __repr__(self) -> str:
-        return f"FactorModel({len(self.variables)} variables, {len(self.potentials)} factors)"
+        return (
+            f"FactorModel({counted(len(self.variables), 'variable')},"
+            f" {counted(len(self.potentials), 'factor')})"
+        )
 
 
 def variable_named(variables: Mapping[str, Variable], name: str) -> Variable:

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bnmind._arguments import checked
+from bnmind._messages import counted
 from bnmind._text_files import write_files
 from bnmind._values import CheckedValue
 from bnmind.errors import ModelFileError
@@ -258,7 +259,7 @@ class ReadReport(CheckedValue):
         worst = sorted(self.normalized, key=_nearness)
         lines += [f"  {table}" for table in worst[:_SHOWN_TABLES]]
         if len(worst) > _SHOWN_TABLES:
-            lines.append(f"  and {len(worst) - _SHOWN_TABLES:,} tables closer to one")
+            lines.append(f"  and {counted(len(worst) - _SHOWN_TABLES, 'table')} closer to one")
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bnmind._arguments import checked
+from bnmind._messages import counted
 from bnmind._values import ReadOnlyDict, Sealed, sealed
 from bnmind.errors import CancellationError, ImpossibleEvidenceError, InvalidArgumentError
 from bnmind.information import Floats
@@ -86,7 +87,10 @@ class SensitivityAnalysis(Sealed):
         shown = "  ".join(
             f"{state} {p:.3f}" for state, p in zip(self.target.states, self.posterior, strict=True)
         )
-        return f"SensitivityAnalysis({self.target.name}: {shown}; {self.n_parameters:,} parameters)"
+        return (
+            f"SensitivityAnalysis({self.target.name}: {shown};"
+            f" {counted(self.n_parameters, 'parameter')})"
+        )
 
     @property
     def n_parameters(self) -> int:

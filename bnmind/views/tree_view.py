@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from bnmind._arguments import checked
-from bnmind._messages import visible
+from bnmind._messages import counted, visible
 from bnmind._values import CheckedValue
 from bnmind.junction.graphs.junction_tree import JunctionTree
 from bnmind.views.drawing.figure import framed
@@ -112,7 +112,8 @@ def draw_tree(tree: JunctionTree, *, label: Callable[[str], str] = str) -> str:
         *(_drawn(tree, i, boxes[i], laid, colors) for i in laid.order),
     ]
     caption = (
-        f"Junction tree of {len(boxes):,} cliques with a total size of {tree.total_size:,} cells"
+        f"Junction tree of {counted(len(boxes), 'clique')} with a total size of"
+        f" {counted(tree.total_size, 'cell')}"
     )
     return framed(body, laid.width, laid.height, caption=caption)
 
@@ -212,7 +213,7 @@ def _lines_of(tree: JunctionTree, i: int, box: _Box, laid: _Laid, colors: Palett
     clique = tree.cliques[i]
     left = laid.x[i] - box.width / 2
     yield f'<g transform="translate({number(left)} {number(laid.y[i])})">'
-    yield f"<title>{escaped(', '.join(clique.variables))}\n{box.size} cells</title>"
+    yield f"<title>{escaped(', '.join(clique.variables))}\n{counted(clique.size, 'cell')}</title>"
     is_largest = clique.size == tree.largest
     border = colors.evidence_border if is_largest else colors.border
     yield (

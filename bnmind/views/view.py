@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bnmind._arguments import checked
-from bnmind._messages import listed
+from bnmind._messages import counted, listed
 from bnmind._values import CheckedValue, ReadOnlyDict
 from bnmind.errors import InvalidArgumentError, InvalidModelError
 from bnmind.information import Floats
@@ -346,7 +346,7 @@ def notebook_svg(network: Network) -> str:
     return draw_summary(
         "Bayesian network",
         (
-            f"{len(sizes):,} variables, {n_arcs:,} arcs",
+            f"{len(sizes):,} variables, {counted(n_arcs, 'arc')}",
             f"{min(sizes)} to {max(sizes)} states each",
             f"at most {max(len(cpd.parents) for cpd in network.cpds)} parents",
             f"network_view(…).svg() draws more than {MOST_DRAWN}",
@@ -433,7 +433,7 @@ def _draw(
     ]
     of = "" if len(place) == len(every) else f"{len(place):,} of the "
     states = ", with the probability of each state" if shown[0].distributions else ""
-    caption = f"Bayesian network of {of}{len(every):,} variables{states}"
+    caption = f"Bayesian network of {of}{counted(len(every), 'variable')}{states}"
     if titles:
         caption += f": {titles[0]} (upper bars) and {titles[1]} (lower bars)"
     evidence = sum(card.is_evidence for card in shown)

@@ -192,7 +192,7 @@ def test_a_network_of_skills_and_items_is_built_from_an_experts_numbers(tmp_path
         (lambda: DiBello((1.0, math.inf), (0.0,)), "finite numbers as slopes, got inf"),
         (lambda: DiBello(1.0, ()), "at least one difficulty"),
         (lambda: DiBello(1.0, (0.0,), (Combination.CONJUNCTIVE,) * 2), "1 combination"),
-        (lambda: DiBello(((1.0,), (1.0,)), (0.0,)), "slopes for 1 responses"),
+        (lambda: DiBello(((1.0,), (1.0,)), (0.0,)), "slopes for 1 response"),
         (lambda: DiBello.samejima(1.0, 0.0, (-1.0,)), "increments of at least 0"),
         (
             lambda: DiBello.samejima(1.0, 0.0, combination=Combination.OFFSET_CONJUNCTIVE),

@@ -111,7 +111,7 @@ def test_a_table_of_a_tree_shows_what_is_expected_of_the_test() -> None:
     html = tree._repr_html_()
     for words in ("expected items", "most items", "points", "pattern accuracy", ">0.5<"):
         assert words in html
-    assert repr(tree).endswith(", at most 1 items)")
+    assert repr(tree).endswith(", at most 1 item)")
 
 
 @pytest.mark.parametrize(

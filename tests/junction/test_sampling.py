@@ -131,7 +131,7 @@ def test_nothing_is_triangulated_without_evidence() -> None:
     told = compile_sampling(CALLS, evidence=["coin"])
     assert [cpd.variable.name for cpd in told.forward] == ["call"]
     assert "drawn forward  call" in str(told)
-    assert repr(told).startswith("SamplingPlan(1 variables | coin; ")
+    assert repr(told).startswith("SamplingPlan(1 variable | coin; ")
 
 
 def test_noisy_extrema_of_thirty_parents_are_drawn_given_their_effect() -> None:

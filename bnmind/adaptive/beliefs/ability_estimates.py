@@ -17,6 +17,7 @@ from typing import TypeAlias
 import numpy as np
 
 from bnmind._arguments import checked
+from bnmind._messages import counted
 from bnmind.adaptive.beliefs.batch_belief import BatchBelief
 from bnmind.adaptive.beliefs.belief import SkillBelief
 from bnmind.adaptive.items.bank import ItemBank
@@ -48,7 +49,7 @@ def ability_of(bank: ItemBank) -> str:
     """
     if len(bank.skills) != 1:
         raise InvalidModelError(
-            [f"this needs a bank of one ability; the bank has {len(bank.skills)} skills"]
+            [f"this needs a bank of one ability; the bank has {counted(len(bank.skills), 'skill')}"]
         )
     return bank.skills[0]
 

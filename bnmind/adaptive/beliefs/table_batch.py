@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import checked, checked_if_it_fails, positions
+from bnmind._messages import counted
 from bnmind._values import CheckedValue, sealed
 from bnmind.adaptive.beliefs.batch_answers import AnsweredBatch, BatchAnswers, impossible_rows
 from bnmind.adaptive.beliefs.batch_belief import MISSING, BatchProfiles
@@ -104,7 +105,10 @@ class TableBatch(AnsweredBatch, CheckedValue):
         return (_after_all, (self.answers, self.space))
 
     def __repr__(self) -> str:
-        return f"TableBatch({len(self)} examinees, {self.table.shape[1]} profiles)"
+        return (
+            f"TableBatch({counted(len(self), 'examinee')},"
+            f" {counted(self.table.shape[1], 'profile')})"
+        )
 
     @property
     def _index(self) -> CauseIndex:

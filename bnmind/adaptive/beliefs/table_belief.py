@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from bnmind._arguments import checked, checked_if_it_fails
+from bnmind._messages import counted
 from bnmind._values import CheckedValue, ReadOnlyDict, made, sealed
 from bnmind.adaptive.beliefs.belief import (
     Profile,
@@ -82,7 +83,10 @@ class TableBelief(ItemMasses, CheckedValue):
         return (_again, (self.space, self.answers, self.error_chance))
 
     def __repr__(self) -> str:
-        return f"TableBelief({len(self.table)} profiles, {len(self.answers)} responses)"
+        return (
+            f"TableBelief({counted(len(self.table), 'profile')},"
+            f" {counted(len(self.answers), 'response')})"
+        )
 
     def _repr_html_(self) -> str:
         """Return the skills as an HTML table, which notebooks display."""

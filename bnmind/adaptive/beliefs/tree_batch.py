@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bnmind._arguments import checked, checked_if_it_fails, positions
+from bnmind._messages import counted
 from bnmind._values import CheckedValue, sealed
 from bnmind.adaptive.beliefs.batch_answers import AnsweredBatch, BatchAnswers, impossible_rows
 from bnmind.adaptive.beliefs.batch_belief import MISSING, BatchProfiles, Responses
@@ -90,7 +91,9 @@ class TreeBatch(AnsweredBatch, CheckedValue):
         return (_after_all, (self.answers, self.tree))
 
     def __repr__(self) -> str:
-        return f"TreeBatch({len(self)} examinees, {self.tree.total_size} cells)"
+        return (
+            f"TreeBatch({counted(len(self), 'examinee')}, {counted(self.tree.total_size, 'cell')})"
+        )
 
     @property
     def _index(self) -> CauseIndex:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from bnmind._arguments import checked, checked_if_it_fails
+from bnmind._messages import counted
 from bnmind._values import CheckedValue, ReadOnlyDict
 from bnmind.adaptive.beliefs.belief import (
     Profile,
@@ -92,7 +93,10 @@ class TreeBelief(ItemMasses, CheckedValue):
         return (belief_after, (self.tree, self.answers, self.error_chance))
 
     def __repr__(self) -> str:
-        return f"TreeBelief({self.tree.total_size} cells, {len(self.answers)} responses)"
+        return (
+            f"TreeBelief({counted(self.tree.total_size, 'cell')},"
+            f" {counted(len(self.answers), 'response')})"
+        )
 
     def _repr_html_(self) -> str:
         """Return the skills as an HTML table, which notebooks display."""

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import check_shape, checked, positions, whole_array
 from bnmind._display.tables import frame_html
+from bnmind._messages import counted
 from bnmind._values import CheckedValue, sealed
 from bnmind.adaptive.beliefs.ability_estimates import has_ability
 from bnmind.adaptive.beliefs.batch_belief import MISSING, BatchBelief
@@ -72,7 +73,9 @@ class Classification(CheckedValue):
 
     def __repr__(self) -> str:
         accuracy = self.reliability.accuracy
-        return f"Classification({len(self)} examinees, accuracy of profiles {accuracy:.3f})"
+        return (
+            f"Classification({counted(len(self), 'examinee')}, accuracy of profiles {accuracy:.3f})"
+        )
 
     def __len__(self) -> int:
         return len(self.responses)

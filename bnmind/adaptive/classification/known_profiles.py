@@ -73,7 +73,10 @@ class Agreement(CheckedValue):
             ("levels", self.attribute_accuracy, self.attribute_accuracy_marginals),
             *((one.skill, one.most_probable_profile, one.marginals) for one in self.skills),
         ]
-        lines = [f"Agreement({self.n_examinees} examinees)", f"{'':{width}}    MAP    EAP"]
+        lines = [
+            f"Agreement({counted(self.n_examinees, 'examinee')})",
+            f"{'':{width}}    MAP    EAP",
+        ]
         lines += [f"{name:{width}} {by_map:6.3f} {by_eap:6.3f}" for name, by_map, by_eap in rows]
         return "\n".join(lines)
 

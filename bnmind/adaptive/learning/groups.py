@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import checked
-from bnmind._messages import shown
+from bnmind._messages import counted, shown
 from bnmind._values import CheckedValue
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.qmatrix import QMatrix
@@ -75,8 +75,9 @@ class LearnedGroups(CheckedValue):
 
     def __repr__(self) -> str:
         return (
-            f"LearnedGroups({len(self.groups)} groups, {sum(self.sizes):,} examinees:"
-            f" log-likelihood {self.log_likelihood:.2f}, {self.n_parameters} parameters)"
+            f"LearnedGroups({counted(len(self.groups), 'group')},"
+            f" {counted(sum(self.sizes), 'examinee')}:"
+            f" log-likelihood {self.log_likelihood:.2f}, {counted(self.n_parameters, 'parameter')})"
         )
 
     def __getitem__(self, group: str) -> ItemBank:

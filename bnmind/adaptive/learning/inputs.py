@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from numpy.typing import ArrayLike
 
+from bnmind._messages import counted
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.name_match import are_numbered, match_names
 from bnmind.adaptive.items.qmatrix import QMatrix
@@ -76,8 +77,9 @@ def _with_equal_names(q: QMatrix, data: Responses) -> tuple[QMatrix, Responses]:
     if match is None and strange and len(data.items) == len(q.skills) != len(q.items):
         raise ResponseTableError(
             [
-                f"the Q-matrix has {len(q.items)} rows and {len(q.skills)} columns, and the"
-                f" responses have {len(data.items)} items: it must have a row for each item, and"
+                f"the Q-matrix has {counted(len(q.items), 'row')} and"
+                f" {counted(len(q.skills), 'column')}, and the responses have"
+                f" {counted(len(data.items), 'item')}: it must have a row for each item, and"
                 " seems to be transposed"
             ]
         )

@@ -87,7 +87,7 @@ class Learned(CheckedValue):
         )
         return (
             f"Learned({', '.join(sizes)}:"
-            f" log-likelihood {self.log_likelihood:.2f}, {self.n_parameters} parameters)"
+            f" log-likelihood {self.log_likelihood:.2f}, {counted(self.n_parameters, 'parameter')})"
         )
 
     @property

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from bnmind._arguments import check_fields, checked
+from bnmind._messages import counted
 from bnmind.adaptive.response_models.base import check_item, check_skills, refuse_large, table
 from bnmind.adaptive.response_models.base.parameters import normalized_rows
 from bnmind.errors import InvalidModelError
@@ -87,7 +88,7 @@ class Gdina:
         if len(self.probabilities) != needed:
             raise InvalidModelError(
                 [
-                    f"expected {needed} rows in the G-DINA model of {item.name},"
+                    f"expected {counted(needed, 'row')} in the G-DINA model of {item.name},"
                     f" got {len(self.probabilities)}"
                 ]
             )

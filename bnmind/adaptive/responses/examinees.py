@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import check_fields, checked, positions, whole_array
-from bnmind._messages import listed, many
+from bnmind._messages import counted, listed, many
 from bnmind.adaptive.beliefs.batch_answers import checked_responses
 from bnmind.adaptive.beliefs.batch_belief import MISSING
 from bnmind.adaptive.beliefs.batch_belief import Responses as ResponseCodes
@@ -239,8 +239,8 @@ class Examinees:
         return (make, (self.items, self.responses, self.skills, self.levels))
 
     def __repr__(self) -> str:
-        known = f", {len(self.skills)} skills known" if self.skills else ""
-        return f"Examinees({len(self)}, {len(self.items)} items{known})"
+        known = f", {counted(len(self.skills), 'skill')} known" if self.skills else ""
+        return f"Examinees({len(self)}, {counted(len(self.items), 'item')}{known})"
 
     def __len__(self) -> int:
         return len(self.responses)

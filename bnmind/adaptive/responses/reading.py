@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnmind._messages import first_faults, shown
+from bnmind._messages import counted, first_faults, shown
 from bnmind.adaptive.beliefs.batch_belief import MISSING
 from bnmind.adaptive.items.name_match import names_shown
 from bnmind.adaptive.items.tables.text_table import TextTable, number_of
@@ -100,9 +100,9 @@ def read_responses(
         if not name and names.items is None
     ]
     if len(items) != len(roles.items):
-        problems.append(f"expected {len(roles.items)} items, got {len(items)}")
+        problems.append(f"expected {counted(len(roles.items), 'item')}, got {len(items)}")
     if len(labels) != len(table.rows):
-        problems.append(f"expected {len(table.rows)} examinees, got {len(labels)}")
+        problems.append(f"expected {counted(len(table.rows), 'examinee')}, got {len(labels)}")
     if problems:
         raise ResponseTableError(first_faults(problems))
     codes = np.full((len(table.rows), len(items)), MISSING, dtype=np.int64)
@@ -158,11 +158,11 @@ def rectangular(table: ArrayLike) -> NDArray[Any]:
         rows = [np.size(row) for row in table]  # type: ignore[union-attr]
         raise ResponseTableError(
             [
-                f"expected {rows[0]} responses in row {number}, got {size}"
+                f"expected {counted(rows[0], 'response')} in row {number}, got {size}"
                 for number, size in enumerate(rows, 1)
                 if size != rows[0]
             ]
-            or [f"expected an array (examinees, items), got {len(rows)} rows"]
+            or [f"expected an array (examinees, items), got {counted(len(rows), 'row')}"]
         ) from None
 
 

@@ -159,7 +159,10 @@ class Responses(CheckedValue):
         array = array_of(table)
         if given is not None and len(given) != array.shape[1]:
             raise ResponseTableError(
-                [f"expected a column for each of {len(given)} items, got {array.shape[1]} columns"]
+                [
+                    f"expected a column for each of {counted(len(given), 'item')}, got"
+                    f" {counted(array.shape[1], 'column')}"
+                ]
             )
         # An array has no column with names of examinees, even if an item is called so.
         columns = tuple(f"item_{number + 1}" for number in range(array.shape[1]))
@@ -249,7 +252,9 @@ class Responses(CheckedValue):
 
     def __repr__(self) -> str:
         n, m = self.codes.shape
-        return f"Responses({n} examinees, {m} items, {self.n_missing} missing)"
+        return (
+            f"Responses({counted(n, 'examinee')}, {counted(m, 'item')}, {self.n_missing} missing)"
+        )
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -426,7 +431,7 @@ def _faults(codes: NDArray[Any], items: Sequence[str], examinees: Sequence[str])
         yield f"responses need examinees and items, got {n_rows} and {n_columns}"
         return
     if len(examinees) != len(codes):
-        yield f"expected {len(codes)} examinees, got {len(examinees)}"
+        yield f"expected {counted(len(codes), 'examinee')}, got {len(examinees)}"
         return
     for row, name in enumerate(examinees, 1):
         if not name:

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bnmind._arguments import check_fields, checked, checked_if_it_fails, number_array
-from bnmind._messages import shown
+from bnmind._messages import counted, shown
 from bnmind.adaptive.beliefs.batch_belief import BatchBelief
 from bnmind.adaptive.beliefs.belief import SkillBelief
 from bnmind.adaptive.beliefs.skill_response_joints import (
@@ -78,7 +78,7 @@ class Loss:
         return (Loss, (self.skills, self.table))
 
     def __repr__(self) -> str:
-        return f"Loss({', '.join(self.skills)}: {len(np.asarray(self.table))} decisions)"
+        return f"Loss({', '.join(self.skills)}: {counted(len(np.asarray(self.table)), 'decision')})"
 
     @classmethod
     @checked

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from bnmind._arguments import checked
 from bnmind._display.tables import table_html
+from bnmind._messages import counted
 from bnmind._values import CheckedValue
 from bnmind.adaptive.beliefs.belief import SkillBelief
 from bnmind.adaptive.beliefs.skill_response_joints import response_joints
@@ -52,7 +53,9 @@ class Ranking(tuple[RankedItem, ...]):
             for row in self
         ]
         heads = ("item", "information in bits", "expected entropy", "most about")
-        return table_html(heads, rows, caption=f"{len(self)} items by expected information")
+        return table_html(
+            heads, rows, caption=f"{counted(len(self), 'item')} by expected information"
+        )
 
 
 @checked

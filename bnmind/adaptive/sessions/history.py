@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Generic, TypeVar
 
+from bnmind._messages import counted
+
 __all__ = ["History", "history_of"]
 
 _Part = TypeVar("_Part")
@@ -69,7 +71,7 @@ class History(Generic[_Part]):
         return hash(self.to_tuple())
 
     def __repr__(self) -> str:
-        return f"History({self._length} parts)"
+        return f"History({counted(self._length, 'part')})"
 
     def __reduce__(self) -> tuple[object, ...]:
         # Not link by link: pickle would recurse once for each.

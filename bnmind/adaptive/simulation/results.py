@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import checked
 from bnmind._display.tables import frame_html
+from bnmind._messages import counted
 from bnmind._values import CheckedValue, sealed
 from bnmind.adaptive.beliefs.batch_belief import MISSING, Responses
 from bnmind.adaptive.responses.examinees import Levels
@@ -145,7 +146,7 @@ class SimulationResult(CheckedValue):
         return frame_html(self.summary, caption=repr(self))
 
     def __repr__(self) -> str:
-        return f"SimulationResult({len(self)} examinees, {', '.join(self.selectors)})"
+        return f"SimulationResult({counted(len(self), 'examinee')}, {', '.join(self.selectors)})"
 
     def __len__(self) -> int:
         return len(self.responses)

@@ -9,6 +9,7 @@ import numpy as np
 
 from bnmind._arguments import checked
 from bnmind._display.tables import table_html
+from bnmind._messages import counted
 from bnmind._values import CheckedValue
 from bnmind.adaptive.beliefs.batch_belief import MISSING, Responses
 from bnmind.adaptive.beliefs.start import beliefs_given, start_beliefs
@@ -84,7 +85,7 @@ class ItemTree(CheckedValue):
     """The first item, and what follows."""
 
     def __repr__(self) -> str:
-        return f"ItemTree({self.bank!r}, at most {self.depth} items)"
+        return f"ItemTree({self.bank!r}, at most {counted(self.depth, 'item')})"
 
     def _repr_html_(self) -> str:
         """Return what is expected of the test as an HTML table, which notebooks display."""

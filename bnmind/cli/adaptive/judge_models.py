@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from bnmind._messages import counted
 from bnmind.cli.shared.printable import tell_json
 from bnmind.cli.shared.work import Report, working
 from bnmind.errors import BnmindError
@@ -152,7 +153,7 @@ def show_models(found: Sequence[ReducedModel]) -> None:
 
 def show_proposals(proposals: QValidation | str) -> None:
     """Show the items for which other skills are proposed."""
-    from bnmind.cli.shared.show import counted, plain_table, show_table, terminal
+    from bnmind.cli.shared.show import plain_table, show_table, terminal
 
     console = terminal()
     if isinstance(proposals, str):
@@ -199,7 +200,7 @@ def show_functioning(
     abilities
         The mean and the deviation of the ability in each group; empty for skills.
     """
-    from bnmind.cli.shared.show import counted, plain_table, show_table, terminal
+    from bnmind.cli.shared.show import plain_table, show_table, terminal
 
     console = terminal()
     n_anchors = min(len(one.anchors) for one in found)
@@ -302,9 +303,10 @@ def fit_line(fit: LimitedInformation | str) -> str:
         return f"No M2: the parameters determine all means and products of the items.{srmsr}"
     low, high = fit.rmsea2_interval
     return (
-        f"M2 {fit.m2:.2f} with {fit.degrees} degrees of freedom (means and products of the items"
-        f" less those that the parameters determine), p {fit.p_value:.3g}; RMSEA2 {fit.rmsea2:.3f}"
-        f" (90 %: {low:.3f} to {high:.3f}), SRMSR {fit.srmsr:.3f}.{_incomplete(fit)}"
+        f"M2 {fit.m2:.2f} with {counted(fit.degrees, 'degree')} of freedom (means and products of"
+        f" the items less those that the parameters determine), p {fit.p_value:.3g};"
+        f" RMSEA2 {fit.rmsea2:.3f} (90 %: {low:.3f} to {high:.3f}), SRMSR {fit.srmsr:.3f}."
+        f"{_incomplete(fit)}"
     )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from bnmind._messages import counted
 from bnmind._text_files import check_writable
 from bnmind.cli.adaptive.coefficient_tables import (
     coefficient_json,
@@ -230,7 +231,7 @@ def learn(options: LearnOptions) -> None:
             start,
             options=replace(settings, until=ended),
             title=options.title,
-            source=f"learned from {len(data)} examinees in {learned_in}",
+            source=f"learned from {counted(len(data), 'examinee')} in {learned_in}",
             progress=report,
         ),
     )
@@ -396,7 +397,7 @@ def _as_json(
 def _show(
     found: Learned, named: LearnedModel, known: Coefficients | str, options: LearnOptions
 ) -> None:
-    from bnmind.cli.shared.show import counted, percent, plain_table, show_table, terminal
+    from bnmind.cli.shared.show import percent, plain_table, show_table, terminal
 
     console = terminal()
     record = found.record

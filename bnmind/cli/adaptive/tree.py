@@ -292,8 +292,9 @@ def _best(options: TreeOptions, bank: ItemBank) -> _Found:
     )
     unit = aim.unit
     lines = [
-        f"Best test of at most {depth} items: {found.value:.6f} {unit}. {proof}",
-        f"Searched {found.n_beliefs:,} beliefs, followed the items of {found.n_expanded:,}.",
+        f"Best test of at most {counted(depth, 'item')}: {found.value:.6f} {unit}. {proof}",
+        "Searched"
+        f" {counted(found.n_beliefs, 'belief')}, followed the items of {found.n_expanded:,}.",
         f"Greedy test: {found.greedy_value:.6f} {unit}; {loss_text(found)}.",
         *expected_lines(numbers_of(best), bank),
         f"First item: {best.root.item}" if best.root.item else "No item is worth asking.",
@@ -334,8 +335,8 @@ def _fixed(options: TreeOptions, bank: ItemBank) -> _Found:
         else f"Not proven: no list is below {found.lower:.6f}."
     )
     lines = [
-        f"Best list of {depth} items: {found.value:.6f} {aim.unit}. {proof}",
-        f"Searched {found.n_lists:,} lists.",
+        f"Best list of {counted(depth, 'item')}: {found.value:.6f} {aim.unit}. {proof}",
+        f"Searched {counted(found.n_lists, 'list')}.",
         f"Greedy list: {found.greedy_value:.6f} {aim.unit}; {loss_text(found)}.",
         *expected_lines(numbers, bank),
         f"Items: {', '.join(found.items)}",

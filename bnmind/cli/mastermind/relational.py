@@ -54,7 +54,8 @@ def show_relational(options: RelationalOptions) -> None:
         shown = {"pegs": board.pegs, "colors": board.colors}
         tell_json({"board": shown, **size._asdict(), "turns": played})
         return
-    tell(f"Relational network, {board}, {options.n_guesses} guesses: {size}")
+    guesses = "1 guess" if options.n_guesses == 1 else f"{options.n_guesses} guesses"
+    tell(f"Relational network, {board}, {guesses}: {size}")
     tell(f"game: {format_history(board, turns)}")
     if options.out is not None:
         tell(f"written to {options.out}, with .json, .evid, .MAR and .PR")

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from bnmind._messages import one_line
+from bnmind._messages import counted, one_line
 from bnmind.cli.shared.errors import say
 from bnmind.cli.shared.printable import printable
 from bnmind.cli.shared.work import working
@@ -60,6 +60,8 @@ def model_from(path: Path, read: _ReadsModel[_Model], *, normalize: bool) -> _Mo
         raise ModelFileError(said, fault.value, line=fault.line, column=fault.column) from fault
     if normalize and tables:
         first = max(tables, key=lambda t: math.inf if math.isnan(t.total) else abs(t.total - 1))
-        others = f"; and {len(tables) - 1:,} tables closer to one" if len(tables) > 1 else ""
+        others = (
+            f"; and {counted(len(tables) - 1, 'table')} closer to one" if len(tables) > 1 else ""
+        )
         say(f"note: normalized {one_line(str(first))}{others}")
     return model

@@ -13,6 +13,7 @@ from contextvars import ContextVar
 from types import FrameType
 from typing import TYPE_CHECKING
 
+from bnmind._messages import counted
 from bnmind.cli.shared.errors import say
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ class Account:
         '250/1,000, about 2 min left'
         """
         if self.total is None:
-            return f"{self.done:,} steps" if self.done else ""
+            return f"{counted(self.done, 'step')}" if self.done else ""
         words = f"{self.done:,}/{self.total:,}"
         if not 0 < self.done < self.total or seconds < _JUDGED_AFTER:
             return words

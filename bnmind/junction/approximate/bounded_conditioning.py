@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
-from bnmind._messages import many
+from bnmind._messages import counted, many
 from bnmind._values import CheckedValue, Sealed, Value, sealed
 from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError, TooLargeError
 from bnmind.information import Floats
@@ -135,7 +135,7 @@ class BoundedConditioning(Value):
     """``(slices + 1,)`` the natural logarithm of the prior mass of the slices from each one on."""
 
     def __repr__(self) -> str:
-        return f"BoundedConditioning({len(self.numbers):,} slices; {self.plan!r})"
+        return f"BoundedConditioning({counted(len(self.numbers), 'slice')}; {self.plan!r})"
 
     @checked
     def steps(

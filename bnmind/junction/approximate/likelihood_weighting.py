@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
-from bnmind._messages import many
+from bnmind._messages import counted, many
 from bnmind._values import ReadOnlyDict, Sealed
 from bnmind.errors import InvalidArgumentError, TooFewSamplesError, TooLargeError
 from bnmind.information import Floats
@@ -81,7 +81,7 @@ class WeightedPosterior(Sealed):
 
     def __repr__(self) -> str:
         lines = [
-            f"WeightedPosterior({self.n_samples:,} samples worth"
+            f"WeightedPosterior({counted(self.n_samples, 'sample')} worth"
             f" {self.effective_samples:,.0f}, log_evidence={self.log_evidence:.6g}"
             f" ± {self.evidence_error:.2g})"
         ]

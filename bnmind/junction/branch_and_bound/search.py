@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import check_fields, checked
+from bnmind._messages import counted
 from bnmind._values import Sealed, Value
 from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError
 from bnmind.junction.branch_and_bound.best_progress import BestProgress
@@ -66,7 +67,7 @@ class SearchState(Sealed):
     def __repr__(self) -> str:
         known = self.known
         return (
-            f"SearchState({known.nodes:,} nodes, {known.log_probability:.6g} to"
+            f"SearchState({counted(known.nodes, 'node')}, {known.log_probability:.6g} to"
             f" {known.upper_bound:.6g})"
         )
 
@@ -97,7 +98,7 @@ class ExplanationSearch(Value):
     def __repr__(self) -> str:
         return (
             f"ExplanationSearch({len(self.variables):,} of {len(self.model.variables):,} variables"
-            f" | {len(self.evidence):,} findings)"
+            f" | {counted(len(self.evidence), 'finding')})"
         )
 
     @property

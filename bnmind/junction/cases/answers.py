@@ -6,7 +6,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from bnmind._messages import one_line
+from bnmind._messages import counted, one_line
 from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError
 from bnmind.pgm.variable import label_text
@@ -66,7 +66,7 @@ class CaseAnswers(Value):
     def __repr__(self) -> str:
         n, m = self._table.shape
         impossible = f", {len(self.impossible):,} impossible" if self.impossible else ""
-        return f"CaseAnswers({n:,} rows, {m:,} column{'s' if m != 1 else ''}{impossible})"
+        return f"CaseAnswers({counted(n, 'row')}, {m:,} column{'s' if m != 1 else ''}{impossible})"
 
     def __str__(self) -> str:
         return "\n".join([repr(self), *self.notes, str(self._table.head(_SHOWN))])

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from bnmind._arguments import checked
+from bnmind._messages import counted
 from bnmind._values import Sealed, made, sealed
 from bnmind.errors import (
     CancellationError,
@@ -75,7 +76,10 @@ class DerivativePlan(Sealed):
     def __repr__(self) -> str:
         about = f"P({self.target.name} | evidence)" if self.target else "P(evidence)"
         entries = sum(table.values.size for table in self.tables if table.potential is not None)
-        return f"DerivativePlan({about} by {entries:,} entries, {self.tree.total_size:,} cells)"
+        return (
+            f"DerivativePlan({about} by {entries:,} entries,"
+            f" {counted(self.tree.total_size, 'cell')})"
+        )
 
     @property
     def total_size(self) -> int:

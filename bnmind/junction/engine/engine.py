@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bnmind._arguments import check_fields, checked
-from bnmind._messages import bytes_text, many
+from bnmind._messages import bytes_text, counted
 from bnmind._values import Value
 from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError
 from bnmind.information import entropy
@@ -94,7 +94,7 @@ class Engine(TableQuestions, Value):
         plans = self._store.held()
         used = sum(stored.bytes for stored in plans)
         return (
-            f"Engine({len(self.model.variables):,} variables, {_plans(len(plans))} in"
+            f"Engine({counted(len(self.model.variables), 'variable')}, {_plans(len(plans))} in"
             f" {bytes_text(used)} of at most {bytes_text(self.memory)})"
         )
 
@@ -103,7 +103,8 @@ class Engine(TableQuestions, Value):
         used = sum(stored.bytes for stored in plans)
         states = sum(v.n_states for v in self.model.variables)
         lines = [
-            f"engine for {len(self.model.variables):,} variables with {states:,} states",
+            f"engine for {counted(len(self.model.variables), 'variable')} with"
+            f" {counted(states, 'state')}",
             f"remembers {_plans(len(plans))} in {bytes_text(used)} of at most"
             f" {bytes_text(self.memory)}",
         ]
@@ -112,7 +113,7 @@ class Engine(TableQuestions, Value):
         if len(plans) > _MOST_LINES:
             lines.append(f"  … and {len(plans) - _MOST_LINES:,} more")
         lines.append(
-            f"an answer may take {many(self.limits.max_multiplications)} multiplications and"
+            f"an answer may take {counted(self.limits.max_multiplications, 'multiplication')} and"
             f" {bytes_text(self.limits.max_bytes)}"
         )
         return "\n".join(lines)

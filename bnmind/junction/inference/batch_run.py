@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
-from bnmind._messages import listed
+from bnmind._messages import counted, listed
 from bnmind._values import ReadOnlyDict, Value, sealed
 from bnmind.errors import (
     ImpossibleEvidenceError,
@@ -58,7 +58,9 @@ class BatchPosterior(Value):
         return len(self.log_evidence)
 
     def __repr__(self) -> str:
-        return f"BatchPosterior({len(self)} cases, {len(self.joints)} targets)"
+        return (
+            f"BatchPosterior({counted(len(self), 'case')}, {counted(len(self.joints), 'target')})"
+        )
 
     @property
     def impossible(self) -> NDArray[np.intp]:

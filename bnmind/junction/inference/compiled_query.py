@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from bnmind._messages import bytes_text, many
+from bnmind._messages import bytes_text, counted, many
 from bnmind._values import Value
 from bnmind.errors import TooLargeError
 from bnmind.junction.causes.case_sweep import CaseSweep
@@ -92,7 +92,10 @@ class CompiledQuery(Value):
     query is about, if it is answered by that alone; the program is empty then."""
 
     def __repr__(self) -> str:
-        return f"CompiledQuery({len(self.targets)} targets, {self.total_size:,} cells)"
+        return (
+            f"CompiledQuery({counted(len(self.targets), 'target')},"
+            f" {counted(self.total_size, 'cell')})"
+        )
 
     @property
     def targets(self) -> tuple[tuple[Variable, ...], ...]:

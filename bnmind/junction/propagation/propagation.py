@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import checked
-from bnmind._messages import bytes_text
+from bnmind._messages import bytes_text, counted
 from bnmind._values import Sealed
 from bnmind.errors import InvalidArgumentError, UnknownNameError
 from bnmind.information import Floats
@@ -103,13 +103,17 @@ class Propagation(Sealed):
         return cls(model=model, order=found, tree=tree, log_sum=logarithm, limits=limits)
 
     def __repr__(self) -> str:
-        return f"Propagation({len(self.variables)} variables, {self.total_size:,} cells)"
+        return (
+            f"Propagation({counted(len(self.variables), 'variable')},"
+            f" {counted(self.total_size, 'cell')})"
+        )
 
     def __str__(self) -> str:
         return "\n".join(
             [
-                f"{len(self.variables)} variables in a tree for any evidence",
-                f"cells  {self.total_size:,} possible ones in {self.tree.n_buckets} tables",
+                f"{counted(len(self.variables), 'variable')} in a tree for any evidence",
+                f"cells  {self.total_size:,} possible ones in"
+                f" {counted(self.tree.n_buckets, 'table')}",
                 f"rows   {len(self.tree.starts) - 1:,}",
                 f"memory {bytes_text(self.memory)}, and {bytes_text(self.run_memory)} in a run",
             ]

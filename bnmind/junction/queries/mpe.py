@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
-from bnmind._messages import many
+from bnmind._messages import counted, many
 from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.information import Floats
@@ -75,7 +75,7 @@ class ExplanationPlan(Value):
     """The model and the evidence variables, from which plans for cases are made."""
 
     def __repr__(self) -> str:
-        return f"ExplanationPlan({len(self.variables)} variables{told(self.plan)})"
+        return f"ExplanationPlan({counted(len(self.variables), 'variable')}{told(self.plan)})"
 
     def __str__(self) -> str:
         return f"{self.plan}\nexplains  {', '.join(v.name for v in self.variables)}"

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
-from bnmind._messages import many
+from bnmind._messages import counted, many
 from bnmind._values import ReadOnlyDict, Value, sealed
 from bnmind.errors import InvalidArgumentError, InvalidModelError, TooLargeError, UnknownNameError
 from bnmind.information import Floats
@@ -146,7 +146,7 @@ class SamplingPlan(Value):
     def __repr__(self) -> str:
         drawn = len(self.model.variables) - len(self.evidence)
         condition = " | nothing" if self.plan is None else told(self.plan)
-        return f"SamplingPlan({drawn} variables{condition})"
+        return f"SamplingPlan({counted(drawn, 'variable')}{condition})"
 
     def __str__(self) -> str:
         lines = [] if self.plan is None else [str(self.plan)]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bnmind._arguments import checked
+from bnmind._messages import counted
 from bnmind._values import ReadOnlyDict, Sealed, made, sealed
 from bnmind.junction.single.light_order_kernel import LightArrays
 from bnmind.pgm.cpd import CPD
@@ -97,7 +98,7 @@ class LightModel(Sealed):
 
     def __repr__(self) -> str:
         cells = self.arrays.tables.size
-        return f"LightModel({len(self.variables)} variables, {cells:,} cells)"
+        return f"LightModel({counted(len(self.variables), 'variable')}, {counted(cells, 'cell')})"
 
 
 def _has_table(cpd: CPD) -> bool:

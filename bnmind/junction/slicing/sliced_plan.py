@@ -14,7 +14,7 @@ import numpy as np
 
 from bnmind._arguments import checked
 from bnmind._file_locks import locked
-from bnmind._messages import bytes_text, many
+from bnmind._messages import bytes_text, counted, many
 from bnmind._values import CheckedValue, Value
 from bnmind.errors import ImpossibleEvidenceError
 from bnmind.junction.inference.answering import Answering
@@ -99,7 +99,7 @@ class SlicedPlan(Value):
 
     def __repr__(self) -> str:
         names = ", ".join(v.name for v in self.sliced) or "no variables"
-        return f"SlicedPlan({self.n_slices:,} slices on {names}; {self.plan!r})"
+        return f"SlicedPlan({counted(self.n_slices, 'slice')} on {names}; {self.plan!r})"
 
     def __str__(self) -> str:
         limits = self.plan.limits

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import check_fields
+from bnmind._messages import counted
 from bnmind._values import CheckedValue, Value, freeze
 from bnmind.adaptive import (
     Examinees,
@@ -182,7 +183,9 @@ class TestExperiment(Value):
         raise_together(faults)
 
     def __repr__(self) -> str:
-        return f"TestExperiment({', '.join(self.selectors)}, {self.n_examinees:,} examinees)"
+        return (
+            f"TestExperiment({', '.join(self.selectors)}, {counted(self.n_examinees, 'examinee')})"
+        )
 
     @property
     def n_examinees(self) -> int:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, fields
 from types import UnionType
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
+from bnmind._messages import counted
 from bnmind._values import CheckedValue
 
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ class Results(CheckedValue):
     """One row for each turn or question, if the experiment asks for them."""
 
     def __repr__(self) -> str:
-        return f"Results({self.experiment.kind}, {len(self.rows):,} rows)"
+        return f"Results({self.experiment.kind}, {counted(len(self.rows), 'row')})"
 
     @property
     def frame(self) -> pd.DataFrame:

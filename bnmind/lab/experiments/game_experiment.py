@@ -11,6 +11,7 @@ from math import isnan
 from typing import ClassVar
 
 from bnmind._arguments import check_fields, checked
+from bnmind._messages import counted
 from bnmind._values import CheckedValue, Value, freeze
 from bnmind.errors import BnmindError, InvalidArgumentError
 from bnmind.lab.experiments.experiment import VERSION, BatchRows
@@ -118,7 +119,10 @@ class GameExperiment(Value):
         raise_together(faults)
 
     def __repr__(self) -> str:
-        return f"GameExperiment({len(self.settings)} settings, {self.n_rows:,} games)"
+        return (
+            f"GameExperiment({counted(len(self.settings), 'setting')},"
+            f" {counted(self.n_rows, 'game')})"
+        )
 
     @cached_property
     def n_rows(self) -> int:

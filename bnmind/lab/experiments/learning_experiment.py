@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from bnmind._arguments import check_fields
+from bnmind._messages import counted
 from bnmind._values import CheckedValue, Value, freeze
 from bnmind.adaptive import ItemBank, Learned, LearningOptions, Responses
 from bnmind.adaptive.learning.learn import learn_from_start
@@ -104,7 +105,10 @@ class LearningExperiment(Value):
         raise_together(faults)
 
     def __repr__(self) -> str:
-        return f"LearningExperiment({len(self.responses):,} examinees, {self.n_rows:,} starts)"
+        return (
+            f"LearningExperiment({counted(len(self.responses), 'examinee')},"
+            f" {counted(self.n_rows, 'start')})"
+        )
 
     @property
     def n_rows(self) -> int:

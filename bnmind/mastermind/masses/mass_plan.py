@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked, number_array
+from bnmind._messages import counted
 from bnmind._values import Value
 from bnmind.errors import TooLargeError
 from bnmind.information import Floats
@@ -89,7 +90,7 @@ class Way:
     def __str__(self) -> str:
         plain = "" if self.compiled else ", not compiled"
         return (
-            f"{self.method.value}{plain}: {self.operations:,} operations, about"
+            f"{self.method.value}{plain}: {counted(self.operations, 'operation')}, about"
             f" {1e3 * self.seconds:.2g} ms"
         )
 
@@ -112,7 +113,7 @@ class MassPlan(Value):
     """All methods that the planner considered."""
 
     def __str__(self) -> str:
-        lines = [f"{len(self.guesses):,} guesses, {self.survivors:,} codes with belief"]
+        lines = [f"{len(self.guesses):,} guesses, {counted(self.survivors, 'code')} with belief"]
         return "\n".join(lines + [f"{'*' if w == self.way else ' '} {w}" for w in self.considered])
 
     @property

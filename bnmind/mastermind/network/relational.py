@@ -49,6 +49,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bnmind._arguments import checked
+from bnmind._messages import counted
 from bnmind.errors import InvalidArgumentError
 from bnmind.mastermind.board import Board
 from bnmind.pgm import Network, TabularCPD, Variable
@@ -113,8 +114,8 @@ class RelationalSize(NamedTuple):
 
     def __str__(self) -> str:
         return (
-            f"{self.variables:,} variables, {self.deterministic:,} deterministic,"
-            f" {self.arcs:,} arcs, {self.roots:,} roots, {self.leaves:,} leaves"
+            f"{counted(self.variables, 'variable')}, {self.deterministic:,} deterministic,"
+            f" {counted(self.arcs, 'arc')}, {counted(self.roots, 'root')}, {self.leaves:,} leaves"
         )
 
 

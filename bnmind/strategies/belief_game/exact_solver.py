@@ -31,6 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
+from bnmind._messages import counted
 from bnmind._values import Sealed
 from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.information import Floats
@@ -84,7 +85,7 @@ class BeliefGameSolution(Sealed):
     def __str__(self) -> str:
         return (
             f"{self.channel.board} {self.channel.name}: {self.lower:.4f} to {self.upper:.4f} "
-            f"guesses ({self.beliefs:,} beliefs, {len(self.guesses):,} policies)"
+            f"guesses ({counted(self.beliefs, 'belief')}, {len(self.guesses):,} policies)"
         )
 
 

@@ -7,6 +7,7 @@ omitted.
 
 from __future__ import annotations
 
+from bnmind._messages import counted
 from bnmind.strategies.trees.tree import StrategyTree, TreeNode
 from bnmind.views.drawing.decision_tree import TreeBox, tree_drawing
 
@@ -39,7 +40,7 @@ def tree_to_svg(tree: StrategyTree, *, width: int = 1200) -> str:
             text=text,
             below=[(name, box(child, name)) for name, (_, child) in pairs],
             weight=node.weight,
-            title=f"{reply} {text}: {node.possible:,} codes".strip(),
+            title=f"{reply} {text}: {counted(node.possible, 'code')}".strip(),
             is_drawn=not node.found,
             color="" if node.guess is not None else "#e8e8e8",
         )

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import checked
+from bnmind._messages import counted
 from bnmind._values import CheckedValue
 from bnmind._workers import results_of
 from bnmind.adaptive.beliefs.start import beliefs_given
@@ -47,7 +48,8 @@ class CrossValidation(CheckedValue):
 
     def __repr__(self) -> str:
         return (
-            f"CrossValidation({len(self.learned)} folds: log-likelihood {self.log_likelihood:.2f})"
+            f"CrossValidation({counted(len(self.learned), 'fold')}:"
+            f" log-likelihood {self.log_likelihood:.2f})"
         )
 
     @property

@@ -43,6 +43,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
+from bnmind._messages import counted
 from bnmind._values import CheckedValue
 from bnmind.adaptive.beliefs.batch_belief import MISSING
 from bnmind.adaptive.learning.em.e_step_table import placed_sums
@@ -85,7 +86,8 @@ class LimitedInformation(CheckedValue):
     def __repr__(self) -> str:
         low, high = self.rmsea2_interval
         return (
-            f"LimitedInformation(M2 = {self.m2:.2f}, {self.degrees} degrees of freedom, p ="
+            f"LimitedInformation(M2 = {self.m2:.2f}, {counted(self.degrees, 'degree')}"
+            " of freedom, p ="
             f" {self.p_value:.3g}; RMSEA2 = {self.rmsea2:.4f}, 90% from {low:.4f} to {high:.4f};"
             f" SRMSR = {self.srmsr:.4f})"
         )

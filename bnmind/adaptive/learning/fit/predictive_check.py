@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
+from bnmind._messages import counted
 from bnmind._values import CheckedValue
 from bnmind.adaptive.beliefs.batch_belief import MISSING
 from bnmind.adaptive.learning.learn import Learned
@@ -74,7 +75,7 @@ class PredictiveCheck(CheckedValue):
 
     def __repr__(self) -> str:
         return (
-            f"PredictiveCheck({self.n_drawn} data sets: SRMSR"
+            f"PredictiveCheck({counted(self.n_drawn, 'data set')}: SRMSR"
             f" {self.correlations.root_mean_square:.4f}, {self.log_odds.share_extreme:.1%} of"
             " pairs extreme)"
         )

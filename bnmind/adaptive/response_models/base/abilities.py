@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from bnmind._messages import shown
+from bnmind._messages import counted, shown
 from bnmind.adaptive.response_models.base.parameters import LARGEST
 from bnmind.errors import InvalidModelError
 from bnmind.information import Floats
@@ -47,7 +47,7 @@ def parent_abilities(item: Variable, parents: Sequence[Variable]) -> Floats:
     """Return the values of the ability on which an item depends, ``(states,)``."""
     if len(parents) != 1:
         raise InvalidModelError(
-            [f"{item.name} must depend on one ability, got {len(parents)} variables"]
+            [f"{item.name} must depend on one ability, got {counted(len(parents), 'variable')}"]
         )
     return ability_values(parents[0])
 

@@ -13,7 +13,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._messages import shown
+from bnmind._messages import counted, shown
 from bnmind.adaptive.response_models.base.parameters import refuse
 from bnmind.errors import InvalidModelError
 from bnmind.information import Floats
@@ -179,7 +179,7 @@ def check_item(item: Variable, n_responses: int) -> None:
     """
     if item.n_states != n_responses:
         raise InvalidModelError(
-            [f"expected {n_responses} responses to {item.name}, got {item.n_states}"]
+            [f"expected {counted(n_responses, 'response')} to {item.name}, got {item.n_states}"]
         )
 
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bnmind._arguments import check_fields, checked
-from bnmind._messages import shown
+from bnmind._messages import counted, shown
 from bnmind.adaptive.response_models.base import check_item, refuse_large, table
 from bnmind.adaptive.response_models.base.parameters import refuse
 from bnmind.adaptive.response_models.dibello.combination import Combination, effective_abilities
@@ -105,12 +105,12 @@ class DiBello:
             problems.append(f"expected positive slopes, got {shown(self.slopes)}")
         if isinstance(self.combination, tuple) and len(self.combination) != n:
             problems.append(
-                f"expected {n} combination functions, one for each difficulty, got"
+                f"expected {counted(n, 'combination function')}, one for each difficulty, got"
                 f" {len(self.combination)}"
             )
         if self._has_slopes_for_each_step and len(self.slopes) != n:  # type: ignore[arg-type]
             problems.append(
-                f"expected slopes for {n} responses, one entry for each difficulty, got"
+                f"expected slopes for {counted(n, 'response')}, one entry for each difficulty, got"
                 f" {shown(self.slopes)}"
             )
         return problems

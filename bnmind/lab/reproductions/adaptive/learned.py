@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from bnmind._messages import counted
 from bnmind.adaptive import (
     Bounds,
     DiscriminationIndex,
@@ -114,7 +115,8 @@ def _cdcatr(place: Path) -> Sequence[Figure]:
         means = result.mean(name, "pattern_accuracy")[0]
         for items, theirs in zip(_ITEMS, accuracies, strict=True):
             # One examinee of 500 is .002: parameters of the two programs differ in the last digits.
-            ours, label = float(means[items]), f"{name}, pattern accuracy after {items} items"
+            ours = float(means[items])
+            label = f"{name}, pattern accuracy after {counted(items, 'item')}"
             figures.append(exact(label, ours, theirs, 0.0007, better=Better.HIGHER))
     return figures
 

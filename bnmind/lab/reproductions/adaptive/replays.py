@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
+from bnmind._messages import counted
 from bnmind.adaptive import (
     ItemBank,
     MaximalItems,
@@ -57,7 +58,7 @@ def _replayed(place: Path) -> Sequence[Figure]:
         means, errors = result.mean(selector, "accuracy")
         for step, share in zip(_STEPS, theirs, strict=True):
             ours = Estimate(float(means[step]), float(errors[step]), len(answers))
-            label = f"{selector}, share predicted after {step} items"
+            label = f"{selector}, share predicted after {counted(step, 'item')}"
             figures.append(measured(label, ours, share, better=Better.HIGHER))
     return figures
 
