@@ -16,6 +16,7 @@ __all__ = [
     "close_names",
     "counted",
     "did_you_mean",
+    "each_of",
     "first_faults",
     "in_shell",
     "listed",
@@ -103,6 +104,15 @@ def counted(count: int, noun: str) -> str:
     ('1 slice', '1,200 slices')
     """
     return f"{many(count)} {noun}{'' if count == 1 else 's'}"
+
+
+def each_of(count: int, noun: str) -> str:
+    """Return each of so many things as text.
+
+    >>> each_of(1, "skill"), each_of(3, "skill")
+    ('the skill', 'each of 3 skills')
+    """
+    return f"the {noun}" if count == 1 else f"each of {counted(count, noun)}"
 
 
 def bytes_text(number: int) -> str:

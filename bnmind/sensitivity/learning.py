@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bnmind._arguments import checked
+from bnmind._messages import each_of
 from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError
 from bnmind.information import Floats
 from bnmind.junction.cases.distinct import distinct_rows
@@ -82,7 +83,7 @@ def log_likelihood_gradient(
     given = np.ones(n) if weights is None else real_numbers(weights, "the weights")
     if given.shape != (n,) or not np.all((given >= 0) & np.isfinite(given)):
         raise InvalidArgumentError(
-            f"expected a finite weight of at least 0 for each of {n} cases", weights
+            f"expected a finite weight of at least 0 for {each_of(n, 'case')}", weights
         )
     states = table.states(slice(None)).T
     sizes = [v.n_states + 1 for v in network.variables]

@@ -16,6 +16,7 @@ from bnmind._messages import (
     close_names,
     counted,
     did_you_mean,
+    each_of,
     first_faults,
     shown,
 )
@@ -374,8 +375,8 @@ def _skill_cpds(
     if not fits or each.dtype.kind not in "iu" or np.any((each < 2) | (each > MAX_LEVEL + 1)):
         raise InvalidModelError(
             [
-                f"expected 2 to {MAX_LEVEL + 1} levels, for all or for each of {len(q.skills)}"
-                f" skills, got {levels}"
+                f"expected 2 to {MAX_LEVEL + 1} levels, for all or for"
+                f" {each_of(len(q.skills), 'skill')}, got {levels}"
             ]
         )
     variables = [

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bnmind._arguments import checked, number_array
-from bnmind._messages import shown
+from bnmind._messages import each_of, shown
 from bnmind._registry import Argument, Registered
 from bnmind._values import CheckedValue
 from bnmind.adaptive.items.higher_order import HigherOrder
@@ -278,7 +278,7 @@ def _level_rows(mastery: Any, skills: Sequence[Variable]) -> list[Floats]:
     each = [mastery] * len(skills) if isinstance(mastery, int | float) else list(mastery)
     if len(each) != len(skills):
         raise InvalidModelError(
-            [f"expected a chance for each of {len(skills)} skills, got {len(each)}"]
+            [f"expected a chance for {each_of(len(skills), 'skill')}, got {len(each)}"]
         )
     rows, problems = [], []
     for skill, chances in zip(skills, each, strict=True):

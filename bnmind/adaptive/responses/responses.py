@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import checked, positions
-from bnmind._messages import MOST_FAULTS, counted, first_faults, shown
+from bnmind._messages import MOST_FAULTS, counted, each_of, first_faults, shown
 from bnmind._values import CheckedValue, sealed
 from bnmind.adaptive.beliefs.batch_belief import MISSING
 from bnmind.adaptive.items.bank import ItemBank
@@ -160,7 +160,7 @@ class Responses(CheckedValue):
         if given is not None and len(given) != array.shape[1]:
             raise ResponseTableError(
                 [
-                    f"expected a column for each of {counted(len(given), 'item')}, got"
+                    f"expected a column for {each_of(len(given), 'item')}, got"
                     f" {counted(array.shape[1], 'column')}"
                 ]
             )

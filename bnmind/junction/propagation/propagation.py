@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import checked
-from bnmind._messages import bytes_text, counted
+from bnmind._messages import bytes_text, counted, each_of
 from bnmind._values import Sealed
 from bnmind.errors import InvalidArgumentError, UnknownNameError
 from bnmind.information import Floats
@@ -400,7 +400,7 @@ class Propagation(Sealed):
         counts = np.ones(n_cases) if weights is None else real_numbers(weights, "the weights")
         if counts.shape != (n_cases,) or not np.all((counts >= 0) & np.isfinite(counts)):
             raise InvalidArgumentError(
-                f"expected a finite weight of at least 0 for each of {n_cases} cases", weights
+                f"expected a finite weight of at least 0 for {each_of(n_cases, 'case')}", weights
             )
         return Cases(findings, soft_starts, np.ascontiguousarray(joined), counts, logarithms)
 
@@ -409,8 +409,8 @@ class Propagation(Sealed):
         n = len(self.variables)
         if (given.dtype.kind not in "iu" and given.size) or given.ndim != 2 or given.shape[1] != n:
             raise InvalidArgumentError(
-                f"expected whole numbers for each of {n} variables, got an array of {given.dtype}"
-                f" of shape {given.shape}",
+                f"expected whole numbers for {each_of(n, 'variable')}, got an array of"
+                f" {given.dtype} of shape {given.shape}",
                 states,
             )
         return given.shape[0], n
