@@ -103,8 +103,7 @@ class Engine(TableQuestions, Value):
         used = sum(stored.bytes for stored in plans)
         states = sum(v.n_states for v in self.model.variables)
         lines = [
-            f"engine for {counted(len(self.model.variables), 'variable')} with"
-            f" {counted(states, 'state')}",
+            f"engine for {counted(len(self.model.variables), 'variable')} with {states:,} states",
             f"remembers {_plans(len(plans))} in {bytes_text(used)} of at most"
             f" {bytes_text(self.memory)}",
         ]
