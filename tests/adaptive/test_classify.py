@@ -270,6 +270,26 @@ def test_rows_with_one_name_are_refused(tmp_path: Path) -> None:
     assert read_profiles(file, BANK, ["eve"]).levels.tolist() == [[0, 0]]
 
 
+@pytest.mark.parametrize(
+    ("names", "text", "examinees"),
+    [
+        (("s", "t"), "s,t\n1,0\n", ["ann"]),  # T alone may be a truth value
+        (("1", "2"), "1,2\n1,0\n", ["ann"]),
+        (("1", "2"), "1,2\n1,0\n0,1\n", ["1"]),
+        (("1", "2"), "id,1,2\nbob,0,1\nann,1,0\n", ["ann"]),
+        (("0", "1"), "0,1\n1,0\n", ["ann"]),
+        (("add", "carry"), "x,t\n1,0\n", ["ann"]),
+        (("add", "carry"), "1,0\n", ["ann"]),
+    ],
+)
+def test_names_of_skills_are_no_profile(
+    names: tuple[str, str], text: str, examinees: list[str], tmp_path: Path
+) -> None:
+    bank = ItemBank.from_qmatrix([[1, 0], [0, 1]], skill_names=names)
+    (tmp_path / "truth.csv").write_text(text)
+    assert read_profiles(tmp_path / "truth.csv", bank, examinees).levels.tolist() == [[1, 0]]
+
+
 def real(name: str, gate: type[Gdina] | None = None) -> Classification:
     place = data_set(name)
     responses = Responses.from_csv(place / "responses.csv")

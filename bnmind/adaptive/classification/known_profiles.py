@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -151,7 +151,7 @@ def read_profiles(
         If a skill has no column, a level is unknown, rows and examinees do not match, or
         several rows have the name of one examinee.
     """
-    table = _table(path)
+    table = _headed(_table(path), bank, len(examinees))
     columns, ids = _columns(table, bank.skills)
     problems = [*table.uneven]
     if absent := [skill for skill in bank.skills if skill not in columns]:
@@ -199,6 +199,26 @@ def _table(source: Any) -> TextTable:
     return read_table(source)
 
 
+def _headed(table: TextTable, bank: ItemBank, n_examinees: int) -> TextTable:
+    """Return a table whose first row is the header, if it names the skills.
+
+    Names such as 1 and 2 look like levels to a reader who does not know the skills.
+    """
+    if table.header is not None or not table.rows:
+        return table
+    first = tuple(str(cell).strip() for cell in table.rows[0])
+    states = [bank.variable(skill).states for skill in bank.skills]
+    strange = [
+        name for name in first if name and all(level_of(name, own) is None for own in states)
+    ]
+    is_one_more = len(table.rows) == n_examinees + 1
+    if set(bank.skills) <= set(first):
+        names_columns = is_one_more or not {*bank.skills}.isdisjoint(strange)
+    else:
+        names_columns = is_one_more and bool(strange) and table.n_columns == len(bank.skills)
+    return replace(table, header=first, rows=table.rows[1:]) if names_columns else table
+
+
 def _columns(table: TextTable, skills: Sequence[str]) -> tuple[dict[str, int], int | None]:
     """Return the column of each skill that has one, and that with the names of examinees."""
     header = table.header or ("",) * table.n_columns
@@ -234,9 +254,11 @@ def _in_order(
     if len(numbers) == len(examinees) and 1 <= min(numbers) <= max(numbers) <= len(rows):
         return [rows[number - 1] for number in numbers], True
     if len(rows) != len(examinees):
+        n = len(examinees)
+        whom = "the examinee" if n == 1 else f"each of the {n} examinees"
         raise ResponseTableError(
             [
-                f"expected a row for each of the {len(examinees)} examinees, or a column examinee"
+                f"expected a row for {whom}, or a column examinee"
                 f" with their names; got {counted(len(rows), 'row')} without these names"
             ]
         )
