@@ -12,6 +12,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import cast
 
+from bnmind._arguments import checked_if_it_fails
 from bnmind._registry import Registered, as_registered, made_by_name, meant_by
 from bnmind.errors import InvalidArgumentError, UnknownNameError
 from bnmind.strategies.base.strategy import Strategy
@@ -135,6 +136,7 @@ _NEEDED = ("name", "deterministic", "needs", "start", "choose")
 _PARAMETERS = {"start": ("channel", "prior"), "choose": ("belief", "rng", "situation")}
 
 
+@checked_if_it_fails
 def strategy_by_name(name: str) -> Strategy:
     """Return the strategy with a name.
 

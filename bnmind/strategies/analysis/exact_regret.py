@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from bnmind._arguments import checked_if_it_fails
 from bnmind.errors import InvalidArgumentError
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.history import Turn
@@ -18,6 +19,7 @@ from bnmind.strategies.optimal.set_search import MAX_SET_CODES, SetSearch
 __all__ = ["exact_regret", "exact_regrets"]
 
 
+@checked_if_it_fails
 def exact_regrets(
     board: Board, turns: Sequence[Turn], *, rules: SearchRules | None = None
 ) -> tuple[GuessRegret, ...]:
@@ -61,6 +63,7 @@ def exact_regrets(
     )
 
 
+@checked_if_it_fails
 def exact_regret(
     board: Board, turns: Sequence[Turn], *, rules: SearchRules | None = None
 ) -> GuessRegret:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bnmind._arguments import checked_if_it_fails
 from bnmind._messages import many
 from bnmind.errors import InvalidArgumentError
 from bnmind.mastermind.board import Board
@@ -45,6 +46,7 @@ class FittedWeights:
     """The number of trees that were grown."""
 
 
+@checked_if_it_fails
 def fit_weights(
     board: Board,
     *,

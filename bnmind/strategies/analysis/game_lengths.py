@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bnmind._arguments import checked_if_it_fails
 from bnmind._messages import many
 from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError, TooLargeError
@@ -74,6 +75,7 @@ class Measured(Value):
         return sum(self.distribution[:guesses])
 
 
+@checked_if_it_fails
 def measure_tree(name: str, tree: StrategyTree, *, goal: Goal = Goal.REVEALING) -> Measured:
     """Return the numbers of guesses of a strategy, from its tree.
 
@@ -141,6 +143,7 @@ def game_rngs(seed: int, games: int) -> Iterator[np.random.Generator]:
         yield np.random.default_rng(source)
 
 
+@checked_if_it_fails
 def measure_games(
     strategy: Strategy,
     board: Board,

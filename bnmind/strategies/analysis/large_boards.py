@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 
+from bnmind._arguments import checked_if_it_fails
 from bnmind.errors import InvalidArgumentError
 from bnmind.mastermind.board import Board
 from bnmind.strategies.analysis.game_lengths import Measured, game_rngs
@@ -17,6 +18,7 @@ from bnmind.strategies.trees.myopic_tree import is_growable
 __all__ = ["is_searched", "measure_search"]
 
 
+@checked_if_it_fails
 def is_searched(strategy: Strategy, board: Board) -> bool:
     """Return whether a board is too large for trees and the strategy can play by search.
 
@@ -30,6 +32,7 @@ def is_searched(strategy: Strategy, board: Board) -> bool:
     return not is_growable(board) and (is_shapiro(strategy) or type(strategy) is RandomCode)
 
 
+@checked_if_it_fails
 def measure_search(
     strategy: Strategy,
     board: Board,

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bnmind._arguments import checked_if_it_fails
 from bnmind._values import CheckedValue
 from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.mastermind.board import Board
@@ -88,6 +89,7 @@ class AveragedGames(CheckedValue):
         return math.fsum(terms) / self.board.n_codes
 
 
+@checked_if_it_fails
 def is_averaged(strategy: Strategy, board: Board) -> bool:
     """Return whether `average_games` supports a strategy on a board.
 
@@ -101,6 +103,7 @@ def is_averaged(strategy: Strategy, board: Board) -> bool:
     return board.n_codes <= MAX_AVERAGED_CODES and _rule_of(strategy, board) is not None
 
 
+@checked_if_it_fails
 def average_games(
     strategy: Strategy,
     board: Board,

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from bnmind._arguments import checked_if_it_fails
 from bnmind._values import Value
 from bnmind.errors import ImpossibleEvidenceError
 from bnmind.mastermind.board import Board, require_believable
@@ -39,6 +40,7 @@ class GuessRegret(Value):
     """The loss, in the unit of the values; 0 for a best guess."""
 
 
+@checked_if_it_fails
 def regrets(
     board: Board,
     turns: Sequence[Turn],
@@ -113,6 +115,7 @@ def regrets(
     return tuple(results)
 
 
+@checked_if_it_fails
 def codes_left(board: Board, turns: Sequence[Turn]) -> NDArray[np.intp]:
     """Return the codes that agree with every reply, as ascending indices.
 

@@ -15,6 +15,7 @@ from typing import Protocol
 
 import numpy as np
 
+from bnmind._arguments import checked_if_it_fails
 from bnmind._display.outline import outline
 from bnmind.information import information
 from bnmind.mastermind.beliefs.belief import Belief, ExactBelief, Posterior
@@ -112,6 +113,7 @@ class Strategy(Protocol):
         """
 
 
+@checked_if_it_fails
 def start_belief(channel: Channel, prior: Prior | None = None) -> ExactBelief:
     """Return the belief before the first guess: a `VanishingBelief` without noise, else a table.
 
@@ -139,6 +141,7 @@ def start_belief(channel: Channel, prior: Prior | None = None) -> ExactBelief:
     return TableBelief.start(channel, prior)
 
 
+@checked_if_it_fails
 def start_posterior(channel: Channel, prior: Prior | None = None) -> Posterior:
     """Return `start_belief`, or samples if the board has too many codes to list.
 
@@ -154,6 +157,7 @@ def start_posterior(channel: Channel, prior: Prior | None = None) -> Posterior:
     return SampledBelief.start(channel, prior)
 
 
+@checked_if_it_fails
 def trusting_channel(channel: Channel) -> Channel:
     """Return the channel with the same reports that assumes each report to be true.
 
@@ -175,6 +179,7 @@ def trusting_channel(channel: Channel) -> Channel:
     return trusting.revealed() if channel.ends else trusting
 
 
+@checked_if_it_fails
 def describe_guess(belief: Posterior, guess: Sequence[int]) -> GuessInfo:
     """Return the information about any guess, such as a guess of the player.
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from bnmind._arguments import checked_if_it_fails
 from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
@@ -63,6 +64,7 @@ class FittedValue(Value):
     """The standard errors of the means."""
 
 
+@checked_if_it_fails
 def fit_value(
     channel: Channel,
     *,

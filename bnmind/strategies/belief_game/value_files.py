@@ -10,6 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from bnmind._arguments import checked, checked_if_it_fails
 from bnmind._bounded_files import SMALL_FILE, read_text
 from bnmind._text_files import write_file
 from bnmind.mastermind.channel import Channel
@@ -23,6 +24,7 @@ _VERSION = 1
 _DEFAULT = ("4x6", "false:0.2")
 
 
+@checked_if_it_fails
 def shipped_value(channel: Channel) -> BeliefValue:
     """Return the value that comes with bnmind for a board and a channel.
 
@@ -56,6 +58,7 @@ def shipped_values() -> Mapping[tuple[str, str], BeliefValue]:
     return MappingProxyType(values)
 
 
+@checked
 def read_value(path: Path) -> BeliefValue:
     """Read a fitted value from a JSON file.
 
@@ -72,6 +75,7 @@ def read_value(path: Path) -> BeliefValue:
     return parse_value(read_text(path, most=SMALL_FILE), str(path))
 
 
+@checked
 def write_value(value: BeliefValue, path: Path) -> None:
     """Write a value to a JSON file, with its origin.
 

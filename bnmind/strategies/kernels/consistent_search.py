@@ -36,6 +36,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bnmind._arguments import checked_if_it_fails
 from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.mastermind.board import Board
@@ -74,6 +75,7 @@ class FoundCode(Value):
     """The number of pegs placed during the search."""
 
 
+@checked_if_it_fails
 def find_possible_code(
     board: Board,
     history: Sequence[Turn],
@@ -152,6 +154,7 @@ def _search(facts: Facts, max_nodes: int) -> tuple[tuple[int, ...] | None, int]:
     return tuple(trail.code.tolist()) if end == FOUND else None, nodes_of(trail)
 
 
+@checked_if_it_fails
 def play_by_search(
     board: Board,
     secret: Sequence[int],

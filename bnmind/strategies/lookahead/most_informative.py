@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from bnmind._arguments import checked_if_it_fails
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats, information
 from bnmind.mastermind.channel import Channel
@@ -16,6 +17,7 @@ __all__ = ["most_informative"]
 _LARGEST = 2**22  # the largest table of codes by guesses and replies
 
 
+@checked_if_it_fails
 def most_informative(channel: Channel, *, depth: int) -> StrategyTree:
     """Return the strategy of a given depth with the least expected entropy.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bnmind._arguments import checked_if_it_fails
 from bnmind.information import Floats
 from bnmind.mastermind.channel import Channel
 from bnmind.strategies.lookahead.exhaustive import best_tree
@@ -10,6 +11,7 @@ from bnmind.strategies.trees.tree import StrategyTree
 __all__ = ["most_wins"]
 
 
+@checked_if_it_fails
 def most_wins(channel: Channel, *, guesses: int) -> StrategyTree:
     """Return the strategy most likely to guess the code within a number of guesses.
 

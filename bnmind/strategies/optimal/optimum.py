@@ -20,6 +20,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from bnmind._arguments import checked_if_it_fails
 from bnmind._values import ReadOnlyDict, Value
 from bnmind.errors import InvalidArgumentError
 from bnmind.mastermind.board import Board
@@ -69,6 +70,7 @@ class Optimum(Value):
         return min(total for total in self.openings.values() if total is not None)
 
 
+@checked_if_it_fails
 def optimal_on_average(
     board: Board,
     goal: Goal = Goal.REVEALING,
@@ -123,6 +125,7 @@ def optimal_on_average(
     return optimum
 
 
+@checked_if_it_fails
 def optimal_in_worst_case(
     board: Board,
     goal: Goal = Goal.REVEALING,
@@ -204,6 +207,7 @@ def _optimum(
     )
 
 
+@checked_if_it_fails
 def first_guesses(board: Board) -> tuple[int, ...]:
     """Return one first guess of each equivalence class, as indices of codes, ascending.
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bnmind._arguments import checked_if_it_fails
 from bnmind._values import CheckedValue
 from bnmind.information import tied_best
 from bnmind.mastermind.beliefs.belief import Belief
@@ -46,6 +47,7 @@ class MapCode(ModelsNoise, CheckedValue):
         return guess, GuessInfo(guess, float(p[guess]), tied=len(tied))
 
 
+@checked_if_it_fails
 def trust_suffices(channel: Channel) -> bool:
     """Return whether the most probable codes are those that contradict the fewest replies.
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
+from bnmind._arguments import checked_if_it_fails
 from bnmind.mastermind.board import Board
 
 __all__ = ["FirstGuess", "open_aabb", "open_aabc"]
@@ -18,6 +19,7 @@ FirstGuess: TypeAlias = Callable[[Board], tuple[int, ...]]
 """A function that returns the first guess on a board."""
 
 
+@checked_if_it_fails
 def open_aabb(board: Board) -> tuple[int, ...]:
     """Return AABB: color 1 on the first half of the pegs, and color 2 on the others.
 
@@ -34,6 +36,7 @@ def open_aabb(board: Board) -> tuple[int, ...]:
     return _pattern(board, 2)
 
 
+@checked_if_it_fails
 def open_aabc(board: Board) -> tuple[int, ...]:
     """Return AABC: color 1 on half of the pegs, color 2 on half of the others, and color 3.
 

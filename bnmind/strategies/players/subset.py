@@ -9,6 +9,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
+from bnmind._arguments import checked_if_it_fails
 from bnmind._messages import shown
 from bnmind._registry import Argument
 from bnmind._values import CheckedValue
@@ -166,6 +167,7 @@ SUBSET_SCORES: Mapping[str, Callable[[], Score]] = MappingProxyType(
 """The scores in the names of subset strategies: those of the paper by its names, and `SCORES`."""
 
 
+@checked_if_it_fails
 def subset_strategy(size: int | None, score: str) -> Strategy:
     """Return the strategy ``subset:SIZE:SCORE``, or for None ``subset:all:SCORE``.
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from bnmind._arguments import checked_if_it_fails
 from bnmind._values import CheckedValue
 from bnmind.errors import InvalidArgumentError, InvalidChannelError
 from bnmind.information import Floats
@@ -27,6 +28,7 @@ DEFAULT_LEVELS = (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
 """The error probabilities of the usual grid."""
 
 
+@checked_if_it_fails
 def noise_grid(channel: Channel, levels: Sequence[float] = DEFAULT_LEVELS) -> tuple[Channel, ...]:
     """Return channels of the kind of a channel, with several error probabilities.
 

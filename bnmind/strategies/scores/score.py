@@ -30,6 +30,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from bnmind._arguments import checked_if_it_fails
 from bnmind._values import Value, sealed
 from bnmind.errors import InvalidArgumentError
 from bnmind.mastermind.board import Board
@@ -139,6 +140,7 @@ class ClassTerms(Value):
         return tied
 
 
+@checked_if_it_fails
 def equal_weights(board: Board) -> Integers:
     """Return equal weights for all replies, ``(1, replies)``.
 

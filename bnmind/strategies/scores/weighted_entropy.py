@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from bnmind._arguments import checked
 from bnmind._bounded_files import SMALL_FILE, read_text
 from bnmind._messages import shown
 from bnmind._text_files import write_file
@@ -115,6 +116,7 @@ def shipped_weights() -> WeightedEntropy:
     return parse_weights(text, _SHIPPED)
 
 
+@checked
 def read_weights(path: Path) -> WeightedEntropy:
     """Read weights from a JSON file.
 
@@ -131,6 +133,7 @@ def read_weights(path: Path) -> WeightedEntropy:
     return parse_weights(read_text(path, most=SMALL_FILE), str(path))
 
 
+@checked
 def write_weights(score: WeightedEntropy, path: Path) -> None:
     """Write weights to a JSON file, by turn and reply.
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bnmind._arguments import checked_if_it_fails
 from bnmind._values import CheckedValue
 from bnmind.mastermind.board import Board
 from bnmind.strategies.scores.score import ClassTerms, Combination, equal_weights
@@ -50,6 +51,7 @@ class WorstCase(CheckedValue):
         return float(key + 1)
 
 
+@checked_if_it_fails
 def guaranteed_information(codes: int, largest: int) -> float:
     """Return log₂(n / max n_r): the information of a guess in bits, whatever the reply.
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from bnmind._arguments import checked_if_it_fails
 from bnmind.errors import InvalidModelError
 from bnmind.information import Floats, unchecked_entropy
 from bnmind.mastermind.history import Turn
@@ -20,6 +21,7 @@ __all__ = ["check_tree", "walk_tree"]
 _MOST_PROBLEMS = 12
 
 
+@checked_if_it_fails
 def walk_tree(tree: StrategyTree, secret: Sequence[int]) -> tuple[Turn, ...]:
     """Return the turns of a game against a secret, under true replies.
 
@@ -61,6 +63,7 @@ def walk_tree(tree: StrategyTree, secret: Sequence[int]) -> tuple[Turn, ...]:
     return tuple(turns)
 
 
+@checked_if_it_fails
 def check_tree(tree: StrategyTree) -> None:
     """Raise unless a tree is consistent with its guesses.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from bnmind._arguments import checked_if_it_fails
 from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError
 from bnmind.mastermind.history import Turn
@@ -48,6 +49,7 @@ class TreeComparison(Value):
         return self.totals[1] - self.totals[0]
 
 
+@checked_if_it_fails
 def compare_trees(first: StrategyTree, second: StrategyTree) -> TreeComparison:
     """Return where two trees of true replies first differ, and the cost of each difference.
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
+from bnmind._arguments import checked
 from bnmind._bounded_files import LARGE_FILE, read_text
 from bnmind._text_files import write_file
 from bnmind.errors import ModelFileError
@@ -47,6 +48,7 @@ TREE_SUFFIXES = tuple(TREE_FORMATS)
 """The suffixes of files that hold a tree."""
 
 
+@checked
 def write_tree(tree: StrategyTree, path: Path) -> None:
     """Write a tree to a file, in the format of the file's suffix: .json, .txt or .dot.
 
@@ -71,6 +73,7 @@ def write_tree(tree: StrategyTree, path: Path) -> None:
     write_file(path, text)
 
 
+@checked
 def read_tree(path: Path) -> StrategyTree:
     """Return the tree in a file, checked in full; its channel is exact.
 

@@ -13,6 +13,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from bnmind._arguments import checked_if_it_fails
 from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.masses.guess_symmetry import guess_classes
@@ -78,6 +79,7 @@ def myopic_rule(strategy: Strategy) -> Myopic | None:
     return strategy if type(strategy) is Myopic else None
 
 
+@checked_if_it_fails
 def is_growable(board: Board) -> bool:
     """Return whether compiled code can grow trees of the board.
 
@@ -91,6 +93,7 @@ def is_growable(board: Board) -> bool:
     )
 
 
+@checked_if_it_fails
 def grow_exactly(
     strategy: Myopic,
     board: Board,

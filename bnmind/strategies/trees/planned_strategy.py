@@ -9,7 +9,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from bnmind._arguments import checked
+from bnmind._arguments import checked, checked_if_it_fails
 from bnmind._values import CheckedValue
 from bnmind.mastermind.beliefs.belief import Belief
 from bnmind.mastermind.board import Board
@@ -134,6 +134,7 @@ class Planned(TrustsReplies, PlansAhead, CheckedValue):
         return guess, GuessInfo(guess)
 
 
+@checked_if_it_fails
 def strategy_tree(
     strategy: Strategy, board: Board, *, progress: Callable[[int, int], None] | None = None
 ) -> StrategyTree:

@@ -7,6 +7,7 @@ omitted.
 
 from __future__ import annotations
 
+from bnmind._arguments import checked_if_it_fails
 from bnmind._messages import counted
 from bnmind.strategies.trees.tree import StrategyTree, TreeNode
 from bnmind.views.drawing.decision_tree import TreeBox, tree_drawing
@@ -14,6 +15,7 @@ from bnmind.views.drawing.decision_tree import TreeBox, tree_drawing
 __all__ = ["tree_to_svg"]
 
 
+@checked_if_it_fails
 def tree_to_svg(tree: StrategyTree, *, width: int = 1200) -> str:
     """Draw a tree, as SVG text.
 

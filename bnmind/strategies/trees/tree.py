@@ -27,6 +27,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from bnmind._arguments import checked_if_it_fails
 from bnmind._display.tables import table_html
 from bnmind._messages import many
 from bnmind._values import Value
@@ -238,6 +239,7 @@ class StrategyTree:
             )
 
 
+@checked_if_it_fails
 def build_tree(
     strategy: Strategy,
     channel: Channel,
@@ -304,6 +306,7 @@ def build_tree(
     return grow_tree(channel, choose, max_guesses=max_guesses, progress=progress)
 
 
+@checked_if_it_fails
 def grow_tree(
     channel: Channel,
     choose: Callable[[Path], int],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from bnmind._arguments import checked_if_it_fails
 from bnmind.errors import ModelFileError
 from bnmind.strategies.trees.shape import Outline, outline_of, tree_of
 from bnmind.strategies.trees.tree import StrategyTree
@@ -16,6 +17,7 @@ _DOT_NODE = re.compile(r'n(\d+) \[label="([^"]*)"(?:, shape=plaintext)?\];')
 _DOT_ARROW = re.compile(r'n(\d+) -> n(\d+) \[label="([^"]*)"\];')
 
 
+@checked_if_it_fails
 def tree_to_dot(tree: StrategyTree) -> str:
     """Return a tree as a graph for Graphviz; leaves have their text and no frame.
 
@@ -31,6 +33,7 @@ def tree_to_dot(tree: StrategyTree) -> str:
     return tree_dot(box(outline_of(tree)), name="strategy", comment=title_of(tree.board))
 
 
+@checked_if_it_fails
 def tree_from_dot(text: str) -> StrategyTree:
     """Return the tree in a graph that `tree_to_dot` wrote.
 

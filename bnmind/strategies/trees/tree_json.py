@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 
+from bnmind._arguments import checked_if_it_fails
 from bnmind._bounded_files import parse_json
 from bnmind._messages import shown
 from bnmind.errors import ModelFileError
@@ -18,6 +19,7 @@ from bnmind.strategies.trees.tree_title import FORMAT, VERSION, board_of, requir
 __all__ = ["tree_from_json", "tree_to_json"]
 
 
+@checked_if_it_fails
 def tree_to_json(tree: StrategyTree) -> str:
     """Return a tree as JSON.
 
@@ -36,6 +38,7 @@ def tree_to_json(tree: StrategyTree) -> str:
     return json.dumps(document, indent=1) + "\n"
 
 
+@checked_if_it_fails
 def tree_from_json(text: str) -> StrategyTree:
     """Return the tree in JSON.
 

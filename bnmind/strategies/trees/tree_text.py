@@ -6,6 +6,7 @@ an entry stands before it.
 
 from __future__ import annotations
 
+from bnmind._arguments import checked_if_it_fails
 from bnmind.errors import ModelFileError
 from bnmind.strategies.trees.shape import Outline, outline_of, tree_of
 from bnmind.strategies.trees.tree import StrategyTree
@@ -14,6 +15,7 @@ from bnmind.strategies.trees.tree_title import board_of_title, title_of
 __all__ = ["tree_from_text", "tree_to_text"]
 
 
+@checked_if_it_fails
 def tree_to_text(tree: StrategyTree) -> str:
     """Return a tree as indented text.
 
@@ -45,6 +47,7 @@ def tree_to_text(tree: StrategyTree) -> str:
     return "\n".join(lines) + "\n"
 
 
+@checked_if_it_fails
 def tree_from_text(text: str) -> StrategyTree:
     """Return the tree in indented text.
 
