@@ -148,7 +148,7 @@ def test_files_by_their_endings(tmp_path: Path) -> None:
     tree = build_tree(Knuth(), Channel.exact(Board(3, 4, repeats=False)))
     for ending in ("json", "txt", "dot"):
         write_tree(tree, tmp_path / f"tree.{ending}")
-        assert shape(read_tree(tmp_path / f"tree.{ending}")) == shape(tree)
+        assert shape(read_tree(str(tmp_path / f"tree.{ending}"))) == shape(tree)
     document = json.loads((tmp_path / "tree.json").read_text())
     assert (document["format"], document["version"]) == ("bnmind strategy tree", 1)
     assert document["board"] == {"pegs": 3, "colors": 4, "repeats": False}

@@ -59,7 +59,7 @@ def shipped_values() -> Mapping[tuple[str, str], BeliefValue]:
 
 
 @checked
-def read_value(path: Path) -> BeliefValue:
+def read_value(path: Path | str) -> BeliefValue:
     """Read a fitted value from a JSON file.
 
     Parameters
@@ -76,7 +76,7 @@ def read_value(path: Path) -> BeliefValue:
 
 
 @checked
-def write_value(value: BeliefValue, path: Path) -> None:
+def write_value(value: BeliefValue, path: Path | str) -> None:
     """Write a value to a JSON file, with its origin.
 
     Parameters

@@ -117,7 +117,7 @@ def shipped_weights() -> WeightedEntropy:
 
 
 @checked
-def read_weights(path: Path) -> WeightedEntropy:
+def read_weights(path: Path | str) -> WeightedEntropy:
     """Read weights from a JSON file.
 
     Parameters
@@ -134,7 +134,7 @@ def read_weights(path: Path) -> WeightedEntropy:
 
 
 @checked
-def write_weights(score: WeightedEntropy, path: Path) -> None:
+def write_weights(score: WeightedEntropy, path: Path | str) -> None:
     """Write weights to a JSON file, by turn and reply.
 
     Parameters

@@ -49,7 +49,7 @@ TREE_SUFFIXES = tuple(TREE_FORMATS)
 
 
 @checked
-def write_tree(tree: StrategyTree, path: Path) -> None:
+def write_tree(tree: StrategyTree, path: Path | str) -> None:
     """Write a tree to a file, in the format of the file's suffix: .json, .txt or .dot.
 
     Parameters
@@ -74,7 +74,7 @@ def write_tree(tree: StrategyTree, path: Path) -> None:
 
 
 @checked
-def read_tree(path: Path) -> StrategyTree:
+def read_tree(path: Path | str) -> StrategyTree:
     """Return the tree in a file, checked in full; its channel is exact.
 
     Parameters
