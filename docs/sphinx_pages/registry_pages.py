@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from textwrap import dedent
 from typing import Any
 
 from bnmind._registry import Registered, usage
@@ -47,6 +48,22 @@ def _plain(text: str) -> str:
         f"``{part}``" if number % 2 else SPECIAL.sub(r"\\\1", part)
         for number, part in enumerate(parts)
     )
+
+
+def _paragraph(text: str) -> list[str]:
+    """Return a paragraph of a help text; lines that it keeps as they are become code."""
+    if not text.startswith("\b\n"):
+        return [_plain(text), ""]
+    first, *kept = text.removeprefix("\b\n").split("\n")
+    lines = []
+    if first.startswith(" "):
+        kept = [first, *kept]
+    else:
+        lines = [_plain(first), ""]
+    code = dedent("\n".join(kept)).split("\n")
+    is_session = code[0].startswith("bnmind ")
+    lines += [f".. code-block:: {'console' if is_session else 'text'}", ""]
+    return [*lines, *(f"   {'$ ' if is_session else ''}{line}" for line in code), ""]
 
 
 def _maker(member: Any) -> str:
@@ -117,9 +134,9 @@ def command_page() -> str:
     """Return the page of all commands with all their arguments and options, as in their help."""
     lines = [
         *_title("Commands and options", "="),
-        "All commands with their options, as ``bnmind COMMAND --help`` prints them. "
-        ":doc:`../cli` explains them with examples, and :doc:`registries` lists the names of "
-        "strategies, selectors, stoppers, priors and formats.",
+        "This page has all commands with their options, as ``bnmind COMMAND --help`` prints them. "
+        ":doc:`../cli` explains them with examples. The names of strategies, selectors, stoppers, "
+        "priors and formats, which the help lists below the options, are in :doc:`registries`.",
         "",
     ]
     last = ""
@@ -132,7 +149,7 @@ def command_page() -> str:
         lines += [f".. _command-{name}:", "", *_title(name, "~")]
         lines += [".. code-block:: text", "", f"   bnmind {name} {pieces}", ""]
         for paragraph in (command.help or "").split("\n\n"):
-            lines += [_plain(paragraph), ""]
+            lines += _paragraph(paragraph)
         records = [parameter.get_help_record(context) for parameter in command.get_params(context)]
         rows = [(f"``{record[0]}``", _plain(record[1]) or "–") for record in records if record]
         lines += _list(("option", "meaning"), rows, "35 65")

@@ -39,6 +39,8 @@ def test_the_page_has_every_option(name: str) -> None:
     for option in options:
         assert option in section or not option.startswith("-")
     assert f"bnmind {name} [OPTIONS]" in section
+    assert f"Examples:\n\n.. code-block:: console\n\n   $ bnmind {name}" in section
+    assert "\b" not in section
 
 
 @pytest.mark.parametrize("name", COMMANDS)
