@@ -41,7 +41,7 @@ __all__ = ["ASSIST_HELP", "DEFAULT_SAVE", "assist"]
 
 DEFAULT_SAVE = Path("bnmind-game.json")
 
-ASSIST_HELP = f"""Help you against a code-maker, reply by reply.
+ASSIST_HELP = f"""Get help against a code-maker, reply by reply.
 
 The command proposes a guess: press Enter to accept it, or type another one. Then type the
 reply, such as 1b2w or 12. 1b2w in place of a guess is the reply to the proposal. At any question,

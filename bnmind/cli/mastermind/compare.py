@@ -62,15 +62,18 @@ entropy minimizes the expected entropy, and map guesses the most probable code: 
 noise. kooi (most parts), knuth (worst case) and random (any possible code) assume true replies,
 as long as these are consistent. Strategies that use only the history, such as annealing, and those
 that play a tree, such as optimal, do not use a prior. "bnmind strategy --help" lists all
-strategies, and module:name is one of your own. The command writes a row for each game (games.csv)
-and plots of the game lengths (game-lengths.png) and of the differences (differences.png) to the
-directory of --out, where they replace those of an earlier comparison. After Ctrl-C, it writes the
-games played so far. A long comparison keeps finished batches of games in DIR/unfinished-…, from
-which the same command goes on after Ctrl-C or a kill; at the end it removes them.
+strategies, and module:name is one of your own.
 
-Below the strategies, it prints their differences on the same games, with intervals that hold for
-all pairs together. The intervals are right if you decide on the number of games in advance.
---until decides while the games are played, with wider intervals that allow for this.
+The command prints the mean number of guesses of each strategy, and below it their differences on
+the same games, with intervals that hold for all pairs together. The intervals are right if you
+decide on the number of games in advance. --until decides while the games are played, with wider
+intervals that allow for this.
+
+The directory of --out gets a row for each game (games.csv) and plots of the game lengths
+(game-lengths.png) and of the differences (differences.png), in place of those of an earlier
+comparison. After Ctrl-C, the command writes the games played so far. A long comparison keeps
+finished batches of games in DIR/unfinished-…, from which the same command goes on after Ctrl-C or
+a kill; at the end it removes them.
 
 \b
 Examples:

@@ -43,10 +43,10 @@ DEFAULT_NOISE = "false:0.2"
 
 PLAY_HELP = f"""Guess a code that the computer hides.
 
-The computer distorts its replies by the noise: one in five, unless --noise says otherwise
-(--noise exact: none). It always reports a win truthfully. With
-another --ending it does not: you name the code at the end, by = and the code. Instead of a guess,
-type ? for a hint, u to take a guess back, q to give up and see the code, or h for more.
+The noise falsifies some replies: one in five, unless --noise says otherwise (--noise exact: none).
+By default the computer always reports a win truthfully. With another --ending it does not report
+wins: at the end you name the code, such as =1234. Instead of a guess, type ? for a hint, u to take
+a guess back, q to give up and see the code, or h for more.
 
 The command saves the game after every guess, in {DEFAULT_SAVE} of the current directory or in
 the file of --save. After Ctrl-C or a crash, run the same command again to go on. At the end it
