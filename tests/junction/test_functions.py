@@ -13,7 +13,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import bnmind.junction.reduction.possible_states as support
-from bnmind.junction import compile_plan
+from bnmind.junction import compile_explanation, compile_plan, compile_sampling
 from bnmind.junction.program.batch_program import CaseProgram
 from bnmind.junction.program.contraction import Function, ProgramBuilder
 from bnmind.junction.program.log_space import logarithms, run_logarithms
@@ -176,3 +176,27 @@ def test_batches_say_what_single_runs_say(data: st.DataObject) -> None:
         assert found.log_evidence[i] == pytest.approx(logs[i], abs=1e-9)
         for k, joint in enumerate(joints[i]):
             np.testing.assert_allclose(found.joints[k][i], joint, rtol=0, atol=1e-12)
+
+
+@settings(max_examples=examples(40))
+@given(queries(), st.integers(0, 99))
+def test_explanations_and_samples_of_functions_agree_with_enumeration(
+    query: Query, seed: int
+) -> None:
+    network, evidence, *_ = query
+    positions = {n: network.variable(n).index(s) for n, s in evidence.items()}
+    joint = enumerate_joint(network).select(positions)
+    largest = float(joint.values.real.max())
+    assume(largest > 0)
+
+    with every_function_as_values():
+        best = compile_explanation(network, evidence=evidence).run(evidence)
+        rng = np.random.default_rng(seed)
+        samples = compile_sampling(network, evidence=evidence).run(evidence, n_samples=20, rng=rng)
+    assert best.log_probability == pytest.approx(math.log(largest), abs=1e-9)
+    at = tuple(v.index(best.states[v.name]) for v in joint.scope)
+    assert joint.values.real[at] == pytest.approx(largest, rel=1e-9)
+    total = float(joint.values.real.sum())
+    assert samples.log_evidence == pytest.approx(math.log(total), abs=1e-9)
+    columns = [samples.variables.index(v) for v in joint.scope]
+    assert np.all(joint.values.real[tuple(samples.positions[:, columns].T)] > 0)

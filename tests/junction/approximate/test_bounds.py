@@ -122,3 +122,43 @@ def test_too_many_slices_are_refused_by_their_number(monkeypatch: pytest.MonkeyP
     with pytest.raises(TooLargeError, match="slices; allowed are 1") as caught:
         compile_bounds(grid(5), limits=Limits(max_bytes=memory * 3 // 4))
     assert caught.value.needed > caught.value.budget == 1
+
+
+def test_before_the_first_possible_slice_nothing_is_known() -> None:
+    # The most probable state of a is excluded by b.
+    a, b = Variable("a", ("0", "1")), Variable("b", ("0", "1"))
+    network = Network(
+        (
+            TabularCPD(a, (), np.array([0.75, 0.25])),
+            TabularCPD(b, (a,), np.array([[1.0, 0.2], [0.0, 0.8]])),
+        )
+    )
+    plan = bounds_on(network, ["a"], ["b"])
+    assert repr(plan) == f"BoundedConditioning(2 slices; {plan.plan!r})"
+    told: list[tuple[int, int | None]] = []
+    first = plan.run(
+        {"b": "1"}, max_slices=1, progress=lambda done, total: told.append((done, total))
+    )
+    assert told == [(1, 2)]
+    assert first.gap == 1
+    assert first.lower[0].tolist() == [0, 0]
+    assert first.upper[0].tolist() == [1, 1]
+    assert first.log_evidence == pytest.approx((-math.inf, math.log(0.25)))
+    last = plan.run({"b": "1"})
+    assert last.gap == 0
+    assert last.lower[0].tolist() == last.upper[0].tolist() == [0, 1]
+    assert last.log_evidence == pytest.approx((math.log(0.2), math.log(0.2)))
+
+
+def test_slices_that_take_too_long_are_refused_by_the_work_of_each() -> None:
+    network = grid(5)
+    memory = compile_plan(network).memory
+    with pytest.raises(TooLargeError) as caught:
+        compile_bounds(network, limits=Limits(max_bytes=2 * memory, max_multiplications=9))
+    text = str(caught.value)
+    assert text.startswith("each slice of the bounds would take ")
+    assert text.endswith(
+        " multiplications; allowed are max_multiplications=9. Observe more variables or raise the"
+        " limit."
+    )
+    assert caught.value.needed > caught.value.budget == 9

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 
 import bnmind
-from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError
+from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError, TooLargeError
 from bnmind.junction import compile_explanation, complete, impute, log_likelihood, sample_missing
 from bnmind.pgm import Factor, FactorModel, Network, TabularCPD, Variable
-from tests.junction.cases.test_predict import GARDEN, tables
+from tests.junction.cases.test_predict import GARDEN, RAIN, WET, tables
 from tests.modes import examples
 
 ALONE = "bnmind.junction.cases.joint_solver._MOST_CELLS"
@@ -183,3 +183,40 @@ def test_rows_are_filled_in_parts_without_a_trace(
     monkeypatch.setattr("bnmind.junction.cases.buckets._WEIGHTS", weights)
     again = sample_missing(GARDEN, cases, rng=np.random.default_rng(5), draws=7).frame
     assert again.equals(drawn)
+
+
+def test_more_states_than_fit_are_refused_before_any_is_drawn(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("bnmind.junction.cases.completion.MOST_STATES", 12)
+    frame = pd.DataFrame({"rain": ["no", "yes", None]})
+    rng = np.random.default_rng(0)
+    assert len(sample_missing(GARDEN, frame, rng=rng, draws=2).frame) == 6
+    with pytest.raises(TooLargeError) as caught:
+        sample_missing(GARDEN, frame, rng=rng, draws=3)
+    assert str(caught.value) == (
+        "expected at most 12 states to draw at a time, got 18; draw fewer, or pass fewer rows"
+    )
+    assert (caught.value.needed, caught.value.budget) == (18, 12)
+
+
+def test_progress_counts_the_rows_that_are_completed() -> None:
+    told: list[tuple[int, int | None]] = []
+    frame = pd.DataFrame({"rain": ["no", "yes", None]})
+    complete(GARDEN, frame, progress=lambda done, total: told.append((done, total)))
+    assert told[-1] == (3, 3)
+
+
+def test_categories_are_extended_by_the_states_that_are_filled_in() -> None:
+    kind = pd.CategoricalDtype(["yes", "odd", "no"], ordered=True)
+    damp = pd.Series(["yes", None, "no"], dtype=kind)
+    frame = pd.DataFrame({"rain": ["yes", "yes", "no"], "wet": damp})
+    # In rain, damp is less probable than yes; without it, no is the most probable.
+    filled = complete(GARDEN, frame).frame["wet"]
+    assert filled.tolist() == ["yes", "yes", "no"]
+    assert filled.dtype == kind
+    sure = TabularCPD(WET, (RAIN,), np.array([[0.9, 0.0], [0.1, 1.0], [0.0, 0.0]]))
+    damp[0] = None
+    filled = complete(Network((GARDEN.cpds[0], sure)), frame.assign(wet=damp)).frame["wet"]
+    assert filled.tolist() == ["damp", "damp", "no"]
+    assert filled.dtype == pd.CategoricalDtype(["yes", "odd", "no", "damp"], ordered=True)

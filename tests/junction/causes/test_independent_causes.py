@@ -19,6 +19,7 @@ from bnmind.errors import ImpossibleEvidenceError, TooLargeError
 from bnmind.information import Floats
 from bnmind.junction import Limits, compile_model, compile_plan
 from bnmind.junction.causes.independent_causes import independent_causes
+from bnmind.junction.causes.sweep import _moved
 from bnmind.pgm import (
     CPD,
     Addition,
@@ -298,3 +299,18 @@ def test_a_sweep_fits_in_the_memory_that_is_allowed(monkeypatch: pytest.MonkeyPa
         except TooLargeError:
             is_swept = False
         assert is_swept == (max_bytes == needed)
+
+
+@pytest.mark.parametrize("most", [0, 2**10])
+def test_a_matrix_moves_one_axis_of_a_table(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bnmind.junction.causes.sweep._SMALL", most)
+    rng = np.random.default_rng(1)
+    table = rng.random((2, 3, 4, 2))
+    for axis, n in enumerate(table.shape):
+        matrix = rng.random((5, n)) * (rng.random((5, n)) < 0.5)
+        matrix[2] = 0.0
+        expected = np.moveaxis(np.tensordot(matrix, table, axes=(1, axis)), 0, axis)
+        np.testing.assert_allclose(_moved(table, axis, matrix), expected, rtol=1e-14)
+        found = _moved(table, axis, np.ascontiguousarray(matrix.T), transposed=True)
+        np.testing.assert_allclose(found, expected, rtol=1e-14)
+    assert _moved(table, 0, None) is table

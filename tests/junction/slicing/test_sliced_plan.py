@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,7 @@ from bnmind.junction import (
     compile_sliced,
     posterior,
 )
+from bnmind.junction.slicing import sliced_plan as sliced_plan_module
 from bnmind.junction.slicing import sums_file
 from bnmind.junction.slicing.beyond_memory import sliced_instead
 from bnmind.junction.slicing.slice_costs import SliceCosts, chosen_variables
@@ -46,6 +47,7 @@ from bnmind.pgm import (
 )
 from bnmind.pgm.functions import Positions
 from bnmind.pgm.network import Potential
+from tests.networks import enumerate_joint
 
 
 def grid(side: int, seed: int, *, zeros: float = 0.0) -> FactorModel:
@@ -423,3 +425,56 @@ def test_an_engine_remembers_sliced_plans_and_predicts_their_costs(
     few = compile_model(model, limits=Limits(most, whole.multiplications))
     with pytest.raises(TooLargeError, match=r"run of this plan .* in .* slices it would take"):
         few.posterior(None, {"x0": "1"})
+
+
+def test_slices_run_alone_or_together_with_the_same_sums(monkeypatch: pytest.MonkeyPatch) -> None:
+    network = small_network(3)
+    names = [v.name for v in network.variables]
+    plan = compile_plan(network, evidence=["v0", "v2"], soft=["v6"], targets=[["v1"], ["v4", "v5"]])
+    sliced = SlicedPlan(plan, tuple(map(network.variable, ("v0", "v2"))))
+    v6 = network.variable("v6")
+    all_findings: list[dict[str, Any]] = [
+        {},
+        {"v6": v6.states[1]},
+        {"v6": np.arange(1.0, 1.0 + v6.n_states)},
+    ]
+    for findings in all_findings:
+        joint = enumerate_joint(network)
+        weights: Any = findings.get("v6", np.ones(v6.n_states))
+        if isinstance(weights, str):
+            weights = np.arange(v6.n_states) == v6.index(weights)
+        axes = list(range(len(names)))
+        exact: Any = joint.values * weights.reshape([-1 if n == "v6" else 1 for n in names])
+        for together in (1, 2, 64):
+            monkeypatch.setattr(sliced_plan_module, "_MOST_TOGETHER", together)
+            steps = list(sliced.steps(findings))
+            assert sum(info.slices for _, info in steps) >= len(steps)
+            assert max(info.slices for _, info in steps) <= together
+            answer = sliced.run(findings)
+            assert answer.log_evidence == pytest.approx(math.log(exact.sum()), abs=1e-12)
+            for scope, found in zip(answer.scopes, answer.joints, strict=True):
+                wanted = np.einsum(exact, axes, [names.index(v.name) for v in scope])
+                np.testing.assert_allclose(found, wanted / exact.sum(), rtol=0, atol=1e-12)
+
+
+def test_an_impossible_slice_only_counts_as_done() -> None:
+    # The sums after it are those before it.
+    a, b, c = (Variable(name, ("0", "1")) for name in "abc")
+    odd = np.array([[[1.0, 0.0], [0.0, 1.0]], [[0.0, 1.0], [1.0, 0.0]]])
+    model = FactorModel((Factor((a, b, c), odd), Factor((c,), np.array([2.0, 0.0]))))
+    plan = sliced_on(model, ["a", "b"])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sliced_plan_module, "_MOST_TOGETHER", 1)
+        patch.setattr(sliced_plan_module, "possible_slices", all_slices)
+        states = [sums for sums, _ in plan.steps()]
+    assert [sums.done for sums in states] == [1, 2, 3, 4]
+    assert [sums.possible for sums in states] == [1, 1, 1, 2]
+    assert [math.exp(sums.log_evidence) for sums in states] == pytest.approx([2, 2, 2, 4])
+    assert states[0].joints[0].tolist() == states[2].joints[0].tolist()
+
+
+def all_slices(
+    _potentials: object, _domains: object, sliced: Sequence[Variable], *, start: int
+) -> Iterator[tuple[int, tuple[int, ...]]]:
+    """Return all joint states, whether a table excludes them or not."""
+    yield from list(enumerate(itertools.product(*[range(v.n_states) for v in sliced])))[start:]
