@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from bnmind.lab.mastermind.advice import start, winning_report_ends
-from bnmind.lab.mastermind.live.words import noise_in_words
+from bnmind.lab.mastermind.noise_words import noise_in_words
 from bnmind.mastermind import (
     Board,
     Channel,

@@ -100,7 +100,7 @@ def assist(options: AssistOptions) -> None:
     from bnmind.cli.shared.show import counted, terminal
     from bnmind.lab.mastermind.advice import ending
     from bnmind.lab.mastermind.live.game_rows import GameRows
-    from bnmind.lab.mastermind.live.words import noise_in_words
+    from bnmind.lab.mastermind.noise_words import noise_in_words
     from bnmind.lab.mastermind.saved_game import content_of
     from bnmind.strategies import strategy_by_name
 

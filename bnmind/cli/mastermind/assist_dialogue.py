@@ -259,7 +259,7 @@ def _changed(
         table.console.print(f"  {one_line(error)}", soft_wrap=True)
         return table, states
     if noise != last.noise:
-        from bnmind.lab.mastermind.live.words import noise_clause
+        from bnmind.lab.mastermind.noise_words import noise_clause
 
         table.console.print(f"From now on, bnmind assumes that {noise_clause(noise)}.")
     return table.save(state), (*states, state)

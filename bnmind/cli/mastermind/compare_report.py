@@ -168,7 +168,7 @@ def comparison_as_json(
 
 
 def _show_setting(console: Console, comparison: Comparison) -> None:
-    from bnmind.lab.mastermind.live.words import noise_clause, noise_in_words
+    from bnmind.lab.mastermind.noise_words import noise_clause, noise_in_words
 
     match = "" if comparison.match == 1 else f", matches of {comparison.match} games"
     console.print(

@@ -109,7 +109,7 @@ def play(options: PlayOptions) -> None:
     from bnmind.cli.shared.show import counted, terminal
     from bnmind.lab import CodeMaker
     from bnmind.lab.mastermind.hidden_game import HiddenGame
-    from bnmind.lab.mastermind.live.words import noise_in_words
+    from bnmind.lab.mastermind.noise_words import noise_in_words
     from bnmind.lab.mastermind.saved_game import content_of
     from bnmind.mastermind import parse_noise
 

@@ -80,7 +80,7 @@ def suggest(options: SuggestOptions) -> None:
         found,
         start,
     )
-    from bnmind.lab.mastermind.live.words import noise_in_words
+    from bnmind.lab.mastermind.noise_words import noise_in_words
     from bnmind.mastermind import Board, parse_history
     from bnmind.strategies import strategy_by_name
 

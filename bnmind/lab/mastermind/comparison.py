@@ -13,6 +13,7 @@ from bnmind._arguments import checked, number_array
 from bnmind._display.tables import table_html
 from bnmind._values import CheckedValue
 from bnmind.information import Floats
+from bnmind.lab.mastermind.noise_words import noise_in_words
 from bnmind.lab.statistics.confidence_sequence import ConfidenceSequence
 from bnmind.lab.statistics.groups import RankSumGroups, rank_sum_groups
 from bnmind.lab.statistics.intervals import (
@@ -185,7 +186,8 @@ class Comparison(CheckedValue):
             for one in self.summaries
         ]
         heads = ("strategy", "games", "mean guesses", "standard error", "worst")
-        return table_html(heads, rows, caption=f"Board {self.board}, noise {self.channel}")
+        caption = f"Board {self.board}. {noise_in_words(self.channel)}"
+        return table_html(heads, rows, caption=caption)
 
     @cached_property
     def summaries(self) -> tuple[Summary, ...]:

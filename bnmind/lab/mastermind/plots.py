@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bnmind._arguments import checked
+from bnmind._messages import counted
 from bnmind.lab.drawing.distributions import plot_distributions
 from bnmind.lab.mastermind.comparison import Comparison
+from bnmind.lab.mastermind.noise_words import noise_in_words
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -34,7 +36,8 @@ def plot_lengths(comparison: Comparison) -> Figure:
 
 def comparison_title(comparison: Comparison) -> str:
     """Return the title of a plot of a comparison."""
+    noise = noise_in_words(comparison.channel).removesuffix(".")
     return (
-        f"Mastermind {comparison.board}, {comparison.channel}, "
-        f"{comparison.games:,} game{'s' if comparison.games > 1 else ''}"
+        f"Mastermind {comparison.board}, {counted(comparison.games, 'game')}\n"
+        f"{noise.removesuffix(f' ({comparison.channel})')}"
     )
