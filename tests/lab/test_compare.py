@@ -54,6 +54,15 @@ def test_rows_are_games_that_their_seeds_determine() -> None:
     assert len({row.seed for row in comparison.rows}) == 3
 
 
+def test_a_comparison_prints_the_mean_of_each_strategy() -> None:
+    comparison = compare([Entropy(), MapCode()], NOISY, games=3, seed=4)
+    first, *lines = str(comparison).split("\n")
+    assert first.endswith(f"noise {comparison.channel}, 3 games: guesses per game")
+    assert lines[1] == "map      {0.mean:.3f} ± {0.standard_error:.3f}".format(
+        comparison.summaries[1]
+    )
+
+
 def test_results_do_not_depend_on_company_order_or_number() -> None:
     several = compare([MapCode(), Entropy(), Knuth()], NOISY, games=20, seed=1)
     alone = compare([Entropy()], NOISY, games=20, seed=1)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from bnmind._arguments import checked, number_array
 from bnmind._display.tables import table_html
+from bnmind._messages import counted
 from bnmind._values import CheckedValue
 from bnmind.information import Floats
 from bnmind.lab.mastermind.noise_words import noise_in_words
@@ -178,6 +179,16 @@ class Comparison(CheckedValue):
     """Whether the number of games was decided by looking at the results."""
     rows: tuple[GameRow, ...]
     """One row for each game and strategy, ordered by game."""
+
+    def __str__(self) -> str:
+        """Return the mean guesses per game of each strategy, with their standard errors."""
+        width = max(map(len, self.strategies))
+        lines = [
+            f"{one.strategy:{width}}  {one.mean:.3f} ± {one.standard_error:.3f}"
+            for one in self.summaries
+        ]
+        what = f"Board {self.board}, noise {self.channel}, {counted(self.games, 'game')}"
+        return "\n".join([f"{what}: guesses per game", *lines])
 
     def _repr_html_(self) -> str:
         """Return the guesses per game as an HTML table, which notebooks display."""
