@@ -549,3 +549,13 @@ def test_one_option_for_several_codes_is_answered_with_several(tmp_path: Path) -
     path.write_text("q1,q2\n0,1\n1,-9\n", encoding="utf-8")
     told = run("learn", str(path), "--gate", "2PL", "--missing", "-9, 99").stderr
     assert "use --missing -9 --missing 99" in told
+
+
+def test_names_of_examinees_that_recur_are_noted() -> None:
+    names = [f"pupil {k}" for k in range(19)]
+    table = {"q1": [0, 1] * 10, "pupil": [*names, "pupil 3"], "q2": [0, 0, 1, 1] * 5}
+    read = Responses.of(pd.DataFrame(table), expected=["q1", "q2"])
+    assert read.notes[0] == (
+        "column pupil was not taken for the names of the examinees, because some occur more than"
+        " once: pupil 3"
+    )

@@ -48,6 +48,9 @@ _PLAIN = ("examinee", "id")
 
 _FEW = 9
 
+_MOSTLY = 0.9
+"""The least share of distinct cells of a column that would name the examinees but for a few."""
+
 
 @dataclass(frozen=True)
 class ColumnOptions:
@@ -134,6 +137,7 @@ def roles_of(table: TextTable, cells: CellCodes, options: ColumnOptions) -> Colu
         examinee = _guessed_examinee(table, others)
         if examinee is not None and header[examinee].lower() not in _PLAIN:
             notes.append(_taken(header[examinee], "names"))
+        notes += _names_that_recur(table, others) if examinee is None else []
     if group is None:
         groups = [p for p in others if p != examinee and _GROUPS.fullmatch(header[p])]
         if len(groups) == 1:
@@ -212,6 +216,23 @@ def _guessed_examinee(table: TextTable, places: Sequence[int]) -> int | None:
         if (is_first or is_examinee_name(name)) and _distinct(column):
             return place
     return next((place for place in places if _numbers_rows(table, place)), None)
+
+
+def _names_that_recur(table: TextTable, places: Sequence[int]) -> list[str]:
+    """Return a note on a column that would name the examinees, if a few names did not recur."""
+    header = table.header
+    assert header is not None
+    for place in places:
+        if not is_examinee_name(header[place]):
+            continue
+        counts = Counter(str(cell).strip() for cell in table.column(place))
+        recurring = [name for name, count in counts.items() if count > 1]
+        if recurring and len(counts) > len(table.rows) * _MOSTLY:
+            return [
+                f"column {header[place]} was not taken for the names of the examinees, because"
+                f" some occur more than once: {names_shown(recurring)}"
+            ]
+    return []
 
 
 def _numbers_rows(table: TextTable, place: int) -> bool:
