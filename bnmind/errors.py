@@ -305,7 +305,7 @@ class TooLargeError(BnmindError, ValueError):
 
 
 class TooFewSamplesError(BnmindError, ValueError):
-    """Random samples are worth too few for an estimate; more of them, or exact ways, may do."""
+    """Random samples are worth too few for an estimate: draw more, or compute exactly."""
 
     def __init__(self, message: str, *, n_samples: int, effective_samples: float) -> None:
         super().__init__(message)

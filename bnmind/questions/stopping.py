@@ -57,7 +57,7 @@ class DialogueStopper(Protocol):
 
 @dataclass(frozen=True)
 class EntropyAtMost:
-    """Stop once the entropy of the targets is at most so many bits.
+    """Stop once the entropy of the targets is at most this many bits.
 
     Examples
     --------
@@ -119,7 +119,7 @@ class GainAtMost:
 
 @dataclass(frozen=True)
 class MostQuestions:
-    """Stop once so many questions were asked."""
+    """Stop once this many questions were asked."""
 
     number: int
     """The number of questions."""

@@ -45,7 +45,7 @@ __all__ = ["AbilityDecided", "SkillsDecided"]
 
 @dataclass(frozen=True)
 class SkillsDecided:
-    """Stop once a probability ratio test decides whether each skill is there.
+    """Stop once a probability ratio test decides whether each skill is mastered.
 
     Unlike `SkillsCertain`, it does not use the prior odds of the skill, only the answers. A skill
     that is certain before the first answer is decided.

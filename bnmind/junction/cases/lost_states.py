@@ -29,7 +29,7 @@ _SHOWN = 5
 
 
 class CaseTableWarning(UserWarning):
-    """A table of cases can be read, but may not say what its author thinks."""
+    """A table of cases can be read, but may not mean what its author thinks."""
 
 
 def warn_of_lost_states(

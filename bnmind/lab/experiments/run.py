@@ -13,7 +13,7 @@ from bnmind.lab.experiments.experiment import Experiment, Results, Row
 __all__ = ["MOST_ROWS", "run"]
 
 MOST_ROWS = 2**21
-"""The largest number of rows of an experiment in memory, without the details: some 600 MB."""
+"""The largest number of rows of an experiment in memory, without the details: about 600 MB."""
 
 
 @checked

@@ -30,7 +30,7 @@ __all__ = ["MAX_ROWS", "Comparison", "Contest", "GameRow", "Summary", "compare"]
 
 
 MAX_ROWS = 2**21
-"""The largest number of games of all strategies in a comparison: some 600 MB."""
+"""The largest number of games of all strategies in a comparison: about 600 MB."""
 
 
 @checked

@@ -89,7 +89,7 @@ class Effort(CheckedValue):
 
 @dataclass(frozen=True, kw_only=True)
 class Genetic(SearchesCodes, CheckedValue):
-    """Collect eligible codes with a genetic algorithm, and guess the most telling of them.
+    """Collect eligible codes with a genetic algorithm, and guess the most informative of them.
 
     Raises
     ------
