@@ -9,7 +9,12 @@ import pickle
 import numpy as np
 import pytest
 
-from bnmind.junction import Limits, compile_explanation, compile_search
+from bnmind.junction import (
+    Limits,
+    compile_explanation,
+    compile_marginal_map,
+    compile_search,
+)
 from bnmind.pgm import Factor, FactorModel, Variable
 from tests.junction.branch_and_bound.test_search import SMALL, grid, joint_of
 
@@ -84,3 +89,20 @@ def test_ctrl_c_before_anything_is_found_is_not_caught(monkeypatch: pytest.Monke
     monkeypatch.setattr("bnmind.junction.branch_and_bound.progress.Progress.advance", interrupted)
     with pytest.raises(KeyboardInterrupt):
         compile_search(grid(2, 1)).run()
+
+
+@pytest.mark.parametrize("targets", [None, ["x0", "x1", "x2"]])
+def test_where_the_bounds_are_exact_no_node_is_visited(targets: list[str] | None) -> None:
+    # With enough memory no bucket of a chain is divided, so that the first dive has a proof.
+    rng = np.random.default_rng(2)
+    chain = [Variable.of_integers(f"x{i}", range(3)) for i in range(12)]
+    model = FactorModel(tuple([Factor(p, rng.random((3, 3))) for p in itertools.pairwise(chain)]))
+    found = compile_search(model, targets=targets).run()
+    assert found.is_proven
+    assert found.nodes == 0
+    assert found.upper_bound == found.log_probability
+    if targets is None:
+        best = compile_explanation(model).run().log_probability
+    else:
+        best = compile_marginal_map(model, targets).run().log_probability
+    assert found.log_probability == pytest.approx(best, rel=1e-12)

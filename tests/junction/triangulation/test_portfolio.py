@@ -54,6 +54,20 @@ def test_annealing_is_kept_if_a_run_with_its_order_costs_less() -> None:
     assert Portfolio().within(graph) == (found, work)
 
 
+@pytest.mark.compiled
+def test_annealing_makes_long_runs_cheaper() -> None:
+    rng = np.random.default_rng(6)
+    n = int(rng.integers(90, 120))
+    pairs = int(rng.uniform(1.8, 2.2) * n)
+    edges = [(int(a), int(b)) for a, b in (rng.choice(n, 2, replace=False) for _ in range(pairs))]
+    graph = graph_of([3] * n, edges)
+    found, work = Portfolio().within(graph)
+    assert found is not None
+    assert "annealing" in found.method
+    assert work < MOST_WORK
+    assert run_cost(graph, found) < run_cost(graph, RandomizedGreedy()(graph))
+
+
 def test_it_stops_where_more_passes_cost_more_than_they_save() -> None:
     # Annealing improves the order of the brief search, but less than more greedy passes do.
     rng = np.random.default_rng(39)
