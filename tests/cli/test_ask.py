@@ -140,6 +140,17 @@ def test_evidence_may_be_called_given() -> None:
     assert "--given" not in run("ask", "--help").stdout
 
 
+def test_the_words_of_other_commands_for_targets_are_answered() -> None:
+    for command, asked, meant in (
+        ("ask", "--targets", "--about"),
+        ("ask", "--target", "--about"),
+        ("query", "--about", "--targets"),
+        ("predict", "--target", "--targets"),
+        ("explain", "--targets", "--target"),
+    ):
+        assert_one_line_error(run(command, ASIA, asked, "lung"), f"did you mean {meant}?")
+
+
 def test_damaged_options_are_named() -> None:
     _ask("q", options="--about lung --session ann.json")
     FILE.write_text(FILE.read_text().replace('[\\"lung\\"]', "lung"))

@@ -34,15 +34,18 @@ INTERRUPTED = 130
 """The exit code after Ctrl-C."""
 
 _TWINS = {
-    "--about": "--target",
-    "--board": "--pegs",
-    "--given": "--evidence",
-    "--itemtype": "--gate",
-    "--model": "--gate",
-    "--out": "--tree",
-    "--rule": "--gate",
-    "--map": "--mpe",
-    "--target": "--about",
+    "--about": ("--targets", "--target"),
+    "--board": ("--pegs",),
+    "--given": ("--evidence",),
+    "--itemtype": ("--gate",),
+    "--map": ("--mpe",),
+    "--model": ("--gate",),
+    "--out": ("--tree",),
+    "--persons": ("--examinees",),
+    "--positions": ("--pegs",),
+    "--rule": ("--gate",),
+    "--target": ("--targets", "--about"),
+    "--targets": ("--about", "--target"),
 }
 """Options that have another name in other commands, or in other programs."""
 
@@ -236,10 +239,10 @@ def _as_note(others: Callable[..., None]) -> Callable[..., None]:
 
 def _suggest_the_twin(error: Any) -> None:
     """Suggest ``--evidence`` for an unknown option ``--given``, and the like, if there is one."""
-    twin = _TWINS.get(getattr(error, "option_name", ""))
+    twins = _TWINS.get(getattr(error, "option_name", ""), ())
     command = getattr(getattr(error, "ctx", None), "command", None)
     options = [name for one in getattr(command, "params", ()) for name in one.opts]
-    if twin in options:
+    if twin := next((name for name in twins if name in options), ""):
         error.possibilities = []
         error.message = f"{error.message.rstrip('.')}; did you mean {twin}?"
 
