@@ -230,3 +230,21 @@ def test_leaves_are_summed_out_wherever_they_stand(step: int) -> None:
     assert found is not None
     assert [len(group) for group in found.groups] == [len(people)]
     assert len(found.leaves) == len(people)
+
+
+def test_a_group_has_a_name_that_no_variable_has() -> None:
+    model = complete_bipartite(6, 0.8)
+    # The counts of the group of x0 would have the names of its second and third variable.
+    names = {"x1": "counts of x0", "x2": "counts of x0'"}
+    variables = {v.name: Variable(names.get(v.name, v.name), v.states) for v in model.variables}
+    factors = [p for p in model.potentials if isinstance(p, Factor)]
+    renamed = FactorModel(
+        tuple([Factor(tuple([variables[name] for name in f.names]), f.values) for f in factors])
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(symmetric_model, "_SMALLEST_GROUP", 2)
+        found = lifted_posterior(renamed, ("x0", "counts of x0", "y2"), ({}, {}), Limits())
+    assert found is not None
+    expected = compile_plan(model).run({})
+    for name, old in (("x0", "x0"), ("counts of x0", "x1"), ("y2", "y2")):
+        np.testing.assert_allclose(found.marginals[name], expected.marginals[old], atol=1e-12)

@@ -13,6 +13,7 @@ from bnmind.junction import (
     EliminationOrder,
     GivenOrder,
     InteractionGraph,
+    MinWeight,
     Portfolio,
     RandomizedGreedy,
     TreeAnnealing,
@@ -145,3 +146,31 @@ def test_it_shares_the_work_of_a_compilation() -> None:
 def test_options_out_of_range_are_refused(options: dict[str, float], message: str) -> None:
     with pytest.raises(InvalidArgumentError, match=message):
         Portfolio(**options)  # type: ignore[arg-type]
+
+
+def test_orders_of_several_graphs_share_the_work() -> None:
+    graphs = [grid(6, 6), grid(7, 7)]
+    quick = [MinWeight()(graph) for graph in graphs]
+    chosen = RandomizedGreedy(restarts=3)
+    assert SharedSearch(chosen).orders(graphs, quick) == [chosen(graph) for graph in graphs]
+    search = SharedSearch(Portfolio())
+    before = search.left
+    found = search.orders(graphs, quick)
+    assert all(a.total_size <= b.total_size for a, b in zip(found, quick, strict=True))
+    assert 0 < search.left < before
+    # Without work that is left, the quick orders stay.
+    search.left = 0
+    assert search.orders(graphs, quick) == quick
+
+
+def test_trees_above_the_limit_are_no_answer() -> None:
+    # A tree of this grid has more than 2⁷ cells, and one of the smaller grid has fewer.
+    large, small = grid(8, 8), grid(2, 4)
+    assert SharedSearch(Portfolio(), 2**7).order(large) is None
+    assert SharedSearch(Portfolio(), 2**7, 2**7).order(large) is None
+    assert SharedSearch(Portfolio(), 2**7).smallest([large, large]) is None
+    found = SharedSearch(Portfolio(), 2**7).smallest([large, small])
+    assert found is not None
+    number, order = found
+    assert number == 1
+    assert order.total_size == Portfolio()(small).total_size < 2**7
