@@ -157,13 +157,22 @@ def made_by_name(
 def meant_by(word: str, known: Collection[str]) -> str:
     """Return the known name of what another program or the literature calls so; else nothing.
 
+    ``NAME=ARGUMENT`` means ``NAME:ARGUMENT``, and a number for a stopper a number of items.
+
     Examples
     --------
     >>> meant_by("Minimax", ["entropy", "knuth"]), meant_by("minimax", ["items"])
     ('knuth', '')
+    >>> meant_by("items=5", ["items"]), meant_by("5", ["items", "certainty"])
+    ('items:5', 'items:5')
     """
     name = _OTHER_WORDS.get(word.casefold(), "")
-    return name if name in known else ""
+    if name in known:
+        return name
+    first, sign, argument = word.partition("=")
+    if sign and first in known and argument:
+        return f"{first}:{argument}"
+    return f"items:{word}" if word.isdecimal() and {"items", "certainty"} <= {*known} else ""
 
 
 def as_registered(registry: Mapping[str, object], text: str) -> str:
