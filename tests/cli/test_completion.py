@@ -33,6 +33,8 @@ def _said(*arguments: str, capsys: pytest.CaptureFixture[str]) -> str:
         ("bnmind compare koo", {"kooi"}),
         ("bnmind simulate bank.json --selector entropy", None),
         ("bnmind test bank.json --stop it", {"items:"}),
+        ("bnmind learn r.csv --gate 2", {"2PL"}),
+        ("bnmind judge r.csv --skills i", {"independent"}),
         ("bnmind reproduce snyder-table-1", None),
         ("bnmind examples fractions-c", {"fractions-class"}),
         ("bnmind query mod", set()),  # the shell completes files

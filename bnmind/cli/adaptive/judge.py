@@ -25,6 +25,7 @@ from bnmind.cli.adaptive.judge_models import (
     tested_models_json,
 )
 from bnmind.cli.adaptive.model_names import gate_name, gate_of, model_of, skills_of
+from bnmind.cli.adaptive.options import gate_completer, skills_completer
 from bnmind.cli.adaptive.response_files import (
     FixedWidth,
     IdColumn,
@@ -95,6 +96,7 @@ class JudgeOptions:
         typer.Option(
             "--gate",
             metavar="NAME",
+            autocompletion=gate_completer,
             help="The response model of the items; see bnmind learn --help. Repeat the option to"
             " compare models. [default: dina]",
             show_default=False,
@@ -105,6 +107,7 @@ class JudgeOptions:
         typer.Option(
             "--skills",
             metavar="NAME",
+            autocompletion=skills_completer,
             help="The distribution of the skills; see bnmind learn --help.",
             show_default=False,
         ),

@@ -28,7 +28,7 @@ from bnmind.cli.adaptive.model_names import (
     skills_of,
     usual_skills,
 )
-from bnmind.cli.adaptive.options import check_shares
+from bnmind.cli.adaptive.options import check_shares, gate_completer, skills_completer
 from bnmind.cli.adaptive.response_files import (
     FixedWidth,
     GroupColumn,
@@ -143,6 +143,7 @@ class LearnOptions:
         typer.Option(
             "--gate",
             metavar="NAME",
+            autocompletion=gate_completer,
             help="The response model of the items, from the list below; sequential:NAME for items"
             " with more than two responses; or FILE.py:CLASS for a model of your own."
             " [default: dina]",
@@ -154,6 +155,7 @@ class LearnOptions:
         typer.Option(
             "--skills",
             metavar="NAME",
+            autocompletion=skills_completer,
             help="The distribution of the skills, from the list below; or hierarchy:A>B,A>C: nobody"
             " has B or C without A; or the file of a network (.bif, .xdsl, .net, …) with the arcs"
             " between the skills, whose tables are learned. [default: saturated up to 12 skills,"

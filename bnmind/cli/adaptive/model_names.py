@@ -25,6 +25,7 @@ __all__ = [
     "distributions",
     "gate_name",
     "gate_of",
+    "gate_words",
     "learnable",
     "model_of",
     "skills_name",
@@ -48,6 +49,13 @@ def distributions() -> Mapping[str, Registered[ProfileDistribution]]:
     from bnmind.adaptive import SKILL_DISTRIBUTIONS
 
     return SKILL_DISTRIBUTIONS
+
+
+def gate_words() -> Mapping[str, str]:
+    """Return the names for ``--gate`` that a shell completes, each with a line about it."""
+    from bnmind.adaptive import IRT_MODELS
+
+    return {name: model.about for name, model in {**IRT_MODELS, **learnable()}.items()}
 
 
 def gate_name(name: str) -> str:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from bnmind.cli.shared.completion import completing_members
+from bnmind.cli.adaptive.model_names import gate_words
+from bnmind.cli.shared.completion import completing, completing_members
 from bnmind.cli.shared.members import command_with_members
 from bnmind.errors import BnmindError
 
@@ -21,6 +22,8 @@ __all__ = [
     "SelectorName",
     "StopNames",
     "check_shares",
+    "gate_completer",
+    "skills_completer",
 ]
 
 DEFAULT_SELECTOR = "entropy"
@@ -31,6 +34,9 @@ _STOP_HELP = (
     "When to stop, from the list below. Join stoppers by + to stop when all of them do. Repeat the"
     " option to stop when any of them does."
 )
+
+gate_completer = completing(gate_words)
+skills_completer = completing_members("bnmind.adaptive", "SKILL_DISTRIBUTIONS")
 
 SelectorName: TypeAlias = Annotated[
     str | None,
