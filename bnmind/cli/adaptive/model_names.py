@@ -55,7 +55,8 @@ def gate_words() -> Mapping[str, str]:
     """Return the names for ``--gate`` that a shell completes, each with a line about it."""
     from bnmind.adaptive import IRT_MODELS
 
-    return {name: model.about for name, model in {**IRT_MODELS, **learnable()}.items()}
+    curves = {name: model.about for name, model in IRT_MODELS.items()}
+    return curves | {name: model.about for name, model in learnable().items()}
 
 
 def gate_name(name: str) -> str:
