@@ -109,7 +109,14 @@ def _memory(results: Results) -> str:
             found = [results.record(network, evidence, engine) for engine in ENGINES]
             if any(found):
                 rows.append([f"{network}, {evidence}", *(_megabytes(record) for record in found)])
-    return _table(["MB", "bnmind", "Lazy", "pyAgrum VE", "pgmpy VE"], rows)
+    ours = [
+        results.record(network, evidence, "bnmind")
+        for network in results.networks()
+        for evidence in EVIDENCE
+    ]
+    most = max((record["memory"] for record in ours if record and record["memory"]), default=0)
+    table = _table(["MB", "bnmind", "Lazy", "pyAgrum VE", "pgmpy VE"], rows)
+    return f"bnmind takes at most {most:,.0f} MB for a network.\n\n{table}"
 
 
 def _megabytes(record: Record | None) -> str:
@@ -145,16 +152,28 @@ def _extras(extras: Sequence[Record]) -> str:
 
 
 def _aims(results: Results) -> str:
-    parts = []
+    """Return how many aims are reached, which are missed, and all of them."""
+    verdicts = {True: "yes", False: "**no**", None: "unknown"}
+    few, all_ = [], []
     for aim in AIMS:
-        verdicts = {True: "yes", False: "**no**", None: "unknown"}
-        rows = [
-            [found.network, found.aim, ", ".join(found.measured), verdicts[found.reached]]
-            for found in aim.findings(results)
+        findings = list(aim.findings(results))
+        if not findings:
+            continue
+        reached = sum(found.reached is True for found in findings)
+        missed = [found.network for found in findings if found.reached is False]
+        few.append([aim.title, f"{reached} of {len(findings)}", ", ".join(missed)])
+        for found in findings:
+            told = ", ".join(found.measured)
+            all_.append([aim.title, found.network, found.aim, told, verdicts[found.reached]])
+    reached = sum(row[-1] == verdicts[True] for row in all_)
+    return "\n\n".join(
+        [
+            f"{reached} of {len(all_)} aims are reached.",
+            _table(["figure of bnmind", "reached", "missed"], few),
+            "These are all aims, with the median ratio of the draws and its range in brackets:",
+            _table(["figure of bnmind", "network", "aim", "measured", "reached"], all_),
         ]
-        if rows:
-            parts.append(f"### {aim.title}\n\n" + _table(["", "aim", "measured", "reached"], rows))
-    return "\n\n".join(parts)
+    )
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
