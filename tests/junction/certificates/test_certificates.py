@@ -26,6 +26,7 @@ from bnmind.junction.certificates import (
     write_certificate,
 )
 from bnmind.junction.certificates.bounds import maximal_cliques
+from bnmind.junction.certificates.checker import checked_bound
 from bnmind.junction.graphs.elimination_order import measured_order
 from tests.wheel import read_wheel
 
@@ -107,6 +108,7 @@ def test_claims_of_all_kinds_are_right_and_no_wrong_one_proves_too_much() -> Non
         best = ExactOrder()(graph).total_size
         made = prove_bound(graph)
         assert made.check(graph) == best
+        assert certificate_from_json(certificate_to_json(made)) == made
         for number, (vertices, claims) in enumerate(made.atoms):
             for place, claim in enumerate(claims):
                 kinds |= {f for f in ("choice", "minors", "separator") if getattr(claim, f)}
@@ -209,6 +211,8 @@ def test_wrong_certificates_are_refused_with_the_reason(wrong: Certificate, reas
 def test_a_certificate_of_another_graph_is_refused() -> None:
     bound = prove_bound(RING)
     assert bound.check(RING) == 32
+    with pytest.raises(CertificateError, match="expected at least two states for every vertex"):
+        checked_bound([2, 1], [0b10, 0b01], (Atom(3, (Claim(0, 2),)),))
     path = InteractionGraph.from_scopes(
         {"a": 2, "b": 3, "c": 2, "d": 5}, [("a", "b"), ("b", "c"), ("c", "d")]
     )
