@@ -143,14 +143,27 @@ def _too_many(function: str, names: Sequence[str], most: float, got: int) -> Typ
     return TypeError(f"{text}; name the others, as in {others[0]}=…" if others else text)
 
 
-_TWINS = {"evidence": "given", "given": "evidence", "target": "about", "variables": "targets"}
+_TWINS = {
+    "about": ("targets", "target"),
+    "evidence": ("given",),
+    "given": ("evidence",),
+    "n_jobs": ("workers",),
+    "q_matrix": ("model",),
+    "qmatrix": ("q_matrix", "model"),
+    "random_state": ("rng", "seed"),
+    "rng": ("seed",),
+    "seed": ("rng",),
+    "target": ("targets", "about"),
+    "targets": ("about", "target"),
+    "variables": ("targets",),
+}
 """Arguments that have another name in another function, or in another program."""
 
 
 def _unknown_keyword(function: str, key: str, names: tuple[str, ...]) -> TypeError:
     """Return the error of Python, with the argument that may be meant."""
-    twin = _TWINS.get(key, "")
-    question = did_you_mean((twin,) if twin in names else close_names(key, names))
+    twins = tuple(name for name in _TWINS.get(key, ()) if name in names)[:1]
+    question = did_you_mean(twins or close_names(key, names))
     text = f"{function}() got an unexpected keyword argument {key!r}"
     return TypeError(f"{text}; {question}" if question else text)
 
