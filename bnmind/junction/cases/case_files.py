@@ -7,10 +7,14 @@ equal number. The rows are numbered as in a spreadsheet: the header is row 1, an
 2. The first sheet of an Excel workbook is read as if it were saved as CSV: a number 1.0 is the text
 ``1``, a truth value is ``TRUE`` or ``FALSE``. A Parquet file needs the library pyarrow; its rows
 are numbered from 1.
+
+A text is UTF-8, or UTF-16 with a mark, as Excel saves "Unicode text". Other bytes are read as
+Windows-1252, with a warning, as Excel saves CSV in the west of Europe.
 """
 
 from __future__ import annotations
 
+import codecs
 import csv
 import gzip
 import os
@@ -38,7 +42,15 @@ CASE_SUFFIXES = (".csv", ".csv.gz", ".tsv", ".txt", ".xlsx", ".parquet")
 
 _WRITTEN = (".csv", ".parquet")
 
+_OF_MODELS = (".bif", ".xdsl", ".xmlbif", ".xml", ".net", ".dne", ".uai")
+"""Suffixes of models, where cases are expected."""
+
 _BLOCK = 2**20
+
+_UTF8 = "utf-8-sig"
+_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_NO_TEXT = (b"\0", b"\x81", b"\x8d", b"\x8f", b"\x90", b"\x9d")
+"""Bytes that stand for no letter in Windows-1252."""
 
 
 def check_suffix(path: str | os.PathLike[str], *, read: bool) -> str:
@@ -49,9 +61,10 @@ def check_suffix(path: str | os.PathLike[str], *, read: bool) -> str:
         if name.lower().endswith(suffix):
             return suffix
     *others, last = known
+    is_model = read and name.lower().endswith(_OF_MODELS)
     raise ModelFileError(
         f"expected a file of {'cases' if read else 'answers'} named {', '.join(others)} or {last},"
-        f" got {one_line(name)}",
+        f" got {one_line(name)}{'; name the model first, then the cases' if is_model else ''}",
         name,
     )
 
@@ -113,8 +126,9 @@ def _csv_frames(path: str | os.PathLike[str], rows: int) -> Iterator[pandas.Data
     import pandas
 
     with _reading(path):
+        encoding = _encoding_of(path)
         open_file: Any = gzip.open if os.fspath(path).lower().endswith(".gz") else open
-        with open_file(path, "rt", encoding="utf-8-sig", newline="") as file:
+        with open_file(path, "rt", encoding=encoding, newline="") as file:
             separator = _separator(file.readline())
             file.seek(0)
             header = next(csv.reader(file, delimiter=separator), [])
@@ -133,7 +147,7 @@ def _csv_frames(path: str | os.PathLike[str], rows: int) -> Iterator[pandas.Data
             keep_default_na=False,
             na_values=[""],
             skip_blank_lines=False,
-            encoding="utf-8-sig",
+            encoding=encoding,
             chunksize=rows,
         )
     with reader:
@@ -152,6 +166,36 @@ def _csv_frames(path: str | os.PathLike[str], rows: int) -> Iterator[pandas.Data
                     f"the rows of {path} have more cells than its first line", os.fspath(path)
                 )
             yield frame
+
+
+def _encoding_of(path: str | os.PathLike[str]) -> str:
+    """Return the encoding of a text: UTF-16 by its mark, or UTF-8; others are Windows-1252.
+
+    A file with bytes that no text has counts as UTF-8, and is refused.
+    """
+    if not os.path.isfile(path) or os.fspath(path).lower().endswith(".gz"):
+        return _UTF8
+    decoder, is_utf8 = codecs.getincrementaldecoder("utf-8")(), True
+    with open(path, "rb") as file:
+        if file.read(2) in _MARKS:
+            return "utf-16"
+        file.seek(0)
+        for block in iter(lambda: file.read(_BLOCK), b""):
+            if any(byte in block for byte in _NO_TEXT):
+                return _UTF8
+            try:
+                is_utf8 = is_utf8 and decoder.decode(block) is not None
+            except UnicodeDecodeError:
+                is_utf8 = False
+    try:
+        decoder.decode(b"", final=is_utf8)
+    except UnicodeDecodeError:
+        is_utf8 = False
+    if is_utf8:
+        return _UTF8
+    text = "the text is not UTF-8 and was read as Windows-1252 (Western European)"
+    warnings.warn(f"{path}: {text}", CaseTableWarning, stacklevel=2)
+    return "cp1252"
 
 
 def _excel_frames(path: str | os.PathLike[str], rows: int) -> Iterator[pandas.DataFrame]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import sys
+import warnings
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import partial
@@ -142,6 +143,29 @@ def test_semicolons_and_tabs_separate_the_cells_too(
     assert frame["rain"].tolist() == ["yes", "no"]
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+def test_text_may_be_in_the_encodings_of_excel(encoding: str, tmp_path: Path) -> None:
+    path = tmp_path / "cases.csv"
+    path.write_bytes("Gärten,“nass”\r\nnö,ja\r\n".encode(encoding))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        (frame,) = read_frames(path, 10)
+    assert frame.to_dict("list") == {"Gärten": ["nö"], "“nass”": ["ja"]}
+    assert ["Windows-1252" in str(one.message) for one in caught] == [True] * (encoding == "cp1252")
+
+
+def test_a_model_in_place_of_cases_is_answered_with_the_order() -> None:
+    with pytest.raises(ModelFileError, match="name the model first, then the cases"):
+        list(read_frames("asia.xdsl", 10))
+
+
+def test_bytes_that_no_text_has_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "cases.csv"
+    path.write_bytes(b"a,b\n\xff,\x81\n")
+    with pytest.raises(ModelFileError, match="is not a table of cases"):
+        list(read_frames(path, 10))
+
+
 def test_a_compressed_file_can_be_read(tmp_path: Path) -> None:
     pd.DataFrame({"wet": ["yes", None]}).to_csv(tmp_path / "cases.csv.gz", index=False)
     answer_file(GARDEN, tmp_path / "cases.csv.gz", tmp_path / "out.csv", predict)
@@ -184,7 +208,7 @@ def test_an_error_in_the_middle_leaves_the_old_file(tmp_path: Path) -> None:
         ("rain\nno,no\nno,no\n", "more cells"),
         (",rain\n0,no,no\n", "more cells"),
         ("rain\nno\nno,no,no\n", "is not a table of cases"),
-        (b"rain\n\xff\xfe\n", "is not a table of cases"),
+        (b"rain\n\xff\x81\n", "is not a table of cases"),
         ('rain\n"no\n', "is not a table of cases"),
     ],
 )
