@@ -12,12 +12,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from bnmind.errors import ModelFileError
 from bnmind.junction.cases.workbook import WORKBOOK, plain_cell, read_by, read_sheet
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["DataCells", "data_cells"]
+
+
+_PACKED_SPSS = b"$FL3"
+_MOST_PACKED = 1100
+"""The most bytes that zlib makes of one."""
+
+_MOST_ROWS = 20_000_000
 
 
 @dataclass(frozen=True)
@@ -77,10 +85,19 @@ def _excel(path: str | os.PathLike[str], data: bytes) -> DataCells:
     return DataCells(None, sheet.rows, sheet.notes)
 
 
-def _spss(path: str | os.PathLike[str], _: bytes) -> DataCells:
+def _spss(path: str | os.PathLike[str], data: bytes) -> DataCells:
     """Return the cells of an SPSS file; values that it declares as missing are empty."""
     import pyreadstat
 
+    # The library would set memory aside for all rows that a damaged file claims to have.
+    _frame, claimed = pyreadstat.read_sav(os.fspath(path), metadataonly=True)
+    packed = data.startswith(_PACKED_SPSS)
+    if (claimed.number_rows or 0) > min(_MOST_ROWS, len(data) * (_MOST_PACKED if packed else 1)):
+        raise ModelFileError(
+            f"{path} claims to have {claimed.number_rows:,} rows, too many for its"
+            f" {len(data):,} bytes; it may be damaged",
+            os.fspath(path),
+        )
     frame, _about = pyreadstat.read_sav(os.fspath(path))
     return _of_frame(frame)
 
@@ -128,7 +145,7 @@ _STATA = (
 _KINDS = (
     _Kind(mark=b"PK\x03\x04", name=WORKBOOK, library="openpyxl", read=_excel),
     _Kind(mark=b"$FL2", name="an SPSS file", library="pyreadstat", read=_spss),
-    _Kind(mark=b"$FL3", name="an SPSS file", library="pyreadstat", read=_spss),
+    _Kind(mark=_PACKED_SPSS, name="an SPSS file", library="pyreadstat", read=_spss),
     # Before the mark are 456 characters, in lines of 80.
     _Kind(
         mark=b"SPSSPORT",
