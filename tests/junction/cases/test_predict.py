@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
+from inspect import signature
 from io import StringIO
 from typing import Any
 
@@ -18,6 +19,7 @@ import bnmind
 from bnmind.errors import CaseTableError, ImpossibleEvidenceError, TooLargeError
 from bnmind.junction import (
     CaseAnswers,
+    Engine,
     Limits,
     compile_plan,
     complete,
@@ -25,6 +27,7 @@ from bnmind.junction import (
     log_likelihood,
     predict,
     predict_proba,
+    sample_missing,
 )
 from bnmind.junction.cases import CaseTableWarning
 from bnmind.junction.cases.requisite import Links, requisite
@@ -328,6 +331,15 @@ def test_an_engine_answers_tables_too() -> None:
     assert engine.complete(cases).frame["rain"].tolist() == ["no", "no", "yes"]
     drawn = engine.sample_missing(cases, np.random.default_rng(1), draws=2)
     assert len(drawn.frame) == 6
+
+
+@pytest.mark.parametrize(
+    "function", [predict, predict_proba, log_likelihood, impute, complete, sample_missing]
+)
+def test_a_method_of_an_engine_has_the_defaults_of_its_function(function: Any) -> None:
+    _, *own = signature(getattr(Engine, function.__name__)).parameters.values()
+    theirs = signature(function).parameters
+    assert [one.default for one in own] == [theirs[one.name].default for one in own]
 
 
 def of_states(*states: Any) -> Network:
