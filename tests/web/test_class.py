@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import re
@@ -96,6 +97,16 @@ def test_the_report_shows_what_the_design_says(tmp_path: Path) -> None:
         low, high = skill["interval"]
         assert low <= skill["probability"] <= high
         assert list(browser.get(f"/api/tests/{key}/posterior").json()["posterior"]) == ["canceling"]
+
+
+def test_an_export_with_umlauts_begins_with_the_mark_that_excel_needs(tmp_path: Path) -> None:
+    with _teacher(offer(tmp_path, needs_code=True)) as browser:
+        made = asked(browser, "/api/teacher/codes", {"names": ["Käthe"], "count": 0})["codes"]
+        asked(browser, "/api/tests", {"code": made[0]["code"]})
+        shares = browser.get("/api/teacher/posteriors.csv").content
+        assert shares.startswith(codecs.BOM_UTF8)
+        assert "Käthe" in shares.decode("utf-8-sig")
+        assert browser.get("/api/teacher/responses.csv").content.isascii()
 
 
 def test_all_answers_satisfy_the_schema(tmp_path: Path) -> None:

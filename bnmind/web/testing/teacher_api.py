@@ -51,6 +51,9 @@ router = APIRouter(
     prefix="/api/teacher", tags=["The teacher of a class"], dependencies=[Depends(_for_teachers)]
 )
 
+_MARK = "\N{ZERO WIDTH NO-BREAK SPACE}"
+"""The mark of Unicode, without which Excel shows other letters in place of umlauts."""
+
 
 class NewCodes(Form):
     """The access codes to make: one for each name, or a number of them."""
@@ -132,7 +135,8 @@ async def export(
 
     `responses` has a row for each session and a column for each item, as `bnmind learn` reads it;
     `answers` has a row for each answer, with the choice and the time; `posteriors` has the
-    probability of each level of each skill.
+    probability of each level of each skill. A table with letters other than those of ASCII begins
+    with a mark, by which Excel knows the encoding.
     """
 
     def work(tests: LiveTests) -> str:
@@ -144,7 +148,7 @@ async def export(
 
     text = await _run(request, work)
     return Response(
-        text,
+        text if text.isascii() else f"{_MARK}{text}",
         media_type="text/csv; charset=utf-8",
         headers={"content-disposition": f'attachment; filename="{table}.csv"'},
     )
