@@ -47,6 +47,12 @@ _OF_MODELS = (".bif", ".xdsl", ".xmlbif", ".xml", ".net", ".dne", ".uai")
 
 _BLOCK = 2**20
 
+_WORKBOOKS = {
+    b"PK\x03\x04": "an Excel workbook, not text: name it .xlsx",
+    b"\xd0\xcf\x11\xe0": "an old Excel workbook, not text: save it as .xlsx or CSV",
+}
+"""What files are that begin with these bytes, whatever their names."""
+
 _UTF8 = "utf-8-sig"
 _MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _NO_TEXT = (b"\0", b"\x81", b"\x8d", b"\x8f", b"\x90", b"\x9d")
@@ -177,8 +183,11 @@ def _encoding_of(path: str | os.PathLike[str]) -> str:
         return _UTF8
     decoder, is_utf8 = codecs.getincrementaldecoder("utf-8")(), True
     with open(path, "rb") as file:
-        if file.read(2) in _MARKS:
+        mark = file.read(4)
+        if mark[:2] in _MARKS:
             return "utf-16"
+        if mark in _WORKBOOKS:
+            raise ModelFileError(f"{path} is {_WORKBOOKS[mark]}", os.fspath(path))
         file.seek(0)
         for block in iter(lambda: file.read(_BLOCK), b""):
             if any(byte in block for byte in _NO_TEXT):

@@ -359,6 +359,8 @@ def test_faults_of_workbooks_are_told(tmp_path: Path, monkeypatch: pytest.Monkey
         answer_file(SWITCH, _workbook(path, [["on", "on"], [True]]), out, predict)
     _workbook(path, [["on", "level"]])
     assert answer_file(SWITCH, path, out, impute).n_rows == 0
+    with pytest.raises(ModelFileError, match=r"is an Excel workbook, not text: name it \.xlsx"):
+        answer_file(SWITCH, path.rename(tmp_path / "cases.csv"), out, predict)
     path.write_text("on\n1\n")
     with pytest.raises(ModelFileError, match=r"cannot read .*cases\.xlsx as an Excel workbook"):
         answer_file(SWITCH, path, out, predict)
