@@ -507,6 +507,12 @@ def test_a_first_column_of_many_distinct_numbers_names_the_examinees() -> None:
     assert read.notes == ("column lfdnr was taken for the names of the examinees",)
 
 
+def test_a_column_of_names_comes_before_the_numbers_of_the_rows() -> None:
+    rows = [[k, f"pupil {k}", k % 2] for k in range(1, 13)]
+    read = Responses.of(pd.DataFrame(rows, columns=["", "student", "q1"]))
+    assert (read.items, read.examinees[0]) == (("q1",), "pupil 1")
+
+
 def test_a_later_column_that_numbers_the_rows_is_reported_once() -> None:
     rows = [[k % 2, 1000 + k, (k // 2) % 2] for k in range(12)]
     with pytest.raises(ResponseTableError) as error:

@@ -133,3 +133,6 @@ def test_other_ways_to_ask_for_help(arguments: list[str]) -> None:
 def test_a_second_argument_without_quotes_is_explained() -> None:
     assert_one_line_error(run("regret", "1122", "0b1w"), "put a text with blanks in quotes")
     assert_one_line_error(run("suggest", "1122 0b1w"), 'is given by --history "1122 0b1w"')
+    assert_one_line_error(run("suggest", "\u2013history", "1122 0b1w"), "two hyphens, --; got the")
+    curled = ("\u201c1122", "0b1w\u201d")
+    assert_one_line_error(run("suggest", "--history", *curled), "in straight quotes")

@@ -210,12 +210,16 @@ def _guessed_examinee(table: TextTable, places: Sequence[int]) -> int | None:
         name = header[place]
         column = table.column(place)
         is_first = place == 0 and (
-            len(column) > _FEW  # so many distinct cells are no responses
-            or (_FIRST.fullmatch(name) is not None and _cannot_be_responses(column))
+            _FIRST.fullmatch(name) is not None and _cannot_be_responses(column)
         )
         if (is_first or is_examinee_name(name)) and _distinct(column):
             return place
-    return next((place for place in places if _numbers_rows(table, place)), None)
+    for place in places:
+        # So many distinct cells are no responses.
+        is_first = place == 0 and len(table.rows) > _FEW and _distinct(table.column(0))
+        if is_first or _numbers_rows(table, place):
+            return place
+    return None
 
 
 def _names_that_recur(table: TextTable, places: Sequence[int]) -> list[str]:

@@ -111,13 +111,14 @@ def read_response_file(
     """
     from bnmind.adaptive import Responses
 
-    for text in missing or ():
+    missing = tuple(text.replace("\N{MINUS SIGN}", "-") for text in missing or ())
+    for text in missing:
         _check_one(text)
     with naming(path):
         found = Responses.from_csv(
             path,
             expected=expected,
-            missing=tuple(missing or ()),
+            missing=missing,
             id_column=id_column,
             group_column=group_column,
             ignore=tuple(ignore or ()),

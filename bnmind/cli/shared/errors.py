@@ -49,6 +49,10 @@ _TWINS = {
 }
 """Options that have another name in other commands, or in other programs."""
 
+_DASHES = ("\N{EN DASH}", "\N{EM DASH}")
+_CURLED = frozenset("\u201c\u201d\u201e\u2018\u2019\u00ab\u00bb")
+"""Quotes that word processors put in place of straight ones."""
+
 _PLAIN = (
     (re.compile(r"Input should be greater than or equal to "), "expected at least "),
     (re.compile(r"Input should be less than or equal to "), "expected at most "),
@@ -190,7 +194,7 @@ class OneLineErrors(TyperGroup):
             if not hasattr(error, "format_message"):
                 raise  # a fault of the program, not of the input
             _suggest_the_twin(error)
-            _suggest_history(error)
+            _explain_extra(error)
             _fail(f"{one_line(error).rstrip('.')}; see {_help_of(error, prog_name)}")
         sys.exit(code if isinstance(code, int) else 0)
 
@@ -247,14 +251,22 @@ def _suggest_the_twin(error: Any) -> None:
         error.message = f"{error.message.rstrip('.')}; did you mean {twin}?"
 
 
-def _suggest_history(error: Any) -> None:
-    """Suggest ``--history`` for a game that was given without it."""
+def _explain_extra(error: Any) -> None:
+    """Say what is wrong with an argument too many: dashes, quotes, or a game without its option."""
     command = getattr(getattr(error, "ctx", None), "command", None)
     options = [name for one in getattr(command, "params", ()) for name in one.opts]
     message = getattr(error, "message", "")
-    if "--history" in options and message.startswith("Got unexpected extra argument"):
-        game = message.partition(") (")[2].rstrip(").")
-        error.message = f'a game is given by --history "{game}"'
+    if not message.startswith("Got unexpected extra argument"):
+        return
+    extra = message.partition(") (")[2].rstrip(").")
+    if extra[:1] in _DASHES:
+        error.message = (
+            f"an option begins with two hyphens, --; got the dash {extra[:1]} in {extra}"
+        )
+    elif _CURLED & {*extra}:
+        error.message = f'put a text with blanks in straight quotes, "; got {extra}'
+    elif "--history" in options:
+        error.message = f'a game is given by --history "{extra}"'
 
 
 def _help_of(error: Exception, prog_name: str | None) -> str:
