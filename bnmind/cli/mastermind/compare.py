@@ -151,7 +151,7 @@ class CompareOptions:
             "--until",
             metavar="MARGIN|told",
             help="Play until all differences are known to within plus or minus MARGIN guesses, or"
-            " until the better of each pair can be told; at most --games.",
+            " until the better of each pair is clear; at most --games.",
         ),
     ] = None
     out: ResultsDirectory = None
@@ -348,7 +348,7 @@ def _reached(
             return f"{played} every difference is {known}."
         return f"{played} not every difference is {known}."
     if reached:
-        return f"{played} the better strategy of each pair can be told."
+        return f"{played} the better strategy of each pair is clear."
     return f"{played} not every pair can be told apart."
 
 

@@ -331,7 +331,7 @@ def _verdict(differences: PairedDifferences, wording: _Wording) -> str:
         sentences.append(f"{_in_words([best, *equal])} {does}.")
     if untold:
         sentences.append(
-            f"Whether {best} {wording.needs} {_in_words(untold, 'or')} cannot be told yet."
+            f"It is not clear yet whether {best} {wording.needs} {_in_words(untold, 'or')}."
         )
     return " ".join(sentences)
 
