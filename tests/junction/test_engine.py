@@ -333,6 +333,7 @@ def test_printing_shows_the_plans_and_their_memory() -> None:
     engine = compile_model(GARDEN, memory=2**20)
     assert repr(engine) == "Engine(3 variables, 0 plans in 0 bytes of at most 1 MiB)"
     engine.map(["rain", "cold"], {"wet": [1, 1, 0]})
+    assert repr(engine).startswith("Engine(3 variables, 1 plan in ")
     text = str(engine)
     assert "3 variables with 7 states" in text
     assert "map  rain, cold | wet?" in text

@@ -16,7 +16,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bnmind
-from bnmind.errors import CaseTableError, ImpossibleEvidenceError, TooLargeError
+from bnmind.errors import (
+    CaseTableError,
+    ImpossibleEvidenceError,
+    InvalidArgumentError,
+    TooLargeError,
+)
 from bnmind.junction import (
     CaseAnswers,
     Engine,
@@ -427,3 +432,37 @@ def test_states_that_pandas_reads_as_missing_are_suspected() -> None:
     )
     known = pd.DataFrame({"damage": pd.Categorical([None, "Severe"], categories=damage.states)})
     assert impute(network, known).frame["damage"].tolist() == ["None", "Severe"]
+
+
+class Columns:
+    """A table of another library, which only knows how to become a data frame."""
+
+    def __init__(self, table: Any) -> None:
+        self.table = table
+
+    def to_pandas(self) -> Any:
+        return self.table
+
+
+def test_tables_of_other_libraries_and_mappings_are_read_as_data_frames() -> None:
+    columns = {"rain": ["no", None], "wet": ["no", "yes"]}
+    frame = pd.DataFrame(columns)
+    expected = impute(GARDEN, frame).frame
+    for cases in (Columns(frame), columns, Columns(columns)):
+        assert impute(GARDEN, cases).frame.equals(expected)
+
+
+@pytest.mark.parametrize(
+    "cases", [Columns, Columns("rain"), pd.DataFrame, pd.Series(["no"], name="rain"), [["no"]], 3]
+)
+def test_what_is_no_table_is_refused(cases: Any) -> None:
+    with pytest.raises(InvalidArgumentError) as caught:
+        predict(GARDEN, cases)
+    assert str(caught.value).startswith(
+        "expected the cases as a pandas.DataFrame with a column for each observed variable, got "
+    )
+
+
+def test_columns_of_different_lengths_are_no_table() -> None:
+    with pytest.raises(InvalidArgumentError, match="the cases are not a table: .*same length"):
+        predict(GARDEN, {"rain": ["no", "yes"], "wet": ["no"]})
