@@ -464,5 +464,5 @@ def test_what_is_no_table_is_refused(cases: Any) -> None:
 
 
 def test_columns_of_different_lengths_are_no_table() -> None:
-    with pytest.raises(InvalidArgumentError, match="the cases are not a table: .*same length"):
+    with pytest.raises(InvalidArgumentError, match=r"the cases are not a table: .*same length"):
         predict(GARDEN, {"rain": ["no", "yes"], "wet": ["no"]})

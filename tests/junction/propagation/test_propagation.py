@@ -257,6 +257,18 @@ def test_a_propagation_shows_its_size_and_survives_a_pickle() -> None:
     assert not copy.tree.table.flags.writeable
 
 
+def test_states_that_are_impossible_elsewhere_have_no_cells() -> None:
+    always = TabularCPD(RAIN, (), np.array([0.0, 1.0]))
+    network = Network((always, *GARDEN.cpds[1:]))
+    # It always rains, so that the table of wet keeps one row of two cells.
+    propagation = Propagation.of(network, order=GivenOrder(("wet", "rain")))
+    assert propagation.total_size == 1 + 2
+    assert "3 possible ones" in str(propagation)
+    assert propagation.marginals([-1, -1])[0][1].tolist() == pytest.approx([0.1, 0.9])
+    # The row of each state of rain is kept where both are possible.
+    assert Propagation.of(GARDEN, order=GivenOrder(("wet", "rain"))).total_size == 2 + 4
+
+
 def test_the_prediction_counts_the_cells_that_agree() -> None:
     propagation = Propagation.of(GARDEN)
     assert propagation.predicted_cells([-1, -1]) == 6
