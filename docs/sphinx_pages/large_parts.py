@@ -1,6 +1,6 @@
 """Long tables of numbers are folded, pictures open in full size, and code ends without blank lines.
 
-A table of measurements with more than 25 rows is behind a line that names its columns; a click or
+A table of measurements with more than 20 rows is behind a line that names its columns; a click or
 the Enter key opens it. Tables of words, such as those of terms and of names, stay as they are.
 """
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["fold_tables", "link_pictures", "setup", "trim_code"]
 
-MOST_ROWS = 25
+MOST_ROWS = 20
 NUMBER = re.compile(r"[<>+−-]?\s?\d|[–—-]?$")
 
 
