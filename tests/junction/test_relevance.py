@@ -77,6 +77,18 @@ def test_a_marriage_that_nobody_asks_about_together_is_left_out() -> None:
     found = plan.run({}).marginals["c01"]
     expected = np.einsum("cab,a,b->c", cpds[8].values, cpds[0].values, cpds[1].values)
     np.testing.assert_allclose(found, expected, atol=1e-12)
+    # So it is if the joint distribution of each child and its first parent is asked for.
+    pairs = [(cpd.variable.name, cpd.parents[0].name) for cpd in cpds[8:]]
+    joint_plan = compile_plan(network, targets=pairs)
+    assert len(joint_plan.trees) == 28
+    assert joint_plan.total_size == 28 * 8**3
+    for (child, parent), joint in list(zip(pairs, joint_plan.run({}).joints, strict=True))[::9]:
+        cpd, other = network.cpd(child), network.cpd(network.cpd(child).parents[1].name)
+        assert isinstance(cpd, TabularCPD)
+        assert isinstance(other, TabularCPD)
+        one = network.cpd(parent).to_factor().values
+        expected = np.einsum("cab,a,b->ca", cpd.values, one, other.values)
+        np.testing.assert_allclose(joint, expected, atol=1e-12)
 
 
 def _random_cpd(*names: str) -> TabularCPD:
