@@ -100,3 +100,19 @@ def test_a_refinement_ends_with_the_sides_of_its_cut(n: int, passes: int, seed: 
     assert found == cut
     # Less excess is worth any cut.
     assert excess < excess_before or (excess == excess_before and cut <= before)
+
+
+def test_twenty_tries_find_a_smallest_cut_of_a_small_graph() -> None:
+    n = 12
+    sides = np.arange(2 ** (n - 1))[:, None] >> np.arange(n) & 1
+    sides = sides[(sides.sum(axis=1) >= n // 3) & (sides.sum(axis=1) <= n - n // 3)]
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        graph = graph_of(
+            [2] * n, [(i, j) for i in range(n) for j in range(i) if rng.random() < 0.35]
+        )
+        adjacent = np.array([[near >> u & 1 for u in range(n)] for near in graph.neighbors])
+        smallest = ((sides @ adjacent) * (1 - sides)).sum(axis=1).min()
+        side = bisection(whole_graph(graph), range(n), 20, np.random.default_rng(1))
+        assert n // 3 <= side.sum() <= n - n // 3
+        assert side @ adjacent @ (1 - side) == smallest
