@@ -26,7 +26,15 @@ from bnmind.junction.inference.cases import case_findings
 from bnmind.junction.program.batch_program import CaseProgram
 from bnmind.junction.program.program import Product, Program, Step
 from bnmind.junction.program.underflow import Underflow
-from bnmind.pgm import Addition, FunctionalCPD, Network, TabularCPD, Variable
+from bnmind.pgm import (
+    Addition,
+    Factor,
+    FactorModel,
+    FunctionalCPD,
+    Network,
+    TabularCPD,
+    Variable,
+)
 from bnmind.rank_one import factorize
 from tests.modes import examples
 from tests.networks import networks
@@ -296,3 +304,18 @@ def test_a_case_has_the_findings_that_are_not_missing() -> None:
     assert [each.get("rain") for each in found] == [None, "no", "yes"]
     assert all(each["wet"].tolist() == [0.5, 1, 0] for each in found)
     assert case_findings((RAIN,), {}, 0) == {}
+
+
+@pytest.mark.parametrize(("constant", "weight"), [(1e-200, 1e-150), (1e200, 1e150), (1e-300, 1.0)])
+def test_constants_that_take_totals_out_of_range_are_added_as_logarithms(
+    constant: float, weight: float
+) -> None:
+    # Each is a number, and their product is none.
+    a, b = Variable("a", ("0", "1")), Variable("b", ("0", "1"))
+    table = np.array([[1.0, 2.0], [3.0, 4.0]]) * weight
+    model = FactorModel((Factor((), np.array(constant)), Factor((a, b), table)))
+    plan = compile_plan(model, evidence=["b"], targets=[["a"]])
+    found = plan.run_batch({"b": np.array([0, 1, 0])})
+    expected = np.log([4.0, 6.0, 4.0]) + math.log(weight) + math.log(constant)
+    np.testing.assert_allclose(found.log_evidence, expected, rtol=1e-14)
+    np.testing.assert_allclose(found.joints[0][:, 0], [1 / 4, 2 / 6, 1 / 4], rtol=1e-14)
