@@ -11,6 +11,7 @@ from __future__ import annotations
 import inspect
 import math
 import sys
+import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, partial, wraps
 from itertools import chain
@@ -86,7 +87,7 @@ def checked(function: Callable[_P, _R]) -> Callable[_P, _R]:
         if not takes_all:
             for key in kwargs:
                 if key not in known:
-                    raise _unknown_keyword(name, key, names)
+                    raise _unknown_keyword(function, key, names)
         if not ready:
             # At the first call, because names in annotations may be imported late.
             annotations = {n: t for n, t in function.__annotations__.items() if n != "return"}
@@ -160,11 +161,16 @@ _TWINS = {
 """Arguments that have another name in another function, or in another program."""
 
 
-def _unknown_keyword(function: str, key: str, names: tuple[str, ...]) -> TypeError:
+def _unknown_keyword(function: Any, key: str, names: tuple[str, ...]) -> TypeError:
     """Return the error of Python, with the argument that may be meant."""
     twins = tuple(name for name in _TWINS.get(key, ()) if name in names)[:1]
     question = did_you_mean(twins or close_names(key, names))
-    text = f"{function}() got an unexpected keyword argument {key!r}"
+    for name in () if twins else names:
+        kind = evaluated(function.__annotations__.get(name), function.__globals__)
+        for one in (kind, *typing.get_args(kind)):
+            if name == "options" and key in getattr(one, "__dataclass_fields__", {}):
+                question = f"it is an option, options={one.__name__}({key}=…)"
+    text = f"{function.__qualname__}() got an unexpected keyword argument {key!r}"
     return TypeError(f"{text}; {question}" if question else text)
 
 

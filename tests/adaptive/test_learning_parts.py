@@ -292,3 +292,8 @@ def test_the_prior_counts_the_skills_that_are_learned(fixed: tuple[str, ...]) ->
         if name not in fixed
     ]
     assert prior == pytest.approx(2 * sum(learned))
+
+
+def test_an_option_as_an_argument_is_answered_with_the_options() -> None:
+    with pytest.raises(TypeError, match=r"'starts'; it is an option, options=LearningOptions\(st"):
+        learn([[1, 0]], [[1], [1]], starts=3)  # type: ignore[call-arg]
