@@ -28,10 +28,13 @@ _MAKERS: Mapping[str, str] = {"ResponseModel": "a response model such as Gdina (
 
 
 _EXAMPLES: Mapping[str, str] = {
+    "BeliefView": "belief_view(network, posterior)",
     "Board": "Board(4, 6)",
     "Channel": "Channel.false_reply(board, 0.2)",
     "CodeMaker": "CodeMaker.from_seed(channel, 0)",
     "Examinees": "Examinees.drawn(bank, 1000, seed=1)",
+    "Experiment": 'read_experiment("noise.toml")',
+    "ItemBank": 'read_bank("bank.json")',
     "IrtModel": 'IRT_MODELS["2PL"]',
     "Selector": "MinimalEntropy()",
     "Stopper": "MaximalItems(20)",

@@ -148,6 +148,7 @@ _TWINS = {
     "about": ("targets", "target"),
     "evidence": ("given",),
     "given": ("evidence",),
+    "max_guesses": ("ending",),
     "n_jobs": ("workers",),
     "q_matrix": ("model",),
     "qmatrix": ("q_matrix", "model"),
