@@ -18,6 +18,7 @@ from bnmind.junction.program.batch_program import CaseProgram
 from bnmind.junction.program.contraction import Function, ProgramBuilder
 from bnmind.junction.program.log_space import logarithms, run_logarithms
 from bnmind.junction.program.program import Program
+from bnmind.junction.program.scatter import Scatter
 from bnmind.junction.program.underflow import Arithmetic, Underflow
 from tests.junction.test_batch import batches, one_by_one
 from tests.junction.test_plan import Query, queries
@@ -200,3 +201,39 @@ def test_explanations_and_samples_of_functions_agree_with_enumeration(
     assert samples.log_evidence == pytest.approx(math.log(total), abs=1e-9)
     columns = [samples.variables.index(v) for v in joint.scope]
     assert np.all(joint.values.real[tuple(samples.positions[:, columns].T)] > 0)
+
+
+@pytest.mark.parametrize("keep", [{0}, {0, 1}, {0, 3}])
+@pytest.mark.parametrize("moving", [(True, False), (False, True), (True, True)])
+def test_complex_numbers_are_added_up_where_a_function_sends_them(
+    keep: set[int], moving: tuple[bool, bool]
+) -> None:
+    # The states of variable 0 follow from those of 1 and 2, and the table is over 1, 2 and 3.
+    sizes, n = (4, 3, 3, 2), 5
+    scopes: list[tuple[int, ...]] = [(0, 1, 2), (1, 2, 3)]
+    rng = np.random.default_rng(len(keep))
+    functions = rng.integers(-1, 4, size=(3, 3, n))
+    tables: Any = rng.normal(size=(3, 3, 2, n)) + 1j * rng.normal(size=(3, 3, 2, n))
+    builder = ProgramBuilder(list(sizes), list(scopes), functions={0: Function(0, 0, True)})
+    register = builder.contract(range(2), frozenset(keep))
+    assert register is not None
+    program = builder.build([register])
+    assert any(isinstance(step.operation, Scatter) for step in program.steps)
+    columns: list[Any] = [
+        values if moves else values[..., 0].copy()
+        for values, moves in zip((functions, tables), moving, strict=True)
+    ]
+    all_moving = list(moving)
+    for _, left, right in program.steps:
+        all_moving.append(all_moving[left] or all_moving[right])
+    bound = CaseProgram(program, [c.copy() for c in columns], all_moving, n, Arithmetic())
+    with Underflow() as watch:
+        bound.run(watch)
+    for case in range(n):
+        one = [c[..., case] if m else c for c, m in zip(columns, moving, strict=True)]
+        total = expected(one, scopes, sizes, [0])
+        wanted = summed(total, scopes, program.scopes[register], np.sum)
+        alone = program.run(one)[0][register]
+        np.testing.assert_allclose(alone, wanted, rtol=1e-12, atol=1e-14)
+        found = bound.registers[register][..., case]
+        np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-14)

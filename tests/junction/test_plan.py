@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import pickle
 
@@ -467,3 +468,22 @@ def test_names_are_not_taken_letter_by_letter() -> None:
 def test_negative_sums_are_refused() -> None:
     with pytest.raises(InvalidModelError, match="negative"):
         compile_plan(FactorModel((Factor((RAIN,), np.array([-1.0, 0.5])),))).run()
+
+
+def test_a_tree_beyond_all_limits_is_refused_without_a_search() -> None:
+    # Each pair of 40 variables with four states has a factor, but for 20 pairs.
+    variables = [Variable(f"x{i}", tuple("abcd")) for i in range(40)]
+    pairs = [
+        Factor((variables[i], variables[j]), np.ones((4, 4)))
+        for i, j in itertools.combinations(range(40), 2)
+        if i // 2 != j // 2
+    ]
+    for limit in (1, 2**10):
+        with pytest.raises(TooLargeError) as caught:
+            compile_plan(FactorModel(tuple(pairs)), limits=Limits(max_multiplications=limit))
+        assert str(caught.value).startswith("a run of this plan would take more than ")
+        assert (
+            f" multiplications in a quick elimination order; allowed are"
+            f" max_multiplications={limit:,}. Observe more variables" in str(caught.value)
+        )
+        assert (caught.value.needed, caught.value.budget) == (2**64 * limit, limit)

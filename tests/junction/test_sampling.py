@@ -222,3 +222,15 @@ def test_wrong_questions_are_refused() -> None:
         compile_sampling(CALLS, evidence=["coin"], soft=["coin"])
     with pytest.raises(TooLargeError):
         compile_sampling(chain(3), evidence=["O2"], limits=Limits(max_multiplications=5))
+
+
+def test_more_states_than_fit_are_refused_before_any_is_drawn(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sampling, "MOST_STATES", 8)
+    plan, rng = compile_sampling(CALLS), np.random.default_rng(0)
+    assert len(plan.run(n_samples=4, rng=rng)) == 4
+    with pytest.raises(TooLargeError) as caught:
+        plan.run(n_samples=5, rng=rng)
+    assert str(caught.value) == "expected at most 8 states to draw at a time, got 10"
+    assert (caught.value.needed, caught.value.budget) == (10, 8)
