@@ -1,4 +1,4 @@
-"""Long tables of numbers are folded, pictures open in full size, and code ends without blank lines.
+"""Long tables of numbers are folded, names in tables may be broken, pictures open in full size.
 
 A table of measurements with more than 20 rows is behind a line that names its columns; a click or
 the Enter key opens it. Tables of words, such as those of terms and of names, stay as they are.
@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
-__all__ = ["fold_tables", "link_pictures", "setup", "trim_code"]
+__all__ = ["fold_tables", "let_names_break", "link_pictures", "setup", "trim_code"]
 
 MOST_ROWS = 20
+PART = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[._/(=:])(?=\w)")
+"""A place between two parts of a name."""
 NUMBER = re.compile(r"[<>+−-]?\s?\d|[–—-]?$")
 
 
@@ -63,6 +65,20 @@ def link_pictures(doctree: Any, folder: str, files: Any) -> None:
             link += picture
 
 
+def let_names_break(doctree: Any) -> None:
+    """Let browsers break the names in tables between their parts."""
+    from docutils import nodes
+
+    for entry in doctree.findall(nodes.entry):
+        for text in [
+            one for code in entry.findall(nodes.literal) for one in code.findall(nodes.Text)
+        ]:
+            pieces: list[Any] = []
+            for part in PART.split(str(text)):
+                pieces += [nodes.raw("", "<wbr>", format="html"), nodes.Text(part)]
+            text.parent.replace(text, pieces[1:])
+
+
 def trim_code(doctree: Any) -> None:
     """Remove the blank line that a doctest needs at its end."""
     from docutils import nodes
@@ -80,6 +96,7 @@ def _prepare(app: Sphinx, doctree: Any, docname: str) -> None:
     if app.builder.format == "html":
         fold_tables(doctree)
         trim_code(doctree)
+        let_names_break(doctree)
         here = app.builder.get_target_uri(docname)
         link_pictures(doctree, relative_uri(here, app.builder.imagedir), app.env.images)
 

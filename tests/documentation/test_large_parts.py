@@ -11,7 +11,12 @@ pytest.importorskip("docutils")
 from docutils import nodes
 from docutils.core import publish_doctree, publish_from_doctree
 
-from docs.sphinx_pages.large_parts import fold_tables, link_pictures, trim_code
+from docs.sphinx_pages.large_parts import (
+    fold_tables,
+    let_names_break,
+    link_pictures,
+    trim_code,
+)
 
 
 def _page(rows: int, cell: str, text: str = "") -> Any:
@@ -54,3 +59,12 @@ def test_code_ends_without_a_blank_line() -> None:
     page = nodes.section("", block)
     trim_code(page)
     assert block.astext() == block.rawsource == "1"
+
+
+def test_names_in_tables_may_be_broken_between_their_parts() -> None:
+    line = "======================  ====\n"
+    page = publish_doctree(f"{line}``ItemBank.of_skills``  here\n{line}\n``ItemBank.read``\n")
+    let_names_break(page)
+    raw = [str(part.astext()) for code in page.findall(nodes.literal) for part in code.children]
+    wbr = "<wbr>"
+    assert raw == ["Item", wbr, "Bank.", wbr, "of_", wbr, "skills", "ItemBank.read"]
