@@ -187,7 +187,7 @@ def _distributed() -> Any:
         import distributed
     except ImportError as error:
         raise MissingLibraryError(
-            "a cluster needs Dask; install it with: pip install 'bnmind[distributed]'",
+            'a cluster needs Dask; install it with: pip install "bnmind[distributed]"',
             "distributed",
         ) from error
     return distributed

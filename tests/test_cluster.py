@@ -146,6 +146,6 @@ def test_a_cluster_is_started_on_this_machine(tmp_path: Path) -> None:
 
 def test_without_dask_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(MissingLibraryError, match=r"pip install 'bnmind\[distributed\]'") as caught:
+    with pytest.raises(MissingLibraryError, match=r"pip install .bnmind\[distributed\].") as caught:
         list(results_of([partial(abs, 1)], Cluster("local:2")))
     assert caught.value.name == "distributed"

@@ -153,7 +153,7 @@ def _widget_class() -> Any:
     except ModuleNotFoundError as missing:
         raise MissingLibraryError(
             f"a clickable picture needs {missing.name}; install it with:"
-            " pip install 'bnmind[notebook]'",
+            ' pip install "bnmind[notebook]"',
             str(missing.name),
         ) from missing
 

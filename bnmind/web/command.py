@@ -109,7 +109,7 @@ def web(options: WebOptions) -> None:
         given = None if options.bank is None else _given(options.bank, options.design)
     except ModuleNotFoundError as missing:
         raise MissingLibraryError(
-            f"bnmind web needs {missing.name}; install it with: pip install 'bnmind[web]'",
+            f'bnmind web needs {missing.name}; install it with: pip install "bnmind[web]"',
             missing.name or "",
         ) from missing
 

@@ -72,7 +72,7 @@ def test_a_missing_library_is_named_with_the_extra(
         "importlib.util.find_spec",
         lambda name, *more: None if name == "pyreadstat" else find(name, *more),
     )
-    with pytest.raises(ModelFileError, match=r"pip install 'bnmind\[files\]'"):
+    with pytest.raises(ModelFileError, match=r"pip install \"bnmind\[files\]\""):
         Responses.from_csv(path)
 
 

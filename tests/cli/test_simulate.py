@@ -188,4 +188,4 @@ def test_bad_input_is_one_line_and_writes_nothing(arguments: list[str], words: l
 def test_without_dask_one_line_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     result = run("simulate", "bank.json", "--cluster", "local:2")
-    assert_one_line_error(result, "a cluster needs Dask", "pip install 'bnmind[distributed]'")
+    assert_one_line_error(result, "a cluster needs Dask", 'pip install "bnmind[distributed]"')

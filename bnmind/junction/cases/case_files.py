@@ -289,7 +289,7 @@ def _parquet() -> Any:
         import pyarrow.parquet
     except ImportError as fault:
         raise MissingLibraryError(
-            "Parquet files need pyarrow; install it with: pip install 'bnmind[lab]'", "pyarrow"
+            'Parquet files need pyarrow; install it with: pip install "bnmind[lab]"', "pyarrow"
         ) from fault
     return pyarrow.parquet
 

@@ -60,7 +60,7 @@ def read_by(
     if library and importlib.util.find_spec(library) is None:
         raise ModelFileError(
             f"{path} is {what}; install {library}, which reads it, by pip install"
-            f" 'bnmind[files]', or save the table as CSV",
+            f' "bnmind[files]", or save the table as CSV',
             os.fspath(path),
         )
     try:

@@ -26,7 +26,7 @@ def arrow() -> Any:
         import pyarrow
     except ImportError as error:
         raise MissingLibraryError(
-            "directories of results need pyarrow; install it with: pip install 'bnmind[lab]'",
+            'directories of results need pyarrow; install it with: pip install "bnmind[lab]"',
             "pyarrow",
         ) from error
     return pyarrow

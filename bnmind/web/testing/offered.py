@@ -78,7 +78,7 @@ class OfferedTest:
                     self._live = self._opened()
                 except ModuleNotFoundError as missing:
                     raise HTTPException(
-                        503, f"Tests need {missing.name}: pip install 'bnmind[web]'"
+                        503, f'Tests need {missing.name}: pip install "bnmind[web]"'
                     ) from missing
             return self._live
 

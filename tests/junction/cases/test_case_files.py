@@ -365,5 +365,5 @@ def test_faults_of_workbooks_are_told(tmp_path: Path, monkeypatch: pytest.Monkey
     with pytest.raises(ModelFileError, match=r"cannot read .*cases\.xlsx as an Excel workbook"):
         answer_file(SWITCH, path, out, predict)
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
-    with pytest.raises(ModelFileError, match=r"install openpyxl.*pip install 'bnmind\[files\]'"):
+    with pytest.raises(ModelFileError, match=r"install openpyxl.*pip install .bnmind\[files\]."):
         answer_file(SWITCH, path, out, predict)
