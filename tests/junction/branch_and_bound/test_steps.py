@@ -15,6 +15,7 @@ from bnmind.junction import (
     compile_marginal_map,
     compile_search,
 )
+from bnmind.junction.branch_and_bound import problem
 from bnmind.pgm import Factor, FactorModel, Variable
 from tests.junction.branch_and_bound.test_search import SMALL, grid, joint_of
 
@@ -106,3 +107,32 @@ def test_where_the_bounds_are_exact_no_node_is_visited(targets: list[str] | None
     else:
         best = compile_marginal_map(model, targets).run().log_probability
     assert found.log_probability == pytest.approx(best, rel=1e-12)
+
+
+def test_a_hard_search_goes_on_with_tighter_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    # The first bounds take little memory, and few nodes are visited before the next ones.
+    for name, value in (("_FIRST_CELLS", 2**5), ("_GROWTH", 4), ("_THOROUGH", 1)):
+        monkeypatch.setattr(problem, name, value)
+    model = grid(8, 2)
+    exact = compile_explanation(model).best(4)
+    search = compile_search(model, limits=Limits(max_bytes=2**14))
+    levels, state = [], search.start()
+    while not state.known.is_proven:
+        before = state.known
+        state, known = search.step(state, 20)
+        levels.append(state.level)
+        assert known.upper_bound <= before.upper_bound
+        assert known.log_probability >= before.log_probability
+    assert levels == sorted(levels)
+    assert levels[-1] > 1
+    assert dict(known.states) == dict(exact[0].states)
+    assert known.log_probability == pytest.approx(exact[0].log_probability, rel=1e-12)
+    found = search.best(4)
+    assert found.is_proven
+    for one, other in zip(found.proven(), exact, strict=True):
+        assert one.log_probability == pytest.approx(other.log_probability, rel=1e-12)
+    # Questions with evidence on the same variable share the orders.
+    for state_of in ("0", "1"):
+        case = search.given({"X4_4": state_of}).run()
+        whole = compile_explanation(model, evidence=["X4_4"]).run({"X4_4": state_of})
+        assert case.log_probability == pytest.approx(whole.log_probability, rel=1e-12)
