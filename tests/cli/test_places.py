@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -66,6 +67,22 @@ def _in_a_directory_with_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     write_dynamic(DynamicNetwork(Network((coin, toss)), (coin, toss)), "time.json")
     Path("t.csv").write_text("toss\n1\n0\n")
     Path("r.csv").write_text("item_1,item_2\n1,0\n0,1\n")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("play", "--pegs", "2", "--colors", "2", "--save"),
+        ("assist", "--pegs", "2", "--colors", "2", "--save"),
+        ("test", "bank.json", "--session"),
+        ("ask", "bank.bif", "--about", "item_1", "--session"),
+    ],
+)
+def test_a_dialogue_is_not_read_from_a_pipe_which_would_wait_forever(
+    arguments: tuple[str, ...],
+) -> None:
+    os.mkfifo("pipe.json")
+    assert_one_line_error(run(*arguments, "pipe.json"), "pipe.json is a pipe or a device")
 
 
 @pytest.mark.parametrize(("work", "arguments", "file"), CASES)

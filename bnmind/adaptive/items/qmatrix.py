@@ -18,6 +18,7 @@ from bnmind._messages import (
     did_you_mean,
     each_of,
     first_faults,
+    one_line,
     shown,
 )
 from bnmind._values import CheckedValue
@@ -94,13 +95,14 @@ class QMatrix(CheckedValue):
             if level is not None:
                 whole[row, column] = level
             elif len(problems) < MOST_FAULTS:
+                item = one_line(str(names[row]), longest=60)
                 problems.append(
                     f"expected a whole number from 0 to {MAX_LEVEL} in row {row + 1} (item"
-                    f" {names[row]}), column {self.skills[column]} of the Q-matrix, got"
-                    f" {shown(cell)}"
+                    f" {item}), column {self.skills[column]} of the Q-matrix, got {shown(cell)}"
                 )
         problems += first_faults(
-            f"item {names[row]} needs no skill, in row {row + 1} of the Q-matrix"
+            f"item {one_line(str(names[row]), longest=60)} needs no skill, in row {row + 1} of"
+            " the Q-matrix"
             for row in np.flatnonzero(~np.any(whole, axis=1))
         )
         problems += first_faults(

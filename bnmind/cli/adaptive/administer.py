@@ -20,6 +20,7 @@ from bnmind.cli.adaptive.options import (
 )
 from bnmind.cli.shared.errors import INTERRUPTED, one_line
 from bnmind.cli.shared.options import Seed
+from bnmind.cli.shared.places import is_saved
 from bnmind.cli.shared.prompt import Command, ask
 from bnmind.cli.shared.work import interruptible, working
 from bnmind.errors import BnmindError, NothingToAskError, SessionFileError
@@ -94,7 +95,7 @@ def run_test(
     asked = {"selector": selector, "stop": " ".join(stop) if stop else None}
     about: Mapping[str, str] = {k: text for k, text in asked.items() if text is not None}
     whole = _whole(items, design, selector=selector, stop=stop or (), seed=seed, prior=prior)
-    resumed = session is not None and session.exists()
+    resumed = session is not None and is_saved(session)
     if session is not None and resumed:
         if whole is not None:
             about = {"design": whole.text}

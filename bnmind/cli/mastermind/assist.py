@@ -28,6 +28,7 @@ from bnmind.cli.shared.options import (
     SavedPrior,
     Seed,
 )
+from bnmind.cli.shared.places import is_saved
 from bnmind.cli.shared.work import working
 from bnmind.errors import BnmindError, InvalidHistoryError
 
@@ -149,7 +150,7 @@ def _saved(options: AssistOptions, console: Console) -> SavedGame | None:
     """Return the saved game, or None if there is none or it is over."""
     from bnmind.lab.mastermind.saved_game import read_game
 
-    saved = read_game(options.save) if options.save.exists() else None
+    saved = read_game(options.save) if is_saved(options.save) else None
     if saved is not None and saved.over:
         console.print(f"The game in {options.save} is over; a new one begins.")
         return None

@@ -27,6 +27,7 @@ from bnmind.cli.shared.options import (
     SavedPrior,
     Seed,
 )
+from bnmind.cli.shared.places import is_saved
 from bnmind.errors import BnmindError, InvalidArgumentError, InvalidHistoryError, TooLargeError
 
 if TYPE_CHECKING:
@@ -165,7 +166,7 @@ def _saved(options: PlayOptions, console: Console) -> SavedPlay | None:
     """Return the saved game, or None if there is none or it is over."""
     from bnmind.lab.mastermind.live.saved_play import read_play
 
-    if not options.save.exists():
+    if not is_saved(options.save):
         return None
     saved = read_play(options.save)
     if saved.over:

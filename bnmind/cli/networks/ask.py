@@ -15,6 +15,7 @@ from bnmind.cli.networks.ask_setting import AskOptions, setting_of
 from bnmind.cli.shared.command import with_options
 from bnmind.cli.shared.errors import INTERRUPTED, one_line
 from bnmind.cli.shared.members import Described, command_with_members
+from bnmind.cli.shared.places import is_saved
 from bnmind.cli.shared.printable import printable, tell, tell_json
 from bnmind.cli.shared.prompt import Command, ask
 from bnmind.cli.shared.work import interruptible, working
@@ -129,7 +130,7 @@ def ask_about(options: AskOptions) -> None:
     if options.session is not None and not options.rank:
         check_writable(options.session)
     saved = None
-    if options.session is not None and options.session.exists():
+    if options.session is not None and is_saved(options.session):
         saved = read_dialogue(options.session)
     setting = setting_of(options, None if saved is None else saved.options)
     network = setting.network

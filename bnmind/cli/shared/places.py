@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bnmind._text_files import check_writable, check_writable_directory
+from bnmind._text_files import check_writable, check_writable_directory, is_stream
 from bnmind.cli.shared.printable import tell
 from bnmind.errors import BnmindError, ModelFileError
 
-__all__ = ["DEFAULT_RESULTS", "ResultsPlace", "check_place", "results_place"]
+__all__ = ["DEFAULT_RESULTS", "ResultsPlace", "check_place", "is_saved", "results_place"]
 
 DEFAULT_RESULTS = Path("results")
 """Where a command writes its results if nobody says where."""
@@ -42,6 +42,23 @@ def check_place(path: Path, suffixes: Sequence[str], what: str) -> None:
             str(path),
         )
     check_writable(path)
+
+
+def is_saved(path: Path) -> bool:
+    """Return whether a dialogue was saved in a file, which is read and then written.
+
+    Raises
+    ------
+    ModelFileError
+        If it is a pipe or a device: nobody could read what is written, or it would wait forever.
+    """
+    if is_stream(str(path)):
+        raise ModelFileError(
+            f"{path} is a pipe or a device; expected the name of a file, which is read again to go"
+            " on",
+            str(path),
+        )
+    return path.exists()
 
 
 @dataclass(frozen=True)

@@ -16,20 +16,20 @@ from __future__ import annotations
 
 import codecs
 import csv
-import gzip
 import os
 import warnings
 import zlib
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from bnmind._bounded_files import LARGE_FILE, read_bytes
-from bnmind._messages import one_line
+from bnmind._messages import one_line, shown
 from bnmind.errors import CaseTableError, FileWriteError, MissingLibraryError, ModelFileError
 from bnmind.junction.cases.lost_states import CaseTableWarning
+from bnmind.junction.cases.short_lines import opened
 from bnmind.junction.cases.workbook import read_sheet
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ _OF_MODELS = (".bif", ".xdsl", ".xmlbif", ".xml", ".net", ".dne", ".uai")
 """Suffixes of models, where cases are expected."""
 
 _BLOCK = 2**20
+_MOST_COLUMNS = 2**16
 
 _WORKBOOKS = {
     b"PK\x03\x04": "an Excel workbook, not text: name it .xlsx",
@@ -133,11 +134,20 @@ def _csv_frames(path: str | os.PathLike[str], rows: int) -> Iterator[pandas.Data
 
     with _reading(path):
         encoding = _encoding_of(path)
-        open_file: Any = gzip.open if os.fspath(path).lower().endswith(".gz") else open
-        with open_file(path, "rt", encoding=encoding, newline="") as file:
+        with opened(path, encoding) as file:
             separator = _separator(file.readline())
             file.seek(0)
-            header = next(csv.reader(file, delimiter=separator), [])
+            lines = csv.reader(iter(file.readline, ""), delimiter=separator)
+            header, first = next(lines, []), next(lines, [])
+        if len(header) > _MOST_COLUMNS:
+            raise ModelFileError(
+                f"expected at most {_MOST_COLUMNS:,} columns, got {len(header):,} in {path}",
+                os.fspath(path),
+            )
+        if len(first) > len(header) > 0:  # pandas would make an index of the others, slowly
+            raise ModelFileError(
+                f"the rows of {path} have more cells than its first line", os.fspath(path)
+            )
         # A data frame is written with an unnamed column for its index, which pandas names so.
         header = [name or f"Unnamed: {place}" for place, name in enumerate(header)]
         if twice := [name for name, count in Counter(header).items() if count > 1]:
@@ -146,17 +156,19 @@ def _csv_frames(path: str | os.PathLike[str], rows: int) -> Iterator[pandas.Data
             raise ModelFileError(
                 f"{path} has no columns; the first line must name them", os.fspath(path)
             )
-        reader = pandas.read_csv(
-            path,
-            sep=separator,
-            dtype=str,
-            keep_default_na=False,
-            na_values=[""],
-            skip_blank_lines=False,
-            encoding=encoding,
-            chunksize=rows,
-        )
-    with reader:
+    with ExitStack() as stack:
+        with _reading(path):
+            file = stack.enter_context(opened(path, encoding))
+            reader = pandas.read_csv(
+                file,
+                sep=separator,
+                dtype=str,
+                keep_default_na=False,
+                na_values=[""],
+                skip_blank_lines=False,
+                chunksize=rows,
+            )
+            stack.enter_context(reader)
         while True:
             try:
                 with _reading(path):
@@ -275,7 +287,9 @@ def _reading(path: str | os.PathLike[str]) -> Iterator[None]:
         raise
     except OSError as fault:
         reason = fault.strerror or one_line(str(fault))
-        raise ModelFileError(f"cannot read {path} ({reason})", os.fspath(path)) from fault
+        name = os.fspath(path)
+        text = name if name.isprintable() and len(name) < 1000 else shown(name)
+        raise ModelFileError(f"cannot read {text} ({reason})", name) from fault
     except (ValueError, TypeError, LookupError, EOFError, csv.Error, zlib.error) as fault:
         # Of pandas, pyarrow and encodings; damaged metadata may lead to any of them.
         raise ModelFileError(

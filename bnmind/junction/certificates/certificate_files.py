@@ -158,7 +158,7 @@ def _claim(record: Any) -> Claim:
 def _set(text: Any) -> int:
     mask = int(_typed(str, text), 16)
     if mask < 0:
-        raise ValueError(f"a set must not be negative, got {text}")
+        raise ValueError(f"a set must not be negative, got {shown(text)}")
     return mask
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from bnmind._bounded_files import SMALL_FILE, parse_json, read_text
 from bnmind._file_locks import locked
 from bnmind._messages import made_by_newer, shown
-from bnmind._text_files import encoded, write_file
+from bnmind._text_files import encoded, is_stream, write_file
 from bnmind.errors import BnmindError, FileWriteError, InvalidHistoryError
 from bnmind.mastermind.priors.uniform import UNIFORM
 
@@ -111,7 +111,9 @@ def write_record(path: Path, record: Mapping[str, Any], *, before: bytes | None)
 
 
 def content_of(path: Path) -> bytes | None:
-    """Return the content of a file, up to the length of a saved game; None if there is no file.
+    """Return the content of a file, up to the length of a saved game.
+
+    It is None if there is no file, and for a pipe or a device, which may have no end.
 
     Parameters
     ----------
@@ -124,6 +126,8 @@ def content_of(path: Path) -> bytes | None:
         If the file cannot be read.
     """
     try:
+        if is_stream(str(path)):
+            return None
         with path.open("rb") as file:
             return file.read(SMALL_FILE)
     except FileNotFoundError:

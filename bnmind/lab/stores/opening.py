@@ -88,8 +88,16 @@ def begin(directory: Path, text: str) -> None:
     Raises
     ------
     StoreError
-        If the directory holds something else.
+        If the directory holds something else, or has a name that is not in UTF-8.
     """
+    try:
+        str(directory).encode()
+    except UnicodeEncodeError as fault:
+        raise StoreError(
+            f"the name of the directory {str(directory)!r} is not in UTF-8, and Arrow cannot read"
+            " files in it; name another directory",
+            str(directory),
+        ) from fault
     path = directory / EXPERIMENT
     if not path.exists():
         for stranger in _strangers(directory, set()):

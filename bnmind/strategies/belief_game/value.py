@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bnmind._arguments import check_fields
+from bnmind._messages import shown
 from bnmind._values import CheckedValue, Value, freeze
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
@@ -49,7 +50,9 @@ class ValueOrigin(CheckedValue):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not re.fullmatch(r"[1-9]\d*x[1-9]\d*( .*)?", self.board):
-            raise InvalidArgumentError(f"expected a board such as 4x6, got {self.board!r}", self)
+            raise InvalidArgumentError(
+                f"expected a board such as 4x6, got {shown(self.board)}", self
+            )
 
     @property
     def command(self) -> str:

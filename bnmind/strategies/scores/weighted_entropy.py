@@ -14,7 +14,7 @@ import numpy as np
 
 from bnmind._arguments import checked
 from bnmind._bounded_files import SMALL_FILE, read_text
-from bnmind._messages import shown
+from bnmind._messages import shown, visible
 from bnmind._text_files import write_file
 from bnmind.errors import InvalidArgumentError
 from bnmind.mastermind.board import Board
@@ -186,7 +186,7 @@ def _weights(document: Any) -> WeightedEntropy:
         if unexpected:
             raise InvalidArgumentError(
                 f"expected one weight for each reply of the board {board}; turn {number} has a"
-                f" missing or unknown reply: {min(unexpected)[:40]}",
+                f" missing or unknown reply: {visible(min(unexpected)[:40])}",
                 min(unexpected),
             )
     turns = tuple(tuple(turn[reply] for reply in replies) for turn in document["weights"])

@@ -13,8 +13,8 @@ from bnmind.views.drawing.decision_tree import TreeBox, tree_dot
 
 __all__ = ["tree_from_dot", "tree_to_dot"]
 
-_DOT_NODE = re.compile(r'n(\d+) \[label="([^"]*)"(?:, shape=plaintext)?\];')
-_DOT_ARROW = re.compile(r'n(\d+) -> n(\d+) \[label="([^"]*)"\];')
+_DOT_NODE = re.compile(r'n([0-9]{1,12}) \[label="([^"]*)"(?:, shape=plaintext)?\];')
+_DOT_ARROW = re.compile(r'n([0-9]{1,12}) -> n([0-9]{1,12}) \[label="([^"]*)"\];')
 
 
 @checked_if_it_fails

@@ -9,6 +9,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
 
+from bnmind._messages import one_line
 from bnmind.errors import BnmindError
 from bnmind.web.base.page import rendered
 from bnmind.web.base.stopping import StoppedError
@@ -76,7 +77,7 @@ def _told(error: Any) -> str:
     """Return a fault of a form: the field, and what is wrong with it."""
     if error["type"] == "json_invalid":
         return "expected JSON, got something else"
-    place = ".".join(str(part) for part in error["loc"] if part != "body")
+    place = one_line(".".join(str(part) for part in error["loc"] if part != "body"), longest=100)
     reason = str(error["msg"]).removeprefix("Value error, ")[:200]
     return f"{place}: {reason[0].lower()}{reason[1:]}" if place else reason
 

@@ -224,6 +224,25 @@ def test_files_that_are_no_tables_are_refused(
     assert not (tmp_path / "out.csv").exists()
 
 
+def test_lines_and_columns_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, packed = tmp_path / "cases.csv", tmp_path / "cases.csv.gz"
+    path.write_text("," * 2**16)
+    with pytest.raises(ModelFileError, match="expected at most 65,536 columns, got 65,537"):
+        list(read_frames(path, 9))
+    path.write_text("rain\n" + "," * 2**18)  # pandas takes minutes
+    with pytest.raises(ModelFileError, match="more cells than its first line"):
+        list(read_frames(path, 9))
+    monkeypatch.setattr("bnmind.junction.cases.short_lines.SMALL_FILE", 2**20)
+    packed.write_bytes(gzip.compress(b"rain\nno\n" + b"\0" * 2**21))
+    (tmp_path / "zeros.csv").symlink_to("/dev/zero")
+    for endless in (packed, tmp_path / "zeros.csv"):
+        with pytest.raises(ModelFileError, match="a line is longer than 1 MiB"):
+            list(read_frames(endless, 9))
+    with pytest.raises(ModelFileError, match=r"cannot read 'n/n/n/.*File name too long") as caught:
+        list(read_frames("n/" * 3000, 9))
+    assert len(str(caught.value)) < 200
+
+
 def test_a_table_without_rows_has_answers_without_rows(tmp_path: Path) -> None:
     (tmp_path / "cases.csv").write_text("id,wet\n")
     report = answer_file(GARDEN, tmp_path / "cases.csv", tmp_path / "out.csv", predict)

@@ -42,6 +42,13 @@ def experiment() -> GameExperiment:
     return made
 
 
+def test_a_directory_that_arrow_cannot_name_is_refused_before_the_work(
+    experiment: GameExperiment, tmp_path: Path
+) -> None:
+    with pytest.raises(StoreError, match="is not in UTF-8, and Arrow cannot read"):
+        run_into(experiment, tmp_path / "\udcff")
+
+
 def stop_after(n: int) -> object:
     """Return a function for progress that interrupts the run after some batches."""
     calls = iter(range(n - 1))
