@@ -184,8 +184,8 @@ def irt_start(
     if problems:
         names = [n for n, known in IRT_MODELS.items() if known.most_responses is None]
         more = (
-            f"models for more responses are {', '.join(names)}; --ignore leaves out a column that is"
-            " no item, and --missing declares a number that stands for a missing response"
+            f"models for more responses are {', '.join(names)}; --ignore leaves out a column that"
+            " is no item, and --missing declares a number that stands for a missing response"
         )
         raise InvalidModelError([*problems[:_MOST_ITEMS], *_others(problems), more])
     return irt_bank(models, grid, items=list(data.items), ability=ability)
