@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bnmind.junction import BestOrder, ExactOrder, InteractionGraph, MinWeight
+from bnmind.junction.triangulation.exact import exact_order
 from bnmind.junction.triangulation.exact.bounds import lower_bounds
 from bnmind.junction.triangulation.exact.exact_order import _arranged
 from bnmind.junction.triangulation.exact.kernel import MOST_VERTICES, expand, problem
@@ -126,6 +127,19 @@ def random_graph(seed: int, n: int, degree: float) -> InteractionGraph:
     rng = np.random.default_rng(seed)
     edges = rng.integers(n, size=(int(n * degree / 2), 2)).tolist()
     return graph_of(rng.integers(2, 6, size=n).tolist(), [(a, b) for a, b in edges if a != b])
+
+
+@pytest.mark.parametrize(("seed", "max_sets"), [(0, 60), (4, 60), (5, 90)])
+def test_fewer_sets_than_pairs_of_variables_improve_an_order(
+    seed: int, max_sets: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(exact_order, "_MANY_SETS", 0)  # at once by layers of sets
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(2, 5, 10).tolist()
+    graph = graph_of(sizes, [(i, j) for i in range(10) for j in range(i) if rng.random() < 0.4])
+    found = ExactOrder(max_sets=max_sets, start=MinWeight())(graph)
+    assert found.total_size < MinWeight()(graph).total_size
+    assert found.total_size >= cost_to_go(graph)[0]
 
 
 @pytest.mark.compiled
