@@ -11,11 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bnmind._jit import run_plainly
 from bnmind.junction import BestOrder, ExactOrder, InteractionGraph, MinWeight
 from bnmind.junction.triangulation.exact import exact_order
 from bnmind.junction.triangulation.exact.bounds import lower_bounds
 from bnmind.junction.triangulation.exact.exact_order import _arranged
-from bnmind.junction.triangulation.exact.kernel import MOST_VERTICES, expand, problem
+from bnmind.junction.triangulation.exact.kernel import MOST_VERTICES, _canonical, expand, problem
 from bnmind.junction.triangulation.exact.search import replayed_order, search, search_small
 from bnmind.junction.triangulation.interchangeable_blocks import canonical
 from tests.graphs import (
@@ -102,6 +103,18 @@ def test_the_two_canonical_forms_agree(graph: InteractionGraph, data: st.DataObj
     following = {canonical(start | 1 << v, classes) for v in range(graph.n) if not start >> v & 1}
     assert set(masks.tolist()) <= following
     assert len(masks) > 0 or start == graph.vertices
+
+
+def test_patterns_of_four_blocks_are_sorted_alike() -> None:
+    # Four equal paths of two vertices hang on one vertex.
+    edges = [(0, 1), (1, 2), (0, 3), (3, 4), (0, 5), (5, 6), (0, 7), (7, 8)]
+    graph, classes = _arranged(graph_of([2] * 9, edges))
+    assert [len(cls.blocks) for cls in classes] == [4]
+    arrays = problem(graph, classes)
+    room = np.zeros(4, dtype=np.int64)
+    for mask in range(graph.vertices + 1):
+        sets = int(mask), arrays.starts, arrays.widths, arrays.counts
+        assert run_plainly(_canonical, *sets, room) == canonical(mask, classes)
 
 
 @given(ANY_GRAPH, st.integers(1, 5), st.integers(1, 200))

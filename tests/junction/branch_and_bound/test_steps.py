@@ -114,8 +114,8 @@ def test_a_hard_search_goes_on_with_tighter_bounds(monkeypatch: pytest.MonkeyPat
     for name, value in (("_FIRST_CELLS", 2**5), ("_GROWTH", 4), ("_THOROUGH", 1)):
         monkeypatch.setattr(problem, name, value)
     model = grid(8, 2)
-    exact = compile_explanation(model).best(4)
-    search = compile_search(model, limits=Limits(max_bytes=2**14))
+    exact = compile_explanation(model).best(60)
+    search = compile_search(model, limits=Limits(max_bytes=2**18))
     levels, state = [], search.start()
     while not state.known.is_proven:
         before = state.known
@@ -127,7 +127,7 @@ def test_a_hard_search_goes_on_with_tighter_bounds(monkeypatch: pytest.MonkeyPat
     assert levels[-1] > 1
     assert dict(known.states) == dict(exact[0].states)
     assert known.log_probability == pytest.approx(exact[0].log_probability, rel=1e-12)
-    found = search.best(4)
+    found = search.best(60)
     assert found.is_proven
     for one, other in zip(found.proven(), exact, strict=True):
         assert one.log_probability == pytest.approx(other.log_probability, rel=1e-12)
