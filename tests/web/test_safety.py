@@ -90,6 +90,14 @@ def test_forms_of_other_sites_are_refused(kind: str) -> None:
     assert answer.status_code == 415
 
 
+@pytest.mark.parametrize("body", [b'{"pegs": "\xff"}', b"[" * 200_000, b"{" + b"9" * 5000])
+def test_a_body_that_is_no_json_is_told_in_plain_words(body: bytes) -> None:
+    headers = {"content-type": "application/json"}
+    answer = BROWSER.post("/api/suggest", content=body, headers=headers)
+    assert answer.status_code in (400, 422)
+    assert answer.json()["error"]["message"] == "Expected JSON, got something else."
+
+
 def test_large_bodies_are_refused_with_and_without_a_length() -> None:
     small = client(most_bytes=100)
     assert small.post("/api/suggest", json=SMALL).status_code == 200

@@ -62,8 +62,12 @@ _PLAIN = (
 """Messages about options in other words."""
 
 
+_LONGEST = 2500
+"""The characters of a message; its end says what to do, and is kept."""
+
+
 def one_line(error: Exception) -> str:
-    """Return the message of an error as one printable line."""
+    """Return the message of an error as one printable line that fits on a screen."""
     # Only a method of usage errors returns their full sentence.
     say = getattr(error, "format_message", None)
     text = say() if say else str(error)
@@ -72,7 +76,10 @@ def one_line(error: Exception) -> str:
             text = pattern.sub(plain, text)
         if text.startswith("Got unexpected extra argument"):
             text = f"{text.rstrip('.')}; put a text with blanks in quotes, and commas between names"
-    return printable(" ".join(text.split())) or type(error).__name__
+    text = " ".join(text.split())
+    if len(text) > _LONGEST:  # an argument may be as long as a file
+        text = f"{text[: _LONGEST // 2]} … {text[-_LONGEST // 4 :]}"
+    return printable(text) or type(error).__name__
 
 
 @contextlib.contextmanager

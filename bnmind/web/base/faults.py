@@ -17,6 +17,10 @@ from bnmind.web.base.work import BusyError, GoneError, SlowError
 
 __all__ = ["add_faults"]
 
+_NO_JSON = "expected JSON, got something else"
+_FASTAPI_NO_JSON = "There was an error parsing the body"
+"""What FastAPI says of broken UTF-8, and of brackets nested too deeply."""
+
 _MOST = 5  # faults of a form that are told
 
 
@@ -57,7 +61,8 @@ def add_faults(app: FastAPI) -> None:
     @app.exception_handler(HTTPException)
     async def _(request: Request, fault: HTTPException) -> Response:
         if request.url.path.startswith(("/api", "/static")):
-            return _said(fault.status_code, "HTTPError", _sentence(fault.detail))
+            detail = _NO_JSON if fault.detail == _FASTAPI_NO_JSON else fault.detail
+            return _said(fault.status_code, "HTTPError", _sentence(detail))
         page = rendered("lost.html", request, title="Nothing here", detail=fault.detail)
         page.status_code = fault.status_code
         return page
@@ -76,7 +81,7 @@ def _said(status: int, kind: str, message: str, *, wait: int | None = None) -> R
 def _told(error: Any) -> str:
     """Return a fault of a form: the field, and what is wrong with it."""
     if error["type"] == "json_invalid":
-        return "expected JSON, got something else"
+        return _NO_JSON
     place = one_line(".".join(str(part) for part in error["loc"] if part != "body"), longest=100)
     reason = str(error["msg"]).removeprefix("Value error, ")[:200]
     return f"{place}: {reason[0].lower()}{reason[1:]}" if place else reason
