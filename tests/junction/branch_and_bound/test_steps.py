@@ -109,6 +109,7 @@ def test_where_the_bounds_are_exact_no_node_is_visited(targets: list[str] | None
     assert found.log_probability == pytest.approx(best, rel=1e-12)
 
 
+@pytest.mark.compiled
 def test_a_hard_search_goes_on_with_tighter_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
     # The first bounds take little memory, and few nodes are visited before the next ones.
     for name, value in (("_FIRST_CELLS", 2**5), ("_GROWTH", 4), ("_THOROUGH", 1)):
