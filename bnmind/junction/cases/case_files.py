@@ -174,6 +174,8 @@ def _csv_frames(path: str | os.PathLike[str], rows: int) -> Iterator[pandas.Data
                 with _reading(path):
                     frame = next(reader)
             except StopIteration:
+                with _reading(path):
+                    file.require_unchanged()
                 return
             if list(frame.columns) != header:
                 raise ModelFileError(

@@ -5,10 +5,12 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import stat
 from typing import Any
 
 from bnmind._bounded_files import SMALL_FILE
 from bnmind._messages import bytes_text
+from bnmind.errors import ModelFileError
 
 __all__ = ["ShortLines", "opened"]
 
@@ -17,6 +19,7 @@ class ShortLines(io.TextIOWrapper):
     """A text that refuses a line before it fills the memory; /dev/zero has one alone."""
 
     _since_line_end = 0
+    _before: tuple[int, int] | None = None
 
     def read(self, size: int | None = -1, /) -> str:
         """Return the next characters."""
@@ -31,6 +34,20 @@ class ShortLines(io.TextIOWrapper):
         line = super().readline(SMALL_FILE + 1)
         self._check(len(line))
         return line
+
+    def require_unchanged(self) -> None:
+        """Raise `ModelFileError` if another program wrote into the file since the first call."""
+        found = os.fstat(self.fileno())
+        if not stat.S_ISREG(found.st_mode):
+            return
+        now = found.st_size, found.st_mtime_ns
+        if self._before is None:
+            self._before = now
+        elif now != self._before:
+            raise ModelFileError(
+                f"{self.name} was changed while it was read; try again once it is complete",
+                str(self.name),
+            )
 
     def _check(self, length: int) -> None:
         if length > SMALL_FILE:
@@ -54,4 +71,6 @@ def opened(path: str | os.PathLike[str], encoding: str) -> ShortLines:
     """
     packed = os.fspath(path).lower().endswith(".gz")
     file: Any = gzip.open(path) if packed else open(path, "rb")  # noqa: SIM115
-    return ShortLines(file, encoding=encoding, newline="")
+    text = ShortLines(file, encoding=encoding, newline="")
+    text.require_unchanged()
+    return text

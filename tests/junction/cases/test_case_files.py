@@ -243,6 +243,19 @@ def test_lines_and_columns_are_bounded(tmp_path: Path, monkeypatch: pytest.Monke
     assert len(str(caught.value)) < 200
 
 
+def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "cases.csv"
+    for content in (b"rain\n" + b"no\n" * 9, b"rain\n" + b"no\n" * 20_000):
+        path.write_bytes(content)
+        assert sum(map(len, read_frames(path, 4000))) == content.count(b"no")
+        frames = read_frames(path, 4000)
+        next(frames)
+        with path.open("r+b") as file:
+            file.truncate(len(content) - 3)
+        with pytest.raises(ModelFileError, match=r"cases.csv was changed while it was read; try"):
+            list(frames)
+
+
 def test_a_table_without_rows_has_answers_without_rows(tmp_path: Path) -> None:
     (tmp_path / "cases.csv").write_text("id,wet\n")
     report = answer_file(GARDEN, tmp_path / "cases.csv", tmp_path / "out.csv", predict)
