@@ -55,9 +55,13 @@ def standard_banks() -> tuple[ItemBank, ...]:
 
 def _many_responses() -> ItemBank:
     """Return a bank of items of two, three and four responses, with a skill of three levels."""
-    steps = [Dina(guess=0.05, slip=0.02), Dina(guess=0.1, slip=0.05), Dina(guess=0.2, slip=0.1)]
-    models = [Sequential(tuple(steps[:n])) for n in (2, 1, 3, 2)]
-    return ItemBank.from_response_models([[2, 0], [1, 1], [0, 1], [2, 1]], models, levels=[3, 2])
+    needs = [[2, 0], [1, 1], [0, 1], [2, 1]]
+    models = []
+    for row, n_steps in zip(needs, (2, 1, 3, 2), strict=True):
+        levels = tuple(level for level in row if level)
+        errors = ((0.05, 0.02), (0.1, 0.05), (0.2, 0.1))[:n_steps]
+        models.append(Sequential(tuple(Dina(*error, required=levels) for error in errors)))
+    return ItemBank.from_response_models(needs, models, levels=[3, 2])
 
 
 @cache

@@ -60,8 +60,8 @@ def check_selector(
     selector
         The selector, or the name of a registered one, with an argument or without.
     banks
-        The banks to select from; by default small ones of skills and of an ability, those
-        that the selector accepts.
+        The banks to select from; by default small ones of skills, of certain items, of items of
+        several responses, and of an ability, those that the selector accepts.
     thorough
         Whether to try more examinees.
 

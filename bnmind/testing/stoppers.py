@@ -52,8 +52,8 @@ def check_stopper(
     stopper
         The stopper, or the name of a registered one, with an argument or without.
     banks
-        The banks of the tests; by default small ones of skills and of an ability, those that
-        the stopper accepts.
+        The banks of the tests; by default small ones of skills, of certain items, of items of
+        several responses, and of an ability, those that the stopper accepts.
     thorough
         Whether to try more examinees.
 

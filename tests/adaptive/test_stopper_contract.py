@@ -123,9 +123,25 @@ class Odds(EntropyBelow):
         return "known" if max(low / high, high / low) > 9 else ""
 
 
+@dataclass(frozen=True)
+class TwoLevels(EntropyBelow):
+    """Takes the second level for the highest in a simulation."""
+
+    def stop(self, progress: Progress) -> str:
+        """Stop once all skills have their highest level."""
+        best = [progress.belief.marginal(skill)[-1] for skill in progress.bank.skills]
+        return "mastered" if min(best) > 0.5 else ""
+
+    def stop_batch(self, progress: BatchProgress) -> NDArray[np.str_]:
+        """Stop once all skills have level 1."""
+        best = [progress.beliefs.marginal(skill)[:, 1] for skill in progress.bank.skills]
+        return np.where(np.min(best, axis=0) > 0.5, "mastered", "")
+
+
 @pytest.mark.parametrize(
     ("wrong", "promise"),
     [
+        (TwoLevels(1.0), "given the reason that he or she is given alone"),
         (ByHand(0.1), "among many, an examinee is given the reason"),
         (Odds(0.1), "it stops or goes on .*ZeroDivisionError|given the reason"),
         (TruthValue(1.5), "its reason is a text"),
