@@ -87,7 +87,7 @@ def main() -> None:
         empty.mkdir()
         for command, typed, expected in COMMANDS:
             environment.run(command, empty, typed=typed, expected=expected)
-        environment.run("web", empty, expected="pip install 'bnmind[web]'", code=2)
+        environment.run("web", empty, expected='pip install "bnmind[web]"', code=2)
         environment.script(SCRIPT, empty)
         environment.install(clean=options.clean, extra="web")
         environment.serve(empty)

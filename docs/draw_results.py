@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from bnmind._messages import counted
 from bnmind.lab.drawing.canvas import new_figure, polish
 from docs.result_tables import (
     DOCS,
@@ -262,7 +263,7 @@ def adaptive(path: Path) -> None:
         ("mpwkl", GREEN, "^"),
         ("pwkl", RED, "s"),
     ):
-        chosen = [rows[f"{name}, pattern accuracy after {n} items"] for n in lengths]
+        chosen = [rows[f"{name}, pattern accuracy after {counted(n, 'item')}"] for n in lengths]
         published(left, lengths, chosen)
         left.plot(lengths, [number(row["ours"]) for row in chosen], marker=marker, color=color)
         left.plot([], [], marker=marker, color=color, label=f"bnmind: {name}")
@@ -272,7 +273,7 @@ def adaptive(path: Path) -> None:
         replay = figures(f"replay-{data}")
         for name, line in (("entropy", "solid"), ("random", "dotted")):
             places = [0, 3, 5, 10]
-            chosen = [replay[f"{name}, share predicted after {n} items"] for n in places]
+            chosen = [replay[f"{name}, share predicted after {counted(n, 'item')}"] for n in places]
             published(right, places, chosen)
             label = f"{'fraction subtraction' if data == 'fractions' else 'ACED'}, {name}"
             points(right, places, chosen, color=color, linestyle=line, label=label, markersize=4)
