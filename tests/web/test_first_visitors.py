@@ -30,8 +30,8 @@ for path in ("/api/suggest", "/api/doubts"):
 asked(browser, "/api/what-if", {**small, "noise": "false:0.1", "turns": turns, "row": 0})
 asked(browser, "/api/guess", {**small, "turns": turns, "guess": "11"})
 asked(browser, "/api/play", {**small, "noise": "false:0.1"})
-asked(browser, "/api/play/guess", {"guess": "11"})
 asked(browser, "/api/play/hint")
+asked(browser, "/api/play/guess", {"guess": "11"})
 print("numba" in sys.modules)
 print(*{name for name in sys.modules if name.startswith("bnmind")} - before)
 """
