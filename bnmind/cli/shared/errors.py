@@ -49,6 +49,7 @@ _TWINS = {
 }
 """Options that have another name in other commands, or in other programs."""
 
+_EXTRA = re.compile(r"Got unexpected extra argument(?:s|\(s\))? \((.*)\)", re.DOTALL)
 _DASHES = ("\N{EN DASH}", "\N{EM DASH}")
 _CURLED = frozenset("\u201c\u201d\u201e\u2018\u2019\u00ab\u00bb")
 """Quotes that word processors put in place of straight ones."""
@@ -262,10 +263,10 @@ def _explain_extra(error: Any) -> None:
     """Say what is wrong with an argument too many: dashes, quotes, or a game without its option."""
     command = getattr(getattr(error, "ctx", None), "command", None)
     options = [name for one in getattr(command, "params", ()) for name in one.opts]
-    message = getattr(error, "message", "")
-    if not message.startswith("Got unexpected extra argument"):
+    found = _EXTRA.match(getattr(error, "message", ""))
+    if not found:
         return
-    extra = message.partition(") (")[2].rstrip(").")
+    extra = found[1]
     if extra[:1] in _DASHES:
         error.message = (
             f"an option begins with two hyphens, --; got the dash {extra[:1]} in {extra}"
