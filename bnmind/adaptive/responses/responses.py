@@ -352,9 +352,11 @@ def _unmatched(names: Sequence[str], expected: Sequence[str]) -> list[str]:
     strange = [name for name in names if name not in known]
     absent = [name for name in expected if name not in own]
     if len(strange) == len(names) and len(absent) == len(expected):
+        none = "no column names" if len(names) == 1 else f"none of the {len(names):,} columns names"
+        columns = "column is" if len(names) == 1 else "columns are"
         return [
-            f"none of the {len(names):,} columns names an item of the Q-matrix or bank: the columns"
-            f" are {names_shown(names)}; the items are {names_shown(expected)}"
+            f"{none} an item of the Q-matrix or bank: the {columns} {names_shown(names)}; the items"
+            f" are {names_shown(expected)}"
         ]
     problems = []
     if strange:

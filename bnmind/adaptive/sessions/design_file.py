@@ -192,7 +192,7 @@ def _parsed(text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except (tomllib.TOMLDecodeError, ValueError, RecursionError) as error:
-        raise DesignFileError([f"expected TOML, got {error}"], one_line(text)) from error
+        raise DesignFileError([f"expected TOML ({error})"], one_line(text)) from error
 
 
 def _with_counts(content: dict[str, Any], directory: Path) -> dict[str, Any]:

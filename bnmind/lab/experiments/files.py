@@ -277,4 +277,4 @@ def _parsed(text: str) -> Any:
     try:
         return tomllib.loads(text)
     except (tomllib.TOMLDecodeError, ValueError, RecursionError) as error:
-        raise ExperimentFileError([f"expected TOML, got {error}"], one_line(text)) from error
+        raise ExperimentFileError([f"expected TOML ({error})"], one_line(text)) from error
