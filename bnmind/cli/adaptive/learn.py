@@ -65,7 +65,7 @@ __all__ = ["LEARN_HELP", "LearnCommand", "learn"]
 
 LEARN_HELP = """Learn an item bank from the responses of examinees, by maximum likelihood (EM).
 
-RESPONSES is a text file with a table, as R, Excel or SPSS write it. Its first line names the
+RESPONSES is a file with a table, as R, Excel or SPSS write it. Its first line names the
 items. Each further line holds the responses of one examinee: 0, 1, …, or nothing if the item
 was not asked; or a single response, in a table with columns for examinee, item and response.
 The Q-matrix marks the skills that each item needs. It has a column for each skill, and may

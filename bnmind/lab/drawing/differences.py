@@ -79,5 +79,5 @@ def plot_differences(
 def _known(differences: PairedDifferences) -> str:
     return (
         f"\n{100 * differences.confidence:g} % intervals for all pairs together"
-        f" ({differences.interval}); filled: can be told"
+        f" ({differences.interval}); filled: significant"
     )
