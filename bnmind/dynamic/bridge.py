@@ -133,7 +133,7 @@ def _from_table(
         scope.append(variable if at == number else previous(variable))
     if problems:
         raise InvalidModelError(problems)
-    values = reading.corrected(scope, table.values) if reading.normalize else table.values
+    values = reading.corrected(scope, table.values)
     return TabularCPD(scope[0], tuple(scope[1:]), np.asarray(values))
 
 

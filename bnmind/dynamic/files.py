@@ -8,24 +8,29 @@ The form is ::
 
 Both parts are models as `bnmind.pgm.formats.model_json` writes them. The second one holds the
 distributions of the later slices; a variable of the previous slice has a name that ends in
-``[t-1]``, and no distribution.
+``[t-1]``, and no distribution. GeNIe's files are read by `bnmind.dynamic.xdsl`.
 """
 
 from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from bnmind._arguments import checked
 from bnmind._text_files import write_files
 from bnmind.dynamic.network import DynamicNetwork
+from bnmind.dynamic.xdsl import dynamic_from_xdsl
 from bnmind.errors import InvalidModelError, ModelFileError
 from bnmind.pgm.factor import Factor
 from bnmind.pgm.files import FILE_CELLS
 from bnmind.pgm.formats.model_format import read_from
 from bnmind.pgm.formats.pgmpy_bridge import check_tables_fit
+from bnmind.pgm.formats.reading import PLAIN_READING, NormalizedTable, Reading
 from bnmind.pgm.formats.source import text_of
 from bnmind.pgm.network import FactorModel
 from bnmind.pgm.tabular import DEFAULT_CELLS, TabularCPD
@@ -60,20 +65,33 @@ def write_dynamic(
     TooLargeError
         If the largest table has more than ``max_cells`` cells.
     """
-    _check_suffix(path, packed=False)
+    _suffix(path, (".json",), packed=False)
     write_files({Path(path): dynamic_to_json(network, max_cells=max_cells)})
 
 
 @checked
-def read_dynamic(path: str | os.PathLike[str], *, max_cells: int = DEFAULT_CELLS) -> DynamicNetwork:
-    """Return the dynamic network in a ``.json`` file, or in one packed by gzip, ``.json.gz``.
+def read_dynamic(
+    path: str | os.PathLike[str],
+    *,
+    max_cells: int = DEFAULT_CELLS,
+    normalize: bool = False,
+    on_normalized: Callable[[NormalizedTable], None] | None = None,
+) -> DynamicNetwork:
+    """Return the dynamic network in a file; its name may end in ``.gz``, packed by gzip.
 
     Parameters
     ----------
     path
-        A file that `write_dynamic` wrote, or of the same form.
+        A ``.json`` file of the form that `write_dynamic` writes, or a ``.xdsl`` file of GeNIe
+        with a temporal plate. There, the parents of a variable are in its own slice or in the one
+        before. A node outside of the plate becomes a variable that keeps its state.
     max_cells
         The largest number of cells of all its tables together.
+    normalize
+        Whether rows of probabilities that miss one by no more than rounding are normalized; see
+        `bnmind.pgm.files.read_with_report`.
+    on_normalized
+        Called with each table that has rows that were normalized.
 
     Raises
     ------
@@ -81,16 +99,29 @@ def read_dynamic(path: str | os.PathLike[str], *, max_cells: int = DEFAULT_CELLS
         If the file cannot be read or does not hold a valid dynamic network. The error names all
         faults with their place.
     """
-    _check_suffix(path, packed=True)
-    return read_from(path, lambda data: dynamic_from_json(text_of(data), max_cells=max_cells))
+    suffix = _suffix(path, (".json", ".xdsl"), packed=True)
+    reading = Reading(normalize=normalize)
+    if on_normalized is not None:
+        reading = replace(reading, on_table=on_normalized)
+
+    def parsed(data: bytes) -> DynamicNetwork:
+        if suffix == ".xdsl":
+            return dynamic_from_xdsl(data, max_cells=max_cells, reading=reading)
+        return dynamic_from_json(text_of(data), max_cells=max_cells, reading=reading)
+
+    return read_from(path, parsed)
 
 
-def _check_suffix(path: str | os.PathLike[str], *, packed: bool) -> None:
+def _suffix(path: str | os.PathLike[str], allowed: tuple[str, ...], *, packed: bool) -> str:
     name = Path(path).name
-    if Path(name.removesuffix(".gz") if packed else name).suffix.lower() != ".json":
+    suffix = Path(name.removesuffix(".gz") if packed else name).suffix.lower()
+    if suffix not in allowed:
         raise ModelFileError(
-            f"expected a file name ending in .json for a dynamic network, got {name!r}", str(path)
+            f"expected a file name ending in {' or '.join(allowed)} for a dynamic network, got"
+            f" {name!r}",
+            str(path),
         )
+    return suffix
 
 
 def dynamic_to_json(network: DynamicNetwork, *, max_cells: int = FILE_CELLS) -> str:
@@ -112,17 +143,18 @@ def dynamic_to_json(network: DynamicNetwork, *, max_cells: int = FILE_CELLS) -> 
     )
 
 
-def dynamic_from_json(text: str, *, max_cells: int = DEFAULT_CELLS) -> DynamicNetwork:
+def dynamic_from_json(
+    text: str, *, max_cells: int = DEFAULT_CELLS, reading: Reading = PLAIN_READING
+) -> DynamicNetwork:
     """Return the dynamic network in a JSON text; see `read_dynamic`."""
     from bnmind.dynamic.json_record import DynamicRecord
     from bnmind.pgm.formats.json_records import validated
     from bnmind.pgm.formats.model_json import model_from_json, network_from_json
 
     record = validated(text, SCHEMA, {VERSION: DynamicRecord})
-    network = _part(record.first, "first", lambda t: network_from_json(t, max_cells=max_cells))
-    later = _part(
-        record.transition, "transition", lambda t: model_from_json(t, max_cells=max_cells)
-    )
+    how: dict[str, Any] = {"max_cells": max_cells, "reading": reading}
+    network = _part(record.first, "first", partial(network_from_json, **how))
+    later = _part(record.transition, "transition", partial(model_from_json, is_part=True, **how))
     factors = [p for p in later.potentials if isinstance(p, Factor)]
     if factors:
         over = ", ".join(factors[0].names) or "nothing"

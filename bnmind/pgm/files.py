@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bnmind._arguments import checked
@@ -141,6 +141,7 @@ def read(
     *,
     max_cells: int = DEFAULT_CELLS,
     normalize: bool = False,
+    drop_decisions: bool = False,
     on_normalized: Callable[[NormalizedTable], None] | None = None,
 ) -> Network | FactorModel:
     """Return the model in a file of any format: a network, or a product of factors.
@@ -159,6 +160,9 @@ def read(
     normalize
         Whether rows of probabilities that miss one by no more than rounding are normalized; see
         `read_with_report`. Rows within 1e-6 of one always are.
+    drop_decisions
+        Whether an influence diagram is read without its decision and utility nodes; see
+        `read_with_report`.
     on_normalized
         Called with each table that has rows that were normalized.
 
@@ -176,7 +180,7 @@ def read(
     Network(asia, smoke, tub, lung, bronc, either, xray, dysp)
     """
     form = _format(path, NETWORK_SUFFIXES, "a model", packed=True)
-    reading = _reading(normalize, on_normalized)
+    reading = _reading(normalize, drop_decisions, on_normalized)
     return read_from(
         path, lambda data: form.read(ModelSource(Path(path), data, max_cells, reading))
     )
@@ -188,6 +192,7 @@ def read_network(
     *,
     max_cells: int = DEFAULT_CELLS,
     normalize: bool = False,
+    drop_decisions: bool = False,
     on_normalized: Callable[[NormalizedTable], None] | None = None,
 ) -> Network:
     """Return the Bayesian network in a file.
@@ -201,6 +206,9 @@ def read_network(
     normalize
         Whether rows of probabilities that miss one by no more than rounding are normalized; see
         `read_with_report`. Rows within 1e-6 of one always are.
+    drop_decisions
+        Whether an influence diagram is read without its decision and utility nodes; see
+        `read_with_report`.
     on_normalized
         Called with each table that has rows that were normalized.
 
@@ -213,7 +221,7 @@ def read_network(
         If it has more cells; nothing is allocated for them.
     """
     form = _format(path, NETWORK_SUFFIXES, "a network", packed=True)
-    reading = _reading(normalize, on_normalized)
+    reading = _reading(normalize, drop_decisions, on_normalized)
     return read_from(
         path, lambda data: form.read_network(ModelSource(Path(path), data, max_cells, reading))
     )
@@ -225,6 +233,7 @@ def read_model(
     *,
     max_cells: int = DEFAULT_CELLS,
     normalize: bool = False,
+    drop_decisions: bool = False,
     on_normalized: Callable[[NormalizedTable], None] | None = None,
 ) -> FactorModel:
     """Return the model in a file of any format; that of a network is the product of its tables.
@@ -233,7 +242,7 @@ def read_model(
     `read_network`.
     """
     form = _format(path, NETWORK_SUFFIXES, "a model", packed=True)
-    reading = _reading(normalize, on_normalized)
+    reading = _reading(normalize, drop_decisions, on_normalized)
     return read_from(
         path, lambda data: form.read_model(ModelSource(Path(path), data, max_cells, reading))
     )
@@ -270,7 +279,11 @@ def _nearness(table: NormalizedTable) -> float:
 
 @checked
 def read_with_report(
-    path: str | os.PathLike[str], *, max_cells: int = DEFAULT_CELLS, normalize: bool = True
+    path: str | os.PathLike[str],
+    *,
+    max_cells: int = DEFAULT_CELLS,
+    normalize: bool = True,
+    drop_decisions: bool = False,
 ) -> ReadReport:
     """Return the model in a file, with a report of the tables that were normalized.
 
@@ -285,6 +298,10 @@ def read_with_report(
         digits of each table bound the rounding: three numbers of two digits may miss one by 0.015.
         Rows within 1e-6 of one are always normalized. Rows of NaN, as R writes them for
         configurations of the parents without data, become uniform.
+    drop_decisions
+        Whether an influence diagram is read without its decision and utility nodes. A decision on
+        which chance nodes depend becomes a variable with a uniform distribution, so give it as
+        evidence. A note names the nodes. `bnmind.questions.Decision` takes utilities.
 
     Raises
     ------
@@ -302,17 +319,25 @@ def read_with_report(
     form = _format(path, NETWORK_SUFFIXES, "a model", packed=True)
     tables: list[NormalizedTable] = []
     notes: list[str] = []
-    reading = Reading(normalize=normalize, on_table=tables.append, on_note=notes.append)
+    reading = Reading(
+        normalize=normalize,
+        drop_decisions=drop_decisions,
+        on_table=tables.append,
+        on_note=notes.append,
+    )
     model = read_from(
         path, lambda data: form.read(ModelSource(Path(path), data, max_cells, reading))
     )
     return ReadReport(model, tuple(tables), tuple(notes))
 
 
-def _reading(normalize: bool, on_normalized: Callable[[NormalizedTable], None] | None) -> Reading:
-    if on_normalized is None:
-        return Reading(normalize=normalize)
-    return Reading(normalize=normalize, on_table=on_normalized)
+def _reading(
+    normalize: bool,
+    drop_decisions: bool,
+    on_normalized: Callable[[NormalizedTable], None] | None,
+) -> Reading:
+    reading = Reading(normalize=normalize, drop_decisions=drop_decisions)
+    return reading if on_normalized is None else replace(reading, on_table=on_normalized)
 
 
 def _format(

@@ -65,8 +65,10 @@ class Network(CheckedValue):
         children = Counter(cpd.variable.name for cpd in cpds)
         if not cpds:
             problems.append("a network must have at least one variable")
+        parent_of = {v.name: cpd.variable.name for cpd in cpds for v in cpd.parents}
         problems += [
             f"expected one distribution of {name}, got {children[name]}"
+            + (f"; {name} is a parent of {parent_of[name]}" if not children[name] else "")
             for name in variables
             if children[name] != 1
         ]

@@ -74,7 +74,13 @@ class TabularCPD(Value):
         if values.shape != shape:
             problems.append(f"expected a table of shape {shape} for {name}, got {values.shape}")
         elif not np.all((values >= 0) & np.isfinite(values)):
-            problems.append(f"the table of {name} must hold probabilities, numbers from 0 to 1")
+            wrong = np.argwhere(np.moveaxis(~((values >= 0) & np.isfinite(values)), 0, -1))[0]
+            cell = (wrong[-1], *wrong[:-1])
+            given = _given(self.parents, wrong[:-1])
+            problems.append(
+                f"the table of {name} must hold probabilities, numbers from 0 to 1, got"
+                f" {float(values[tuple(cell)]):.9g} for {self.variable.states[cell[0]]}{given}"
+            )
         else:
             sums = values.sum(axis=0)
             worst = float(np.abs(sums - 1).max())
@@ -164,9 +170,13 @@ def is_rounding_of_floats(deviation: Any, n_states: int) -> Any:
 def _worst(sums: Floats, parents: Sequence[Variable]) -> str:
     """Return the sum that is farthest from one, with the states of the parents."""
     at = np.unravel_index(int(np.abs(sums - 1).argmax()), sums.shape)
+    return f"{float(sums[at]):.9g}{_given(parents, at)}"
+
+
+def _given(parents: Sequence[Variable], at: Sequence[Any]) -> str:
+    """Return the states of the parents at some positions, for a message."""
     states = [f"{v.name}={v.states[i]}" for v, i in zip(parents, at, strict=True)]
-    given = f" given {', '.join(states)}" if states else ""
-    return f"{float(sums[at]):.9g}{given}"
+    return f" given {', '.join(states)}" if states else ""
 
 
 def state_positions(

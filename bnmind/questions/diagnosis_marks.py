@@ -13,9 +13,10 @@ from dataclasses import dataclass, field
 
 from bnmind._arguments import checked
 from bnmind._values import CheckedValue
-from bnmind.pgm.encoded_names import ENCODING, decoded
+from bnmind.pgm.encoded_names import decoded
 from bnmind.pgm.formats.model_format import read_from
-from bnmind.pgm.formats.xml_source import Element, parse_xml
+from bnmind.pgm.formats.xdsl import smile_of
+from bnmind.pgm.formats.xml_source import Element
 
 __all__ = ["DiagnosisMarks", "read_diagnosis"]
 
@@ -53,14 +54,7 @@ def read_diagnosis(path: str | os.PathLike[str]) -> DiagnosisMarks:
 
 def _marks(data: bytes) -> DiagnosisMarks:
     """Return the marks in an XDSL file; errors as for the network in it."""
-    root = parse_xml(data)
-    if root.tag != "smile":
-        raise root.place.fault(f"expected <smile>, got <{root.tag[:40]}>")
-    encoded = any(
-        note.attributes.get("names") == ENCODING
-        for extensions in root.each("extensions")
-        for note in extensions.each("bnmind")
-    )
+    root, encoded = smile_of(data)
 
     def original(name: str) -> str:
         return decoded(name) if encoded else name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import math
 import tracemalloc
 from importlib.resources import files
@@ -21,6 +22,7 @@ from bnmind.pgm import Factor, FactorModel, Network, TabularCPD, Variable
 from bnmind.pgm.files import read_network, write_model
 from bnmind.pgm.formats import pgmpy_object, quiet_pgmpy, to_pgmpy
 from tests.command_line import ROOT, assert_one_line_error, run, run_json
+from tests.pgm.test_influence_diagrams import XDSL
 
 MODEL = str(ROOT / "models" / "mastermind-3x4.bif")
 SVG = "{http://www.w3.org/2000/svg}"
@@ -214,3 +216,39 @@ def test_a_note_about_the_file_is_one_line(tmp_path: Path) -> None:
     assert "A  0" in result.stdout
     (line,) = result.stderr.splitlines()
     assert line.startswith("note: this file seems to be written by pyAgrum")
+
+
+@pytest.mark.filterwarnings("default")
+def test_influence_diagrams_are_asked_without_their_decisions(tmp_path: Path) -> None:
+    path = tmp_path / "venture.xdsl"
+    path.write_text(XDSL)
+    Path(tmp_path, "cases.csv").write_text("Economy,Success\nUp,yes\nDown,\n")
+    cases = str(tmp_path / "cases.csv")
+    for command in (
+        ("query", str(path), "--evidence", "Invest=now", "--targets", "Success"),
+        ("ask", str(path), "--about", "Success", "--rank"),
+        ("explain", str(path), "--target", "Success", "--evidence", "Economy=Up"),
+        ("predict", str(path), cases, "--targets", "Success"),
+        ("fit", str(path), cases, "--hidden", "Invest", "--out", str(tmp_path / "fitted.json")),
+    ):
+        refused = run(*command)
+        assert_one_line_error(refused, "'Invest' is a decision node", "(--drop-decisions leaves")
+        assert "drop_decisions" not in refused.stderr
+        result = run(*command, "--drop-decisions")
+        assert result.exit_code == 0, result.output
+        assert "uniform until they are set: Invest" in result.stderr
+    assert (
+        "42 %" in run(*("query", str(path), "--drop-decisions"), "--evidence", "Invest=now").stdout
+    )
+
+
+def test_missing_probabilities_of_r_name_the_option(tmp_path: Path) -> None:
+    path = tmp_path / "fit.json"
+    nodes = [
+        {"name": "A", "states": ["x", "y"], "parents": [], "prob": [0.5, 0.5]},
+        {"name": "B", "states": ["0", "1"], "parents": ["A"], "prob": [0.5, None, 0.5, None]},
+    ]
+    path.write_text(json.dumps({"nodes": nodes}))
+    told = "got nan for 0 given A=y (--normalize makes rows of NaN or null uniform)"
+    assert_one_line_error(run("query", str(path)), told)
+    assert run("query", str(path), "--normalize").exit_code == 0

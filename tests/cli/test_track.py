@@ -8,9 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bnmind.dynamic import compile_dynamic, write_dynamic
+from bnmind.dynamic import compile_dynamic, read_dynamic, write_dynamic
 from tests.command_line import assert_one_line_error, run, run_json
 from tests.dynamic.test_inference import WEATHER
+from tests.fuzz.reader import SEEDS
 
 DAYS = "town,umbrella\nEly,yes\nEly,yes\nWick,no\nEly,\nWick,no\n"
 FRAME = pd.DataFrame(
@@ -119,3 +120,25 @@ def test_networks_of_other_kinds_are_refused() -> None:
     Path("weather.json").write_text('{"schema": "bnmind-model", "version": 2}')
     result = run("track", "weather.json", "days.csv")
     assert_one_line_error(result, "bnmind-dynamic", "weather.json")
+
+
+def test_networks_of_genie_are_tracked() -> None:
+    model = SEEDS / "dynamic" / "umbrella.xdsl"
+    Path("days.csv").write_text("Umbrella\ntrue\n\nfalse\n")
+    result = run("track", str(model), "days.csv", "--targets", "Rain")
+    assert result.exit_code == 0, result.output
+    first, *rows = result.stdout.splitlines()
+    assert first == "Rain=true,Rain=false"
+    plan = compile_dynamic(read_dynamic(model), targets=["Rain"])
+    expected = plan.filter({"Umbrella": ["true", None, "false"]}).marginals["Rain"]
+    found = [[float(number) for number in row.split(",")] for row in rows]
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    error = run("query", str(model))
+    assert_one_line_error(error, "got one over time: bnmind track and bnmind.dynamic.read_dynamic")
+    Path("plain.xdsl").write_text(model.read_text().replace(' dynamic="plate"', ""))
+    assert_one_line_error(run("track", "plain.xdsl", "days.csv"), "without a temporal plate")
+    off = model.read_text().replace("0.001 0.999", "0.001 0.998")
+    Path("rounded.xdsl").write_text(off)
+    arguments = ("track", "rounded.xdsl", "days.csv")
+    assert_one_line_error(run(*arguments), "(--normalize corrects rounding)")
+    assert "note: normalized Rain" in run(*arguments, "--normalize").stderr

@@ -89,6 +89,19 @@ def test_all_faults_are_reported_together() -> None:
         assert part in told
 
 
+def test_a_table_of_nan_and_a_parent_without_one_are_named() -> None:
+    rain = pgmpy_table("rain", 2, [[0.2], [0.8]])
+    wet = pgmpy_table("wet", 2, [[0.3, np.nan], [0.7, np.nan]], ["rain"], [2])
+    edges = (("rain", "wet"),)
+    with pytest.raises(InvalidModelError, match="of rain, got none; rain is a parent of wet"):
+        from_pgmpy(pgmpy_network(wet, edges=edges))
+    model = pgmpy_network(rain, wet, edges=edges)
+    with pytest.raises(InvalidModelError, match=r"got nan for 0 given rain=1 \(normalize=True"):
+        from_pgmpy(model)
+    network = from_pgmpy(model, normalize=True)
+    assert network.cpd("wet").to_factor().values.tolist() == [[0.3, 0.5], [0.7, 0.5]]
+
+
 def test_states_in_two_orders_are_refused() -> None:
     model = pgmpy_network(
         pgmpy_table("a", 2, [[0.2], [0.8]], state_names={"a": ["x", "y"]}),

@@ -13,8 +13,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from bnmind.errors import ModelFileError
-from bnmind.pgm import Addition, FunctionalCPD, Network, TabularCPD, Variable, functions
-from bnmind.pgm.files import read_model, read_network, write_model
+from bnmind.pgm import (
+    Addition,
+    FactorModel,
+    FunctionalCPD,
+    Network,
+    TabularCPD,
+    Variable,
+    functions,
+)
+from bnmind.pgm.files import read, read_model, read_network, write_model
 from bnmind.pgm.formats.function_json import function_to_record
 from bnmind.pgm.functions import (
     Equality,
@@ -274,6 +282,20 @@ def test_faults_of_the_network_are_reported(tmp_path: Path) -> None:
     assert "at potentials: expected at least one" in told(
         tmp_path, with_potentials(variables=[], potentials=[])
     )
+
+
+def test_a_parent_without_a_table_is_refused(tmp_path: Path) -> None:
+    """It used to count as a variable with all weights 1, so that probabilities summed to 2."""
+    path = tmp_path / "model.json"
+    record = with_potentials({"kind": "table", "scope": ["B", "A"], "values": [0.5] * 4})
+    record["potentials"] = [p for p in record["potentials"] if p["scope"] != ["A"]]
+    path.write_text(json.dumps(record))
+    for reads in (read, read_model, read_network):
+        with pytest.raises(ModelFileError, match="of A, got 0; A is a parent of B"):
+            reads(path)
+    record["potentials"].append({"kind": "factor", "scope": ["A"], "values": [2, 1]})
+    path.write_text(json.dumps(record))
+    assert isinstance(read(path), FactorModel)
 
 
 @pytest.mark.parametrize("text", ["[" * 10**6, '{"a":' * 10**6, '{"version": ' + "9" * 10**4 + "}"])

@@ -79,8 +79,11 @@ def test_the_last_parent_is_fastest() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "place", "words"),
     [
-        ("discrete node", "utility node", (13, 1), "discrete chance nodes only, got 'utility'"),
-        ("discrete node", "decision", (13, 1), "discrete chance nodes only, got 'decision'"),
+        ("discrete node", "utility node", (13, 14), "'B' is a utility node"),
+        ("discrete node", "decision", (13, 10), "'B' is a decision node"),
+        ("discrete node", "function", (13, 1), "discrete chance nodes only, got 'function'"),
+        ("label = ", "delay = 1; label = ", (10, 11), "the field 'delay' of a node"),
+        ("experience_data", "restricted_data", (22, 21), "'restricted_data' of a potential"),
         ("net\n{", "class x\n{", (2, 1), "discrete chance nodes only, got 'class'"),
         ("discrete node", "discrete nod", (13, 10), "'node' after 'discrete', got 'nod'"),
         ("potential (", "potentail (", (19, 1), "'potential', got 'potentail'"),

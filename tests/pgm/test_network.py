@@ -75,6 +75,7 @@ def test_all_faults_are_reported_together() -> None:
         "expected one distribution of A",
         "the network has a cycle: C → B → C",
     ]
+    assert "expected one distribution of A, got 0; A is a parent of C" in str(caught.value)
 
 
 def test_there_is_no_empty_model() -> None:

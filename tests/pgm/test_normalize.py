@@ -335,8 +335,12 @@ def test_missing_probabilities_of_r_are_refused_or_uniform_on_request(tmp_path: 
         json.dumps(LISTED).replace("[1, 0.5,", "[NaN, 0.5,").replace("0.1, 0, 0.5", "0.1, NaN, 0.5")
     )
     path.write_text(text)
-    with pytest.raises(ModelFileError, match="table of wet grass must hold probabilities"):
+    with pytest.raises(
+        ModelFileError, match="table of wet grass must hold probabilities"
+    ) as caught:
         read(path)
+    told = "got nan for FALSE given rain=no, hose=0 (normalize=True makes rows of NaN"
+    assert told in str(caught.value)
     report = read_with_report(path)
     assert isinstance(report.model, Network)
     assert report.model.cpd("wet grass").to_factor().values[:, 0, 0].tolist() == [0.5, 0.5]
@@ -345,6 +349,9 @@ def test_missing_probabilities_of_r_are_refused_or_uniform_on_request(tmp_path: 
     path.write_text(json.dumps(LISTED).replace("[1, 0.5,", "[NaN, 0.5,"))  # half a row
     with pytest.raises(ModelFileError, match="must hold probabilities"):
         read(path, normalize=True)
+    with pytest.raises(ModelFileError, match=r"given rain=no, hose=0, in ") as caught:
+        read(path)
+    assert "normalize=True" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -357,6 +364,8 @@ def test_missing_probabilities_of_r_are_refused_or_uniform_on_request(tmp_path: 
         ({"name": "rain"}, "distinct names, got 'rain'"),
         ({"states": None}, "nodes.0.states"),
         ({"parents": ["wet grass", "hose"]}, "wet grass"),
+        ({"coefficients": [0.5]}, "nodes.0: unknown fields: 'coefficients'"),
+        ({"children": [], "mb": ["rain"], "shape": [0]}, "the shape [2, 2, 3] of wet grass"),
     ],
 )
 def test_faults_of_a_listed_network_are_reported(

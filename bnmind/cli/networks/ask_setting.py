@@ -13,7 +13,7 @@ import typer
 from bnmind._registry import made_by_name
 from bnmind.cli.shared.models import model_from
 from bnmind.cli.shared.named_states import evidence_of, names_of
-from bnmind.cli.shared.options import Json, Normalize
+from bnmind.cli.shared.options import DropDecisions, Json, Normalize
 from bnmind.errors import BnmindError
 
 if TYPE_CHECKING:
@@ -96,6 +96,7 @@ class AskOptions:
         bool, typer.Option("--rank", help="Print the ranking of the questions, and ask nothing.")
     ] = False
     normalize: Normalize = False
+    drop_decisions: DropDecisions = False
     as_json: Json = False
 
 
@@ -142,7 +143,9 @@ def setting_of(options: AskOptions, saved: Mapping[str, str] | None) -> Setting:
     costs = {
         name: cost for path in _list(texts, "--costs") for name, cost in read_costs(path).items()
     }
-    network = model_from(options.model, read, normalize=options.normalize)
+    network = model_from(
+        options.model, read, normalize=options.normalize, drop_decisions=options.drop_decisions
+    )
     states = {v.name: v.states for v in network.variables}
     marks = _marks(options.model)
     about = tuple(names_of(_list(texts, "--about"), states.keys()))

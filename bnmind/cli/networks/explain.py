@@ -15,7 +15,7 @@ from bnmind.cli.shared.command import with_options
 from bnmind.cli.shared.members import Described, command_with_members
 from bnmind.cli.shared.models import model_from
 from bnmind.cli.shared.named_states import evidence_of
-from bnmind.cli.shared.options import Json, Normalize
+from bnmind.cli.shared.options import DropDecisions, Json, Normalize
 from bnmind.cli.shared.places import check_place
 from bnmind.cli.shared.printable import tell, tell_json
 from bnmind.cli.shared.work import working
@@ -102,6 +102,7 @@ class ExplainOptions:
         typer.Option("--png", metavar="FILE", help="Draw the first two tables to this file."),
     ] = None
     normalize: Normalize = False
+    drop_decisions: DropDecisions = False
     as_json: Json = False
 
 
@@ -115,7 +116,12 @@ def explain(options: ExplainOptions) -> None:
         if place is not None:
             check_place(place, [suffix], f"picture of --{suffix[1:]}")
     spread = Relative(options.vary / 100)
-    network = model_from(options.model, read_network, normalize=options.normalize)
+    network = model_from(
+        options.model,
+        read_network,
+        normalize=options.normalize,
+        drop_decisions=options.drop_decisions,
+    )
     name, state = conclusion_of(options, {v.name: v.states for v in network.variables})
     known = evidence_of(options.evidence or [], {v.name: v.states for v in network.variables})
     weights = working(

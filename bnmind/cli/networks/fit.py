@@ -16,7 +16,7 @@ from bnmind.cli.shared.command import with_options
 from bnmind.cli.shared.errors import say
 from bnmind.cli.shared.members import Described, command_with_members
 from bnmind.cli.shared.models import model_from
-from bnmind.cli.shared.options import ClusterOption, Json, Normalize, Seed, Workers
+from bnmind.cli.shared.options import ClusterOption, DropDecisions, Json, Normalize, Seed, Workers
 from bnmind.cli.shared.places import check_place
 from bnmind.cli.shared.printable import printable, tell, tell_json
 from bnmind.cli.shared.work import working
@@ -116,6 +116,7 @@ class FitCommandOptions:
     cluster: ClusterOption = None
     seed: Seed = None
     normalize: Normalize = False
+    drop_decisions: DropDecisions = False
     json_output: Json = False
 
 
@@ -137,7 +138,12 @@ def fit(options: FitCommandOptions) -> None:
     )
     if options.out is not None:
         check_place(options.out, NETWORK_SUFFIXES, "network")
-    network = model_from(options.model, read_network, normalize=options.normalize)
+    network = model_from(
+        options.model,
+        read_network,
+        normalize=options.normalize,
+        drop_decisions=options.drop_decisions,
+    )
     if options.out is not None:
         _check_content(network, options.out)
     fixed, hidden = _names(options.fixed), _names(options.hidden)

@@ -17,7 +17,7 @@ from bnmind.cli.shared.errors import say
 from bnmind.cli.shared.members import command_with_members
 from bnmind.cli.shared.models import model_from
 from bnmind.cli.shared.named_states import names_of
-from bnmind.cli.shared.options import Json, Normalize, Seed
+from bnmind.cli.shared.options import DropDecisions, Json, Normalize, Seed
 from bnmind.cli.shared.printable import tell, tell_json
 from bnmind.cli.shared.work import working
 from bnmind.errors import BnmindError, UnknownNameError
@@ -110,6 +110,7 @@ class PredictOptions:
     ] = None
     seed: Seed = None
     normalize: Normalize = False
+    drop_decisions: DropDecisions = False
     as_json: Json = False
 
 
@@ -128,7 +129,12 @@ def predict(options: PredictOptions) -> None:
         check_writable(out)
     elif as_json:
         raise BnmindError("--json prints a report on the answers: it needs --out for them")
-    network = model_from(options.model, read_model, normalize=options.normalize)
+    network = model_from(
+        options.model,
+        read_model,
+        normalize=options.normalize,
+        drop_decisions=options.drop_decisions,
+    )
     function = _function(kind, network, options)
     if out is None:
         _print_answers(network, options.cases, function)

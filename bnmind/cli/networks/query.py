@@ -25,7 +25,7 @@ from bnmind.cli.shared.command import with_options
 from bnmind.cli.shared.members import Described, command_with_members
 from bnmind.cli.shared.models import model_from
 from bnmind.cli.shared.named_states import evidence_of, names_of
-from bnmind.cli.shared.options import Json, Normalize, Seed
+from bnmind.cli.shared.options import DropDecisions, Json, Normalize, Seed
 from bnmind.cli.shared.printable import tell, tell_json
 from bnmind.cli.shared.work import interruptible, working
 from bnmind.errors import BnmindError, TooLargeError
@@ -208,6 +208,7 @@ class QueryOptions:
         ),
     ] = None
     normalize: Normalize = False
+    drop_decisions: DropDecisions = False
     max_bytes: Annotated[
         float | None,
         typer.Option(
@@ -252,7 +253,12 @@ def query(options: QueryOptions) -> None:
         check_writable(options.sums)
     if options.seed is not None and options.approximate is None:
         raise BnmindError("--seed goes with --approximate likelihood-weighting")
-    network = model_from(options.model, read_model, normalize=options.normalize)
+    network = model_from(
+        options.model,
+        read_model,
+        normalize=options.normalize,
+        drop_decisions=options.drop_decisions,
+    )
     limits = _limits(options)
     if task is not None and options.approximate is None:
         if options.sums is not None:
@@ -303,7 +309,9 @@ def _approximate(options: QueryOptions, known: dict[str, str], limits: Limits) -
     ):
         if given:
             raise BnmindError(f"{option} does not go with --approximate")
-    network = model_from(options.model, read, normalize=options.normalize)
+    network = model_from(
+        options.model, read, normalize=options.normalize, drop_decisions=options.drop_decisions
+    )
     chosen = names_of(options.targets or [], {v.name for v in network.variables})
     names = chosen or [v.name for v in network.variables if v.name not in known]
     order = ORDER_FINDERS[options.order or DEFAULT_ORDER]()

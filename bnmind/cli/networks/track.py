@@ -14,9 +14,10 @@ from bnmind._text_files import check_writable, writing
 from bnmind.cli.shared.command import with_options
 from bnmind.cli.shared.errors import say
 from bnmind.cli.shared.members import command_with_members
+from bnmind.cli.shared.models import model_from
 from bnmind.cli.shared.named_states import names_of
-from bnmind.cli.shared.options import Json
-from bnmind.cli.shared.printable import printable, tell, tell_json
+from bnmind.cli.shared.options import Json, Normalize
+from bnmind.cli.shared.printable import tell, tell_json
 from bnmind.cli.shared.work import working
 from bnmind.errors import BnmindError, UnknownNameError
 
@@ -30,10 +31,10 @@ __all__ = ["TRACK_HELP", "TrackCommand", "track"]
 
 TRACK_HELP = """Track the variables of a dynamic Bayesian network through time.
 
-MODEL is a dynamic network in bnmind's JSON. CASES is a CSV, TSV, Excel or Parquet file with a
-row for each slice of time, in order. Its columns are matched with the variables by name.
-An empty cell is missing. A target's own column is evidence, too. Other columns are copied to the
-answers.
+MODEL is a dynamic network in bnmind's JSON, or in a .xdsl file of GeNIe. CASES is a CSV, TSV, Excel
+or Parquet file with a row for each slice of time, in order. Its columns are matched with the
+variables by name. An empty cell is missing. A target's own column is evidence, too. Other columns
+are copied to the answers.
 
 \b
 Examples:
@@ -65,7 +66,9 @@ TrackCommand = command_with_members(Answers=lambda: ANSWERS)
 class TrackOptions:
     """The options of the command."""
 
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="The .json file of the network.")]
+    model: Annotated[
+        Path, typer.Argument(metavar="MODEL", help="The .json or .xdsl file of the network.")
+    ]
     cases: Annotated[
         Path, typer.Argument(metavar="CASES", help="A .csv, .csv.gz, .tsv, .xlsx or .parquet file.")
     ]
@@ -101,6 +104,7 @@ class TrackOptions:
             show_default=False,
         ),
     ] = None
+    normalize: Normalize = False
     as_json: Json = False
 
 
@@ -122,9 +126,7 @@ def track(options: TrackOptions) -> None:
         check_writable(out)
     elif options.as_json:
         raise BnmindError("--json prints a report on the answers: it needs --out for them")
-    network = working(
-        f"reading {printable(options.model.name)}", lambda _: read_dynamic(options.model)
-    )
+    network = model_from(options.model, read_dynamic, normalize=options.normalize)
     found, frame = working(
         "reading",
         lambda _: read_sequences_for(network, options.cases, sequence=options.sequence),

@@ -1,12 +1,11 @@
-"""Models of files, read with the option ``--normalize``."""
+"""Models of files, read with the options ``--normalize`` and ``--drop-decisions``."""
 
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from bnmind._messages import counted, one_line
 from bnmind.cli.shared.errors import say
@@ -19,44 +18,39 @@ if TYPE_CHECKING:
 
 __all__ = ["model_from"]
 
-_Model = TypeVar("_Model", covariant=True)
+_Model = TypeVar("_Model")
 
 
-class _ReadsModel(Protocol[_Model]):
-    def __call__(
-        self,
-        path: str | os.PathLike[str],
-        *,
-        normalize: bool,
-        on_normalized: Callable[[NormalizedTable], None],
-    ) -> _Model: ...
+_OPTIONS = {"normalize=True": "--normalize", "drop_decisions=True": "--drop-decisions"}
+"""The options of the arguments that errors advise."""
 
 
-def model_from(path: Path, read: _ReadsModel[_Model], *, normalize: bool) -> _Model:
-    """Return the model in a file; an error about rounding names the option, a note its effect.
+def model_from(
+    path: Path, read: Callable[..., _Model], *, normalize: bool, **options: bool
+) -> _Model:
+    """Return the model in a file; errors name the options that they advise, a note their effect.
 
     Parameters
     ----------
     path
         The file.
     read
-        A reader of `bnmind.pgm.files`.
+        A reader of `bnmind.pgm.files`, or `bnmind.dynamic.read_dynamic`.
     normalize
         The value of the option.
+    **options
+        ``drop_decisions``, for a reader that has it.
     """
-    from bnmind.pgm.formats.reading import NORMALIZE_HINT
-
     tables: list[NormalizedTable] = []
     try:
         model = working(
             f"reading {printable(path.name)}",
-            lambda _: read(path, normalize=normalize, on_normalized=tables.append),
+            lambda _: read(path, normalize=normalize, on_normalized=tables.append, **options),
         )
     except ModelFileError as fault:
-        told = str(fault)
-        if NORMALIZE_HINT not in told:
-            raise
-        said = told.replace(NORMALIZE_HINT, "(--normalize corrects rounding)")
+        said = str(fault)
+        for argument, option in _OPTIONS.items():
+            said = said.replace(argument, option)
         raise ModelFileError(said, fault.value, line=fault.line, column=fault.column) from fault
     if normalize and tables:
         first = max(tables, key=lambda t: math.inf if math.isnan(t.total) else abs(t.total - 1))

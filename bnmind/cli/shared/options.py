@@ -154,6 +154,14 @@ Normalize: TypeAlias = Annotated[
         help="Normalize probabilities whose sum differs from 1 by rounding only.",
     ),
 ]
+DropDecisions: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--drop-decisions",
+        help="Read an influence diagram without its decision and utility nodes. A decision on"
+        " which chance nodes depend becomes a variable with a uniform distribution.",
+    ),
+]
 Workers: TypeAlias = Annotated[
     int | None,
     typer.Option(

@@ -77,7 +77,8 @@ def from_pyagrum(model: Any, *, normalize: bool = False) -> Network:
     InvalidModelError
         If it is not a ``BayesNet``, or a name or a table is not valid. The error lists all faults.
     """
-    if not all(hasattr(model, name) for name in ("cpt", "nodes", "variable", "parents")):
+    known = all(hasattr(model, name) for name in ("cpt", "nodes", "variable", "parents"))
+    if not known or hasattr(model, "isDecisionNode"):
         raise InvalidModelError([f"expected a pyAgrum BayesNet, got {type(model).__name__}"])
     variables, problems = _variables(model)
     cpds = []

@@ -26,6 +26,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -38,8 +39,7 @@ from bnmind.pgm.formats.declared import (
     Numbers,
     ReadNetwork,
     Scope,
-    network_of,
-    scopes_of,
+    network_from,
 )
 from bnmind.pgm.formats.model_format import TableFormat, text_reader
 from bnmind.pgm.formats.reading import PLAIN_READING, Reading
@@ -112,10 +112,11 @@ def from_bif(text: str, *, max_cells: int, reading: Reading = PLAIN_READING) -> 
     has_comments = "//" in text or "/*" in text
     source = Source.without(_COMMENTS, text) if has_comments else Source(text)
     variables, tables, encoded = _declarations(source)
-    scopes = scopes_of(variables, tables, max_cells=max_cells)
-    return network_of(
+    return network_from(
         variables,
-        (_table(source, table, scope) for table, scope in zip(tables, scopes, strict=True)),
+        tables,
+        partial(_table, source),
+        max_cells=max_cells,
         encoded=encoded,
         reading=reading,
     )

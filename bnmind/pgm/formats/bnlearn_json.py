@@ -8,8 +8,8 @@
        "prob": [0.99, 0.95, 0.01, 0.05]}]}
 
 The last parent varies fastest in ``prob``, and the child slowest. R calls missing probabilities NaN
-or null. `Reading.normalize` makes them uniform. This module imports pydantic, so it is itself
-imported when first needed.
+or null. `Reading.normalize` makes them uniform. Titles, sources and lists of children are passed
+over. This module imports pydantic, so it is itself imported when first needed.
 
 References
 ----------
@@ -21,16 +21,16 @@ Neurocomputing 624, 2025.
 from __future__ import annotations
 
 import math
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import ConfigDict, Field, ValidationError
 
 from bnmind._messages import many
 from bnmind.errors import InvalidModelError, ModelFileError
 from bnmind.information import Floats
 from bnmind.pgm.formats.declared import MOST_AXES
-from bnmind.pgm.formats.json_records import listed, record_fault
+from bnmind.pgm.formats.json_records import Strict, listed, record_fault
 from bnmind.pgm.formats.reading import PLAIN_READING, Reading
 from bnmind.pgm.formats.source import shown
 from bnmind.pgm.network import Network
@@ -40,19 +40,30 @@ from bnmind.pgm.variable import Variable
 __all__ = ["network_from_bnlearn_json"]
 
 
-class _Node(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True)
+class _Node(Strict):
+    model_config = ConfigDict(strict=False)
 
     name: str
     states: Annotated[list[str], Field(fail_fast=True)]
     parents: Annotated[list[str], Field(max_length=MOST_AXES - 1, fail_fast=True)]
     prob: Annotated[list[float | None], Field(fail_fast=True)]
     shape: Annotated[list[int], Field(fail_fast=True)] | None = None
+    title: Any = None
+    label: Any = None
+    children: Any = None
+    mb: Any = None
 
 
-class _File(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True)
+class _File(Strict):
+    model_config = ConfigDict(strict=False)
 
+    name: Any = None
+    title: Any = None
+    description: Any = None
+    source: Any = None
+    reference: Any = None
+    license: Any = None
+    layout: Any = None
     nodes: Annotated[list[_Node], Field(min_length=1, fail_fast=True)]
 
 

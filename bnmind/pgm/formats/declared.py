@@ -3,25 +3,26 @@
 A reader first collects the names of the variables, their states, and the scopes of the tables.
 `scopes_of` checks that these form a network and that its tables fit, before the reader reads
 numbers or allocates arrays. Then the reader reads the numbers, and `network_of` checks that they
-are probabilities.
+are probabilities. `network_from` does all of this, and deals with decisions and utilities.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from graphlib import CycleError, TopologicalSorter
+from typing import TypeVar
 
 import numpy as np
 
-from bnmind._messages import many, one_line
+from bnmind._messages import listed, many, one_line
 from bnmind.errors import InvalidModelError, ModelFileError, TooLargeError
 from bnmind.information import Floats
 from bnmind.pgm.cpd import CPD
 from bnmind.pgm.encoded_names import decoded_variable
-from bnmind.pgm.formats.reading import PLAIN_READING, Reading
+from bnmind.pgm.formats.reading import DROP_HINT, PLAIN_READING, Reading
 from bnmind.pgm.formats.source import Place, shown
 from bnmind.pgm.network import FactorModel, Network
 from bnmind.pgm.noisy import NoisyMinimum
@@ -37,6 +38,7 @@ __all__ = [
     "Numbers",
     "ReadNetwork",
     "Scope",
+    "network_from",
     "network_of",
     "scopes_of",
 ]
@@ -48,7 +50,7 @@ MOST_AXES = 64
 """The largest number of variables in a table: the number of axes of a NumPy array."""
 
 _SHOWN_FAULTS = 5
-_LONGEST_FAULT = 160
+_LONGEST_FAULT = 240
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,8 @@ class DeclaredVariable:
     name: str
     states: tuple[str, ...]
     place: Place
+    kind: str = field(default="", kw_only=True)
+    """``"decision"`` or ``"utility"`` in an influence diagram; a chance variable by default."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +73,8 @@ class DeclaredTable:
     place: Place
     is_dense: bool = field(default=True, kw_only=True)
     """Whether the file holds a number for each configuration of the variables."""
+    is_uniform: bool = field(default=False, kw_only=True)
+    """Whether the file holds no numbers, so that the table is uniform."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,7 +179,9 @@ def scopes_of(
     for table in tables:
         unknown = [shown(name) for name in table.names if name not in known]
         if unknown:
-            faults.add(f"expected declared variables, got {', '.join(unknown)}", table.place)
+            child = table.names[0]
+            whose = f", a parent of {child} without a table" if child in known else ""
+            faults.add(f"expected declared variables, got {', '.join(unknown)}{whose}", table.place)
         elif table.is_dense and len(table.names) > MOST_AXES:
             faults.add(
                 f"expected a table over at most {MOST_AXES} variables, got {len(table.names)}",
@@ -190,9 +198,12 @@ def scopes_of(
         else:
             children[table.names[0]] = table
     faults.refuse()
+    parent_of = {name: table.names[0] for table in tables for name in table.names[1:]}
     for entry in variables:
         if entry.name not in children:
-            faults.add(f"expected a table of {entry.name}, got none", entry.place)
+            name = entry.name
+            of = f"; {name} is a parent of {parent_of[name]}" if name in parent_of else ""
+            faults.add(f"expected a table of {name}, got none{of}", entry.place)
     try:
         TopologicalSorter({t.names[0]: t.names[1:] for t in tables}).prepare()
     except CycleError as fault:
@@ -232,6 +243,80 @@ class ReadNetwork:
     def as_model(self) -> FactorModel:
         """Return the product of the distributions, with the variables in the order of the file."""
         return FactorModel(self.network.potentials, self.variables)
+
+
+_Table = TypeVar("_Table", bound=DeclaredTable)
+
+
+def network_from(
+    variables: Sequence[DeclaredVariable],
+    tables: Sequence[_Table],
+    numbers: Callable[[_Table, Scope], Numbers | NoisyNumbers],
+    *,
+    max_cells: int,
+    encoded: bool = False,
+    reading: Reading = PLAIN_READING,
+) -> ReadNetwork:
+    """Return the network that a file declares.
+
+    Parameters
+    ----------
+    variables, tables
+        All that the file declares, in its order.
+    numbers
+        Returns the numbers of a table, given its scope; not called for uniform tables.
+    max_cells, encoded, reading
+        As for `scopes_of` and `network_of`.
+
+    Raises
+    ------
+    ModelFileError, TooLargeError
+        As in `scopes_of` and `network_of`; and for an influence diagram, unless the reading drops
+        decisions.
+    """
+    variables, declared = _chance_nodes(variables, tables, reading)
+    scopes = scopes_of(variables, declared, max_cells=max_cells)
+    return network_of(
+        variables,
+        (
+            _uniform(scope, table.place) if table.is_uniform else numbers(table, scope)  # type: ignore[arg-type]
+            for table, scope in zip(declared, scopes, strict=True)
+        ),
+        encoded=encoded,
+        reading=reading,
+    )
+
+
+def _chance_nodes(
+    variables: Sequence[DeclaredVariable], tables: Sequence[DeclaredTable], reading: Reading
+) -> tuple[Sequence[DeclaredVariable], Sequence[DeclaredTable]]:
+    """Return the chance variables and their tables.
+
+    A decision on which they depend becomes a variable with a uniform distribution.
+    """
+    others = {v.name: v for v in variables if v.kind}
+    if not others:
+        return variables, tables
+    told = listed([f"{shown(v.name)} is a {v.kind} node" for v in others.values()])
+    if not reading.drop_decisions:
+        place = next(iter(others.values())).place
+        raise place.fault(f"expected a network, got an influence diagram: {told} {DROP_HINT}")
+    tables = [table for table in tables if table.names[:1] and table.names[0] not in others]
+    parents = {name for table in tables for name in table.names[1:]}
+    inputs = [v.name for v in others.values() if v.kind == "decision" and v.name in parents]
+    chance = [replace(v, kind="") for v in variables if not v.kind or v.name in inputs]
+    uniform = [DeclaredTable((n,), others[n].place, is_uniform=True) for n in inputs]
+    reading.on_note(
+        f"the file is an influence diagram, of which only the chance nodes were read: {told}"
+        + (f"; uniform until they are set: {', '.join(inputs)}" if inputs else "")
+    )
+    return chance, [*tables, *uniform]
+
+
+def _uniform(scope: Scope, place: Place) -> Numbers:
+    rows = math.prod(v.n_states for v in scope[1:])
+    size = scope[0].n_states
+    return Numbers(scope, np.full((rows, size), 1 / size), lambda _: place)
 
 
 def network_of(

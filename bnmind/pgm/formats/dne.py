@@ -15,7 +15,7 @@ The states of the node vary fastest in ``probs``, then the last parent; inner br
 A deterministic node has ``functable`` with a state for each configuration of the parents. A
 continuous node is read with its intervals as states. A disconnected parent, of which Netica keeps
 only the states, gets a uniform distribution. Comments start with ``//`` and end with the line. The
-reader ignores other fields and blocks.
+reader passes over titles, layout, results and whatever else says nothing about probabilities.
 
 References
 ----------
@@ -39,8 +39,7 @@ from bnmind.pgm.formats.declared import (
     Numbers,
     ReadNetwork,
     Scope,
-    network_of,
-    scopes_of,
+    network_from,
 )
 from bnmind.pgm.formats.model_format import TableFormat, text_reader
 from bnmind.pgm.formats.reading import PLAIN_READING, Reading
@@ -63,9 +62,19 @@ _VALUE = re.compile(
 )
 _SKIPPED = re.compile(rf"(?:[^{{}}\"]++|{_STRING})*+", re.DOTALL)
 _WORD = re.compile(rf'{_STRING}|[^\s(),"]++', re.DOTALL)
-_PLAIN_KINDS = ("NATURE", "DISCONNECTED")
+_KINDS = {"NATURE": "", "DISCONNECTED": "", "DECISION": "decision", "UTILITY": "utility"}
 _TEXT_KINDS = ("DOCUMENTATION", "TITLE", "NOTE")
+_FIELDS = frozenset(
+    (
+        *("kind", "discrete", "chance", "statetype", "states", "levels", "numstates"),
+        *("parents", "probs", "functable", "equation", "eqndirty"),
+        *("inputs", "title", "comment", "author", "whenchanged", "statetitles", "statecomments"),
+        *("numcases", "belief", "evidence", "measured", "cost", "user", "visual"),
+    )
+)
+"""The fields and blocks of a node that are read, or that say nothing about its probabilities."""
 
+_BLOCKS = ("node", "param", "visual", "user", "nodeset", "printersetting")
 
 _NODE_SET = re.compile(
     r"\bNodeSet\s++(?P<name>\w++)\s*+\{[^{}]*?\bNodes\s*+=\s*+\((?P<nodes>[^()]*+)\)"
@@ -96,29 +105,42 @@ def from_dne(text: str, *, max_cells: int, reading: Reading = PLAIN_READING) -> 
     source = Source.without(_COMMENTS, text)
     nodes, encoded = _nodes(source)
     variables, tables, inputs = [], [], []
-    kept = []
     for node in nodes:
         kind = _one_word(source, node, "kind") or "NATURE"
         if kind in _TEXT_KINDS:
             continue
-        if kind not in _PLAIN_KINDS:
+        if kind not in _KINDS:
             raise node.place.fault(
                 f"expected nodes of kind NATURE only, got {shown(node.name)} of kind {kind}"
             )
-        states = _states(source, node)
-        variables.append(DeclaredVariable(node.name, states, node.place))
-        tables.append(DeclaredTable((node.name, *_words(source, node, "parents")), node.place))
-        kept.append(node)
+        for field in node.fields:
+            if field.lower() not in _FIELDS:
+                raise node.place.unknown(f"{shown(field)} of the node {shown(node.name)}")
+        states = () if kind == "UTILITY" else _states(source, node)
+        variables.append(DeclaredVariable(node.name, states, node.place, kind=_KINDS[kind]))
+        disconnected = kind == "DISCONNECTED" and not {"probs", "functable"} & node.fields.keys()
+        scope = (node.name, *_words(source, node, "parents"))
+        tables.append(DeclaredTable(scope, node.place, is_uniform=disconnected))
         if kind == "DISCONNECTED":
             inputs.append(node.name)
-    scopes = scopes_of(variables, tables, max_cells=max_cells)
+    by_name = {node.name: node for node in nodes}
+    read = network_from(
+        variables,
+        tables,
+        lambda table, scope: _table(source, by_name[table.names[0]], scope),
+        max_cells=max_cells,
+        encoded=encoded,
+        reading=reading,
+    )
+    found = [node.name for node in nodes if "evidence" in node.fields]
+    if found:
+        reading.on_note(f"findings are no part of a network, and not read: {', '.join(found)}")
     if inputs:
         reading.on_note(
             "the file is a part of a network; its inputs have no distribution and got a uniform"
             f" one: {', '.join(inputs)}"
         )
-    numbers = (_table(source, node, scope) for node, scope in zip(kept, scopes, strict=True))
-    return network_of(variables, numbers, encoded=encoded, reading=reading)
+    return read
 
 
 def dne_marks(text: str) -> DneMarks:
@@ -150,8 +172,10 @@ def _nodes(source: Source) -> tuple[list[_Node], bool]:
             place = source.place(entry.start("name"))
             fields, at = _fields(source, entry["name"], at)
             nodes.append(_Node(entry["name"], fields, place))
-        else:
+        elif entry["kind"].lower() in _BLOCKS:
             at = _skip(source, at)
+        else:
+            raise source.place(entry.start("kind")).unknown(f"the block {shown(entry['kind'])}")
     if source.text[at:].strip(" \t\n;"):
         raise source.fault("nothing after the network", at)
     return nodes, encoded
@@ -166,6 +190,7 @@ def _fields(source: Source, name: str, at: int) -> tuple[dict[str, tuple[int, in
         if entry["end"]:
             return fields, at
         if not entry["field"]:
+            fields[entry["kind"]] = at, at
             at = _skip(source, at)
             continue
         value = source.match(_VALUE, at, expected="a value and ';'")
@@ -248,9 +273,6 @@ def _table(source: Source, node: _Node, scope: Scope) -> Numbers:
                 raise place.fault(f"expected a state of {child.name}, got {shown(word)}")
         table = np.eye(child.n_states)[[positions[word] for word in words]]
         return Numbers(scope, table, lambda _: place)
-    if _one_word(source, node, "kind") == "DISCONNECTED":
-        uniform = np.full((n_rows, child.n_states), 1 / child.n_states)
-        return Numbers(scope, uniform, lambda _: node.place)
     hint = "; turn its equation into a table in Netica" if "equation" in node.fields else ""
     raise node.place.fault(f"expected probs or functable of {shown(node.name)}, got none{hint}")
 

@@ -35,7 +35,7 @@ entries.
 """
 
 _SHOWN_FAULTS = 5
-_LONGEST_FAULT = 160
+_LONGEST_FAULT = 240
 
 _PLAIN = {
     "missing": "missing",

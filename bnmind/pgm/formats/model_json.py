@@ -173,7 +173,9 @@ def _to_record(potential: Potential, max_cells: int) -> dict[str, Any]:
             return {"kind": "table", "scope": scope, "values": table.values.ravel().tolist()}
 
 
-def model_from_json(text: str, *, max_cells: int, reading: Reading = PLAIN_READING) -> FactorModel:
+def model_from_json(
+    text: str, *, max_cells: int, reading: Reading = PLAIN_READING, is_part: bool = False
+) -> FactorModel:
     """Return the model in a JSON text, as the product of its potentials.
 
     Parameters
@@ -185,6 +187,8 @@ def model_from_json(text: str, *, max_cells: int, reading: Reading = PLAIN_READI
         text.
     reading
         How rows that do not sum to one are treated.
+    is_part
+        Whether parents may be without a distribution, as in the later slices of a dynamic network.
 
     Raises
     ------
@@ -192,8 +196,11 @@ def model_from_json(text: str, *, max_cells: int, reading: Reading = PLAIN_READI
         If the text is not JSON of this form, or its parts contradict each other. The error lists
         all faults, each with its path.
     """
+    potentials, variables = _potentials(text, max_cells, reading)
+    if not is_part:
+        _check_parents(potentials, variables)
     try:
-        return FactorModel(*_potentials(text, max_cells, reading))
+        return FactorModel(potentials, variables)
     except InvalidModelError as fault:
         raise _invalid(fault) from fault
 
@@ -216,6 +223,7 @@ def network_or_model_from_json(
 ) -> Network | FactorModel:
     """Return a network if there is one distribution for each variable, else the product."""
     potentials, variables = _potentials(text, max_cells, reading)
+    _check_parents(potentials, variables)
     cpds = [p for p in potentials if not isinstance(p, Factor)]
     if len(cpds) == len(potentials) and Counter(p.variable for p in cpds) == Counter(variables):
         return _network(cpds)
@@ -223,6 +231,13 @@ def network_or_model_from_json(
         return FactorModel(potentials, variables)
     except InvalidModelError as fault:
         raise _invalid(fault) from fault
+
+
+def _check_parents(potentials: Sequence[Potential], variables: Sequence[Variable]) -> None:
+    """Raise `ModelFileError` if there are only distributions, and a parent has none."""
+    cpds = [p for p in potentials if not isinstance(p, Factor)]
+    if len(cpds) == len(potentials) and not {p.variable for p in cpds}.issuperset(variables):
+        _network(cpds)
 
 
 def _network(cpds: Sequence[CPD]) -> Network:

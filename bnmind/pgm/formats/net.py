@@ -8,7 +8,7 @@
 
 The data have a pair of brackets for each parent, and the states of the child in the innermost
 pair; the last parent varies fastest. Alternatively, one pair contains all numbers. Comments start
-with ``%`` and end with the line. The reader ignores other fields.
+with ``%`` and end with the line. Fields of layout, learning and users are passed over.
 
 References
 ----------
@@ -21,6 +21,7 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from bnmind.pgm.encoded_names import ENCODING, Alphabet
 from bnmind.pgm.formats.declared import (
@@ -29,8 +30,7 @@ from bnmind.pgm.formats.declared import (
     Numbers,
     ReadNetwork,
     Scope,
-    network_of,
-    scopes_of,
+    network_from,
 )
 from bnmind.pgm.formats.model_format import TableFormat, text_reader
 from bnmind.pgm.formats.reading import PLAIN_READING, Reading
@@ -45,6 +45,14 @@ _STRING = r'"(?:[^"\\]++|\\.)*+"'
 _COMMENTS = re.compile(r'("(?:[^"\\]++|\\.)*+"?)|%[^\n]*+', re.DOTALL)
 _BLOCK = re.compile(r"\s*+(?:(?P<kind>[A-Za-z_]++)|\Z)")
 _KINDS = "'net', 'node', 'discrete node' or 'potential'"
+_FIELDS = {
+    "node": ("states", "label", "position", "subtype", "state_values"),
+    "potential": (
+        *("data", "experience", "experience_data", "fading", "fading_data"),
+        *("model_nodes", "model_data", "samples_per_interval"),
+    ),
+}
+"""The fields that Hugin knows; those of users are quoted texts."""
 _NODE_WORD = re.compile(r"\s*+node\b")
 _OPEN = re.compile(r"\s*+\{")
 _NAME = re.compile(r'\s*+([^\s(){}|;="]++)\s*+\{')
@@ -57,7 +65,7 @@ _FIELD = re.compile(
 # Hugin quotes states; pyAgrum does not.
 _STATES = re.compile(rf'\s*+\((?:\s++|{_STRING}|[^\s()"]++)*+\)\s*+', re.DOTALL)
 _STATE = re.compile(rf'{_STRING}|[^\s()"]++', re.DOTALL)
-_OTHER_NODES = ("continuous", "utility", "decision", "function", "class")
+_OTHER_NODES = ("continuous", "function", "class")
 
 
 @dataclass(frozen=True)
@@ -90,10 +98,11 @@ def from_net(text: str, *, max_cells: int, reading: Reading = PLAIN_READING) -> 
     """
     source = Source.without(_COMMENTS, text) if "%" in text else Source(text)
     variables, tables, encoded = _declarations(source)
-    scopes = scopes_of(variables, tables, max_cells=max_cells)
-    return network_of(
+    return network_from(
         variables,
-        (_table(source, table, scope) for table, scope in zip(tables, scopes, strict=True)),
+        tables,
+        partial(_table, source),
+        max_cells=max_cells,
         encoded=encoded,
         reading=reading,
     )
@@ -120,10 +129,12 @@ def _declarations(source: Source) -> tuple[list[DeclaredVariable], list[_Table],
                 raise source.place(block.start("kind")).fault(
                     f"expected discrete chance nodes only, got {kind!r}"
                 )
-            case kind if kind in ("node", "discrete", "chance"):
-                if kind != "node":
+            case "node" | "discrete" | "chance" | "decision" | "utility" as kind:
+                if kind in ("discrete", "chance"):
                     at = source.match(_NODE_WORD, at, expected=f"'node' after '{kind}'").end()
-                variable, at = _node(source, at)
+                elif kind != "node" and (word := _NODE_WORD.match(source.text, at)):
+                    at = word.end()
+                variable, at = _node(source, at, kind if kind in ("decision", "utility") else "")
                 variables.append(variable)
             case _:
                 raise source.fault(_KINDS, block.start())
@@ -139,11 +150,19 @@ def _fields(source: Source, at: int) -> Iterator[tuple[str, int, int]]:
     yield "", field.end(), field.end()
 
 
-def _node(source: Source, at: int) -> tuple[DeclaredVariable, int]:
+def _check(source: Source, kind: str, fields: list[tuple[str, int, int]]) -> None:
+    """Raise `ModelFileError` for a field that Hugin may know and bnmind does not."""
+    for name, start, end in fields[:-1]:
+        if name not in _FIELDS[kind] and source.text[start:end].strip()[:1] != '"':
+            raise source.place(source.skip(start)).unknown(f"the field {shown(name)} of a {kind}")
+
+
+def _node(source: Source, at: int, kind: str) -> tuple[DeclaredVariable, int]:
     head = source.match(_NAME, at, expected="the name of a node and '{'")
     place = source.place(head.start(1))
     states: tuple[str, ...] | None = None
-    for name, start, end in _fields(source, head.end()):
+    fields = list(_fields(source, head.end()))
+    for name, start, end in fields:
         at = end
         if name != "states":
             continue
@@ -152,9 +171,10 @@ def _node(source: Source, at: int) -> tuple[DeclaredVariable, int]:
         if not _STATES.fullmatch(source.text, start, end):
             raise source.fault('states as ("one" "two" …)', start)
         states = tuple(map(_unquoted, _STATE.findall(source.text, start, end)))
-    if states is None:
+    if states is None and kind != "utility":
         raise place.fault(f"expected states of {shown(head[1])}, got none")
-    return DeclaredVariable(head[1], states, place), at
+    _check(source, "node", fields)
+    return DeclaredVariable(head[1], states or (), place, kind=kind), at
 
 
 def _unquoted(state: str) -> str:
@@ -170,7 +190,8 @@ def _potential(source: Source, at: int) -> tuple[_Table, int]:
     if len(children) != 1:
         raise place.fault(f"expected one child before '|', got {len(children)}")
     data: tuple[int, int] | None = None
-    for name, start, end in _fields(source, head.end()):
+    fields = list(_fields(source, head.end()))
+    for name, start, end in fields:
         at = end
         if name == "data":
             if data is not None:
@@ -178,6 +199,7 @@ def _potential(source: Source, at: int) -> tuple[_Table, int]:
             data = start, end
     if data is None:
         raise place.fault(f"expected data of {shown(children[0])} in numbers, got none")
+    _check(source, "potential", fields)
     return _Table((children[0], *parents), place, *data), at
 
 

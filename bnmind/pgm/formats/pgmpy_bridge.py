@@ -165,7 +165,8 @@ def from_pgmpy(model: Any, *, normalize: bool = False) -> Network:
     tables = {table.variable: table for table in model.get_cpds()}
     for name in model.nodes():
         if name not in tables:
-            problems.append(f"expected a table of {name}, got none")
+            children = [f"; {name} is a parent of {child}" for child in model.get_children(name)]
+            problems.append(f"expected a table of {name}, got none{''.join(children[:1])}")
             continue
         table = tables[name]
         parents = sorted(map(str, model.get_parents(name)))
@@ -217,5 +218,4 @@ def _from_table(table: Any, reading: Reading) -> TabularCPD:
     if problems:
         raise InvalidModelError(problems)
     child, *parents = scope
-    values = reading.corrected(scope, table.values) if reading.normalize else table.values
-    return TabularCPD(child, tuple(parents), values)
+    return TabularCPD(child, tuple(parents), reading.corrected(scope, table.values))

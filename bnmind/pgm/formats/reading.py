@@ -24,6 +24,7 @@ from bnmind.pgm.tabular import ROW_TOLERANCE, TabularCPD, is_rounding_of_floats
 from bnmind.pgm.variable import Variable
 
 __all__ = [
+    "DROP_HINT",
     "NORMALIZE_HINT",
     "PLAIN_READING",
     "REVERSED_PARENTS",
@@ -42,6 +43,11 @@ REVERSED_PARENTS = (
 
 NORMALIZE_HINT = "(normalize=True corrects rounding)"
 """The remedy in errors about rows that miss one by rounding. The command line names its option."""
+
+_EMPTY_HINT = "(normalize=True makes rows of NaN or null uniform)"
+
+DROP_HINT = "(drop_decisions=True leaves them out)"
+"""The remedy in errors about influence diagrams. The command line names its option."""
 
 _MOST_DIGITS = 17
 
@@ -95,6 +101,9 @@ class Reading:
     """Whether rows that miss one by no more than rounding are normalized. Rows within 1e-6 of one
     always are. Rows that hold only NaN, as R writes them for configurations of the parents without
     data, become uniform."""
+    drop_decisions: bool = False
+    """Whether the chance nodes of an influence diagram are read as a network. A decision on which
+    they depend becomes a variable with a uniform distribution."""
     on_table: Callable[[NormalizedTable], None] = _ignore
     """Called for each table with rows that were normalized."""
     on_note: Callable[[str], None] = _warn
@@ -118,8 +127,12 @@ class Reading:
         values = np.asarray(values)
         if values.dtype.kind != "f" or values.shape != tuple(v.n_states for v in scope):
             return values  # refused by TabularCPD, too
-        empty = np.isnan(values).all(axis=0) if self.normalize else np.zeros((), dtype=bool)
-        if not np.all((values >= 0) | empty) or not np.all(np.isfinite(values) | empty):
+        blank = np.isnan(values).all(axis=0)
+        empty = blank if self.normalize else np.zeros((), dtype=bool)
+        good = (values >= 0) & np.isfinite(values)
+        if not np.all(good | empty):
+            if np.all(good | blank):
+                return _refused(scope, values, _EMPTY_HINT)
             return values  # refused by TabularCPD
         values = np.where(empty, 1 / len(values), values)
         sums = values.sum(axis=0)
@@ -133,7 +146,7 @@ class Reading:
             if np.any(away[far] > _bounds(values, empty)[far]):
                 return values
             if not self.normalize:
-                return _refused(scope, values)
+                return _refused(scope, values, NORMALIZE_HINT)
             values = np.where(far, values / np.where(far, sums, 1.0), values)
         missing = np.broadcast_to(empty, sums.shape)
         if missing.any():
@@ -155,14 +168,12 @@ PLAIN_READING = Reading()
 """Only rows within 1e-6 of one are normalized; notes become warnings."""
 
 
-def _refused(scope: Sequence[Variable], values: Floats) -> Floats:
+def _refused(scope: Sequence[Variable], values: Floats, hint: str) -> Floats:
     """Refuse a table as `TabularCPD` does, and name the remedy."""
     try:
         return TabularCPD(scope[0], tuple(scope[1:]), values).values
     except InvalidModelError as fault:
-        raise InvalidModelError(
-            [f"{problem} {NORMALIZE_HINT}" for problem in fault.problems]
-        ) from None
+        raise InvalidModelError([f"{problem} {hint}" for problem in fault.problems]) from None
 
 
 def _bounds(values: Floats, empty: object) -> Floats:

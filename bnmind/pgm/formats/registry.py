@@ -25,6 +25,7 @@ MODEL_FORMATS: Mapping[str, ModelFormat] = MappingProxyType(
         ".xdsl": XDSL,
         ".xmlbif": XMLBIF,
         ".xml": XMLBIF,
+        ".bifxml": XMLBIF,
         ".net": NET,
         ".dne": DNE,
         ".uai": UaiFormat(),

@@ -41,6 +41,10 @@ class Place:
         message = one_line(message)
         return ModelFileError(f"{message} at {self}", line=self.line, column=self.column)
 
+    def unknown(self, part: str) -> ModelFileError:
+        """Return an error about a part of a known format that a reader would pass over."""
+        return self.fault(f"bnmind does not know {part}, and would lose what it says")
+
 
 @dataclass(frozen=True)
 class Source:

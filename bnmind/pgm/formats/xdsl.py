@@ -3,7 +3,8 @@
 A node ``cpt`` has a row of probabilities for each configuration of the parents, and a node
 ``deterministic`` has a state for each; the last parent varies fastest. A node ``noisymax`` has a
 distribution for each state of each parent, and a leak. Its states are ordered from the strongest to
-the weakest, so it is a `NoisyMinimum` of their positions.
+the weakest, so it is a `NoisyMinimum` of their positions. `bnmind.dynamic.read_dynamic` reads
+networks over time.
 """
 
 from __future__ import annotations
@@ -25,8 +26,7 @@ from bnmind.pgm.formats.declared import (
     Numbers,
     ReadNetwork,
     Scope,
-    network_of,
-    scopes_of,
+    network_from,
 )
 from bnmind.pgm.formats.model_format import TableFormat
 from bnmind.pgm.formats.reading import PLAIN_READING, REVERSED_PARENTS, Reading
@@ -36,59 +36,114 @@ from bnmind.pgm.formats.xml_source import Element, parse_xml
 from bnmind.pgm.network import Network
 from bnmind.pgm.noisy import NoisyMinimum
 
-__all__ = ["XDSL", "from_xdsl", "to_xdsl"]
+__all__ = [
+    "XDSL",
+    "declared_node",
+    "from_xdsl",
+    "node_table",
+    "parents_of",
+    "smile_of",
+    "to_xdsl",
+]
 
-_KINDS = ("cpt", "noisymax", "deterministic")
+_KINDS = {
+    **{"cpt": "", "noisymax": "", "deterministic": ""},
+    **{"decision": "decision", "utility": "utility", "mau": "utility"},
+}
+_OF_A_NODE = (
+    *("state", "parents", "probabilities", "resultingstates", "strengths", "parameters"),
+    *("utilities", "weights", "property", "question", "cost", "observationcost", "observcost"),
+    "observation_cost",
+)
+_KNOWN = {
+    "smile": (
+        *("nodes", "dynamic", "extensions"),
+        *("properties", "algparams", "observationcost", "observationcosts", "cases"),
+    ),
+    **dict.fromkeys(_KINDS, _OF_A_NODE),
+}
+"""The elements of the format. Properties, parameters of algorithms, costs, cases, questions and
+extensions, which hold the layout, say nothing about probabilities."""
+
+_ATTRIBUTES = ("id", "diagtype", "ranked", "mandatory", "target", "dynamic")
+"""The attributes of nodes; those of states, and of the whole, say nothing about probabilities."""
+
 _OF_PYAGRUM = re.compile(rb"<!--[^>]*created by pyAgrum|<genie [^>]*app=\"aGrUM")
 
 
 def from_xdsl(data: bytes, *, max_cells: int, reading: Reading = PLAIN_READING) -> ReadNetwork:
     """Return the network in an XDSL file; parameters and errors as for XMLBIF."""
+    root, encoded = smile_of(data)
+    nodes = root.one("nodes").children
+    timed = [*root.each("dynamic"), *(node for node in nodes if "dynamic" in node.attributes)]
+    if timed:
+        raise timed[0].place.fault(
+            "expected a network of one slice, got one over time: bnmind track and"
+            " bnmind.dynamic.read_dynamic read it, and read_dynamic(path).unroll(5) is the network"
+            " of five slices"
+        )
+    by_name = {node.attribute("id"): node for node in nodes}
+    tables = [
+        DeclaredTable(
+            (node.attribute("id"), *parents_of(node)), node.place, is_dense=node.tag != "noisymax"
+        )
+        for node in nodes
+        if node.tag != "decision"
+    ]
+    if _OF_PYAGRUM.search(data) and max((len(t.names) for t in tables), default=0) > 2:
+        reading.on_note(REVERSED_PARENTS)
+    return network_from(
+        [declared_node(node) for node in nodes],
+        tables,
+        lambda table, scope: node_table(by_name[table.names[0]], scope),
+        max_cells=max_cells,
+        encoded=encoded,
+        reading=reading,
+    )
+
+
+def smile_of(data: bytes) -> tuple[Element, bool]:
+    """Return the root of an XDSL file, and whether its names are encoded.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is not of this form, or has a part that bnmind does not know.
+    """
     root = parse_xml(data)
     if root.tag != "smile":
         raise root.place.fault(f"expected <smile>, got <{root.tag[:40]}>")
-    nodes = root.one("nodes").children
-    for node in nodes:
+    root.only(_KNOWN["smile"])
+    for node in root.one("nodes").children:
         if node.tag not in _KINDS:
             raise node.place.fault(
-                f"expected nodes of kind {', '.join(_KINDS[:-1])} or {_KINDS[-1]}, got"
-                f" <{node.tag[:40]}>"
+                f"expected nodes of kind cpt, noisymax or deterministic, got <{node.tag[:40]}>"
+                f" of {shown(node.attributes.get('id', ''))}; change its type in GeNIe"
             )
-    variables = [
-        DeclaredVariable(
-            node.attribute("id"),
-            tuple(state.attribute("id") for state in node.each("state")),
-            node.place,
-        )
-        for node in nodes
-    ]
-    scopes = scopes_of(
-        variables,
-        [
-            DeclaredTable(
-                (
-                    node.attribute("id"),
-                    *(name for entry in node.each("parents") for name in entry.words),
-                ),
-                node.place,
-                is_dense=node.tag != "noisymax",
-            )
-            for node in nodes
-        ],
-        max_cells=max_cells,
-    )
-    if _OF_PYAGRUM.search(data) and max(map(len, scopes)) > 2:
-        reading.on_note(REVERSED_PARENTS)
+        node.only(_KNOWN[node.tag])
+        for name in node.attributes.keys() - _ATTRIBUTES:
+            raise node.place.unknown(f"the attribute {shown(name)} of <{node.tag}>")
     encoded = any(
         note.attributes.get("names") == ENCODING
         for extensions in root.each("extensions")
         for note in extensions.each("bnmind")
     )
-    tables = (_table(node, scope) for node, scope in zip(nodes, scopes, strict=True))
-    return network_of(variables, tables, encoded=encoded, reading=reading)
+    return root, encoded
 
 
-def _table(node: Element, scope: Scope) -> Numbers | NoisyNumbers:
+def declared_node(node: Element) -> DeclaredVariable:
+    """Return a node as it is declared."""
+    states = tuple(state.attribute("id") for state in node.each("state"))
+    return DeclaredVariable(node.attribute("id"), states, node.place, kind=_KINDS[node.tag])
+
+
+def parents_of(node: Element) -> list[str]:
+    """Return the names of the parents of a node."""
+    return [name for entry in node.each("parents") for name in entry.words]
+
+
+def node_table(node: Element, scope: Scope) -> Numbers | NoisyNumbers:
+    """Return the numbers of a node over itself and its parents."""
     if node.tag == "cpt":
         return node.one("probabilities").table(scope)
     if node.tag == "noisymax":

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from xml.parsers.expat import ErrorString, ExpatError, ParserCreate
@@ -66,6 +66,12 @@ class Element:
         if len(children) > 1:
             raise children[1].place.fault(f"expected one <{tag}> in <{self.tag}>, got another")
         return children[0]
+
+    def only(self, tags: Collection[str]) -> None:
+        """Raise `ModelFileError` at the first child with a tag that is none of those known."""
+        for child in self.children:
+            if child.tag not in tags:
+                raise child.place.unknown(f"<{child.tag[:40]}> in <{self.tag[:40]}>")
 
     def attribute(self, name: str) -> str:
         """Return an attribute; raise `ModelFileError` if it is missing."""

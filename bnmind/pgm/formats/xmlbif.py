@@ -18,8 +18,7 @@ from bnmind.pgm.formats.declared import (
     DeclaredTable,
     DeclaredVariable,
     ReadNetwork,
-    network_of,
-    scopes_of,
+    network_from,
 )
 from bnmind.pgm.formats.model_format import TableFormat
 from bnmind.pgm.formats.reading import PLAIN_READING, Reading
@@ -29,6 +28,16 @@ from bnmind.pgm.formats.xml_source import Element, parse_xml
 from bnmind.pgm.network import Network
 
 __all__ = ["XMLBIF", "from_xmlbif", "to_xmlbif"]
+
+_KNOWN = {
+    "BIF": ("NETWORK",),
+    "NETWORK": ("NAME", "PROPERTY", "VARIABLE", "DEFINITION"),
+    "VARIABLE": ("NAME", "OUTCOME", "PROPERTY"),
+    "DEFINITION": ("FOR", "GIVEN", "TABLE", "PROPERTY"),
+}
+"""The elements of the format; properties are remarks."""
+
+_KINDS = {"nature": "", "decision": "decision", "utility": "utility"}
 
 _NOTE = f"bnmind_names = {ENCODING}"
 
@@ -56,32 +65,31 @@ def from_xmlbif(data: bytes, *, max_cells: int, reading: Reading = PLAIN_READING
     if root.tag != "BIF":
         raise root.place.fault(f"expected <BIF>, got <{root.tag[:40]}>")
     body = root.one("NETWORK")
-    definitions = list(body.each("DEFINITION"))
-    variables = [_variable(entry) for entry in body.each("VARIABLE")]
-    scopes = scopes_of(
-        variables,
+    for entry in (root, body, *body.children):
+        entry.only(_KNOWN.get(entry.tag, ()))
+    definitions = {entry.one("FOR").text: entry for entry in body.each("DEFINITION")}
+    return network_from(
+        [_variable(entry) for entry in body.each("VARIABLE")],
         [
             DeclaredTable(
                 (entry.one("FOR").text, *(parent.text for parent in entry.each("GIVEN"))),
                 entry.place,
             )
-            for entry in definitions
+            for entry in body.each("DEFINITION")
         ],
+        lambda table, scope: definitions[table.names[0]].one("TABLE").table(scope),
         max_cells=max_cells,
+        encoded=any(note.text == _NOTE for note in body.each("PROPERTY")),
+        reading=reading,
     )
-    encoded = any(note.text == _NOTE for note in body.each("PROPERTY"))
-    tables = (
-        entry.one("TABLE").table(scope) for entry, scope in zip(definitions, scopes, strict=True)
-    )
-    return network_of(variables, tables, encoded=encoded, reading=reading)
 
 
 def _variable(entry: Element) -> DeclaredVariable:
     kind = entry.attributes.get("TYPE", "nature")
-    if kind != "nature":
+    if kind not in _KINDS:
         raise entry.place.fault(f"expected variables of type nature, got {shown(kind)}")
     states = tuple(outcome.text for outcome in entry.each("OUTCOME"))
-    return DeclaredVariable(entry.one("NAME").text, states, entry.place)
+    return DeclaredVariable(entry.one("NAME").text, states, entry.place, kind=_KINDS[kind])
 
 
 def to_xmlbif(network: Network, *, encoded: bool = False) -> str:
