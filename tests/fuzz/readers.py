@@ -53,7 +53,7 @@ def _network(path: Path) -> None:
     """Read a network, and the same file as a model, which need not be one."""
     with suppress(BnmindError):
         read_network(path)
-    read_model(path)
+    read_model(path, drop_decisions=True)
 
 
 def _names(path: Path) -> object:
