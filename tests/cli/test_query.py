@@ -232,7 +232,7 @@ def test_influence_diagrams_are_asked_without_their_decisions(tmp_path: Path) ->
         ("fit", str(path), cases, "--hidden", "Invest", "--out", str(tmp_path / "fitted.json")),
     ):
         refused = run(*command)
-        assert_one_line_error(refused, "'Invest' is a decision node", "(--drop-decisions leaves")
+        assert_one_line_error(refused, "'Invest' is a decision node", "(--drop-decisions reads")
         assert "drop_decisions" not in refused.stderr
         result = run(*command, "--drop-decisions")
         assert result.exit_code == 0, result.output

@@ -84,6 +84,13 @@ def test_a_plate_without_arcs_between_slices(tmp_path: Path) -> None:
     assert network.unroll(2).query("Rain[1]")["Rain[1]"]["true"] == pytest.approx(0.355)
 
 
+def test_encoded_names_are_decoded(tmp_path: Path) -> None:
+    text = RAIN.replace("Rain", "heavy_x0020_rain")
+    text = text.replace("</extensions>", '<bnmind names="_xHHHH_"/></extensions>')
+    names = [v.name for v in saved(tmp_path, text).cpd("heavy rain").scope]
+    assert names == ["heavy rain", "Location", "heavy rain[t-1]"]
+
+
 ENTRY = '<cpt id="Rain" order="1">'
 
 

@@ -68,6 +68,12 @@ def test_faults_have_a_place(old: str, new: str, message: str) -> None:
     assert "at line" in str(caught.value)
 
 
+def test_findings_in_a_file_are_told() -> None:
+    text = SEED.replace("levels = (0, 1.5, 10);", "levels = (0, 1.5, 10); evidence = #1;")
+    with pytest.warns(ModelFileWarning, match="findings are no part of a network.*: b$"):
+        assert len(from_dne(text, max_cells=100).network.variables) == 3
+
+
 def test_other_kinds_of_nodes_are_left_out() -> None:
     note = 'node T { kind = DOCUMENTATION; title = "words"; };\n'
     text = GOOD.replace("ElimOrder", f"{note}ElimOrder").replace("\n", "\r")

@@ -300,8 +300,8 @@ def _chance_nodes(
     told = listed([f"{shown(v.name)} is a {v.kind} node" for v in others.values()])
     if not reading.drop_decisions:
         place = next(iter(others.values())).place
-        raise place.fault(f"expected a network, got an influence diagram: {told} {DROP_HINT}")
-    tables = [table for table in tables if table.names[:1] and table.names[0] not in others]
+        raise place.fault(f"expected a network, got an influence diagram {DROP_HINT}: {told}")
+    tables = [table for table in tables if table.names[0] not in others]
     parents = {name for table in tables for name in table.names[1:]}
     inputs = [v.name for v in others.values() if v.kind == "decision" and v.name in parents]
     chance = [replace(v, kind="") for v in variables if not v.kind or v.name in inputs]

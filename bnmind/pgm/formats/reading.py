@@ -46,7 +46,7 @@ NORMALIZE_HINT = "(normalize=True corrects rounding)"
 
 _EMPTY_HINT = "(normalize=True makes rows of NaN or null uniform)"
 
-DROP_HINT = "(drop_decisions=True leaves them out)"
+DROP_HINT = "(drop_decisions=True reads its chance nodes)"
 """The remedy in errors about influence diagrams. The command line names its option."""
 
 _MOST_DIGITS = 17

@@ -37,7 +37,7 @@ SHIPPED: Mapping[str, str] = {
 }
 """The networks that need no file: those of pgmpy's package, and Vomlel's."""
 
-SUFFIXES = (".bif", ".xmlbif", ".xdsl", ".net", ".json", ".uai")
+SUFFIXES = (".bif", ".xmlbif", ".bifxml", ".xdsl", ".net", ".json", ".uai")
 """The formats that the page names; see `bnmind.pgm.files.MODEL_FORMATS`."""
 
 _MASTERMIND = "mastermind-"
