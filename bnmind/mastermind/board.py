@@ -220,7 +220,7 @@ class Board:
         text
             Digits (``1123``) if the board has at most ten colors, of which 0 is the tenth; letters
             of either case (``AABC``); or numbers or letters separated by spaces or commas
-            (``1 1 12 3``).
+            (``1 1 12 3``). 0 is the tenth of ten colors between separators, too.
 
         Raises
         ------
@@ -228,10 +228,9 @@ class Board:
             If the text is not a code of the board.
         """
         words = text.replace(",", " ").split()
-        if len(words) == 1 and (self.colors <= 9 or words[0].isalpha()):
+        is_number = self.pegs == 1 and words == ["10"]  # the only color of two digits
+        if len(words) == 1 and (self.colors <= 10 or words[0].isalpha()) and not is_number:
             words = list(words[0])
-        elif len(words) == 1 and self.pegs > 1 and self._is_ten_digits(words[0]):
-            words = ["10" if digit == "0" else digit for digit in words[0]]
         elif len(words) == 1 and self.pegs > 1:
             raise InvalidCodeError(
                 f"expected {self.pegs} letters or separated numbers on a board of "
@@ -239,7 +238,7 @@ class Board:
                 text,
             )
         if all(word.isascii() and word.isdigit() and len(word) <= 4 for word in words):
-            colors = tuple(int(word) for word in words)
+            colors = tuple(10 if word == "0" and self.colors == 10 else int(word) for word in words)
         elif all(len(word) == 1 and word in ascii_letters for word in words):
             colors = tuple(ascii_letters.index(word) % 26 + 1 for word in words)
             self._check(colors, text, letters=True)
@@ -251,7 +250,9 @@ class Board:
         return colors
 
     def format(self, code: Sequence[int]) -> str:
-        """Format a code as digits, or as separated numbers if the board has more than nine colors.
+        """Format a code as digits, or as separated numbers if the board has more than ten colors.
+
+        Of ten colors, 0 is the tenth, as in Bulls and Cows.
 
         Parameters
         ----------
@@ -299,11 +300,9 @@ class Board:
         return tuple([int(color) for color in colors])
 
     def _text(self, code: Sequence[int]) -> str:
-        return ("" if self.colors <= 9 else " ").join(str(int(color)) for color in code)
-
-    def _is_ten_digits(self, word: str) -> bool:
-        """Return whether a word has a digit for each peg, on a board of ten colors."""
-        return self.colors == 10 and len(word) == self.pegs and word.isascii() and word.isdigit()
+        if self.colors <= 10:
+            return "".join(str(int(color) % 10) for color in code)
+        return " ".join(str(int(color)) for color in code)
 
     def _example(self) -> str:
         return self._text(self.code(min(self.n_codes - 1, self.colors + 1)))

@@ -115,6 +115,12 @@ def test_format_and_parse_are_inverse(data: st.DataObject, board: Board) -> None
         (Board(1, 12), "l", (12,)),
         (Board(2, 26), "YZ", (25, 26)),
         (Board(2, 30), "30 1", (30, 1)),
+        (Board(4, 10), "0567", (10, 5, 6, 7)),
+        (Board(4, 10), "0 5 6 7", (10, 5, 6, 7)),
+        (Board(4, 10), "10,5,6,7", (10, 5, 6, 7)),
+        (Board(2, 10), "10", (1, 10)),
+        (Board(1, 10), "10", (10,)),
+        (Board(1, 10), "0", (10,)),
     ],
 )
 def test_parse(board: Board, text: str, code: tuple[int, ...]) -> None:
@@ -124,6 +130,7 @@ def test_parse(board: Board, text: str, code: tuple[int, ...]) -> None:
 def test_format() -> None:
     assert FOUR_SIX.format((1, 1, 2, 3)) == "1123"
     assert Board(4, 12).format((1, 1, 12, 3)) == "1 1 12 3"
+    assert Board(4, 10, repeats=False).format((10, 5, 6, 7)) == "0567"
     assert Board(2, 9).format(np.array([9, 1], dtype=np.uint8).tolist()) == "91"
 
 
@@ -146,7 +153,7 @@ def test_format() -> None:
         (FOUR_SIX, "1123 " + "9" * 5000, "expected a code like 1122"),
         (Board(4, 12), "1123", "expected 4 letters or separated numbers on a board of 12 colors"),
         (Board(4, 11, repeats=False), "0123", "11 colors, like 1 2 3 11 or ABCK, got '0123'"),
-        (Board(4, 10, repeats=False), "123", "10 colors, like 1 2 3 10 or ABCJ, got '123'"),
+        (Board(4, 10, repeats=False), "123", "expected a code of 4 pegs, got 3 pegs in '123'"),
         (Board(4, 12), "1 1 13 3", "expected colors 1 to 12, got 13"),
         (Board(3, 4, repeats=False), "121", "expected each color at most once in '121'"),
         (Board(2, 2, repeats=False), "0", "expected a code of 2 pegs"),

@@ -75,6 +75,20 @@ def test_a_noisy_game_is_assisted_and_the_wrong_row_is_doubted(page: Any) -> Non
     page.wait_for_selector(".row.off")
 
 
+def test_ten_colors_are_ten_digits(page: Any) -> None:
+    page.goto("/assist")
+    page.click("#setup summary")
+    page.select_option("select[name=colors]", "10")
+    page.click(".text-history summary")
+    page.fill("#text", "0567 1A1B, 10 1 2 3 0A1B")
+    page.click("#use-text")
+    page.wait_for_selector(".row >> nth=1")
+    assert page.input_value("#text") == "0567 1b1w, 0123 0b1w"
+    page.click(".slot >> nth=0")
+    page.keyboard.type("0567")
+    assert page.locator('.slot[aria-label="Position 1: J"]').count() == 1
+
+
 def test_a_game_is_played_with_the_keyboard(page: Any) -> None:
     page.goto("/play")
     page.wait_for_selector("#setup[open]")

@@ -70,7 +70,8 @@ def colors_of(board: Board) -> str:
     """Return how the colors of a board are written: ``colors A to F or 1 to 6``."""
     if board.colors > _LETTERS:
         return f"colors 1 to {board.colors}"
-    return f"colors A to {letter(board.colors)} or 1 to {board.colors}"
+    numbers = "1 to 9 and 0" if board.colors == 10 else f"1 to {board.colors}"
+    return f"colors A to {letter(board.colors)} or {numbers}"
 
 
 def pegs_text(code: Sequence[int]) -> Text:

@@ -94,7 +94,7 @@ function showTools() {
   at("setting-words").textContent = inWords(game.setting);
   const n = game.setting.pegs;
   at("text").value = game.rows.filter((row) => !row.off).map((row) => {
-    const code = game.setting.colors <= 9 ? row.guess.join("") : row.guess.join(" ");
+    const code = game.setting.colors <= 10 ? row.guess.map((color) => color % 10).join("") : textOf(row.guess);
     return `${code} ${row.reply}`;
   }).join(", ");
   const last = used().at(-1)?.row;
@@ -106,7 +106,7 @@ function showRows() {
   const places = new Map(used().map(({i}, place) => [i, place]));
   at("rows").replaceChildren(...game.rows.map((row, i) => {
     const told = places.has(i) && answer?.rows.length === places.size ? answer.rows[places.get(i)] : null;
-    const doubted = told && told.guess.replaceAll(" ", "") === row.guess.join("") ? doubt(told) : null;
+    const doubted = told && textOf(colorsOf(told.guess)) === textOf(row.guess) ? doubt(told) : null;
     const some = answer && (answer.contradictions === null || answer.contradictions > 0);
     const act = (name, words, press, more = {}) => make("button", {type: "button", "data-act": `${name} ${i}`, onclick: press, ...more}, words);
     const own = ["row", row.off ? "off" : "", edited === i ? "edited" : "", doubted && some ? doubted.kind : ""];

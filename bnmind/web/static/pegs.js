@@ -4,9 +4,9 @@ import {make} from "./ask.js";
 
 export const letter = (color) => String.fromCharCode(64 + color);
 
-/** Return the colors of a code as the API writes it: 1123, or 1 1 12 3. */
+/** Return the colors of a code as the API writes it: 1123, of ten colors with 0 as the tenth, or 1 1 12 3. */
 export const colorsOf = (text) =>
-  (text.includes(" ") ? text.split(" ") : [...text]).map(Number);
+  (text.includes(" ") ? text.split(" ") : [...text]).map((word) => Number(word) || 10);
 
 /** Return a code as the API reads it. */
 export const textOf = (code) => code.join(" ");
@@ -79,7 +79,7 @@ export class Slots {
     const key = event.key;
     let color = 0;
     if (/^[a-zA-Z]$/.test(key)) color = key.toUpperCase().charCodeAt(0) - 64;
-    else if (/^[1-9]$/.test(key)) color = Number(key);
+    else if (/^[0-9]$/.test(key)) color = Number(key) || 10;
     if (color >= 1 && color <= this.board.colors) this.set(color);
     else if (key === "Backspace" || key === "Delete") {
       if (!this.code[this.current] && this.current > 0) this.current -= 1;
