@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import ast
+import hashlib
 import importlib
 import importlib.util
 import inspect
 import sys
+import sysconfig
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
+from importlib.machinery import ModuleSpec, PathFinder
+from pathlib import Path
 from types import MappingProxyType
 from typing import cast
 
@@ -44,7 +49,7 @@ from bnmind.strategies.scores.score import Score
 from bnmind.strategies.snyder.metropolis_hastings import MetropolisHastings
 from bnmind.strategies.snyder.scoring import LEARNED_THETA, ExponentialScoring
 
-__all__ = ["STRATEGIES", "is_registered", "strategy_by_name"]
+__all__ = ["STRATEGIES", "is_registered", "source_digest", "strategy_by_name"]
 
 
 def _one_guess_ahead(name: str, make_score: Callable[[], Score]) -> Strategy:
@@ -218,6 +223,82 @@ def is_registered(name: str) -> bool:
         return False
     with _current_directory_importable():
         return not (argument.isidentifier() and importlib.util.find_spec(member))
+
+
+def source_digest(name: str) -> str | None:
+    """Return a digest of the source of a strategy of your own; None for a registered one.
+
+    It covers the module, and each module that it imports, directly or indirectly, except those of
+    Python, of bnmind and of installed packages. Nothing is imported to find them. Files that the
+    code reads do not count.
+
+    Parameters
+    ----------
+    name
+        The name, as for `strategy_by_name`.
+    """
+    if is_registered(name):
+        return None
+    first = name.partition(":")[0].removesuffix(".py")
+    found: dict[str, str] = {}
+    waiting = [first]
+    with _current_directory_importable():
+        while waiting:
+            for spec in _own_specs(waiting.pop(), first.partition(".")[0]):
+                if spec.name in found or not spec.has_location or spec.origin is None:
+                    continue
+                content = _content(spec.loader, spec.origin)
+                found[spec.name] = hashlib.sha256(content).hexdigest()
+                waiting += _imported(content, spec)
+    return hashlib.sha256(repr(sorted(found.items())).encode()).hexdigest()[:16]
+
+
+def _own_specs(module: str, first: str) -> Iterator[ModuleSpec]:
+    """Yield where a module and the packages that hold it are found, if they are the user's own."""
+    top, *names = module.split(".")
+    loaded = sys.modules.get(top)
+    if loaded is not None and loaded.__spec__ is None:  # a script, or a module made by hand
+        spec = importlib.util.spec_from_file_location(top, getattr(loaded, "__file__", None))
+    else:
+        spec = importlib.util.find_spec(top) if top else None
+    if spec is None or top == "bnmind" or (top != first and _is_installed(spec)):
+        return
+    yield spec
+    for name in names:
+        path = spec.submodule_search_locations
+        spec = None if path is None else PathFinder.find_spec(f"{spec.name}.{name}", path)
+        if spec is None:
+            return
+        yield spec
+
+
+def _is_installed(spec: ModuleSpec) -> bool:
+    """Return whether a module is one of Python or of an installed package."""
+    place = Path(spec.origin or next(iter(spec.submodule_search_locations or ()), ""))
+    if not {"site-packages", "dist-packages"}.isdisjoint(place.parts):
+        return True
+    return any(place.is_relative_to(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib"))
+
+
+def _imported(content: bytes, spec: ModuleSpec) -> Iterator[str]:
+    """Yield the full names of what the source of a module imports."""
+    with suppress(SyntaxError, ValueError):  # a module in machine code
+        for node in ast.walk(ast.parse(content)):
+            if isinstance(node, ast.Import):
+                yield from (alias.name for alias in node.names)
+            elif isinstance(node, ast.ImportFrom):
+                package = spec.name if spec.submodule_search_locations else spec.parent or ""
+                above = f"{package}.".rsplit(".", node.level)[0] + "." if node.level else ""
+                base = above + (f"{node.module}." if node.module else "")
+                yield from (base + alias.name for alias in node.names)
+
+
+def _content(loader: object, path: str) -> bytes:
+    """Return a file, which may be in an archive; empty if it is not there any more."""
+    with suppress(OSError):
+        content: bytes = getattr(loader, "get_data", lambda path: Path(path).read_bytes())(path)
+        return content
+    return b""
 
 
 def _is_maker(found: object) -> bool:

@@ -452,6 +452,7 @@ def test_a_comparison_goes_on_from_its_last_batch(tmp_path: Path, more: list[str
     assert len(before) == 2
     # The kept games are read rather than played.
     told = run_json(*arguments)
+    assert told["kept"] == 200
     whole = run_json("compare", "knuth", "map", *SMALL, "--games", "330", *more, "--out", "whole")
     assert told["strategies"][0]["mean"] == whole["strategies"][0]["mean"]
     assert told["games"] == whole["games"]
@@ -466,6 +467,26 @@ def test_a_comparison_goes_on_from_its_last_batch(tmp_path: Path, more: list[str
         for name in ("results", "whole")
     ]
     assert tables[0] == tables[1]
+
+
+def test_games_of_edited_strategies_are_not_mixed(tmp_path: Path) -> None:
+    source = tmp_path / "failing_helper.py"
+    source.write_text(FAILING_AFTER)
+    (tmp_path / "failing_edited.py").write_text("from failing_helper import Failing\n")
+    (tmp_path / "fail").touch()
+    arguments = ("compare", "knuth", "failing_edited:Failing", *SMALL, "--games", "330")
+    assert_one_line_error(run(*arguments), "RuntimeError: killed")
+    (tmp_path / "fail").unlink()
+    source.write_text(FAILING_AFTER + "# edited\n")
+    again = run(*arguments)
+    assert_one_line_error(again, "holds rows of failing_edited:Failing with other source code")
+    assert "undo the change to go on" in again.stderr
+    assert "name another one to begin anew" in again.stderr
+    anew = run(*arguments, "--out", "anew")
+    assert anew.exit_code == 0
+    assert "kept" not in anew.stdout
+    source.write_text(FAILING_AFTER)
+    assert run(*arguments).stdout.startswith("200 games kept from an earlier run\n")
 
 
 def test_a_shorter_run_leaves_the_games_that_a_longer_one_kept(tmp_path: Path) -> None:

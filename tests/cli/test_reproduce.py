@@ -38,7 +38,10 @@ def test_a_table_with_verdicts_and_files() -> None:
     assert read_run(Path("out/snyder-table-1.json")).complete
     assert len(Path("out/snyder-table-1.csv").read_text().splitlines()) == 16
     before = Path("out/snyder-table-1.json").read_bytes()
-    assert run("reproduce", "snyder-table-1", "--quick", "--out", "out").stdout == result.stdout
+    again = run("reproduce", "snyder-table-1", "--quick", "--out", "out")
+    assert again.stdout == result.stdout
+    assert "of snyder-table-1 kept from an earlier run" in again.stderr
+    assert "kept" not in result.stderr
     assert Path("out/snyder-table-1.json").read_bytes() == before
 
 

@@ -38,7 +38,9 @@ def test_rows_and_a_summary() -> None:
     store = read_store(Path("noise"))
     assert store.results.rows == run_experiment(read_experiment("noise.toml")).rows
     assert [one["guesses"] for one in told["summary"]] == store.summary["guesses"].tolist()
+    assert told["kept"] == 0
     result = run("run", "noise/experiment.toml", "--out", "noise")
+    assert result.stdout.splitlines()[-2] == "24 rows kept from an earlier run"
     assert result.stdout.splitlines()[0].startswith("24 rows: board 2x3, prior uniform")
     assert result.stdout.splitlines()[-1] == "In noise: 6 files"
     heads = result.stdout.splitlines()[1].split()
@@ -54,6 +56,7 @@ def test_damage_is_told() -> None:
     run_json("run", "noise.toml")
     Path("noise/part-000001.parquet").write_bytes(b"")
     result = run("run", "noise.toml")
+    assert "20 rows kept from an earlier run" in result.stdout
     assert "part-000001.parquet was damaged; it is kept as " in result.stderr
     assert run("run", "noise.toml").stderr == ""
 

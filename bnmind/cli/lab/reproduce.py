@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bnmind._messages import counted
 from bnmind._text_files import check_writable_directory
 from bnmind.cli.shared.backends import backend_of, kept
 from bnmind.cli.shared.command import with_options
@@ -204,6 +205,8 @@ def _computed(
                 f"{options.out / name}.json was of another run, or damaged; it is now"
                 f" {run.set_aside}"
             )
+        if run.kept and not options.as_json:
+            say(f"{counted(run.kept, 'part')} of {name} kept from an earlier run")
         if not options.as_json:
             _show(run, REPRODUCTIONS[name])
     return runs
@@ -238,7 +241,7 @@ def _list(known: Mapping[str, Reproduction], *, as_json: bool) -> None:
 
 
 def _show(run: SavedRun, reproduction: Reproduction) -> None:
-    from bnmind.cli.shared.show import counted, plain_table, show_table, terminal
+    from bnmind.cli.shared.show import plain_table, show_table, terminal
     from bnmind.lab.reproductions.page import summary, table
 
     console = terminal()
@@ -308,5 +311,6 @@ def _as_json(run: SavedRun) -> dict[str, object]:
         "date": run.date,
         "seconds": run.seconds,
         "skipped": run.skipped or None,
+        "kept": run.kept,
         "figures": [figure.as_dict() for figure in run.figures],
     }

@@ -15,7 +15,7 @@ from bnmind.cli.shared.command import with_options
 from bnmind.cli.shared.errors import INTERRUPTED, say, say_interrupted
 from bnmind.cli.shared.options import ClusterOption, Json, Workers
 from bnmind.cli.shared.printable import tell_json
-from bnmind.cli.shared.work import working
+from bnmind.cli.shared.work import Report, working
 from bnmind.errors import BnmindError
 
 if TYPE_CHECKING:
@@ -81,12 +81,18 @@ def run(options: RunOptions) -> None:
     if out.exists() and not out.is_dir():
         raise BnmindError(f"expected a directory for --out, got the file {out}")
     check_writable_directory(out)
-    before = _damaged(out)
+    before, made = _damaged(out), 0
+
+    def work(report: Report) -> Store:
+        def count(done: int, total: int) -> None:
+            nonlocal made
+            made = done
+            report(done, total)
+
+        return run_into(experiment, out, workers=workers, progress=count)
+
     try:
-        store = working(
-            "running the experiment",
-            lambda report: run_into(experiment, out, workers=workers, progress=report),
-        )
+        store = working("running the experiment", work)
     except KeyboardInterrupt:
         say_interrupted(_to_go_on(experiment, out))
         raise typer.Exit(INTERRUPTED) from None
@@ -96,9 +102,9 @@ def run(options: RunOptions) -> None:
             say(f"{original} was damaged; it is kept as {path}, and its rows were made again")
     summary = store.summary
     if options.as_json:
-        tell_json(_as_json(store, summary))
+        tell_json({**_as_json(store, summary), "kept": store.n_rows - made})
     else:
-        _show(store, summary)
+        _show(store, summary, kept=store.n_rows - made)
 
 
 def _damaged(out: Path) -> tuple[Path, ...]:
@@ -141,7 +147,7 @@ def _is_hidden(name: str) -> bool:
     return name in _HIDDEN or (name.endswith(("_error", "_most")) and name not in _SHOWN)
 
 
-def _show(store: Store, summary: pd.DataFrame) -> None:
+def _show(store: Store, summary: pd.DataFrame, *, kept: int) -> None:
     from bnmind.cli.shared.show import counted, plain_table, show_table, terminal
     from bnmind.lab import EXPERIMENTS
 
@@ -159,6 +165,8 @@ def _show(store: Store, summary: pd.DataFrame) -> None:
     wide = terminal()
     wide.width = _WIDTH
     show_table(wide, table)
+    if kept:
+        console.print(f"{counted(kept, 'row')} kept from an earlier run")
     console.print(f"In {store.directory}: {counted(len(store.parts), 'file')}", soft_wrap=True)
 
 

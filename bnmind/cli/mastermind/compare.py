@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bnmind._messages import shown
+from bnmind._messages import counted, shown
 from bnmind.cli.mastermind.compare_report import (
     comparison_as_json,
     show_comparison,
@@ -73,7 +73,8 @@ The directory of --out gets a row for each game (games.csv) and plots of the gam
 (game-lengths.png) and of the differences (differences.png), in place of those of an earlier
 comparison. After Ctrl-C, the command writes the games played so far. A long comparison keeps
 finished batches of games in DIR/unfinished-…, from which the same command goes on after Ctrl-C or
-a kill; at the end it removes them.
+a kill; at the end it removes them. If the source code of a strategy of your own, or of a module
+that it imports, has changed since, the command says so and does not mix the games.
 
 \b
 Examples:
@@ -190,7 +191,14 @@ def compare(options: CompareOptions) -> None:
     workers = backend_of(options.workers, options.cluster)
     with _blamed_on(options.strategies or ()):
         names = options.strategies or DEFAULT_STRATEGIES
-        games = _Games(contest, names, place.directory, workers, sequential=rule is not None)
+        games = _Games(
+            contest,
+            names,
+            place.directory,
+            workers,
+            sequential=rule is not None,
+            tells=not options.as_json,
+        )
         comparison, interrupted = _played(games, rule)
     reached = None if rule is None else is_enough(comparison.differences(), rule)
     earlier = _rows_in(place.directory)
@@ -198,7 +206,8 @@ def compare(options: CompareOptions) -> None:
     if not interrupted:
         forget_unfinished(place.directory, games.place)
     if options.as_json:
-        tell_json(comparison_as_json(comparison, written, until=options.until, reached=reached))
+        told = comparison_as_json(comparison, written, until=options.until, reached=reached)
+        tell_json({**told, "kept": games.n_kept})
     else:
         show_comparison(comparison, written, reached=_reached(contest, comparison, rule, reached))
         show_notes(contest)
@@ -235,6 +244,7 @@ class _Games:
         workers: int | Backend,
         *,
         sequential: bool,
+        tells: bool,
     ) -> None:
         from bnmind.lab import GameExperiment
         from bnmind.lab.experiments.game_experiment import batch_games_of
@@ -245,7 +255,8 @@ class _Games:
             replace(player, source=name)
             for player, name in zip(setting.players, names, strict=True)
         )
-        self.contest, self.workers, self.out = contest, workers, out
+        self.contest, self.workers, self.out, self.tells = contest, workers, out, tells
+        self.n_kept = 0
         self.experiment = GameExperiment(
             settings=(replace(setting, players=players),),
             games=contest.games,
@@ -261,9 +272,16 @@ class _Games:
         from bnmind.lab.stores import resumed_games
 
         def play() -> Iterator[GameRow]:
-            return resumed_games(self.experiment, self.place, workers=self.workers)
+            return resumed_games(
+                self.experiment, self.place, workers=self.workers, kept=self._tell_kept
+            )
 
         return play() if rule is None else play_until(self.contest, rule, play=play)
+
+    def _tell_kept(self, n_rows: int) -> None:
+        self.n_kept = n_rows // len(self.contest.strategies)
+        if self.tells:
+            tell(f"{counted(self.n_kept, 'game')} kept from an earlier run")
 
 
 def _played(games: _Games, rule: Enough | None) -> tuple[Comparison, bool]:

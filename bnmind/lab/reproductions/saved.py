@@ -59,6 +59,8 @@ class SavedRun(CheckedValue):
     """The parts computed so far; those of a complete run are in order."""
     set_aside: str = field(default="", compare=False)
     """The new name of a file that this run has replaced; empty if there was none."""
+    kept: int = field(default=0, compare=False)
+    """The number of parts that were there before this run."""
     skipped: str = field(default="", compare=False)
     """The reason why nothing was computed, such as missing data; empty if there is none."""
 
@@ -246,7 +248,7 @@ def _resumed(place: Path, run: SavedRun) -> SavedRun:
     except InvalidArgumentError:
         known, label = None, "damaged"
     if known is not None and known._fits(run):
-        return known
+        return replace(known, kept=len(known.parts))
     others = (place.with_name(f"{place.stem}.{label}{end}.json") for end in _ends())
     other = next(path for path in others if not path.exists())
     with naming(str(other)):

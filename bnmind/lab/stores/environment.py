@@ -14,8 +14,11 @@ from bnmind._bounded_files import SMALL_FILE, parse_json, read_text
 from bnmind._front_door import installed_version
 from bnmind._messages import made_by_newer, shown
 from bnmind.errors import ModelFileError, StoreError
+from bnmind.lab.experiments.experiment import Experiment
+from bnmind.lab.experiments.game_experiment import GameExperiment
+from bnmind.strategies.registry import source_digest
 
-__all__ = ["ENVIRONMENT", "environment_text", "read_environment"]
+__all__ = ["ENVIRONMENT", "environment_text", "own_sources", "read_environment"]
 
 ENVIRONMENT = "environment.json"
 """The name of the file."""
@@ -24,11 +27,21 @@ _SCHEMA, _VERSION = "bnmind-results", 1
 _LIBRARIES = ("numpy", "numba", "scipy", "pandas", "pyarrow")
 
 
-def environment_text(before: Mapping[str, Any] | None = None) -> str:
+def own_sources(experiment: Experiment) -> dict[str, str]:
+    """Return the digest of the source of each strategy of the user's own, by its name in files."""
+    settings = experiment.settings if isinstance(experiment, GameExperiment) else ()
+    names = {one.source or one.strategy.name for setting in settings for one in setting.players}
+    digests = {name: source_digest(name) for name in sorted(names)}
+    return {name: digest for name, digest in digests.items() if digest is not None}
+
+
+def environment_text(sources: Mapping[str, str], before: Mapping[str, Any] | None = None) -> str:
     """Return the content of the file, with the run that begins now after those before.
 
     Parameters
     ----------
+    sources
+        The digests of `own_sources`.
     before
         The environment of earlier runs, as `read_environment` returns it.
     """
@@ -40,7 +53,7 @@ def environment_text(before: Mapping[str, Any] | None = None) -> str:
     }
     runs = [] if before is None else list(before["runs"])
     content = {"schema": _SCHEMA, "version": _VERSION, "bnmind": installed_version()}
-    return json.dumps({**content, "runs": [*runs, now]}, indent=2) + "\n"
+    return json.dumps({**content, "sources": dict(sources), "runs": [*runs, now]}, indent=2) + "\n"
 
 
 def read_environment(directory: Path) -> dict[str, Any]:
@@ -49,7 +62,8 @@ def read_environment(directory: Path) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``bnmind``, the version of the library, and ``runs``, a dictionary for each run.
+        ``bnmind``, the version of the library; ``runs``, a dictionary for each run; and
+        ``sources``, the digests of `own_sources`.
 
     Raises
     ------
@@ -69,8 +83,10 @@ def read_environment(directory: Path) -> dict[str, Any]:
         newer = made_by_newer(version, _VERSION)
         got = f", got version {shown(version)}{newer}" if newer else ""
         raise StoreError(f"expected the environment of a run in {path}{got}", str(path))
-    if not isinstance(content.get("bnmind"), str) or not isinstance(content.get("runs"), list):
-        raise StoreError(f"expected bnmind and runs in {path}", str(path))
+    content = {"sources": {}, **content}
+    kinds = {"bnmind": str, "sources": dict, "runs": list}
+    if not all(isinstance(content.get(key), kind) for key, kind in kinds.items()):
+        raise StoreError(f"expected bnmind, sources and runs in {path}", str(path))
     return content
 
 

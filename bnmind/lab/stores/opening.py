@@ -15,6 +15,7 @@ from bnmind._messages import listed, shown
 from bnmind._text_files import write_file, write_files
 from bnmind.errors import StoreError, TooLargeError
 from bnmind.lab.experiments.experiment import Batch, Experiment, Row
+from bnmind.lab.experiments.files import experiment_to_toml
 from bnmind.lab.stores.environment import ENVIRONMENT, environment_text, read_environment
 from bnmind.lab.stores.parts import (
     damage_of,
@@ -75,21 +76,25 @@ def require_readable(text: str) -> None:
         )
 
 
-def begin(directory: Path, text: str) -> None:
+def begin(directory: Path, experiment: Experiment, sources: Mapping[str, str]) -> None:
     """Write the experiment and the environment, or check that they are those of the directory.
 
     Parameters
     ----------
     directory
         The directory, which exists.
-    text
-        The experiment as TOML.
+    experiment
+        The experiment.
+    sources
+        The digests of `own_sources` at the start of the run.
 
     Raises
     ------
     StoreError
-        If the directory holds something else, or has a name that is not in UTF-8.
+        If the directory holds something else, or rows of a strategy of the user's own whose source
+        has changed, or has a name that is not in UTF-8.
     """
+    text = experiment_to_toml(experiment)
     try:
         str(directory).encode()
     except UnicodeEncodeError as fault:
@@ -106,7 +111,7 @@ def begin(directory: Path, text: str) -> None:
                 " directory",
                 str(directory),
             )
-        write_files({directory / ENVIRONMENT: environment_text(), path: text})
+        write_files({directory / ENVIRONMENT: environment_text(sources), path: text})
         return
     before = read_text(path, most=SMALL_FILE)
     if before != text:
@@ -122,7 +127,15 @@ def begin(directory: Path, text: str) -> None:
             f" {installed_version()}, whose rows may differ; name another directory",
             str(directory),
         )
-    write_file(directory / ENVIRONMENT, environment_text(environment))
+    known = environment["sources"]
+    if changed := [name for name in sources if known.get(name) != sources[name]]:
+        raise StoreError(
+            f"{directory} holds rows of {' and '.join(changed)} with other source code, in the"
+            " module or in one that it imports; undo the change to go on from there, or remove the"
+            " directory or name another one to begin anew",
+            str(directory),
+        )
+    write_file(directory / ENVIRONMENT, environment_text(sources, environment))
 
 
 def missing_batches(experiment: Experiment, directory: Path) -> list[Batch]:

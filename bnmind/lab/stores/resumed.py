@@ -24,6 +24,7 @@ from bnmind.lab.experiments.files import experiment_to_toml
 from bnmind.lab.experiments.game_experiment import GameBatch, GameExperiment
 from bnmind.lab.mastermind.comparison import GameRow
 from bnmind.lab.stores.columns import arrow
+from bnmind.lab.stores.environment import own_sources
 from bnmind.lab.stores.opening import alone, begin, missing_batches, require_readable
 from bnmind.lab.stores.run_into import write_batch
 from bnmind.lab.stores.store import EXPERIMENT, Store, digest_of
@@ -64,7 +65,11 @@ def unfinished_place(
 
 
 def resumed_games(
-    experiment: GameExperiment, place: Path | None, *, workers: int | Backend = 1
+    experiment: GameExperiment,
+    place: Path | None,
+    *,
+    workers: int | Backend = 1,
+    kept: Callable[[int], None] | None = None,
 ) -> Iterator[GameRow]:
     """Yield the rows of all games in order; those that are kept are not played again.
 
@@ -78,22 +83,30 @@ def resumed_games(
         A directory to keep them in, which need not exist; None to keep nothing.
     workers
         The number of processes or a backend, as for `run`.
+    kept
+        Called at the start with the number of rows that are kept from an earlier run, if there are
+        any.
 
     Raises
     ------
     StoreError
-        If another run keeps its games there.
+        If another run keeps its games there, or the source code of a strategy of your own has
+        changed since.
     FileWriteError
         If the directory cannot be written.
     """
     batches = experiment.batches()
+    sources = {} if place is None else own_sources(experiment)
     with ExitStack() as stack:
         missing = {batch.number for batch in batches}
         begun = place is not None and (place / EXPERIMENT).is_file()
         if place is not None and begun:
             stack.enter_context(alone(place))
-            begin(place, experiment_to_toml(experiment))
+            begin(place, experiment, sources)
             missing = {batch.number for batch in missing_batches(experiment, place)}
+        known = sum(batch.n_rows for batch in batches if batch.number not in missing)
+        if known and kept is not None:
+            kept(known)
         left, digest = len(missing), digest_of(experiment) if place is not None else ""
 
         def keep(number: int, rows: Sequence[GameRow]) -> None:
@@ -105,7 +118,7 @@ def resumed_games(
                 with naming(str(place)):
                     place.mkdir(parents=True, exist_ok=True)
                 stack.enter_context(alone(place))
-                begin(place, experiment_to_toml(experiment))
+                begin(place, experiment, sources)
                 begun = True
             write_batch(experiment, place, BatchRows(tuple(rows)), digest=digest, number=number)
 

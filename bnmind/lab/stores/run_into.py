@@ -11,6 +11,7 @@ from bnmind._workers import Backend, finished_of
 from bnmind.lab.experiments.experiment import BatchRows, Experiment
 from bnmind.lab.experiments.files import experiment_to_toml
 from bnmind.lab.stores.columns import arrow
+from bnmind.lab.stores.environment import own_sources
 from bnmind.lab.stores.opening import alone, begin, missing_batches, require_readable
 from bnmind.lab.stores.parts import part_name, write_part
 from bnmind.lab.stores.store import DETAILS, Store, digest_of
@@ -54,7 +55,8 @@ def run_into(
     ------
     StoreError
         If the directory holds another experiment, or rows of another version of bnmind, which the
-        message compares; or if another run is writing into it.
+        message compares; or rows of a strategy of your own whose source code has changed since; or
+        if another run is writing into it.
     ExperimentFileError
         If a part of the experiment has no name.
     FileWriteError
@@ -77,13 +79,12 @@ def run_into(
     np.float64(2.6666666666666665)
     """
     arrow()  # raises if it is missing
-    text = experiment_to_toml(experiment)
-    require_readable(text)
+    require_readable(experiment_to_toml(experiment))
     check_writable_directory(directory)
     with naming(str(directory)):
         directory.mkdir(parents=True, exist_ok=True)
     with alone(directory):
-        begin(directory, text)
+        begin(directory, experiment, own_sources(experiment))
         missing = missing_batches(experiment, directory)
         total = sum(batch.n_rows for batch in missing)
         digest, done = digest_of(experiment), 0

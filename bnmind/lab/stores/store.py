@@ -3,7 +3,8 @@
 ::
 
     experiment.toml         the experiment
-    environment.json        the version of bnmind, and the libraries and the date of each run
+    environment.json        the version of bnmind, digests of the source code of strategies of your
+                            own, and the libraries and the date of each run
     part-000000.parquet     the rows of the first batch
     details/part-….parquet  the rows of its turns or questions, if there are any
     ….damaged               files that were set aside
@@ -60,7 +61,10 @@ class Store(CheckedValue):
 
     @property
     def environment(self) -> dict[str, Any]:
-        """The version of bnmind, and for each run the date and the versions of libraries."""
+        """The versions of bnmind and of libraries, the date of each run, and ``sources``.
+
+        These are digests of the source code of strategies of your own, by name.
+        """
         return read_environment(self.directory)
 
     @property

@@ -201,6 +201,40 @@ def test_a_directory_of_another_experiment_is_refused(
     assert_whole(tmp_path, experiment)
 
 
+def test_rows_of_other_source_code_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    package = tmp_path / "own_strategies"
+    package.mkdir()
+    files = {
+        "__init__": "",
+        "mine": "import numpy, json\nfrom . import scores\nMine = scores.Mine",
+        "scores": "from own_strategies.weights import WEIGHT\n"
+        "from bnmind.strategies import MapCode\nclass Mine(MapCode):\n    weight = WEIGHT\n",
+        "weights": "WEIGHT = 1\n",
+        "plots": "",
+    }
+    for name, text in files.items():
+        (package / f"{name}.py").write_text(text)
+    own = experiment_from_text(TEXT.replace('"knuth"', '"own_strategies.mine:Mine"'))
+    run_into(own, tmp_path / "rows")
+    assert list(read_store(tmp_path / "rows").environment["sources"]) == [
+        "own_strategies.mine:Mine"
+    ]
+    for name, text in files.items():
+        (package / f"{name}.py").write_text(f"{text}\n# edited")
+        if name == "plots":  # not imported
+            run_into(own, tmp_path / "rows")
+        else:
+            with pytest.raises(
+                StoreError, match=r"own_strategies\.mine:Mine with other source code"
+            ):
+                run_into(own, tmp_path / "rows")
+        (package / f"{name}.py").write_text(text)
+    assert run_into(own, tmp_path / "rows").is_complete
+
+
 def test_rows_of_another_version_are_refused(experiment: GameExperiment, tmp_path: Path) -> None:
     run_into(experiment, tmp_path)
     path = tmp_path / "environment.json"
