@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from bnmind._temporary_files import gate, own, remove
 from bnmind._text_files import is_stream, naming, real_place
 from bnmind.errors import FileWriteError
 
@@ -58,8 +59,7 @@ def locked(path: str | os.PathLike[str], *, patience: float = 10.0) -> Iterator[
     finally:
         if place is not None and handle is not None:
             # Remove it while it is locked: waiting programs notice this and open a new one.
-            with suppress(OSError):
-                place.unlink()
+            remove(place)
             os.close(handle)
 
 
@@ -74,14 +74,16 @@ def _acquire(place: Path, name: str, patience: float) -> int:
     """Return a handle of the lock file, which is locked while the handle is open."""
     end = time.monotonic() + patience
     while True:
-        handle = _open(place)
-        try:
-            taken = _try(handle)
-            if taken and _is_at(place, handle):
-                return handle
-        except BaseException:
-            os.close(handle)
-            raise
+        with gate:
+            handle = _open(place)
+            try:
+                taken = _try(handle)
+                if taken and _is_at(place, handle):
+                    own.add(place)
+                    return handle
+            except BaseException:
+                os.close(handle)
+                raise
         os.close(handle)
         if taken:  # but the last holder has removed the file in the meantime
             continue

@@ -1,4 +1,4 @@
-"""The names of temporary files, and the removal of stale ones.
+"""The names of temporary files, the removal of stale ones, and that of all at a sudden end.
 
 The name contains the machine and the process that made the file. A file is stale if this process
 has ended. If this is unknown (the file is from another machine, from an earlier boot, or its
@@ -11,12 +11,19 @@ import hashlib
 import os
 import re
 import socket
+import threading
 import time
 from contextlib import suppress
 from pathlib import Path
 from uuid import uuid4
 
-__all__ = ["sweep", "temporary_name"]
+__all__ = ["gate", "own", "remove", "remove_own", "sweep", "temporary_name"]
+
+own: set[Path] = set()
+"""The temporary files and the locks of this process that are there now."""
+
+gate = threading.RLock()
+"""Held while one of them is created; once the process has begun to end, until its end."""
 
 _NAME = re.compile(r"\.bnmind-([0-9a-f]{8})-([0-9]{1,9})-[0-9a-f]{8}\.tmp")
 _DAY = 24 * 60 * 60.0
@@ -28,6 +35,23 @@ def temporary_name(directory: Path) -> Path:
     It does not contain the name of the final file, which may already have the maximal length.
     """
     return directory / f".bnmind-{_machine()}-{os.getpid()}-{uuid4().hex[:8]}.tmp"
+
+
+def remove(path: Path) -> None:
+    """Remove a temporary file or a lock of this process, if it is there."""
+    with suppress(OSError):
+        path.unlink()
+    own.discard(path)
+
+
+def remove_own() -> None:
+    """Remove all temporary files and locks of this process, which must end at once afterwards.
+
+    Threads that go on writing can create no others.
+    """
+    gate.acquire(timeout=1.0)
+    for path in tuple(own):
+        remove(path)
 
 
 def sweep(directory: Path) -> None:

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from bnmind._temporary_files import sweep, temporary_name
+from bnmind._temporary_files import gate, own, remove, sweep, temporary_name
 from bnmind.errors import FileWriteError
 
 __all__ = [
@@ -112,11 +112,11 @@ def write_files(contents: Mapping[Path, str | bytes]) -> None:
         for name, data in streams:
             with naming(name), open(name, "wb") as stream:
                 stream.write(data)
-        _put_in_place(drafts)
+        with gate:  # a process that ends waits until all are in place
+            _put_in_place(drafts)
     finally:
         for draft in drafts:
-            with suppress(OSError):
-                draft.temporary.unlink()
+            remove(draft.temporary)
 
 
 @contextmanager
@@ -153,8 +153,7 @@ def writing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
                 file.close()
         _put_in_place([draft])
     finally:
-        with suppress(OSError):
-            draft.temporary.unlink()
+        remove(draft.temporary)
 
 
 class _Named(io.RawIOBase, BinaryIO):
@@ -210,8 +209,7 @@ def create_file(path: str | os.PathLike[str], content: str | bytes) -> bool:
                 os.replace(draft.temporary, place)
             _sync_directory(place.parent)
         finally:
-            with suppress(OSError):
-                draft.temporary.unlink()
+            remove(draft.temporary)
     return True
 
 
@@ -330,7 +328,10 @@ def _opened(draft: _Draft) -> BinaryIO:
     """Create the temporary file."""
     # Others must not be able to read a secret file, not even its temporary file.
     mode = 0o600 if os.path.exists(draft.place) else 0o666
-    return os.fdopen(os.open(draft.temporary, _NEW, mode), "wb")
+    with gate:
+        handle = os.open(draft.temporary, _NEW, mode)
+        own.add(draft.temporary)
+    return os.fdopen(handle, "wb")
 
 
 def _finish(file: BinaryIO, draft: _Draft) -> None:
@@ -387,19 +388,21 @@ def _put_in_place(drafts: Sequence[_Draft]) -> None:
     finally:
         for _, old in before:
             if old is not None:
-                with suppress(OSError):
-                    old.unlink()
+                remove(old)
 
 
 def _kept(place: Path) -> Path | None:
     """Return a backup of a file, a second name or a copy; None if there is no such file."""
     beside = temporary_name(place.parent)
-    try:
-        os.link(place, beside)
-    except FileNotFoundError:
-        return None
-    except (OSError, NotImplementedError):
-        shutil.copy2(place, beside)
+    with gate:
+        own.add(beside)
+        try:
+            os.link(place, beside)
+        except FileNotFoundError:
+            own.discard(beside)
+            return None
+        except (OSError, NotImplementedError):
+            shutil.copy2(place, beside)
     return beside
 
 
@@ -423,8 +426,9 @@ def _sync_directory(directory: Path) -> None:
 def _try_directory(directory: Path) -> None:
     """Raise `OSError` unless a file can be created in a directory."""
     trial = temporary_name(directory)
-    os.close(os.open(trial, _NEW, 0o600))
-    trial.unlink()
+    with gate:
+        os.close(os.open(trial, _NEW, 0o600))
+        trial.unlink()
 
 
 def _require_name(name: str) -> None:

@@ -19,6 +19,7 @@ from pickle import PicklingError
 from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 from bnmind._arguments import check_fields
+from bnmind._temporary_files import remove_own
 from bnmind.errors import InvalidArgumentError, WorkersError
 
 __all__ = [
@@ -252,4 +253,5 @@ def _end_with(program: int) -> None:
     # The parent of a process changes when the original parent ends.
     while os.getppid() == program:
         time.sleep(_SECONDS)
+    remove_own()
     os._exit(1)

@@ -9,9 +9,11 @@ import io
 import os
 import signal
 import sys
+from collections.abc import Callable
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO, cast
 
+from bnmind._temporary_files import remove_own
 from bnmind.cli.app import app
 from bnmind.cli.shared.errors import EXIT_CODE, INTERRUPTED, os_fault, say
 from bnmind.cli.shared.progress import speaking
@@ -28,6 +30,8 @@ BROKEN_PIPE = 141
 
 def run() -> NoReturn:
     """Run the command line on the arguments of the process, and exit.
+
+    SIGTERM ends a command as Ctrl-C does, and then the process by this signal.
 
     A closed standard input is an empty one; a closed standard output is refused.
     """
@@ -48,11 +52,15 @@ def run() -> NoReturn:
         if not interrupts.heard:
             raise
         code = INTERRUPTED
-    _leave(INTERRUPTED if interrupts.heard else code)
+    _leave(128 + interrupts.heard if interrupts.heard else code)
+
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+"""The signals that end a command in order."""
 
 
 class _Interrupts:
-    """Whether Ctrl-C was pressed.
+    """Whether Ctrl-C was pressed, or SIGTERM has come.
 
     The handler raises `KeyboardInterrupt`, as usual. Foreign code may replace it by another
     exception, or lose it where no exception can be raised. In the first case the exit code is
@@ -60,24 +68,43 @@ class _Interrupts:
     """
 
     def __init__(self) -> None:
-        self.heard = False
+        self.heard = 0
+        """The number of the signal; 0 if there was none."""
 
     def listen(self) -> None:
-        """Hear Ctrl-C from now on, unless the process is to ignore it."""
-        if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
-            signal.signal(signal.SIGINT, self._hear)
+        """Hear the signals from now on, unless the process is to ignore them."""
+        heard = _handle(self._hear)
+        if heard:
             sys.unraisablehook = self._lost
+        if signal.SIGINT in heard:
             # The last thing before Python, while it ends, would let the signal end the process.
             atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
 
     def _hear(self, number: int, frame: FrameType | None) -> None:
-        self.heard = True
+        self.heard = number
         raise KeyboardInterrupt
 
     def _lost(self, lost: UnraisableHookArgs) -> None:
         if issubclass(lost.exc_type, KeyboardInterrupt):
-            os._exit(INTERRUPTED)
+            _end(128 + self.heard)
         sys.__unraisablehook__(lost)
+
+
+def _handle(handler: Callable[[int, FrameType | None], object]) -> list[signal.Signals]:
+    """Set the handler of the signals that are not ignored, and return these."""
+    heard = [one for one in _SIGNALS if signal.getsignal(one) is not signal.SIG_IGN]
+    for one in heard:
+        signal.signal(one, handler)
+    return heard
+
+
+def _end(code: int) -> NoReturn:
+    """End the process at once, by SIGTERM if the code is that of it; leave no temporary files."""
+    remove_own()
+    if code == 128 + signal.SIGTERM:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGTERM)
+    os._exit(code)
 
 
 def _open_streams() -> None:
@@ -138,19 +165,18 @@ def _is_of_broken_pipe(end: BaseException) -> bool:
 
 
 def _leave(code: int) -> NoReturn:
-    """Flush the output and exit; another Ctrl-C ends the process immediately."""
-    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
-        signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
+    """Flush the output and exit; another signal ends the process immediately."""
+    _handle(lambda number, _: _end(128 + number))
     fault = _flush(sys.stdout)
     if fault is not None and code == 0:
         code = BROKEN_PIPE if fault.errno == errno.EPIPE else EXIT_CODE
         if code == EXIT_CODE:
             say(f"error: {os_fault(fault)}")
     _flush(sys.stderr)
-    if code == INTERRUPTED or is_working():
+    if code - 128 in _SIGNALS or is_working():
         # Python would end itself by the signal if the interrupt came while it compiled a text,
         # and free the memory of compiled code that still runs in a thread.
-        os._exit(code)
+        _end(code)
     sys.exit(code)
 
 

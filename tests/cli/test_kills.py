@@ -129,6 +129,8 @@ def test_a_killed_command_leaves_complete_files(tmp_path: Path) -> None:
                 killed = {"killed_after": after, "by": number}
                 ended = server.run(case_of(name, killed), here)
                 assert_in_order(ended, -number, 0, 2)
+                if number == signal.SIGTERM:
+                    assert not _hidden(here)
                 ends.add(ended.code)
                 assert _whole(here) <= whole
             if whole:

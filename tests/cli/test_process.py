@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextvars
 import os
+import signal
 import subprocess
 import sys
 import threading
+import time
 from _thread import interrupt_main
 from collections.abc import Iterable
 from pathlib import Path
@@ -153,6 +155,41 @@ def test_an_interrupt_at_any_import_ends_the_process_in_silence(name: str, tmp_p
         number *= 2
     assert code == 0
     assert number > 100
+
+
+ENDLESS = """
+kind = "games"
+games = 100000
+board = "3x4"
+noise = "false:0.2"
+strategies = "knuth"
+batch_games = 2
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of Unix")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_command_that_is_ended_leaves_no_locks_and_no_temporary_files(
+    number: signal.Signals, tmp_path: Path
+) -> None:
+    (tmp_path / "endless.toml").write_text(ENDLESS)
+    with subprocess.Popen(
+        [sys.executable, "-m", "bnmind", "run", "endless.toml", "--out", "rows"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as program:
+        end = time.monotonic() + 120
+        while not list(tmp_path.glob("rows/part-*")):
+            assert time.monotonic() < end
+            time.sleep(0.01)
+        assert list(tmp_path.glob("rows/.bnmind-*.lock"))
+        program.send_signal(number)
+        told = program.communicate(timeout=120)[1]
+    assert program.returncode == (130 if number == signal.SIGINT else -number)
+    assert "the same command goes on from there" in told
+    assert list(tmp_path.rglob(".bnmind-*")) == []
 
 
 def test_work_is_done_in_the_surroundings_of_the_caller() -> None:
