@@ -13,10 +13,11 @@ key        the types of the arguments, the processor, and the versions and
            settings of Python, NumPy, numba and LLVM
 =========  ==================================================================
 
-The cache uses numba's directory: ``NUMBA_CACHE_DIR`` if it is set, otherwise ``__pycache__`` beside
-the source, otherwise the user's cache directory. A file starts with a checksum, and is written to a
-temporary name first. If a file cannot be read or written, or is damaged, the kernel is compiled in
-memory, as without a cache.
+The cache uses numba's directory, the first that can be written: ``NUMBA_CACHE_DIR`` if it is set,
+``__pycache__`` beside the source, the user's cache directory. Code in those before it, which can
+only be read, is used too. A file starts with a checksum, and is written to a temporary name first.
+If a file cannot be read or written, or is damaged, the kernel is compiled in memory, as without a
+cache.
 
 Writing a file deletes other versions of the same kernel, and files that were not used for
 `KEPT_DAYS` days.
@@ -34,6 +35,7 @@ from collections.abc import Callable, Iterator
 from enum import Enum
 from functools import cached_property
 from importlib import import_module
+from itertools import chain, takewhile
 from pathlib import Path
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any, cast
@@ -41,12 +43,21 @@ from typing import Any, cast
 import numpy as np
 
 from bnmind._kernel_source import KernelSource
-from bnmind._text_files import write_file
+from bnmind._text_files import check_writable_directory, write_file
+from bnmind.errors import FileWriteError
 
-__all__ = ["KEPT_DAYS", "KernelCache", "cached_code", "content_of", "may_be_cached"]
+__all__ = [
+    *("KEPT_DAYS", "MUST_SAVE", "NO_DIRECTORY", "KernelCache", "cached_code", "content_of"),
+    "may_be_cached",
+]
 
 KEPT_DAYS = 90
 """Files that were not used for this number of days are deleted."""
+
+MUST_SAVE = "BNMIND_MUST_SAVE_CODE"
+"""A variable of the environment; if it is set, code that cannot be saved is an error."""
+
+NO_DIRECTORY = "no directory for machine code can be written; set NUMBA_CACHE_DIR to one that can"
 
 _SUFFIX = ".bnk"
 _HEAD = b"bnmind kernel 1\n"
@@ -78,27 +89,64 @@ class KernelCache:
             return None
 
     @cached_property
+    def folders(self) -> tuple[Path, ...]:
+        """The directories from which code is read; the last one is that of `cache_path`, if any."""
+        from numba.core import config
+        from numba.core.caching import _CacheLocator
+
+        source = self._kernel.function.__code__.co_filename
+        folders = [Path(source).parent / "__pycache__"]
+        if config.CACHE_DIR:
+            inside = _CacheLocator.get_suitable_cache_subpath(source)
+            folders.insert(0, Path(config.CACHE_DIR, inside))
+        if self.cache_path is None:
+            return tuple(folders)
+        path = Path(self.cache_path)
+        return (*takewhile(path.__ne__, folders), path)
+
+    @cached_property
     def _content(self) -> str | None:
         return content_of(self._kernel)
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
         """Return the code for some types of arguments; None if it must be compiled."""
         target_context.refresh()
-        path = self._path(signature, target_context.codegen())
-        return None if path is None else _loaded(path, target_context)
+        name = self._name(signature, target_context.codegen())
+        for folder in self.folders if name is not None else ():
+            if (code := _loaded(folder / str(name), target_context)) is not None:
+                return code
+        return None
 
     def save_overload(self, signature: Any, code: Any) -> None:
-        """Save the code for some types of arguments, if possible."""
-        path = self._path(signature, code.codegen)
-        if path is None or code.lifted or code.library.has_dynamic_globals:
+        """Save the code for some types of arguments, if possible.
+
+        Raises
+        ------
+        FileWriteError
+            If it cannot be saved, and `MUST_SAVE` is set.
+        """
+        name = self._name(signature, code.codegen)
+        if name is None or code.lifted or code.library.has_dynamic_globals:
             return
-        with contextlib.suppress(Exception):
+        must = os.environ.get(MUST_SAVE)
+        with contextlib.nullcontext() if must else contextlib.suppress(Exception):
             from numba.core.serialize import dumps
 
+            path = Path(self._writable_folder(bool(must)), name)
             payload = dumps(code._reduce())
             path.parent.mkdir(parents=True, exist_ok=True)
             write_file(path, _HEAD + _checksum(path, payload) + payload)
             _sweep(path)
+
+    def _writable_folder(self, must: bool) -> str:
+        """Return `cache_path`; `FileWriteError` if there is none, or the user wants another."""
+        from numba.core import config
+
+        if must and config.CACHE_DIR:
+            check_writable_directory(config.CACHE_DIR)
+        if self.cache_path is None:
+            raise FileWriteError(NO_DIRECTORY, "")
+        return self.cache_path
 
     def enable(self) -> None:
         """Do nothing: the cache is always enabled."""
@@ -109,42 +157,48 @@ class KernelCache:
     def flush(self) -> None:
         """Do nothing: the cache holds no outdated code."""
 
-    def _path(self, signature: Any, codegen: Any) -> Path | None:
-        """Return the file of the code for some types of arguments; None if there is none."""
-        if self.cache_path is None or self._content is None:
+    def _name(self, signature: Any, codegen: Any) -> str | None:
+        """Return the name of the file for some types of arguments; None if there is none."""
+        if self._content is None:
             return None
         key = _hashed(_types(signature), codegen.magic_tuple(), _versions(), self._kernel.superword)
-        return Path(self.cache_path) / f"{_stem(self._kernel, self._content)}{key[:16]}{_SUFFIX}"
+        return f"{_stem(self._kernel, self._content)}{key[:16]}{_SUFFIX}"
 
 
 def may_be_cached(kernel: KernelSource) -> bool:
     """Return whether there is a file with code for a kernel, for any types and versions of numba.
 
-    The function looks in ``NUMBA_CACHE_DIR``, or else beside the source, without numba.
+    The function looks in ``NUMBA_CACHE_DIR``, or else beside the source, without numba; in both if
+    the former cannot be written.
     """
     content = content_of(kernel)
     if content is None:
         return False
     chosen = os.environ.get("NUMBA_CACHE_DIR")
+    name = f"{_stem(kernel, content)}*{_SUFFIX}"
+    if chosen and any(Path(chosen).glob(f"*/{name}")):
+        return True
+    if chosen and (os.access(chosen, os.W_OK) or not os.path.exists(chosen)):
+        return False
     source = Path(kernel.function.__code__.co_filename)
-    folder, within = (Path(chosen), "*/") if chosen else (source.parent / "__pycache__", "")
-    return any(folder.glob(f"{within}{_stem(kernel, content)}*{_SUFFIX}"))
+    return any((source.parent / "__pycache__").glob(name))
 
 
-def cached_code() -> tuple[Path | None, tuple[Path, ...]]:
-    """Return the directory of all machine code, and the files in it.
+def cached_code() -> tuple[tuple[Path, ...], tuple[Path, ...]]:
+    """Return the directories of all machine code, and the files in them.
 
-    The directory is None if none can be written. It has files of other programs, too, if it is
-    ``NUMBA_CACHE_DIR`` or the user's cache directory; those are not returned.
+    Without any code, it is the directory where it will be written; there is none if none can be
+    written. It has files of other programs, too, if it is ``NUMBA_CACHE_DIR`` or the user's cache
+    directory; those are not returned.
     """
     package = Path(__file__).parent
-    chosen = os.environ.get("NUMBA_CACHE_DIR")
-    path = KernelCache(KernelSource(_versions)).cache_path  # any function of bnmind
-    if path is None:
-        return None, ()
-    inside = Path(path).is_relative_to(package)
-    folder = Path(chosen) if chosen else package if inside else Path(path).parent
-    return folder, tuple(sorted(folder.rglob(f"bnmind.*{_SUFFIX}")))
+    cache = KernelCache(KernelSource(_versions))  # any function of bnmind
+    roots = [package if path.is_relative_to(package) else path.parent for path in cache.folders]
+    found = {root: sorted(root.rglob(f"bnmind.*{_SUFFIX}")) for root in roots}
+    used = [root for root in roots if found[root]]
+    if not used and cache.cache_path is not None:
+        used = roots[-1:]
+    return tuple(used), tuple(chain.from_iterable(found.values()))
 
 
 def _stem(kernel: KernelSource, content: str) -> str:

@@ -7,10 +7,11 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from types import FunctionType
+from types import FunctionType, SimpleNamespace
 from typing import Any, NamedTuple, cast
 
 import numba
@@ -20,7 +21,7 @@ from numba.core.caching import CompileResultCacheImpl
 
 import bnmind
 from bnmind._jit import Kernel, njit
-from bnmind._jit_cache import KEPT_DAYS, KernelCache, content_of
+from bnmind._jit_cache import KEPT_DAYS, MUST_SAVE, KernelCache, content_of
 from tests.test_architecture import FILES, MODULES
 
 ROOT = Path(bnmind.__file__).parent.parent
@@ -204,9 +205,59 @@ def test_without_a_place_for_code_it_is_compiled_in_memory(
 ) -> None:
     # A read-only installation, and no home that could be written to.
     monkeypatch.setattr(CompileResultCacheImpl, "_locator_classes", [])
+    monkeypatch.chdir(package.source)
     assert package.run() == (13, True)
     assert package.run() == (13, True)
     assert package.files == []
+    assert list(package.source.rglob("*.bnk")) == []
+
+
+@pytest.mark.parametrize("beside", [False, True])
+def test_code_that_may_only_be_read_is_used(
+    package: Package, beside: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """As another user does, for whom root has compiled it."""
+    if beside:
+        monkeypatch.setattr(numba.config, "CACHE_DIR", "")
+    folder = package.source / "__pycache__" if beside else package.cache
+    assert package.run() == (13, True)
+    before = sorted(folder.rglob("*.bnk"))
+    assert len(before) == 2
+
+    def refuse(**place: str) -> Any:
+        if Path(place["dir"]).is_relative_to(folder):
+            raise PermissionError
+        return tempfile.TemporaryFile(**place)
+
+    monkeypatch.setattr("numba.core.caching.tempfile", SimpleNamespace(TemporaryFile=refuse))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
+    assert package.run() == (13, False)
+    before[0].unlink()
+    before[1].unlink()
+    assert package.run() == (13, True)  # and saved elsewhere
+    assert list(folder.rglob("*.bnk")) == []
+    assert package.run() == (13, False)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no such limit")
+@pytest.mark.parametrize("fault", ["a file", "a full disk"])
+def test_code_that_must_be_saved_and_cannot_be_is_an_error(package: Package, fault: str) -> None:
+    if fault == "a file":
+        package.cache.write_text("")
+    most = "1000, 1000" if fault == "a full disk" else "10**9, 10**9"
+    statement = f"""
+import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({most}))
+from bnmind.errors import FileWriteError
+from sums.caller import steps
+try:
+    steps(10)
+except FileWriteError as error:
+    print(error)
+"""
+    paths = {"PYTHONPATH": f"{package.source.parent}{os.pathsep}{ROOT}", MUST_SAVE: "1"}
+    told = run(statement, NUMBA_CACHE_DIR=str(package.cache), **paths)
+    assert told.startswith(f"cannot write {package.cache}")
+    assert ("File too large" in told) == (fault == "a full disk")
 
 
 def test_a_cache_directory_that_cannot_be_made_is_no_error(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -12,9 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import typer
+
 from bnmind._messages import counted
+from bnmind._text_files import check_writable_directory
 from bnmind.cli.shared.command import with_options
-from bnmind.cli.shared.errors import say
+from bnmind.cli.shared.errors import EXIT_CODE, say
 from bnmind.cli.shared.options import Json
 from bnmind.cli.shared.printable import tell, tell_json
 from bnmind.errors import BnmindError
@@ -32,7 +36,9 @@ a small example of commands that compile much, and throws away what they print. 
 installation, before a class begins, or while an image of a container is built.
 
 The code is kept beside bnmind, or in the user's cache directory where bnmind cannot be written.
-NUMBA_CACHE_DIR names another directory. After an update of bnmind, NumPy or numba, do it again.
+NUMBA_CACHE_DIR names another directory. Users who may only read these directories use the code,
+too. If code cannot be saved, the command says why, and exits with 2. After an update of bnmind,
+NumPy or numba, do it again.
 
 \b
 Examples:
@@ -75,51 +81,55 @@ class WarmUpOptions:
 @with_options(WarmUpOptions)
 def warm_up(options: WarmUpOptions) -> None:
     """Run the examples, and say where the machine code is."""
-    from bnmind._jit_cache import cached_code
+    from bnmind._jit_cache import NO_DIRECTORY, cached_code
     from bnmind.cli.shared.work import working
 
-    folder, before = cached_code()
-    if folder is None:
-        raise BnmindError(
-            "no directory for machine code can be written; set NUMBA_CACHE_DIR to one that can"
-        )
+    chosen = os.environ.get("NUMBA_CACHE_DIR")
+    if chosen and not os.path.isdir(chosen):
+        check_writable_directory(chosen)
+    folders, before = cached_code()
+    if not folders:
+        raise BnmindError(NO_DIRECTORY)
     began = time.monotonic()
-    runs = working("compiling, once per machine", _run_all)
+    with tempfile.TemporaryDirectory() as place:
+        runs = working("compiling, once per machine", lambda report: _run_all(report, place))
     seconds = time.monotonic() - began
-    _, after = cached_code()
+    folders, after = cached_code()
+    where, new = " and ".join(map(str, folders)), len(set(after) - set(before))
+    failed = [run for run in runs if run["error"]]
     size = sum(file.stat().st_size for file in after)
     if options.json_output:
-        new = len(set(after) - set(before))
-        content = {"directory": str(folder), "files": len(after), "new": new, "bytes": size}
+        content = {"directory": where, "files": len(after), "new": new, "bytes": size}
         tell_json({**content, "seconds": round(seconds, 1), "runs": runs})
-        return
-    for run in runs:
-        if run["error"]:
+    else:
+        for run in failed:
             say(f"note: the example of {run['about']} failed: {run['error']}")
-    new = len(set(after) - set(before))
-    told = f"{counted(new, 'new file')}" if new else "nothing was left to compile"
-    tell(f"Ready after {seconds:.0f} s: {told}.")
-    tell(f"Machine code: {counted(len(after), 'file')}, {size / 2**20:.0f} MiB, in {folder}")
+        told = f"{counted(new, 'new file')}" if new else "nothing was left to compile"
+        if failed:
+            told = f"{len(failed)} of {counted(len(runs), 'example')} failed"
+        tell(f"{'Not ready' if failed else 'Ready'} after {seconds:.0f} s: {told}.")
+        tell(f"Machine code: {counted(len(after), 'file')}, {size / 2**20:.0f} MiB, in {where}")
+    if failed:
+        raise typer.Exit(EXIT_CODE)
 
 
-def _run_all(report: Report) -> list[dict[str, object]]:
+def _run_all(report: Report, place: str) -> list[dict[str, object]]:
     """Run all examples in an empty directory; return what came of each."""
     from bnmind.datasets import example_path
 
     done: list[dict[str, object]] = []
-    with tempfile.TemporaryDirectory() as place:
-        models = Path(place, "models")
-        models.mkdir()
-        for name in (f"{_LARGE}.gz", f"{_LARGE}.evid.gz"):
-            file = example_path(f"relational-mastermind/{name}")
-            shutil.copy(file, models / file.name)
-        (models / "chain.uai").write_text(_chain(_LINKS), encoding="utf-8")
-        for number, (about, arguments) in enumerate(RUNS):
-            report(number, len(RUNS))
-            began = time.monotonic()
-            error = _error_of(arguments, place)
-            seconds = round(time.monotonic() - began, 1)
-            done.append({"about": about, "seconds": seconds, "error": error})
+    models = Path(place, "models")
+    models.mkdir()
+    for name in (f"{_LARGE}.gz", f"{_LARGE}.evid.gz"):
+        file = example_path(f"relational-mastermind/{name}")
+        shutil.copy(file, models / file.name)
+    (models / "chain.uai").write_text(_chain(_LINKS), encoding="utf-8")
+    for number, (about, arguments) in enumerate(RUNS):
+        report(number, len(RUNS))
+        began = time.monotonic()
+        error = _error_of(arguments, place)
+        seconds = round(time.monotonic() - began, 1)
+        done.append({"about": about, "seconds": seconds, "error": error})
     report(len(RUNS), len(RUNS))
     return done
 
@@ -132,6 +142,9 @@ def _chain(n: int) -> str:
 
 def _error_of(arguments: Sequence[str], place: str) -> str:
     """Run a command in a process of its own; return what is wrong, or nothing."""
+    from bnmind._jit_cache import MUST_SAVE
+
+    chosen = os.environ.get("NUMBA_CACHE_DIR")
     ended = subprocess.run(
         [sys.executable, "-m", "bnmind", *arguments],
         stdin=subprocess.DEVNULL,
@@ -139,6 +152,11 @@ def _error_of(arguments: Sequence[str], place: str) -> str:
         text=True,
         errors="replace",
         cwd=place,
+        env={
+            **os.environ,
+            "NUMBA_CACHE_DIR": os.path.abspath(chosen) if chosen else "",
+            MUST_SAVE: "1",
+        },
         check=False,
     )
     if ended.returncode == 0:

@@ -64,6 +64,26 @@ def test_without_a_place_for_code_it_says_what_to_do(monkeypatch: pytest.MonkeyP
     assert "NUMBA_CACHE_DIR" in result.stderr
 
 
+def test_a_place_for_code_that_is_none_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "file"))
+    assert_one_line_error(run("warm-up"), f"cannot write {tmp_path / 'file'}")
+
+
+def test_code_that_cannot_be_saved_is_an_error(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _pretending(monkeypatch, cache, wrong="error: cannot write x.bnk (No space left on device)")
+    result = run("warm-up")
+    assert result.exit_code == 2
+    assert "No space left on device" in result.stderr
+    assert "Not ready after" in result.stdout
+    assert f"1 of {len(warm_up.RUNS)} examples failed" in result.stdout
+    assert run("warm-up", "--json").exit_code == 2
+
+
 def test_its_examples_are_commands() -> None:
     known = {command.name for command in app.registered_commands}
     assert {arguments[0] for _, arguments in warm_up.RUNS} <= known
