@@ -47,7 +47,12 @@ from bnmind._text_files import check_writable_directory, write_file
 from bnmind.errors import FileWriteError
 
 __all__ = [
-    *("KEPT_DAYS", "MUST_SAVE", "NO_DIRECTORY", "KernelCache", "cached_code", "content_of"),
+    "KEPT_DAYS",
+    "MUST_SAVE",
+    "NO_DIRECTORY",
+    "KernelCache",
+    "cached_code",
+    "content_of",
     "may_be_cached",
 ]
 

@@ -242,6 +242,21 @@ def test_every_file_is_in_a_room() -> None:
     assert len(FILES) > 100
 
 
+def test_the_page_lists_all_rooms_in_their_order() -> None:
+    text = (HERE / "docs" / "design-principles.md").read_text(encoding="utf-8")
+    rows = [line.split("|") for line in text.splitlines() if line.startswith("| `")]
+    packages = [name.split(".")[1:] for name in PACKAGES if "._" not in name]
+    public = {name for name in ORDER[0] if not name.startswith("_")}
+    listed = [room for row in rows for room in re.findall("`(.+?)`", row[1])]
+    assert sorted(listed) == sorted({one[0] for one in packages if one} | public)
+    assert [level_of(room) for room in listed] == sorted(map(level_of, listed))
+    for row in rows:
+        room, inside = re.findall("`(.+?)`", row[1])[0], re.findall("`(.+?)`", row[3])
+        assert sorted(inside) == sorted({one[1] for one in packages if one[:1] == [room] != one})
+        levels = [level_of(f"{room}.{name}") for name in inside]
+        assert levels == sorted(levels), room
+
+
 def test_rooms_use_only_those_before_them() -> None:
     assert [text for edge in edges() if (text := fault(*edge))] == []
 

@@ -274,7 +274,7 @@ def _add_masses(
     sums: Floats,
 ) -> None:
     # Four partial sums for each reply: an addition waits for the previous one if both add to
-    # # the same sum.
+    # the same sum.
     width, n_replies = low.size, sums.shape[1]
     even = width - width % 4
     for block in range(start, stop):

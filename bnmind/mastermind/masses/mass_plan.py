@@ -293,8 +293,8 @@ def _classes(board: Board, belief: Floats, history: Sequence[Turn]) -> GuessClas
     guesses = [turn.guess for turn in history]
     kinds = replies_to(board, guesses[0]) if guesses else np.zeros(board.n_codes, dtype=np.uint8)
     # Permutations that fix the previous guess also fix each code's reply to it. A belief that
-    # # depends only on this reply is therefore invariant. (The guessed code, which may be excluded,
-    # # is the only code of its reply.)
+    # depends only on this reply is therefore invariant. (The guessed code, which may be excluded,
+    # is the only code of its reply.)
     for kind in range(int(kinds.max()) + 1):
         cell = belief[kinds == kind]
         if len(cell) and cell.min() != cell.max():

@@ -160,7 +160,7 @@ def _add_pairs(
     masses: Floats,
 ) -> None:
     # Process four guesses at a time: an addition waits for the previous one if both add to the
-    # # same reply.
+    # same reply.
     n_codes, n_guesses, n_replies = weights.size, masses.shape[0], pair_of.size
     pairs = np.empty((4, n_codes), dtype=np.uint16)
     pairs_0, pairs_1, pairs_2, pairs_3 = pairs[0], pairs[1], pairs[2], pairs[3]

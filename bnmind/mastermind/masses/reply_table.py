@@ -408,7 +408,7 @@ def _masses(
     n_replies: int,
 ) -> Floats:
     # Process four guesses at a time: an addition waits for the previous one if both add to the
-    # # same reply. The sum of a guess does not depend on the other three.
+    # same reply. The sum of a guess does not depend on the other three.
     masses = np.zeros((guesses.size, n_replies))
     for first in range(0, guesses.size, 4):
         row_0, sums_0 = table[guesses[first]], masses[first]
