@@ -27,7 +27,6 @@ from bnmind.lab import (
     Store,
     game_settings,
 )
-from bnmind.lab.experiments import experiment_to_toml
 from bnmind.lab.stores import begin, digest_of, write_batch
 from bnmind.mastermind import Board, Channel
 from bnmind.strategies import strategy_by_name
@@ -37,7 +36,7 @@ TIMES = 5
 
 def made_up(experiment: GameExperiment, directory: Path) -> float:
     """Write all batches with invented games; return the seconds for a batch."""
-    begin(directory, experiment_to_toml(experiment))
+    begin(directory, experiment, {})
     digest, spent = digest_of(experiment), 0.0
     batches = experiment.batches()
     games = {len(batch.series.numbers) for batch in batches}

@@ -224,7 +224,7 @@ def test_code_that_may_only_be_read_is_used(
     before = sorted(folder.rglob("*.bnk"))
     assert len(before) == 2
 
-    def refuse(**place: str) -> Any:
+    def refuse(**place: Any) -> Any:
         if Path(place["dir"]).is_relative_to(folder):
             raise PermissionError
         return tempfile.TemporaryFile(**place)
