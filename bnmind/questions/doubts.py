@@ -46,7 +46,7 @@ _TIE = 1e-9
 """Probabilities closer than this, relative to that of the answer, count as equal."""
 
 _ROUNDING = 1e-12
-"""Bits below this are rounding errors of the computation, and count as zero."""
+"""Bits below this, relative to those of the evidence, are rounding errors, and count as zero."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,12 +156,15 @@ def doubt_answers(
         engine.posterior([()], {**given, **told})  # names findings that contradict each other
         raise ImpossibleEvidenceError("the answers have probability zero", {**given, **told})
     doubts = []
-    alone_logs = 0.0
+    # Logarithms of evidence, since probabilities of many answers underflow.
+    bits = logs / math.log(2)
+    rounding = _ROUNDING * max(1.0, float(np.abs(bits).max()))
+    together = float(bits[-1] - bits[0])
+    alone_bits = bits[1 + len(names) : -1] - bits[0]
+    conflicts = alone_bits - (bits[-1] - bits[1 : 1 + len(names)])
     for number, name in enumerate(names):
         v = model.variable(name)
         place = v.index(states[name])
-        alone = float(marginals[name][0, place])
-        alone_logs += math.log2(alone)
         others: Floats = marginals[name][1 + number]
         own = float(others[place])
         doubts.append(
@@ -169,8 +172,8 @@ def doubt_answers(
                 question=name,
                 answer=states[name],
                 probability=own,
-                alone=alone,
-                conflict=_rounded(math.log2(alone / own)),
+                alone=float(marginals[name][0, place]),
+                conflict=_rounded(float(conflicts[number]), rounding),
                 p_value=float(others[others <= own * (1 + _TIE)].sum() / others.sum()),
                 without={
                     target: dict(
@@ -188,13 +191,12 @@ def doubt_answers(
                 ),
             )
         )
-    together = float(logs[-1] - logs[0]) / math.log(2)
-    return Doubts(_rounded(alone_logs - together), tuple(doubts))
+    return Doubts(_rounded(float(alone_bits.sum()) - together, rounding), tuple(doubts))
 
 
-def _rounded(bits: float) -> float:
+def _rounded(bits: float, rounding: float) -> float:
     """Return a number of bits without rounding errors."""
-    return bits if abs(bits) > _ROUNDING else 0.0
+    return bits if abs(bits) > rounding else 0.0
 
 
 def _with_and_without(
@@ -204,16 +206,18 @@ def _with_and_without(
     states: Mapping[str, str],
     given: Mapping[str, Any],
 ) -> tuple[Floats, Mapping[str, Floats]]:
-    """Return posteriors without any answer, without each of them, and with all of them.
+    """Return posteriors without any answer, without each, with each alone, and with all of them.
 
     One plan with missing values answers all of these cases in a batch.
     """
     model = engine.model
-    n_cases = len(names) + 2
+    n = len(names)
+    n_cases = 2 * n + 2
     columns: dict[str, NDArray[Any]] = {}
     for number, name in enumerate(names):
-        column = np.full(n_cases, model.variable(name).index(states[name]), dtype=np.intp)
-        column[[0, 1 + number]] = -1
+        column = np.full(n_cases, -1, dtype=np.intp)
+        told = [*range(1, 1 + number), *range(2 + number, 1 + n), 1 + n + number, -1]
+        column[told] = model.variable(name).index(states[name])
         columns[name] = column
     known = {name: value for name, value in given.items() if isinstance(value, str)}
     for name, value in given.items():

@@ -47,7 +47,7 @@ from bnmind.pgm.factor import Factor
 from bnmind.pgm.network import FactorModel, Network
 from bnmind.pgm.tabular import TabularCPD
 from bnmind.sensitivity.ends import other_rows
-from bnmind.sensitivity.findings import read_findings_of, split
+from bnmind.sensitivity.findings import log_joint, read_findings_of, split
 from bnmind.sensitivity.parameters import table_of
 
 __all__ = ["PosteriorBounds", "greedy_row", "posterior_bounds"]
@@ -321,14 +321,10 @@ class _Search:
 
     def _log_joint(self, model: FactorModel) -> Floats:
         """Return ln P(target, evidence) of a model whose rows need not sum to one."""
-        n_states = self.network.variable(self.target).n_states
         try:
-            posterior, log_evidence = self.plan(model).probabilities(self.findings)
+            return log_joint(model, self.target, self.findings, self.limits)
         except ImpossibleEvidenceError:
-            return np.full(n_states, -np.inf)
-        with np.errstate(divide="ignore"):
-            joint: Floats = np.log(posterior) + log_evidence
-        return joint
+            return np.full(self.network.variable(self.target).n_states, -np.inf)
 
 
 def _log_sum(logarithms: Floats) -> float:

@@ -19,7 +19,6 @@ Mosurski and R. G. Almond, "Graphical explanation in belief networks", J. Comput
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -29,13 +28,13 @@ from bnmind._arguments import checked
 from bnmind._display.tables import frame_html
 from bnmind._values import Sealed
 from bnmind.errors import InvalidArgumentError
-from bnmind.junction.inference.compile import compile_plan
+from bnmind.information import Floats
 from bnmind.junction.inference.evidence import Evidence, is_state
 from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
 from bnmind.pgm.network import FactorModel, Network
 from bnmind.pgm.variable import Variable
 from bnmind.sensitivity.ends import first_largest
-from bnmind.sensitivity.findings import read_findings_of, split
+from bnmind.sensitivity.findings import log_joint, read_findings_of
 
 if TYPE_CHECKING:
     import pandas
@@ -131,30 +130,28 @@ def weight_of_evidence(
     findings = read_findings_of(model, evidence)
     if target in findings:
         raise InvalidArgumentError(f"the target {target} must not be evidence", target)
-    after = _distribution(model, target, findings, limits)
+    after = log_joint(model, target, findings, limits)
     place = first_largest(after) if state is None else variable.index(state)
-    before = _distribution(model, target, {}, limits)
+    before = log_joint(model, target, {}, limits)
     full, empty = _log_odds(after, place), _log_odds(before, place)
     weights = []
     for name, finding in findings.items():
         rest = {other: one for other, one in findings.items() if other != name}
-        without = _distribution(model, target, rest, limits) if rest else before
-        single = after
-        if rest:
-            single = _distribution(model, target, {name: finding}, limits)
+        without = log_joint(model, target, rest, limits) if rest else before
+        single = log_joint(model, target, {name: finding}, limits) if rest else after
         weights.append(
             FindingWeight(
                 finding=finding_text(name, finding),
                 alone=_difference(_log_odds(single, place), empty),
                 given_others=_difference(full, _log_odds(without, place)),
-                without=float(without[place]),
+                without=_chance(without, place),
             )
         )
     return WeightOfEvidence(
         target=variable,
         state=variable.states[place],
-        prior=float(before[place]),
-        posterior=float(after[place]),
+        prior=_chance(before, place),
+        posterior=_chance(after, place),
         total=_difference(full, empty),
         findings=tuple(sorted(weights, key=lambda one: -one.given_others)),
     )
@@ -165,22 +162,16 @@ def finding_text(name: str, finding: Any) -> str:
     return f"{name}={finding}" if is_state(finding) else f"{name} (likelihood)"
 
 
-def _distribution(
-    model: Network | FactorModel, target: str, findings: Mapping[str, Any], limits: Limits
-) -> Any:
-    """Return the distribution of the target given findings, ``(states,)``."""
-    hard, soft = split(findings)
-    plan = compile_plan(model, evidence=hard, soft=soft, targets=[[target]], limits=limits)
-    return plan.run(findings).joints[0]
-
-
-def _log_odds(distribution: Any, place: int) -> float:
+def _log_odds(logs: Floats, place: int) -> float:
     """Return the log-odds of a state, in bits."""
     # Not one minus the probability, which loses digits.
-    chance, others = float(distribution[place]), float(np.delete(distribution, place).sum())
-    if chance == 0:
-        return -math.inf
-    return math.log2(chance / others) if others > 0 else math.inf
+    others = np.logaddexp.reduce(np.delete(logs, place), initial=-np.inf)
+    return float(logs[place] - others) / math.log(2)
+
+
+def _chance(logs: Floats, place: int) -> float:
+    """Return the probability of a state."""
+    return float(np.exp(logs[place] - np.logaddexp.reduce(logs)))
 
 
 def _difference(after: float, before: float) -> float:

@@ -82,6 +82,46 @@ def test_the_odd_one_out_is_doubted() -> None:
     assert min(doubts.answers, key=lambda doubt: doubt.p_value).question == "test 3"
 
 
+@pytest.mark.parametrize("n", [160, 170])
+def test_the_conflict_of_many_answers_is_finite(n: int) -> None:
+    fault, proof = Variable("fault", ("no", "yes")), Variable("proof", ("no", "yes"))
+    tests = [Variable(f"test {i}", ("ok", "bad")) for i in range(n)]
+    rates = [[0.99, 0.01], [0.01, 0.99]]
+    network = Network(
+        (
+            table(fault, (), [0.5, 0.5]),
+            table(proof, (fault,), [[1.0, 0.0], [0.0, 1.0]]),
+            *(table(test, (fault,), rates) for test in tests),
+        )
+    )
+    answers = {"proof": "no"} | {test.name: "bad" for test in tests}
+    doubts = doubt_answers(network, answers, about="fault")
+    # Each answer is a fair coin alone; the proof excludes the other fault.
+    assert doubts.conflict == pytest.approx(-n - n * math.log2(0.01))
+    proved, test = doubts.answers[:2]
+    assert proved.conflict == pytest.approx(n * math.log2(99) - 1)
+    assert test.conflict == pytest.approx(-1 - math.log2(0.01))
+    assert doubts.most_doubtful == proved
+
+
+def test_answers_that_are_nearly_impossible_alone_have_a_conflict() -> None:
+    first, second, third = (Variable(name, ("no", "yes")) for name in ("first", "second", "third"))
+    rare = [[1.0, 1.0], [1e-200, 1e-200]]
+    network = Network(
+        (
+            table(first, (), [0.5, 0.5]),
+            table(second, (first,), rare),
+            table(third, (second,), [[1.0, 1.0], [0.0, 1e-200]]),
+        )
+    )
+    (doubt,) = doubt_answers(network, {"third": "yes"}, about="first").answers
+    assert doubt.conflict == 0.0
+    both = doubt_answers(network, {"second": "yes", "third": "yes"}, about="first")
+    bits = -400 * math.log2(10)
+    assert both.conflict == pytest.approx(bits / 2)
+    assert [doubt.conflict for doubt in both.answers] == pytest.approx([bits / 2, bits / 2])
+
+
 def test_answers_that_agree_are_not_doubted() -> None:
     doubts = doubt_answers(MACHINE, {"noise": "yes", "heat": "high"}, about="fault")
     assert doubts.most_doubtful is None

@@ -169,3 +169,19 @@ def test_bounds_hold_where_the_evidence_becomes_impossible(prior: float) -> None
     ranges = {"a": (np.array([0.5, 0.0]), np.array([1.0, 0.5]))}
     found = posterior_bounds(network, "c", "yes", {"b": "yes"}, intervals=ranges)
     assert (found.low, found.high) == pytest.approx((0.3, 0.3), abs=1e-12)
+
+
+def test_outer_bounds_hold_where_the_largest_entries_make_a_state_too_improbable() -> None:
+    fault = Variable("fault", ("no", "yes"))
+    clues = [Variable(f"clue {i}", ("no", "yes")) for i in range(130)]
+    network = Network(
+        (
+            TabularCPD(fault, (), np.array([0.5, 0.5])),
+            *(TabularCPD(v, (fault,), np.array([[0.9991, 0.6], [0.0009, 0.4]])) for v in clues),
+        )
+    )
+    ranges = {v.name: ([[0.999, 0.5], [0, 1e-6]], [[1, 1 - 1e-6], [1e-3, 0.5]]) for v in clues}
+    evidence = {v.name: "yes" for v in clues}
+    found = posterior_bounds(network, "fault", "no", evidence, intervals=ranges)
+    # The odds of no are 1000**130 if each clue is seen with the chances .001 and .000001.
+    assert found.high == pytest.approx(1)

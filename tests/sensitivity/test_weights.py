@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bnmind.errors import InvalidArgumentError, UnknownNameError
-from bnmind.pgm import Network, TabularCPD
+from bnmind.pgm import Network, TabularCPD, Variable
 from bnmind.sensitivity import plot_weights, weight_of_evidence
 from tests.junction.derivatives.twin import indicators, products, tables_of
 from tests.sensitivity.test_analysis import GARDEN, RAIN, WET
@@ -62,6 +62,23 @@ def test_a_proof_has_infinite_weight() -> None:
     known = TabularCPD(RAIN, (), np.array([0.0, 1.0]))
     nothing = weight_of_evidence(Network((known, certain.cpds[1])), "rain", {"wet": "yes"})
     assert nothing.total == 0
+
+
+def test_weights_are_finite_where_a_posterior_underflows() -> None:
+    clues = [Variable(f"clue {i}", ("no", "yes")) for i in range(20)]
+    rates = np.array([[1 - 1e-20, 1e-20], [1e-20, 1 - 1e-20]])
+    network = Network(
+        (
+            TabularCPD(RAIN, (), np.array([0.5, 0.5])),
+            *(TabularCPD(clue, (RAIN,), rates) for clue in clues),
+        )
+    )
+    evidence = {clue.name: "yes" for clue in clues}
+    for state, sign in (("yes", 1), ("no", -1)):
+        found = weight_of_evidence(network, "rain", evidence, state=state)
+        one = sign * 20 * math.log2(10)
+        assert found.total == pytest.approx(20 * one)
+        assert [clue.given_others for clue in found.findings] == pytest.approx([one] * 20)
 
 
 def test_soft_findings_have_weights() -> None:
