@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import Result
 
+from bnmind.pgm import Network, TabularCPD, Variable
 from bnmind.pgm.files import read_network, write_model
 from bnmind.questions import (
     DIALOGUE_STOPPERS,
@@ -79,11 +80,49 @@ def test_doubtful_answers() -> None:
     assert "No answer is in conflict with the others." in shown
 
 
+def test_doubts_of_many_answers_are_finite() -> None:
+    fault, proof = Variable("fault", ("no", "yes")), Variable("proof", ("no", "yes"))
+    clues = [Variable(f"clue{i}", ("no", "yes")) for i in range(20)]
+    rates = [[1 - 1e-20, 1e-20], [1e-20, 1 - 1e-20]]
+    network = Network(
+        (
+            TabularCPD(fault, (), [0.5, 0.5]),
+            TabularCPD(proof, (fault,), [[1, 0], [0, 1]]),
+            *(TabularCPD(clue, (fault,), rates) for clue in clues),
+        )
+    )
+    write_model(network, "net.xdsl")
+    told = [f"{clue.name}=yes" for clue in clues]
+    shown = _ask("proof=no", *told, "d", options="--about fault", model="net.xdsl").stdout
+    assert "In most conflict with the others: proof=no." in shown
+    assert "The conflict of all answers is +1308.77 bits." in shown
+
+
 def test_answers_may_be_skipped_changed_and_undone() -> None:
     shown = _ask("s", "xray=yes", "xray=no", "u", "u", "u", "u", "q").stdout
     assert shown.count("undone") == 3
     assert "there is nothing to undo" in shown
     assert "0 questions asked" in shown
+
+
+def test_commands_may_be_typed_as_words() -> None:
+    letters = _ask("yes", "s", "?", "?asia", "u", "d", "h", "q").stdout
+    words = _ask("yes", "skip", "why", "Why asia", "undo", "doubts", "help", "quit").stdout
+    assert words == letters
+    options = "--about lung --stop questions:1"
+    assert _ask("yes", "undo", "quit", options=options).stdout.count("1. xray") == 2
+
+
+def test_a_state_that_is_the_word_of_a_command_is_an_answer() -> None:
+    Path("net.bif").write_text(
+        "network n {}\nvariable a {type discrete [2] {no, undo};}\n"
+        "variable b {type discrete [2] {no, skip};}\n"
+        "probability (a) {table 0.5, 0.5;}\n"
+        "probability (b | a) {(no) 0.9, 0.1; (undo) 0.2, 0.8;}\n"
+    )
+    shown = _ask("skip", options="--about a", model="net.bif").stdout
+    assert "1 question asked;" in shown
+    assert "a: no 11.1 %, undo 88.9 %" in shown
 
 
 def test_wrong_entries_take_one_line_and_change_nothing() -> None:

@@ -327,7 +327,7 @@ def _ask_answer(console: Console, session: Session, item: str) -> _Given | Comma
     def read(text: str) -> _Given:
         if text in responses:
             return _Given(item, text)
-        if text.lower() == "s":
+        if text.lower() in ("s", "skip"):
             return _Given(item, None)
         if "=" in text:
             return _of_item(bank, text)

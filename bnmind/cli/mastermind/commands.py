@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from bnmind._messages import shown
-from bnmind.cli.shared.prompt import Command
+from bnmind.cli.shared.prompt import WORDS, Command
 from bnmind.errors import BnmindError, InvalidCodeError
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ _PLAIN: dict[str, Action] = {
     "h": Command.HELP,
     "q": Command.QUIT,
 }
-_LONG = {"undo": "u", "help": "h", "quit": "q", "explain": "x", "hint": "?"}
+_LONG = WORDS | {"explain": "x"}
 
 
 def show_help(

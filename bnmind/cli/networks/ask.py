@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -32,9 +33,10 @@ ASK_HELP = """Ask for the most informative observations about some variables.
 
 Type the answer to the question shown; VARIABLE=STATE answers another question, or changes an
 answer. s skips the question, u undoes the last step, ? says why this question (?VARIABLE: why
-another), d shows which answers to doubt, h helps, and q quits. With --session, the command saves
-every answer; run it again to resume. The targets and the observations that a file of GeNIe marks
-for diagnosis are the defaults of --about and --among.
+another), d shows which answers to doubt, h helps, and q quits; the words skip, undo, why, doubts,
+help and quit do the same. With --session, the command saves every answer; run it again to resume.
+The targets and the observations that a file of GeNIe marks for diagnosis are the defaults of
+--about and --among.
 
 \b
 Examples:
@@ -295,10 +297,10 @@ def _ask_answer(talk: _Talk, question: str) -> _Given | Command:
     def read(text: str) -> _Given:
         if text in states:
             return _Given(question, text)
-        if text.lower() == "s":
+        if text.lower() in ("s", "skip"):
             return _Given(question)
-        if text.startswith("?"):
-            name = text[1:].strip()
+        if why := re.match(r"\?|why\s", text, re.IGNORECASE):
+            name = text[why.end() :].strip()
             model.variable(name)
             return _Given(name, why=True)
         return _typed(text, question, {v.name: v.states for v in model.variables})

@@ -13,9 +13,15 @@ from bnmind.errors import BnmindError
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["Command", "ask"]
+__all__ = ["WORDS", "Command", "ask"]
 
 _T = TypeVar("_T")
+
+WORDS = {
+    **{"undo": "u", "why": "?", "hint": "?", "doubt": "d", "doubts": "d"},
+    **{"help": "h", "quit": "q", "exit": "q"},
+}
+"""The letters of commands, by the words that mean the same."""
 
 
 class Command(Enum):
@@ -48,7 +54,7 @@ def ask(
     read
         Converts the text to the answer, or raises `BnmindError`.
     commands
-        The commands by their letters.
+        The commands by their letters. Their `WORDS` mean the same where they are no answers.
     end
         The command that the end of the input means.
     """
@@ -68,4 +74,6 @@ def ask(
         try:
             return read(text)
         except BnmindError as error:
+            if (letter := WORDS.get(text.lower(), "")) in commands:
+                return commands[letter]
             console.print(f"  {one_line(error)}", soft_wrap=True)
