@@ -27,6 +27,7 @@ from bnmind.adaptive import (
     Randomesque,
     Session,
     ShadowTest,
+    SimulationOptions,
     Staged,
     StageItems,
     SympsonHetter,
@@ -320,6 +321,39 @@ def test_exposure_stays_near_its_limit_live_and_simulated() -> None:
     assert again.eligible(0).sum() < len(BANK.items)
     assert json.loads(again.text)["exposure"][0]["counts"] == counts
     assert isinstance(again.stopper, MaximalItems)
+
+
+@pytest.mark.parametrize("limit", [0.1, 0.25])
+def test_exposure_is_at_most_its_limit_and_two_standard_errors(limit: float) -> None:
+    rng = np.random.default_rng(1)
+    rows = [[(n >> skill) & 1 for skill in range(3)] for n in range(1, 8)] * 12
+    guess, slip = rng.uniform(0.05, 0.3, (2, len(rows)))
+    bank = ItemBank.from_qmatrix(rows, guess, slip)
+    content = {
+        "select": "gdi",
+        "exposure": [{"method": "eligibility", "r_max": limit}],
+        "stop": "items:6",
+    }
+    people = Examinees.drawn(bank, 200, seed=2)
+    counted = calibrated(design_from(content, bank), people)
+    run = simulate_designs({"x": counted}, people).runs[0]
+    assert run.exposure.max() <= limit + 2 * (limit * (1 - limit) / 200) ** 0.5
+    # Other examinees of the same population add an error of theirs.
+    others = simulate_designs({"x": counted}, Examinees.drawn(bank, 1000, seed=3)).runs[0]
+    error = (limit * (1 - limit) * (1 / 200 + 1 / 1000)) ** 0.5
+    assert others.exposure.max() <= limit + 3 * error
+
+
+def test_counts_do_not_depend_on_the_number_of_workers() -> None:
+    content = {"exposure": [{"method": "eligibility", "r_max": 0.6}], "stop": "items:4"}
+    people = Examinees.drawn(BANK, 120, seed=1)
+    counts = [
+        calibrated(design(**content), people, options=SimulationOptions(workers=n)).eligibility
+        for n in (1, 2)
+    ]
+    assert counts[0] is not None and counts[1] is not None
+    np.testing.assert_array_equal(counts[0].eligible, counts[1].eligible)
+    np.testing.assert_array_equal(counts[0].asked, counts[1].asked)
 
 
 @pytest.mark.parametrize("name", SELECTORS)

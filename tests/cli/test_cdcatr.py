@@ -43,3 +43,27 @@ def test_the_accuracies_of_cdcatr(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         ours = [accuracy[items] for items in (1, 3, 5, 10)]
         # One examinee of 500 is .002.
         assert ours == pytest.approx(PUBLISHED[found["selector"]], abs=0.0007), found["selector"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [500, 2000])
+def test_exposure_keeps_to_its_limit(
+    n: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = data_set("cdcatr_sim180dina")
+    monkeypatch.chdir(tmp_path)
+    learned = run(
+        *("learn", str(place / "responses.csv"), "--qmatrix", str(place / "qmatrix.csv")),
+        *("--gate", "gdina", "--out", "bank.json"),
+    )
+    assert learned.exit_code == 0, learned.output
+    Path("design.toml").write_text(
+        'select = "gdi"\nstop = "items:10"\n'
+        'exposure = [{method = "eligibility", r_max = 0.25}]\n'
+    )
+    told = ("simulate", "bank.json", "--design", "design.toml", "--examinees", str(n), "--json")
+    result = run(*told)
+    assert result.exit_code == 0, result.output
+    assert "more often than r_max" not in result.stderr
+    (found,) = json.loads(result.stdout)["selectors"]
+    assert max(found["exposure"].values()) <= 0.25 + 2 * (0.25 * 0.75 / n) ** 0.5

@@ -99,6 +99,15 @@ def test_designs_are_simulated_with_one_selector_or_several() -> None:
     assert "Answer" in administer("q", options="--design live.toml").stdout
 
 
+def test_exposure_above_its_limit_is_noted() -> None:
+    text = '[stop]\nany = ["items:6"]\n[[exposure]]\nmethod = "eligibility"\nr_max = 0.2\n'
+    Path("tight.toml").write_text(text, encoding="utf-8")
+    result = run("simulate", BANK, "--design", "tight.toml", "--examinees", "60")
+    assert result.exit_code == 0, result.output
+    (note,) = (line for line in result.stderr.splitlines() if "note:" in line)
+    assert "more often than r_max 0.2 and two standard errors (0.052 each)" in note
+
+
 def test_the_selector_of_a_design_is_compared_with_others() -> None:
     more = ("--selector", "random", "--selector", "Entropy", "--examinees", "8", "--json")
     result = run("simulate", BANK, "--design", FILE, *more)

@@ -24,7 +24,7 @@ from bnmind.adaptive.pilot.pilot_items import (
 )
 from bnmind.adaptive.selection.entropy import MinimalEntropy
 from bnmind.adaptive.selection.item_eligibility import ItemEligibility
-from bnmind.adaptive.selection.luck import eligibility_generator, generator_of
+from bnmind.adaptive.selection.luck import eligibility_luck, generator_of
 from bnmind.adaptive.selection.rules import Enemies, Rule, Testlets, allowed_items
 from bnmind.adaptive.selection.selector import Selector
 from bnmind.adaptive.stopping.ending import RuleOfWholeTest, ending, rules_for_test
@@ -262,8 +262,8 @@ class Design:
         every = np.ones(len(self.bank.items), dtype=bool)
         if self.eligibility is None:
             return every
-        rng = eligibility_generator(self.seed, examinee=examinee)
-        drawn = self.eligibility.draw(rng.random(len(self.bank.items)))
+        luck = eligibility_luck(self.seed, len(self.bank.items), examinee=examinee)
+        drawn = self.eligibility.draw(luck)
         enough = drawn.sum() >= (most_items_of(self.stopper) or 1)
         whole = (rule for rule in self.rules if isinstance(rule, RuleOfWholeTest))
         return drawn if enough and all(r.can_be_met(self.bank, drawn) for r in whole) else every

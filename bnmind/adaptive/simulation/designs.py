@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from bnmind._arguments import checked
 from bnmind.adaptive.responses.examinees import Examinees
+from bnmind.adaptive.selection.item_eligibility import ItemEligibility
 from bnmind.adaptive.sessions.design import Design
 from bnmind.adaptive.simulation.options import SimulationOptions
 from bnmind.adaptive.simulation.results import SimulationResult, joined_runs
@@ -20,6 +22,9 @@ __all__ = ["calibrated", "simulate_designs"]
 
 _TOGETHER = 20
 """The tests after which the exposure of items is counted again."""
+
+_ROUNDS = 20
+"""The most rounds of all tests that find the probabilities of eligibility."""
 
 
 @checked
@@ -71,7 +76,7 @@ def simulate_designs(
                 examinees,
                 {name: design.selector},
                 design.stopper,
-                eligible=_eligible(design, examinees),
+                eligible=[design.eligible(number) for number in examinees.numbers.tolist()],
                 options=_of_design(options, design),
                 progress=report,
             )
@@ -91,11 +96,18 @@ def simulate_designs(
 def calibrated(
     design: Design, examinees: Examinees, *, options: SimulationOptions | None = None
 ) -> Design:
-    """Return a design whose exposure control has counted the simulated tests of examinees.
+    """Return a design whose exposure control keeps the exposure of each item at its limit.
 
-    The tests are simulated a few at a time, and each time the counts so far determine which
-    items are eligible. Afterwards the probabilities of eligibility are those that keep the
-    exposure of each item at its limit.
+    First the tests are simulated a few at a time, and each time the counts so far determine which
+    items are eligible. Then all tests are simulated in rounds, each with the counts of the round
+    before. An item is asked more often when better ones are not eligible, so counts from before
+    they were restricted would let it exceed the limit.
+
+    The counts are those of the round with the smallest largest exposure. The rounds end when this
+    is at most the limit and two standard errors of a proportion, and the last round was no better;
+    or after 20 rounds, if a test needs more items than the limit allows. A simulation of the same
+    examinees asks the same items as the best round. Tests of other examinees are near the limit,
+    with an error that falls with the number of simulated examinees.
 
     Parameters
     ----------
@@ -104,7 +116,7 @@ def calibrated(
     examinees
         The examinees.
     options
-        As for `simulate_designs`; there is one worker.
+        As for `simulate_designs`. The result does not depend on the number of workers.
 
     References
     ----------
@@ -112,30 +124,32 @@ def calibrated(
     """
     if design.eligibility is None:
         return design
-    plain = dataclasses.replace(_of_design(options, design), measures=(), workers=1)
-    for start in range(0, len(examinees), _TOGETHER):
-        some = examinees.take(np.arange(start, min(start + _TOGETHER, len(examinees))))
-        eligible = _eligible(design, some)
-        assert eligible is not None
-        run = simulate(
-            design.bank,
-            some,
-            {"design": design.selector},
-            design.stopper,
-            eligible=eligible,
-            options=plain,
-        ).runs[0]
-        counts = design.eligibility.after(eligible, run.asked_mask)
+    options = dataclasses.replace(options or SimulationOptions(), measures=(), until=None)
+    alone = dataclasses.replace(options, workers=1)
+    limit, n = design.eligibility.limit, len(examinees)
+    for start in range(0, n, _TOGETHER):
+        some = examinees.take(np.arange(start, min(start + _TOGETHER, n)))
+        counts = design.eligibility.after(*_tested(design, some, alone))
         design = dataclasses.replace(design, eligibility=counts)
-        assert design.eligibility is not None
-    return design
+    nothing, found, least = ItemEligibility.start(design.bank, limit), design, math.inf
+    for _ in range(_ROUNDS):
+        eligible, asked = _tested(design, examinees, options)
+        largest = float(asked.mean(axis=0).max())
+        if largest < least:
+            found, least = design, largest
+        elif least <= limit + 2 * math.sqrt(limit * (1 - limit) / n):
+            break
+        design = dataclasses.replace(design, eligibility=nothing.after(eligible, asked))
+    return found
 
 
-def _eligible(design: Design, examinees: Examinees) -> NDArray[np.bool_] | None:
-    """Return a mask of the items eligible in each test, ``(examinees, items)``."""
-    if design.eligibility is None:
-        return None
-    return np.array([design.eligible(number) for number in examinees.numbers.tolist()])
+def _tested(
+    design: Design, examinees: Examinees, options: SimulationOptions
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return which items were eligible, and which were asked, ``(examinees, items)``."""
+    eligible = np.array([design.eligible(number) for number in examinees.numbers.tolist()])
+    run = simulate_designs({"design": design}, examinees, options=options).runs[0]
+    return eligible, run.asked_mask
 
 
 def _of_design(options: SimulationOptions | None, design: Design) -> SimulationOptions:

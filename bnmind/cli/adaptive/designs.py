@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
@@ -18,7 +19,7 @@ from bnmind.cli.shared.printable import printable
 from bnmind.errors import BnmindError, InvalidModelError
 
 if TYPE_CHECKING:
-    from bnmind.adaptive import Design, ItemBank
+    from bnmind.adaptive import Design, ItemBank, SimulationResult
 
 __all__ = [
     "DesignOption",
@@ -26,6 +27,7 @@ __all__ = [
     "counts_written",
     "designs_of",
     "say_pilots_left_out",
+    "tell_exposure",
     "with_named_prior",
 ]
 
@@ -92,6 +94,22 @@ def counts_written(designs: Mapping[str, Design], directory: Path) -> tuple[Path
     for path, text in texts.items():
         write_file(path, text)
     return tuple(texts)
+
+
+def tell_exposure(result: SimulationResult, designs: Mapping[str, Design]) -> None:
+    """Print a note on each design whose items exceed the largest exposure that it allows."""
+    from bnmind.cli.shared.show import counted
+
+    for name, design in designs.items():
+        if design.eligibility is not None:
+            limit, exposure = design.eligibility.limit, result.run_of(name).exposure
+            error = math.sqrt(limit * (1 - limit) / len(result))
+            if n := int((exposure > limit + 2 * error).sum()):
+                most = printable(result.items[int(exposure.argmax())])
+                say(
+                    f"note: {name} asks {counted(n, 'item')} more often than r_max {limit:g} and two"
+                    f" standard errors ({error:.3f} each), {most} most ({exposure.max():.3f})"
+                )
 
 
 def designs_of(

@@ -16,6 +16,7 @@ from bnmind.cli.adaptive.designs import (
     PriorOption,
     counts_written,
     designs_of,
+    tell_exposure,
     with_named_prior,
 )
 from bnmind.cli.adaptive.options import (
@@ -236,6 +237,7 @@ def simulate(options: SimulateOptions) -> None:
         result = tests.cross_validated(
             first, answers, options.folds or DEFAULT_FOLDS, _learning(options)
         )
+    tell_exposure(result, tests.designs)
     written = save_simulation(result, place.directory, vector=options.svg)
     written += counts_written(tests.designs, place.directory)
     if options.as_json:
@@ -345,7 +347,7 @@ class _Tests:
         from bnmind.adaptive import calibrated
 
         def count(design: Design) -> Callable[[object], Design]:
-            return lambda _: calibrated(design, people)
+            return lambda _: calibrated(design, people, options=self._options())
 
         for name, design in self.designs.items():
             if design.eligibility is not None and not design.eligibility.eligible.any():
