@@ -351,7 +351,8 @@ def test_counts_do_not_depend_on_the_number_of_workers() -> None:
         calibrated(design(**content), people, options=SimulationOptions(workers=n)).eligibility
         for n in (1, 2)
     ]
-    assert counts[0] is not None and counts[1] is not None
+    assert counts[0] is not None
+    assert counts[1] is not None
     np.testing.assert_array_equal(counts[0].eligible, counts[1].eligible)
     np.testing.assert_array_equal(counts[0].asked, counts[1].asked)
 

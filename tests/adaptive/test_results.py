@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -76,7 +77,13 @@ def test_curves_are_means_with_their_bands() -> None:
                 error = values[:, step].std(ddof=1) / np.sqrt(80)
                 assert row["mean"] == pytest.approx(values[:, step].mean())
                 assert row["standard_error"] == pytest.approx(error)
-                assert row["high"] - row["low"] == pytest.approx(2 * 1.96 * error, rel=1e-4)
+                if not measure.is_share:
+                    assert row["high"] - row["low"] == pytest.approx(2 * 1.96 * error, rel=1e-4)
+                for end in (row["low"], row["high"]) * measure.is_share:
+                    # The error under the share at the end of the interval, as Wilson has it.
+                    mean = row["mean"]
+                    there = error**2 * 79 / 80 * end * (1 - end) / (mean * (1 - mean))
+                    assert abs(mean - end) == pytest.approx(1.96 * there**0.5, rel=1e-4)
                 assert row["testing"] == np.sum(RESULT.run_of(name).lengths >= step)
 
 
@@ -139,6 +146,41 @@ def test_lengths_attributes_and_summary() -> None:
         share = attributes[attributes["selector"] == run.selector]["accuracy"].mean()
         assert summary[run.selector]["attribute_accuracy"] == pytest.approx(share)
         assert summary[run.selector]["largest_exposure"] == run.exposure.max()
+
+
+def test_bands_of_shares_are_those_of_wilson() -> None:
+    values = RESULT.runs[0].values.copy()
+    row = [measure.name for measure in RESULT.measures].index("pattern_accuracy")
+    n = values.shape[1]
+    values[row] = 0.0
+    values[row, :, 1] = 1.0
+    values[row, : n // 4, 2] = 1.0
+    result = replace(RESULT, runs=(replace(RESULT.runs[0], values=values),))
+    low, high = result.band("entropy", "pattern_accuracy")
+    z = 1.959963984540054
+    assert high[0] == pytest.approx(z**2 / (n + z**2))
+    assert low[0] == 0
+    assert (low[1], high[1]) == (pytest.approx(n / (n + z**2)), 1)
+    for end in (low[2], high[2]):  # the score test is just significant there
+        assert abs(0.25 - end) == pytest.approx(z * (end * (1 - end) / n) ** 0.5)
+    # A share of skills is no 0 or 1: its standard error counts.
+    mean, error = RESULT.mean("entropy", "attribute_accuracy")
+    low, high = RESULT.band("entropy", "attribute_accuracy")
+    assert high - low == pytest.approx(2 * z * error, rel=0.05)
+    assert np.all((low >= 0) & (low < mean) & (mean < high) & (high <= 1))
+    curves = result.curves
+    own = curves[curves["measure"] == "pattern_accuracy"]
+    assert own["low"].between(0, 1).all()
+    assert own["high"].between(0, 1).all()
+
+
+def test_intervals_of_skills_have_a_width_and_end_at_one() -> None:
+    levels = np.zeros_like(RESULT.levels)
+    runs = tuple(replace(run, classified=levels) for run in RESULT.runs)
+    frame = replace(RESULT, levels=levels, runs=runs).attributes
+    assert (frame["accuracy"] == 1).all()
+    assert (frame["high"] == 1).all()
+    assert frame["low"].to_numpy() == pytest.approx(80 / (80 + 1.959963984540054**2))
 
 
 def test_unknown_names_are_reported() -> None:

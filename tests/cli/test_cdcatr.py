@@ -58,8 +58,7 @@ def test_exposure_keeps_to_its_limit(
     )
     assert learned.exit_code == 0, learned.output
     Path("design.toml").write_text(
-        'select = "gdi"\nstop = "items:10"\n'
-        'exposure = [{method = "eligibility", r_max = 0.25}]\n'
+        'select = "gdi"\nstop = "items:10"\nexposure = [{method = "eligibility", r_max = 0.25}]\n'
     )
     told = ("simulate", "bank.json", "--design", "design.toml", "--examinees", str(n), "--json")
     result = run(*told)

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
@@ -58,6 +59,9 @@ def heights_of(figure: Figure) -> list[float]:
     return [bar.get_height() for bar in figure.axes[0].patches if isinstance(bar, Rectangle)]
 
 
+Z = 1.959963984540054
+
+
 def test_a_curve_and_its_band_are_those_of_the_result() -> None:
     axes = plot_measure(RESULT, "entropy").axes[0]
     assert axes.get_ylabel() == "entropy of the skills, bits"
@@ -68,8 +72,8 @@ def test_a_curve_and_its_band_are_those_of_the_result() -> None:
         edges = np.asarray(band.get_paths()[0].vertices)
         for step in range(5):
             there = edges[edges[:, 0] == step, 1]
-            assert there.min() == pytest.approx(mean[step] - 1.96 * error[step])
-            assert there.max() == pytest.approx(mean[step] + 1.96 * error[step])
+            assert there.min() == pytest.approx(mean[step] - Z * error[step])
+            assert there.max() == pytest.approx(mean[step] + Z * error[step])
     with pytest.raises(UnknownNameError):
         plot_measure(RESULT, "nothing")
 
@@ -82,6 +86,16 @@ def test_bars_are_those_of_the_result() -> None:
     assert sum(heights) == pytest.approx(200)
     heights = heights_of(plot_attributes(RESULT))
     assert np.allclose(heights, 100 * RESULT.attributes["accuracy"].to_numpy())
+
+
+def test_error_bars_of_skills_have_a_width_and_end_at_100() -> None:
+    levels = np.zeros_like(RESULT.levels)
+    runs = tuple(replace(run, classified=levels) for run in RESULT.runs)
+    axes = plot_attributes(replace(RESULT, levels=levels, runs=runs)).axes[0]
+    (bars, *_) = (one for one in axes.containers if isinstance(one, ErrorbarContainer))
+    ends = np.array(bars.lines[2][0].get_segments())[:, :, 1]
+    n = len(RESULT)
+    assert np.allclose(ends, [100 * n / (n + Z**2), 100])
 
 
 def test_all_measures_are_in_one_picture() -> None:

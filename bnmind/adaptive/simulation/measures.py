@@ -193,12 +193,16 @@ class Measure:
     of_answers
         Whether it is a mean over the answers of an examinee. Means over examinees are then
         weighted by the number of answers, so that they are means over all answers.
+    is_share
+        Whether it is within 0 and 1, as shares and probabilities are. Confidence bands of its means
+        then are, too.
     """
 
     name: str
     function: Callable[[Moment], Floats]
     label: str = ""
     of_answers: bool = field(default=False, kw_only=True)
+    is_share: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -269,23 +273,30 @@ def _squared_error(moment: Moment) -> Floats:
     return _ability_error(moment) ** 2
 
 
-ACCURACY = Measure("accuracy", _accuracy, "answers predicted, all", of_answers=True)
+ACCURACY = Measure("accuracy", _accuracy, "answers predicted, all", of_answers=True, is_share=True)
 """The share of all answers, including asked items, that are predicted by P(X | e) ≥ ½."""
-UNASKED_ACCURACY = Measure("unasked_accuracy", _unasked_accuracy, "answers predicted, not asked")
+UNASKED_ACCURACY = Measure(
+    "unasked_accuracy", _unasked_accuracy, "answers predicted, not asked", is_share=True
+)
 """The share of the answers to items not asked yet that are predicted correctly."""
-BRIER_SCORE = Measure("brier_score", _brier, "Brier score", of_answers=True)
+BRIER_SCORE = Measure("brier_score", _brier, "Brier score", of_answers=True, is_share=True)
 """The mean Brier score over all answers; 0 is perfect."""
 LOG_SCORE = Measure("log_score", _log_score, "log score, natural", of_answers=True)
 """The mean natural logarithm of the probability of the answers; 0 is perfect."""
 ENTROPY = Measure("entropy", _entropy, "entropy of the skills, bits")
 """The entropy of all skills jointly, in bits."""
 PROFILE_PROBABILITY = Measure(
-    "profile_probability", _profile_probability, "probability of the most probable profile"
+    "profile_probability",
+    _profile_probability,
+    "probability of the most probable profile",
+    is_share=True,
 )
 """The probability of the most probable profile."""
-PATTERN_ACCURACY = Measure("pattern_accuracy", _pattern, "profiles classified right")
+PATTERN_ACCURACY = Measure("pattern_accuracy", _pattern, "profiles classified right", is_share=True)
 """Whether the most probable profile is the true profile."""
-ATTRIBUTE_ACCURACY = Measure("attribute_accuracy", _attributes, "skills classified right")
+ATTRIBUTE_ACCURACY = Measure(
+    "attribute_accuracy", _attributes, "skills classified right", is_share=True
+)
 """The share of skills whose most probable level is the true level."""
 ABILITY = Measure("ability", _ability, "ability expected")
 """The mean of the belief about the ability of an IRT bank."""

@@ -25,7 +25,7 @@ from bnmind.information import Floats
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["SelectorRun", "SimulationResult"]
+__all__ = ["SelectorRun", "SimulationResult", "share_interval"]
 
 _NORMAL = 1.959963984540054
 """Half the width of a 95 % confidence band, in standard errors."""
@@ -207,6 +207,34 @@ class SimulationResult(CheckedValue):
         return _mean(self.values(selector, measure), self._weights(measure))
 
     @checked
+    def band(self, selector: str, measure: str) -> tuple[Floats, Floats]:
+        """Return both ends of 95 % intervals of the `mean` at each step, each ``(1 + steps,)``.
+
+        They are 1.96 standard errors away from the mean. Those of shares (`Measure.is_share`) are
+        Wilson's, for as many observations of 0 and 1 as would have the same standard error; if all
+        shares are 0, or all are 1, for as many as there are examinees.
+
+        Parameters
+        ----------
+        selector, measure
+            As for `mean`.
+
+        References
+        ----------
+        E. B. Wilson, "Probable inference, the law of succession, and statistical inference", J. Am.
+        Stat. Assoc. 22, 1927; E. L. Korn and B. I. Graubard, "Confidence intervals for proportions
+        with small expected number of positive counts estimated from survey data", Survey
+        Methodology 24, 1998 (the number of observations).
+        """
+        mean, error = self.mean(selector, measure)
+        if not self.measure(measure).is_share:
+            return mean - _NORMAL * error, mean + _NORMAL * error
+        n = (~np.isnan(self.values(selector, measure))).sum(axis=0)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            same = mean * (1 - mean) * n / ((n - 1) * error**2)
+            return share_interval(mean, np.where(mean * (1 - mean) > 0, same, n))
+
+    @checked
     def difference(self, measure: str, selector: str, than: str) -> tuple[Floats, Floats]:
         """Return the mean difference of a measure between two selectors, and its error.
 
@@ -256,8 +284,8 @@ class SimulationResult(CheckedValue):
     def curves(self) -> pd.DataFrame:
         """A row for each selector, measure and step, with means over all examinees.
 
-        Columns ``selector, measure, step, mean, standard_error, low, high`` (the pointwise 95
-        % confidence band), and ``testing``, the number of tests of at least this length.
+        Columns ``selector, measure, step, mean, standard_error, low, high`` (see `band`), and
+        ``testing``, the number of tests of at least this length.
         """
         import pandas as pd
 
@@ -267,14 +295,15 @@ class SimulationResult(CheckedValue):
             testing = (run.lengths[:, None] >= steps).sum(axis=0)
             for measure in self.measures:
                 mean, error = self.mean(run.selector, measure.name)
+                low, high = self.band(run.selector, measure.name)
                 columns: dict[str, Any] = {
                     "selector": run.selector,
                     "measure": measure.name,
                     "step": steps,
                     "mean": mean,
                     "standard_error": error,
-                    "low": mean - _NORMAL * error,
-                    "high": mean + _NORMAL * error,
+                    "low": low,
+                    "high": high,
                     "testing": testing,
                 }
                 parts.append(pd.DataFrame(columns))
@@ -349,7 +378,8 @@ class SimulationResult(CheckedValue):
         """A row for each selector and skill whose true level is known.
 
         Columns ``selector, skill, examinees`` (their number), ``accuracy`` (the share whose
-        most probable level at the end of the test is the true level).
+        most probable level at the end of the test is the true level), ``low, high`` (Wilson's 95 %
+        interval of the share).
         """
         import pandas as pd
 
@@ -359,8 +389,11 @@ class SimulationResult(CheckedValue):
                 known = self.levels[:, column] != MISSING
                 if known.any():
                     right = run.classified[known, column] == self.levels[known, column]
-                    rows.append((run.selector, skill, int(known.sum()), float(right.mean())))
-        return pd.DataFrame(rows, columns=["selector", "skill", "examinees", "accuracy"])
+                    share, n = float(right.mean()), int(known.sum())
+                    low, high = share_interval(share, n)
+                    rows.append((run.selector, skill, n, share, float(low), float(high)))
+        columns = ["selector", "skill", "examinees", "accuracy", "low", "high"]
+        return pd.DataFrame(rows, columns=columns)
 
     @property
     def summary(self) -> pd.DataFrame:
@@ -410,6 +443,21 @@ def _mean(values: Floats, weights: Floats) -> tuple[Floats, Floats]:
         squares = (weight**2 * (known - mean) ** 2).sum(axis=0)
         error = np.sqrt(squares * n / (n - 1)) / total
     return mean, error
+
+
+def share_interval(share: ArrayLike, n: ArrayLike) -> tuple[Floats, Floats]:
+    """Return the ends of Wilson's 95 % interval of a share of n observations, within 0 and 1.
+
+    Examples
+    --------
+    >>> low, high = share_interval([0.5, 1.0], 20)
+    >>> low.round(3).tolist(), high.round(3).tolist()
+    ([0.299, 0.839], [0.701, 1.0])
+    """
+    p, extra = np.asarray(share, dtype=np.float64), _NORMAL**2 / np.asarray(n)
+    center = (p + extra / 2) / (1 + extra)
+    half = np.sqrt(extra * (p * (1 - p) + extra / 4)) / (1 + extra)
+    return np.clip(center - half, 0.0, p), np.clip(center + half, p, 1.0)
 
 
 def joined_runs(parts: Sequence[SelectorRun], order: ArrayLike) -> SelectorRun:

@@ -107,8 +107,8 @@ def tell_exposure(result: SimulationResult, designs: Mapping[str, Design]) -> No
             if n := int((exposure > limit + 2 * error).sum()):
                 most = printable(result.items[int(exposure.argmax())])
                 say(
-                    f"note: {name} asks {counted(n, 'item')} more often than r_max {limit:g} and two"
-                    f" standard errors ({error:.3f} each), {most} most ({exposure.max():.3f})"
+                    f"note: {name} asks {counted(n, 'item')} more often than r_max {limit:g} and"
+                    f" two standard errors ({error:.3f} each), {most} most ({exposure.max():.3f})"
                 )
 
 

@@ -29,8 +29,8 @@ _BARS = 24
 def plot_measure(result: SimulationResult, measure: str) -> Figure:
     """Return the curves of a measure by the number of items asked, one for each selector.
 
-    The bands are pointwise 95 % confidence intervals of the means. Tests that are over count
-    as they ended. The figure belongs to nobody: save it with its ``savefig``.
+    The bands are pointwise 95 % confidence intervals of the means; see `SimulationResult.band`.
+    Tests that are over count as they ended. The figure belongs to nobody: save it with its ``savefig``.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ def plot_test_lengths(result: SimulationResult) -> Figure:
 def plot_attributes(result: SimulationResult) -> Figure:
     """Return how many examinees were classified right in each skill, for each selector.
 
-    The lines on the bars are 95 % confidence intervals. Skills whose true levels are not
+    The lines on the bars are Wilson's 95 % confidence intervals. Skills whose true levels are not
     known are left out.
 
     Parameters
@@ -163,10 +163,9 @@ def plot_attributes(result: SimulationResult) -> Figure:
     shares, errors = [], []
     for selector in result.selectors:
         own = frame[frame["selector"] == selector]
-        share = own["accuracy"].to_numpy(dtype=np.float64)
-        shares.append(100 * share)
-        n = own["examinees"].to_numpy(dtype=np.float64)
-        errors.append(100 * 1.96 * np.sqrt(share * (1 - share) / n))
+        low, share, high = 100 * own[["low", "accuracy", "high"]].to_numpy(dtype=np.float64).T
+        shares.append(share)
+        errors.append(np.stack([share - low, high - share]))
     names = list(result.selectors)
     bars(axes, names, shares, names, errors=errors)
     crowded = max(map(len, skills), default=0) * len(skills) > 60
@@ -192,11 +191,9 @@ def _draw_measure(
     steps = np.arange(1.0 + result.n_steps)
     every = max(1, len(steps) // 12)
     for selector in result.selectors:
-        mean, error = result.mean(selector, measure)
-        curve = Curve(
-            name=selector, x=steps, y=mean, low=mean - 1.96 * error, high=mean + 1.96 * error
-        )
-        band(axes, curve)
+        mean, _ = result.mean(selector, measure)
+        low, high = result.band(selector, measure)
+        band(axes, Curve(name=selector, x=steps, y=mean, low=low, high=high))
         label = plain(f"{selector}  {mean[-1]:.3f}" if with_values else selector)
         line(axes, selector, steps, mean, label=label, markevery=every)
     axes.set_xlabel("items asked")

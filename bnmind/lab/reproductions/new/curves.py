@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bnmind.adaptive.simulation.results import share_interval
 from bnmind.information import Floats
 from bnmind.lab.drawing.canvas import line, new_figure, plain, polish
 from bnmind.lab.drawing.curves import Curve, band
@@ -43,8 +44,8 @@ class Panel:
     """The label of the ordinate; empty if the panels share one."""
     log_y: bool = False
     """Whether the ordinate is logarithmic."""
-    most: float = np.inf
-    """The largest possible ordinate, where bands end."""
+    is_share: bool = False
+    """Whether the ordinates are shares of games; the bands are then Wilson's 95 % intervals."""
 
 
 def draw_panels(
@@ -90,14 +91,16 @@ def _draw(ax: Axes, panel: Panel, figures: Sequence[Figure]) -> None:
         label = panel.names[number] if panel.names else curve
         name = panel.styles[number] if panel.styles else label
         points = sorted(
-            (figure.at, figure.ours, figure.standard_error or 0.0)
+            (figure.at, figure.ours, figure.standard_error or 0.0, figure.games or np.inf)
             for figure in figures
             if figure.curve == curve and figure.at is not None and figure.ours is not None
         )
         if not points:
             continue
-        at, mean, error = np.array(points, dtype=np.float64).T
-        low, high = mean - _ERRORS * error, np.minimum(mean + _ERRORS * error, panel.most)
+        at, mean, error, games = np.array(points, dtype=np.float64).T
+        low, high = mean - _ERRORS * error, mean + _ERRORS * error
+        if panel.is_share:
+            low, high = share_interval(mean, games)
         if len(panel.curves) > _MOST_BANDS:
             at = _shifted(ax, at, number, len(panel.curves))
             sides = (mean - low, high - mean)

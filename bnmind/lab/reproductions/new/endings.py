@@ -86,7 +86,7 @@ def _draw(figures: Sequence[Figure]) -> Drawing:
                 title=f"{p:.0%} false replies",
                 curves=tuple(_curve(name, p) for name in _PLAYERS),
                 names=_PLAYERS,
-                most=1.0,
+                is_share=True,
             )
             for p in _LEVELS
         ],
@@ -106,5 +106,5 @@ DECLARING = Reproduction(
     text="Without noise, to know a code and to guess it differ by less than a guess, and the best "
     "strategies for the two goals differ. Under noise, a player that must declare the code stops "
     "once its most probable code has a given probability: each point of a curve is one such "
-    "probability, from .5 to .99. Bands are two standard errors to each side.",
+    "probability, from .5 to .99. Bands are Wilson's 95 % intervals.",
 )
