@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bnmind.adaptive import Examinees, ItemBank
+from bnmind.adaptive import Dino, Examinees, ItemBank
 from tests.command_line import assert_one_line_error, run, run_json
 
 Q = np.array([[1, 0], [0, 1], [1, 1], [1, 0], [0, 1], [1, 1], [1, 0]])
@@ -47,6 +47,31 @@ def test_a_model_is_judged() -> None:
     assert "by the Wald test" in said
     assert "by the likelihood ratio test" in said
     assert "(cutoff 0.876)" in said
+
+
+def test_it_is_said_which_test_of_simpler_models_to_trust() -> None:
+    q = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1]] * 2 + [[1, 1, 0], [0, 1, 1], [1, 0, 1]] * 2)
+    bank = ItemBank.from_qmatrix(q, 0.2, 0.2, Dino)
+    codes = Examinees.drawn(bank, 500, seed=101).responses.tolist()
+    Path("d.csv").write_text(
+        "\n".join([",".join(bank.item_names), *(",".join(map(str, row)) for row in codes)]) + "\n"
+    )
+    rows = [",".join([name, *map(str, row)]) for name, row in zip(bank.item_names, q, strict=True)]
+    Path("dq.csv").write_text("\n".join(["item,x,y,z", *rows]) + "\n")
+    asked = ("judge", "d.csv", "--qmatrix", "dq.csv", "--gate", "gdina")
+    said = run(*asked).stdout
+    models = {
+        (one["item"], one["method"]): one["chosen"] for one in run_json(*asked)["model_tests"]
+    }
+    differ = [
+        item
+        for item in bank.item_names[6:]
+        if models[item, "Wald"] != models[item, "two-step likelihood ratio"]
+    ]
+    assert differ
+    assert f"choose different models for {', '.join(differ)}. Trust the Wald test" in said
+    assert "--refit settles it" in said
+    assert "choose different models" not in run("judge", "r.csv", *asked[2:3], "q.csv").stdout
 
 
 def test_models_are_compared() -> None:
@@ -104,6 +129,24 @@ def test_groups_are_compared() -> None:
     assert [one["item"] for one in found["groups"]] == [f"item_{k}" for k in range(1, 8)]
     assert all(one["p"] > 0.01 for one in found["groups"])
     assert_one_line_error(run("judge", "r.csv", "--qmatrix", "q.csv", "--groups"), "--group-column")
+
+
+def test_several_items_that_differ_between_groups_need_other_anchors() -> None:
+    lines = Path("g.csv").read_text().split("\n")
+    luck = np.random.default_rng(1).random((len(lines), 2))
+    for number, line in enumerate(lines[401:801], 401):
+        cells = line.split(",")
+        for item, wrong in zip((1, 4), luck[number] < 0.5, strict=True):
+            cells[item] = "0" if wrong else cells[item]
+        lines[number] = ",".join(cells)
+    Path("g.csv").write_text("\n".join(lines))
+    asked = ("judge", "g.csv", "--qmatrix", "q.csv", "--group-column", "school")
+    found = run_json(*asked)
+    flagged = sum(one["p"] < 0.05 for one in found["groups"])
+    assert flagged >= 2
+    assert f"{flagged} items differ, and each was an anchor for the others" in run(*asked).stdout
+    assert "was an anchor" not in run(*asked, "--purify").stdout
+    assert "was an anchor" not in run(*asked, "--anchors", "item_2,item_3").stdout
 
 
 @pytest.mark.slow

@@ -22,6 +22,7 @@ from bnmind.cli.adaptive.judge_models import (
     show_items,
     show_models,
     show_proposals,
+    show_trust,
     tested_models_json,
 )
 from bnmind.cli.adaptive.model_names import gate_name, gate_of, model_of, skills_of
@@ -214,7 +215,7 @@ def judge(options: JudgeOptions) -> None:
     if options.json_output:
         tell_json(_as_json(found))
     else:
-        _show(found)
+        _show(found, options)
     if found.interrupted:
         say("interrupted; the results above are those computed so far")
         raise typer.Exit(INTERRUPTED)
@@ -338,7 +339,7 @@ def _judged(learned: Learned, options: JudgeOptions) -> _Judgment:
     )
 
 
-def _show(found: _Judgment) -> None:
+def _show(found: _Judgment, options: JudgeOptions) -> None:
     from bnmind.cli.shared.show import counted, plain_table, show_table, terminal
 
     console = terminal()
@@ -366,12 +367,20 @@ def _show(found: _Judgment) -> None:
     for results in (found.models, found.ratios):
         if not isinstance(results, str):
             show_models(results)
+    if not isinstance(found.models, str) and not isinstance(found.ratios, str):
+        show_trust(found.models, found.ratios)
     show_proposals(found.proposals)
     for what, reason in (("simpler models", found.models), ("groups", found.functioning)):
         if isinstance(reason, str) and reason:
             console.print(f"No tests of {what}: {reason}.", soft_wrap=True)
     if not isinstance(found.functioning, str):
-        show_functioning(found.functioning, found.learned.responses.groups, found.abilities)
+        chosen = options.purify or options.anchors is not None
+        show_functioning(
+            found.functioning,
+            found.learned.responses.groups,
+            found.abilities,
+            None if chosen else options.alpha,
+        )
 
 
 def _as_json(found: _Judgment) -> dict[str, Any]:

@@ -32,6 +32,7 @@ __all__ = [
     "show_items",
     "show_models",
     "show_proposals",
+    "show_trust",
     "tested_models_json",
 ]
 
@@ -151,6 +152,28 @@ def show_models(found: Sequence[ReducedModel]) -> None:
         console.print(f"  and {len(found) - _SHOWN} more")
 
 
+def show_trust(by_wald: Sequence[ReducedModel], by_ratio: Sequence[ReducedModel]) -> None:
+    """Say which test to trust, if the two choose different models for some items."""
+    from bnmind.adaptive.items.name_match import names_shown
+    from bnmind.cli.shared.show import terminal
+
+    pairs = zip(by_wald, by_ratio, strict=True)
+    names = [one.item for one, other in pairs if one.chosen != other.chosen]
+    if not names:
+        return
+    if by_ratio[0].method.startswith("two-step"):
+        trust = (
+            "the Wald test: the two-step test rejects too often where the items leave the skills"
+            " unclear. --refit settles it, with a test that learns the model again"
+        )
+    else:
+        trust = "the likelihood-ratio test, which learned the model again for each test"
+    terminal().print(
+        f"The two tests choose different models for {names_shown(names)}. Trust {trust}.",
+        soft_wrap=True,
+    )
+
+
 def show_proposals(proposals: QValidation | str) -> None:
     """Show the items for which other skills are proposed."""
     from bnmind.cli.shared.show import plain_table, show_table, terminal
@@ -188,6 +211,7 @@ def show_functioning(
     found: Sequence[ItemFunctioning],
     groups: Sequence[str],
     abilities: Mapping[str, tuple[float, float]],
+    suspicious: float | None,
 ) -> None:
     """Show the tests of items in groups, the smallest p first, and the groups' abilities.
 
@@ -199,6 +223,9 @@ def show_functioning(
         The group of each examinee.
     abilities
         The mean and the deviation of the ability in each group; empty for skills.
+    suspicious
+        Several items with a smaller p are a reason to test with other anchors; None if the anchors
+        were chosen.
     """
     from bnmind.cli.shared.show import plain_table, show_table, terminal
 
@@ -227,6 +254,13 @@ def show_functioning(
         f" the same {alike}.",
         soft_wrap=True,
     )
+    flagged = sum(one.p_value < suspicious for one in found) if suspicious is not None else 0
+    if flagged > 1:
+        console.print(
+            f"{flagged} items differ, and each was an anchor for the others, so some may only seem"
+            " to. --purify removes them from the anchors and tests again.",
+            soft_wrap=True,
+        )
     if abilities:
         table = plain_table("group", "mean ability", "standard deviation")
         for name, (mean, deviation) in abilities.items():
