@@ -23,10 +23,10 @@ from bnmind._messages import MOST_FAULTS, counted, first_faults, shown
 from bnmind._values import CheckedValue
 from bnmind.adaptive.beliefs.batch_belief import MISSING
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.adaptive.items.name_match import names_shown
+from bnmind.adaptive.items.name_match import is_row_names, names_shown
 from bnmind.adaptive.items.priors import level_of
 from bnmind.adaptive.items.tables.text_table import TextTable, frame_table, read_table
-from bnmind.adaptive.responses.columns import is_examinee_name, is_row_names
+from bnmind.adaptive.responses.columns import is_examinee_name
 from bnmind.errors import InvalidArgumentError, ResponseTableError
 
 if TYPE_CHECKING:

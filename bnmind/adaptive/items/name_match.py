@@ -7,13 +7,15 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-__all__ = ["NameMatch", "are_numbered", "match_names", "names_shown"]
+__all__ = ["NameMatch", "are_numbered", "is_row_names", "match_names", "names_shown"]
 
 _NUMBERED = re.compile(r"(.*?)[ ._-]*0*(\d+)")
 _NUMBERED_WORDS = frozenset(
     ["", "item", "items", "i", "v", "x", "q", "var", "col", "column", "row", "question", "task"]
 )
 
+_OF_ROWS = re.compile(r"|\.\.\.1|unnamed: 0|row[ ._]?names?", re.IGNORECASE)
+"""Names that R and pandas give a first column with the names of the rows."""
 
 _SHOWN = 8
 
@@ -47,6 +49,11 @@ def are_numbered(names: Sequence[str]) -> bool:
             for place, one in enumerate(matches)
         )
     )
+
+
+def is_row_names(name: str) -> bool:
+    """Return whether a first column of this name has the names of the rows, as R writes them."""
+    return _OF_ROWS.fullmatch(name.strip()) is not None
 
 
 def names_shown(names: Sequence[str]) -> str:

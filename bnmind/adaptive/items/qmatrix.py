@@ -130,6 +130,7 @@ class QMatrix(CheckedValue):
         *,
         items: Sequence[Item | str | int] | None = None,
         skills: Sequence[str | int] | None = None,
+        expected: Sequence[str] = (),
     ) -> QMatrix:
         """Return the Q-matrix of an array or a data frame.
 
@@ -143,6 +144,9 @@ class QMatrix(CheckedValue):
             Names that replace those of the table; default ``item_1``, ``skill_1``, …
             Whole numbers are stored as text. An item and a skill must not have the same
             name.
+        expected
+            The names of the items in the responses. The only column of the table that holds such
+            names has those of the items.
         """
         notes: tuple[str, ...] = ()
         if isinstance(table, QMatrix):
@@ -150,7 +154,7 @@ class QMatrix(CheckedValue):
         if hasattr(table, "columns"):
             table = frame_table(table)
         if isinstance(table, TextTable):
-            parts = qmatrix_parts(table)
+            parts = qmatrix_parts(table, expected)
             items = parts.items if items is None else items
             skills = parts.skills if skills is None else skills
             table, notes = parts.needs, parts.notes

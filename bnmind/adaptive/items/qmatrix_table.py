@@ -14,7 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._messages import counted
-from bnmind.adaptive.items.name_match import are_numbered, names_shown
+from bnmind.adaptive.items.name_match import (
+    are_numbered,
+    is_row_names,
+    match_names,
+    names_shown,
+)
 from bnmind.adaptive.items.tables.text_table import TextTable, number_of
 from bnmind.errors import InvalidModelError
 from bnmind.pgm.variable import label_text
@@ -38,11 +43,12 @@ class QMatrixParts:
     notes: tuple[str, ...]
 
 
-def qmatrix_parts(table: TextTable) -> QMatrixParts:
+def qmatrix_parts(table: TextTable, expected: Sequence[str] = ()) -> QMatrixParts:
     """Return the parts of the Q-matrix in a table.
 
-    The names of the items are in a column ``item``, or in the first column, if it has no name,
-    counts the rows, or holds texts. Empty cells are 0, and crosses are 1.
+    The names of the items are in a column ``item``, in the only one that holds expected names, or
+    in the first column, if it has no name, counts the rows, or holds texts. Empty cells are 0, and
+    crosses are 1.
 
     Raises
     ------
@@ -55,8 +61,9 @@ def qmatrix_parts(table: TextTable) -> QMatrixParts:
     notes = list(table.notes)
     if len(rows) < len(table.rows):
         notes.append(f"{counted(len(table.rows) - len(rows), 'empty row')} left out")
-    place = _item_column(table, rows)
-    columns = [column for column in range(table.n_columns) if column != place]
+    place = _item_column(table, rows, expected)
+    of_rows = place is not None and table.header is not None and is_row_names(table.header[0])
+    columns = [c for c in range(table.n_columns) if c != place and not (of_rows and c == 0)]
     texts = [column for column in columns if _holds_texts(rows, column)]
     if texts and table.header is not None and len(texts) < len(columns):
         columns = sorted(set(columns).difference(texts))
@@ -113,12 +120,16 @@ def _is_given(cell: Any) -> bool:
     return cell is not None and str(cell).strip() not in _EMPTY
 
 
-def _item_column(table: TextTable, rows: Sequence[tuple[Any, ...]]) -> int | None:
+def _item_column(
+    table: TextTable, rows: Sequence[tuple[Any, ...]], expected: Sequence[str]
+) -> int | None:
     """Return the column with the names of the items; None if there is none."""
     header = table.header or ("?",) * table.n_columns
     named = [place for place, name in enumerate(header) if name.strip().lower() == "item"]
     if named or table.n_columns < 2 or not rows:
         return named[0] if named else None
+    if len(holding := [c for c in range(table.n_columns) if _holds_names(rows, c, expected)]) == 1:
+        return holding[0]
     first = [row[0] for row in rows]
     numbers = [number_of(cell) for cell in first]
     if not header[0] or _counts(numbers):
@@ -128,6 +139,13 @@ def _item_column(table: TextTable, rows: Sequence[tuple[Any, ...]]) -> int | Non
         for cell, number in zip(first, numbers, strict=True)
     )
     return 0 if has_texts and len(set(map(str, first))) == len(first) else None
+
+
+def _holds_names(rows: Sequence[tuple[Any, ...]], column: int, expected: Sequence[str]) -> bool:
+    """Return whether the cells of a column are distinct names among the expected ones."""
+    names = [label_text(row[column]).strip() for row in rows]
+    match = match_names(expected, names) if len(set(names)) == len(names) > 2 else None
+    return match is not None and not match.by_position
 
 
 def _counts(numbers: Sequence[float | None]) -> bool:

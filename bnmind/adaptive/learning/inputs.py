@@ -16,7 +16,7 @@ from bnmind.adaptive.items.qmatrix_table import renamed_skills
 from bnmind.adaptive.items.skill_distributions import ProfileDistribution
 from bnmind.adaptive.learning.model import bank_to_learn
 from bnmind.adaptive.response_models.base import ResponseModel
-from bnmind.adaptive.responses.responses import Responses
+from bnmind.adaptive.responses.responses import Responses, names_in
 from bnmind.errors import ResponseTableError
 from bnmind.pgm import Network
 
@@ -44,9 +44,12 @@ def learning_inputs(
     InvalidModelError
         If the Q-matrix is invalid.
     """
-    q = None if isinstance(model, ItemBank) else QMatrix.of(model)
+    named = isinstance(responses, Responses) or hasattr(responses, "columns")
+    q = None
+    if not isinstance(model, ItemBank):
+        q = QMatrix.of(model, expected=names_in(responses) if named else ())
     names = model.item_names if isinstance(model, ItemBank) else q.item_names if q else ()
-    if isinstance(responses, Responses) or hasattr(responses, "columns"):
+    if named:
         data = Responses.of(responses, expected=names)
     else:
         data = Responses.of(responses, items=names)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind.adaptive.beliefs.batch_belief import MISSING
-from bnmind.adaptive.items.name_match import match_names, names_shown
+from bnmind.adaptive.items.name_match import is_row_names, match_names, names_shown
 from bnmind.adaptive.items.tables.text_table import TextTable, number_of
 from bnmind.adaptive.responses.cells import WRONG, CellCodes
 from bnmind.errors import UnknownNameError
@@ -24,7 +24,6 @@ __all__ = [
     "ColumnOptions",
     "ColumnRoles",
     "is_examinee_name",
-    "is_row_names",
     "left_out_note",
     "roles_of",
 ]
@@ -35,9 +34,6 @@ _EXAMINEES = re.compile(
     r"([ ._-]?(id|nr|no|num|number|name|code))?",
     re.IGNORECASE,
 )
-_OF_ROWS = re.compile(r"|\.\.\.1|unnamed: 0|row[ ._]?names?", re.IGNORECASE)
-"""Names that R and pandas give a first column with the names of the rows."""
-
 _FIRST = re.compile(r"x|names?|index|nr|no", re.IGNORECASE)
 """Names that a first column of names may have, but also an item."""
 
@@ -78,11 +74,6 @@ class ColumnRoles:
     examinee: int | None
     group: int | None
     notes: tuple[str, ...]
-
-
-def is_row_names(name: str) -> bool:
-    """Return whether a first column of this name has the names of the rows, as R writes them."""
-    return _OF_ROWS.fullmatch(name.strip()) is not None
 
 
 def is_examinee_name(name: str) -> bool:
@@ -243,7 +234,7 @@ def _numbers_rows(table: TextTable, place: int) -> bool:
     """Return whether a first column only has the names of rows that R and pandas add."""
     header = table.header
     assert header is not None
-    return place == 0 and _OF_ROWS.fullmatch(header[0]) is not None and _distinct(table.column(0))
+    return place == 0 and is_row_names(header[0]) and _distinct(table.column(0))
 
 
 def _cannot_be_responses(column: Sequence[Any]) -> bool:

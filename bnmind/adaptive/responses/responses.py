@@ -37,13 +37,14 @@ from bnmind.adaptive.responses.reading import (
     read_responses,
     rectangular,
 )
+from bnmind.adaptive.responses.long_tables import wide_table
 from bnmind.errors import BnmindError, InvalidArgumentError, ResponseTableError
 from bnmind.pgm.variable import label_text, name_fault
 
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["MISSING_TEXTS", "Responses", "responses_to"]
+__all__ = ["MISSING_TEXTS", "Responses", "names_in", "responses_to"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -374,6 +375,14 @@ def responses_to(bank: ItemBank, responses: Responses | pandas.DataFrame | Array
     """Return responses, or a table of them; the columns of an array are the items of a bank."""
     named = isinstance(responses, Responses) or hasattr(responses, "columns")
     return Responses.of(responses, items=None if named else bank.item_names)
+
+
+def names_in(responses: Responses | pandas.DataFrame | TextTable) -> tuple[str, ...]:
+    """Return the names that the items may have: of the columns, or in the rows of a long table."""
+    if isinstance(responses, Responses):
+        return responses.items
+    table = responses if isinstance(responses, TextTable) else frame_table(responses)
+    return wide_table(table, ColumnOptions()).header or ()
 
 
 def _too_high(found: Responses, bank: ItemBank) -> list[str]:

@@ -229,8 +229,16 @@ def _learned(options: JudgeOptions, gate: str | None, *, is_first: bool) -> Lear
     settings = LearningOptions(seed=options.seed or 0, monotone=options.monotone)
     skills = options.skills
     irt = irt_model(gate, options.qmatrix, options.bank)
-    model = None if irt is not None else model_of(options.qmatrix, options.bank, gate, skills)
-    if model is not None:
+    model = None
+    if irt is None:
+        model = model_of(
+            options.qmatrix,
+            options.bank,
+            gate,
+            skills,
+            responses=options.responses,
+            fixed_width=options.fixed_width,
+        )
         make, distribution = gate_of(gate or "dina"), skills_of(skills)
     data = read_response_file(
         options.responses,

@@ -278,8 +278,16 @@ def _inputs(options: LearnOptions) -> tuple[ItemBank, Responses, LearningOptions
             "expected --qmatrix or --bank, got neither; without them, --gate names a model of one"
             " ability, such as 2PL"
         )
-    model = None if irt is not None else model_of(options.qmatrix, options.bank, gate, skills)
-    if model is not None:
+    model = None
+    if irt is None:
+        model = model_of(
+            options.qmatrix,
+            options.bank,
+            gate,
+            skills,
+            responses=options.responses,
+            fixed_width=options.fixed_width,
+        )
         make, distribution = gate_of(gate or "dina"), skills_of(skills)
     data = read_response_file(
         options.responses,

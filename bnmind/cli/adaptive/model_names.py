@@ -28,6 +28,7 @@ __all__ = [
     "gate_words",
     "learnable",
     "model_of",
+    "qmatrix_for",
     "skills_name",
     "skills_of",
     "usual_skills",
@@ -199,11 +200,16 @@ def _own_model(name: str) -> Callable[..., ResponseModel]:
 
 
 def model_of(
-    qmatrix: Path | None, bank: Path | None, gate: str | None, skills: str | None
+    qmatrix: Path | None,
+    bank: Path | None,
+    gate: str | None,
+    skills: str | None,
+    *,
+    responses: Path,
+    fixed_width: int | None,
 ) -> ItemBank | QMatrix:
     """Return the bank or the Q-matrix that a command names."""
     from bnmind.adaptive import read_bank
-    from bnmind.adaptive.items.qmatrix_csv import read_qmatrix
 
     if (qmatrix is None) == (bank is None):
         raise BnmindError(
@@ -215,5 +221,18 @@ def model_of(
             raise BnmindError(f"expected {option} with --qmatrix, got it with --bank")
         return read_bank(bank)
     assert qmatrix is not None
-    with naming(qmatrix):
-        return read_qmatrix(qmatrix)
+    return qmatrix_for(qmatrix, responses, fixed_width)
+
+
+def qmatrix_for(path: Path, responses: Path, fixed_width: int | None) -> QMatrix:
+    """Return the Q-matrix in a file; the names in the responses may tell where its items are."""
+    from bnmind.adaptive import QMatrix
+    from bnmind.adaptive.items.tables.text_table import read_table
+    from bnmind.adaptive.responses.responses import names_in
+
+    table, expected = read_table(path), ()
+    if "item" not in [name.strip().lower() for name in table.header or ()]:
+        with naming(responses):
+            expected = names_in(read_table(responses, fixed_width=fixed_width))
+    with naming(path):
+        return QMatrix.of(table, expected=expected)

@@ -19,6 +19,7 @@ from bnmind.cli.adaptive.designs import (
     tell_exposure,
     with_named_prior,
 )
+from bnmind.cli.adaptive.model_names import qmatrix_for
 from bnmind.cli.adaptive.options import (
     SELECTOR_HELP,
     StopNames,
@@ -408,13 +409,12 @@ def _answers(bank: ItemBank, path: Path, options: SimulateOptions) -> Responses:
 def _model(options: SimulateOptions) -> ItemBank:
     """Return the bank, or that of a Q-matrix; learning starts from its parameters."""
     from bnmind.adaptive import ItemBank, read_bank
-    from bnmind.adaptive.items.qmatrix_csv import read_qmatrix
 
     if options.qmatrix is None:
         assert options.bank is not None
         return read_bank(options.bank)
-    with naming(options.qmatrix):
-        q = read_qmatrix(options.qmatrix)
+    assert options.responses is not None
+    q = qmatrix_for(options.qmatrix, options.responses, options.fixed_width)
     return ItemBank.from_qmatrix(q.needs, guess=0.2, slip=0.2, items=q.items, skill_names=q.skills)
 
 

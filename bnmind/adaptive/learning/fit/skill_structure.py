@@ -200,7 +200,7 @@ def compare_structures(
     if not named:
         raise InvalidArgumentError("expected at least one structure, got none", structures)
     bank, data = learning_inputs(responses, q_matrix, gate, Independent())
-    q = QMatrix.of(q_matrix)
+    q = QMatrix.of(q_matrix, expected=data.items)
     if q.item_names != bank.item_names:  # a Q-matrix whose rows have no names
         q = QMatrix(q.needs, bank.items, q.skills)
     numbers = fold_numbers(len(data), folds=folds, seed=fold_seed)
