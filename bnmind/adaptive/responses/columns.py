@@ -44,8 +44,8 @@ _PLAIN = ("examinee", "id")
 
 _FEW = 9
 
-_MOSTLY = 0.9
-"""The least share of distinct cells of a column that would name the examinees but for a few."""
+_MOSTLY = 0.5
+"""The least share of distinct cells of a column that names examinees who occur twice."""
 
 
 @dataclass(frozen=True)
@@ -198,12 +198,7 @@ def _guessed_examinee(table: TextTable, places: Sequence[int]) -> int | None:
         if header[place].lower() in _PLAIN:
             return place
     for place in places:
-        name = header[place]
-        column = table.column(place)
-        is_first = place == 0 and (
-            _FIRST.fullmatch(name) is not None and _cannot_be_responses(column)
-        )
-        if (is_first or is_examinee_name(name)) and _distinct(column):
+        if _may_name_examinees(table, place) and _distinct(table.column(place)):
             return place
     for place in places:
         # So many distinct cells are no responses.
@@ -213,16 +208,26 @@ def _guessed_examinee(table: TextTable, places: Sequence[int]) -> int | None:
     return None
 
 
+def _may_name_examinees(table: TextTable, place: int) -> bool:
+    """Return whether the name of a column is one of those that columns of examinees have."""
+    assert table.header is not None
+    name = table.header[place]
+    if is_examinee_name(name):
+        return True
+    is_first = place == 0 and _FIRST.fullmatch(name) is not None
+    return is_first and _cannot_be_responses(table.column(place))
+
+
 def _names_that_recur(table: TextTable, places: Sequence[int]) -> list[str]:
-    """Return a note on a column that would name the examinees, if a few names did not recur."""
+    """Return a note on a column that would name the examinees, if no name recurred."""
     header = table.header
     assert header is not None
     for place in places:
-        if not is_examinee_name(header[place]):
+        if not _may_name_examinees(table, place):
             continue
         counts = Counter(str(cell).strip() for cell in table.column(place))
         recurring = [name for name, count in counts.items() if count > 1]
-        if recurring and len(counts) > len(table.rows) * _MOSTLY:
+        if recurring and len(counts) >= len(table.rows) * _MOSTLY:
             return [
                 f"column {header[place]} was not taken for the names of the examinees, because"
                 f" some occur more than once: {names_shown(recurring)}"

@@ -232,6 +232,8 @@ class Responses(CheckedValue):
     ) -> Responses:
         try:
             read = read_responses(table, missing, options, names)
+            if table.hint and (read.problems or not read.items):
+                raise ResponseTableError([table.hint])
             if read.problems:
                 others = _faults(read.codes, read.items, read.labels)
                 raise ResponseTableError(first_faults(chain(read.problems, others)))

@@ -59,6 +59,12 @@ _MARKED = {"NA", "x", "X", "."}
 _DIGITS = re.compile(r"\s*(?:(?P<name>[^\s,;|]+)\s+)?(?P<cells>[019]{3,})\s*")
 """A line of responses without separators, and perhaps the name of an examinee."""
 
+_MOST_TITLES = 6
+"""The names of the columns are looked for in so many first rows."""
+
+_MOST_WORDS = 4
+"""More words in a line are cells between blanks, not the name of an examinee and responses."""
+
 _FEWEST_COUNTED = 3
 """Fewer columns may hold 0 and 1 by chance in an order that counts them."""
 
@@ -75,6 +81,8 @@ class TextTable:
     """How the file was read, where that may surprise."""
     uneven: tuple[str, ...] = ()
     """A fault for each row with too few or too many cells."""
+    hint: str = ""
+    """How the file may be meant, if its cells make no sense as they were read."""
 
     @property
     def n_columns(self) -> int:
@@ -157,7 +165,24 @@ def read_table(path: str | os.PathLike[str], *, fixed_width: int | None = None) 
             f"expected {what} in {path}, got line {reader.line_num} ({fault})", str(path)
         ) from fault
     table = _trimmed(table_of(rows))
-    return replace(table, notes=(*notes, *table.notes))
+    return replace(table, notes=(*notes, *table.notes), hint=_hint(lines))
+
+
+def _hint(lines: Sequence[str]) -> str:
+    """Return how to read lines of fixed width; "" for others."""
+    parts = [line.split() for line in lines[1:]]
+    ends = {(len(line.rstrip()), len(row[-1])) for line, row in zip(lines[1:], parts, strict=True)}
+    separated = any(sign in line for line in lines for sign in _SEPARATORS)
+    if separated or len(ends) != 1 or max(map(len, parts)) > _MOST_WORDS:
+        return ""
+    width, n_cells = ends.pop()
+    if n_cells < _FEWEST_COUNTED:
+        return ""
+    return (
+        f"the lines seem to have a fixed width: --fixed-width N (in Python fixed_width=N), perhaps"
+        f" {width - n_cells}, takes the first N characters for the name of the examinee, and each"
+        " further one for a response"
+    )
 
 
 def _fixed(path: str | os.PathLike[str], lines: Sequence[str], width: int) -> TextTable:
@@ -203,6 +228,11 @@ def table_of(rows: Sequence[Sequence[Any]]) -> TextTable:
     """Return the table of some rows; the first may hold the names of the columns."""
     if not rows:
         return TextTable((), ())
+    if n_titles := _n_titles(rows):
+        table = table_of(rows[n_titles:])
+        title = " ".join(str(cell) for row in rows[:n_titles] for cell in row if cell != "")
+        note = f"the first line was left out, because it does not name the columns: {title}"
+        return replace(table, notes=(note, *table.notes))
     has_names = _names_columns(rows[0], rows[1:])
     header = list(map(str, rows[0])) if has_names else None
     body = [list(row) for row in (rows[1:] if has_names else rows)]
@@ -227,6 +257,16 @@ def table_of(rows: Sequence[Sequence[Any]]) -> TextTable:
         tuple(map(tuple, body)),
         uneven=tuple(uneven),
     )
+
+
+def _n_titles(rows: Sequence[Sequence[Any]]) -> int:
+    """Return the number of first rows that hold a title, not the names of the columns below."""
+    given = [[cell for cell in row if cell != ""] for row in rows[:_MOST_TITLES]]
+    n = next((n for n, row in enumerate(given) if len(row) > 1), 0)
+    names = given[n]
+    are_names = len(names) > 2 and len(set(map(str, names))) == len(names) == len(rows[n])
+    are_texts = are_names and all(number_of(cell) is None for cell in names)
+    return n if are_texts and _names_columns(rows[n], rows[n + 1 :]) else 0
 
 
 def frame_table(frame: Any) -> TextTable:
