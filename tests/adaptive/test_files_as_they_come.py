@@ -565,3 +565,170 @@ def test_names_of_examinees_that_recur_are_noted() -> None:
         "column pupil was not taken for the names of the examinees, because some occur more than"
         " once: pupil 3"
     )
+
+
+def test_names_of_examinees_who_all_occur_twice_are_noted() -> None:
+    for name in ("student", "Name"):
+        table = {name: [f"s{k // 2}" for k in range(8)], "q1": [0, 1] * 4, "q2": [0, 0, 1, 1] * 2}
+        for expected in (None, ["q1", "q2"]):
+            notes = Responses.of(pd.DataFrame(table), expected=expected).notes
+            assert notes[0].startswith(
+                f"column {name} was not taken for the names of the examinees, because some occur"
+                " more than once: s0, s1, s2, s3"
+            )
+
+
+def test_row_names_of_r_are_no_skill(tmp_path: Path) -> None:
+    path = tmp_path / "q.csv"
+    path.write_text('"","item","A","B"\n"1","i1",1,0\n"2","i2",0,1\n"3","i3",1,1\n')
+    found = read_qmatrix(path)
+    assert found.item_names == ("i1", "i2", "i3")
+    assert found.skills == ("A", "B")
+    np.testing.assert_array_equal(found.needs, [[1, 0], [0, 1], [1, 1]])
+
+
+def test_the_column_with_the_names_of_the_responses_names_the_items(tmp_path: Path) -> None:
+    names = ["14415", "3", "14601", "7"]
+    needs = [[1, 0], [0, 1], [1, 1], [1, 0]]
+    bank = ItemBank.from_qmatrix(needs, items=names)
+    codes = Examinees.drawn(bank, 60, seed=1).responses
+    responses = pd.DataFrame(codes, columns=names)
+    expected = learn(responses, pd.DataFrame(needs, index=names)).bank
+    columns = {"question": list(map(int, names)), "A": [1, 0, 1, 1], "B": [0, 1, 1, 0]}
+    frame = pd.DataFrame(columns).iloc[::-1]
+    for order in (["question", "A", "B"], ["A", "B", "question"]):
+        q = frame[order]
+        found = learn(responses, q).bank
+        assert set(found.item_names) == set(names)
+        for name in names:
+            np.testing.assert_allclose(found.channel(name), expected.channel(name), atol=1e-3)
+        q.to_csv(tmp_path / "q.csv", index=False)
+        responses.to_csv(tmp_path / "y.csv", index=False)
+        place = (str(tmp_path / "y.csv"), "--qmatrix", str(tmp_path / "q.csv"))
+        assert run("learn", *place, "--out", str(tmp_path / "bank.json")).exit_code == 0
+        assert read_bank(tmp_path / "bank.json").item_names == found.item_names
+
+
+@pytest.mark.parametrize("ending", ["csv", "xlsx"])
+def test_titles_above_the_names_are_left_out(tmp_path: Path, ending: str) -> None:
+    table = pd.DataFrame(CODES, columns=ITEMS)
+    lines = [["Results of class 5b", "", ""], ["", "", ""], list(ITEMS), *table.to_numpy().tolist()]
+    path = tmp_path / f"responses.{ending}"
+    if ending == "csv":
+        path.write_text("\n".join(",".join(map(str, line)) for line in lines), encoding="utf-8")
+    else:
+        pd.DataFrame(lines).to_excel(path, index=False, header=False)
+    found = Responses.from_csv(path)
+    assert found.items == ITEMS
+    np.testing.assert_array_equal(found.codes, CODES)
+    assert (
+        "the first line was left out, because it does not name the columns: Results of class 5b"
+        in found.notes
+    )
+
+
+def test_a_file_of_fixed_width_gets_one_hint(tmp_path: Path) -> None:
+    path = tmp_path / "responses.txt"
+    cases = {
+        "P01 0123012\nP02 1120312\nP03 2011230\nP04 0000121\n": "perhaps 4",
+        "Anna Meier 0100\nJo         1101\nBo         0111\n": "perhaps 11",
+        "P010123012\nP021120312\nP032011230\n": "perhaps 0",
+        "P01 ABDCA\nP02 BBDCA\nP03 CBDAA\n": "perhaps 4",
+    }
+    for text, width in cases.items():
+        path.write_text(text)
+        with pytest.raises(ResponseTableError) as caught:
+            Responses.from_csv(path)
+        (problem,) = caught.value.problems
+        assert "--fixed-width N" in problem
+        assert width in problem
+    path.write_text(next(iter(cases)))
+    assert Responses.from_csv(path, fixed_width=4).examinees == ("P01", "P02", "P03", "P04")
+
+
+ANSWERS = pd.DataFrame(
+    {"id": ["a", "b", "c"], "q1": ["A", "b", None], "q2": [3, 4, 1], "q3": ["5/6", "D", "2/5"]}
+)
+SCORED = [[0, 0, 1], [1, 1, 0], [-1, 0, 0]]
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        {"q1": "B", "q2": 4, "q3": "5/6"},
+        pd.DataFrame({"item": ["q1", "q2", "q3"], "key": ["b", "4", "5/6"]}),
+        pd.DataFrame({"q1": ["B"], "q2": [4], "q3": ["5/6"]}),
+        pd.DataFrame(
+            {
+                "item": ["q3", "q2", "q1"],
+                "choices": ["2/5 | 5/6 | 2/6 | 1", "", ""],
+                "key": ["B", "4", "B"],
+            }
+        ),
+    ],
+)
+def test_a_key_scores_answers(key: object, tmp_path: Path) -> None:
+    found = Responses.of(ANSWERS, key=key)  # type: ignore[arg-type]
+    assert found.items == ("q1", "q2", "q3")
+    assert found.examinees == ("a", "b", "c")
+    np.testing.assert_array_equal(found.codes, SCORED)
+    assert "the answers to 3 items were scored by the key" in found.notes
+    ANSWERS.to_csv(tmp_path / "answers.csv", index=False)
+    if isinstance(key, pd.DataFrame):
+        key.to_csv(tmp_path / "key.csv", index=False)
+        read = Responses.from_csv(tmp_path / "answers.csv", key=tmp_path / "key.csv")
+        np.testing.assert_array_equal(read.codes, SCORED)
+
+
+def test_choices_score_answers_in_steps() -> None:
+    choices = "never = 0 | sometimes = 1 | often = 2"
+    key = pd.DataFrame({"item": ["q1"], "choices": [choices]})
+    answers = pd.DataFrame({"q1": ["Often", "never", "b", None], "q2": [0, 1, 1, 0]})
+    found = Responses.of(answers, key=key)
+    np.testing.assert_array_equal(found.codes, [[2, 0], [0, 1], [1, 1], [-1, 0]])
+    with pytest.raises(ResponseTableError, match="got 'always'"):
+        Responses.of(answers.replace("never", "always"), key=key)
+
+
+def test_a_key_that_does_not_fit_is_refused() -> None:
+    with pytest.raises(ResponseTableError, match="the key is of q9, and the items are q1"):
+        Responses.of(ANSWERS, key={"q9": "A"})
+    scored = pd.DataFrame({"q1": [0, 1], "q2": [1, 0]})
+    with pytest.raises(ResponseTableError, match="these columns are scored: q1, q2"):
+        Responses.of(scored, key={"q1": "A", "q2": "B"})
+    with pytest.raises(InvalidModelError, match="expected a column item and a column key"):
+        Responses.of(ANSWERS, key=pd.DataFrame({"item": ["q1", "q2"], "cost": [1, 2]}))
+    choices = pd.DataFrame({"item": ["q1"], "choices": ["yes | no"], "key": ["maybe"]})
+    with pytest.raises(InvalidModelError, match="the choices of item q1"):
+        Responses.of(ANSWERS, key=choices)
+
+
+def test_the_command_line_scores_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    bank = ItemBank.from_qmatrix([[1], [1], [1], [1]], 0.2, 0.1)
+    codes = Examinees.drawn(bank, 80, seed=1).responses
+    names = list(bank.item_names)
+    letters = np.where(codes == 1, "B", np.array(["A", "C"])[np.arange(80) % 2][:, None])
+    pd.DataFrame(codes, columns=names).to_csv("scored.csv", index=False)
+    pd.DataFrame(letters, columns=names).to_csv("answers.csv", index=False)
+    pd.DataFrame([1] * 4, index=pd.Index(names, name="item"), columns=["x"]).to_csv("q.csv")
+    pd.DataFrame({"item": names, "key": ["B"] * 4}).to_csv("key.csv", index=False)
+    items = {"item": names, "choices": ["no | right | wrong"] * 4, "key": ["right"] * 4}
+    pd.DataFrame(items).to_csv("items.csv", index=False)
+    asked = ("--qmatrix", "q.csv", "--json")
+    found = json.loads(run("learn", "scored.csv", *asked).stdout)["log_likelihood"]
+    for more in (("--key", "key.csv"), ("--items", "items.csv", "--out", "bank.json")):
+        told = run("learn", "answers.csv", *asked, *more)
+        assert "note: the answers to 4 items were scored by the key" in told.stderr
+        assert json.loads(told.stdout)["log_likelihood"] == found
+    # Scored responses stay as they are, whatever choices the items have.
+    again = run("learn", "scored.csv", *asked, "--items", "items.csv")
+    assert json.loads(again.stdout)["log_likelihood"] == found
+    assert "by the key" not in again.stderr
+    for file in ("answers.csv", "scored.csv"):
+        told = run("classify", "bank.json", file, "--out", f"people-{file}")
+        assert told.exit_code == 0, told.output
+    assert Path("people-answers.csv").read_text() == Path("people-scored.csv").read_text()
+    assert run("learn", "answers.csv", "--gate", "2PL", "--key", "key.csv").exit_code == 0
+    both = run("learn", "answers.csv", *asked, "--key", "key.csv", "--lowest", "1")
+    assert "expected --key or --lowest, got both" in both.stderr

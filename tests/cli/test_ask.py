@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 from typer.testing import Result
 
@@ -83,11 +84,11 @@ def test_doubtful_answers() -> None:
 def test_doubts_of_many_answers_are_finite() -> None:
     fault, proof = Variable("fault", ("no", "yes")), Variable("proof", ("no", "yes"))
     clues = [Variable(f"clue{i}", ("no", "yes")) for i in range(20)]
-    rates = [[1 - 1e-20, 1e-20], [1e-20, 1 - 1e-20]]
+    rates = np.array([[1 - 1e-20, 1e-20], [1e-20, 1 - 1e-20]])
     network = Network(
         (
-            TabularCPD(fault, (), [0.5, 0.5]),
-            TabularCPD(proof, (fault,), [[1, 0], [0, 1]]),
+            TabularCPD(fault, (), np.array([0.5, 0.5])),
+            TabularCPD(proof, (fault,), np.eye(2)),
             *(TabularCPD(clue, (fault,), rates) for clue in clues),
         )
     )

@@ -14,7 +14,7 @@ from bnmind._messages import shown
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.item import Item
 from bnmind.adaptive.items.name_match import match_names, names_shown
-from bnmind.adaptive.items.tables.choice_cells import choices_in
+from bnmind.adaptive.items.tables.choice_cells import AnswerKey, choices_in, texts_in
 from bnmind.adaptive.items.tables.text_table import TextTable, frame_table, number_of, read_table
 from bnmind.errors import InvalidArgumentError, InvalidModelError
 from bnmind.pgm.formats.reading import ModelFileWarning
@@ -22,7 +22,7 @@ from bnmind.pgm.formats.reading import ModelFileWarning
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["describe_bank"]
+__all__ = ["answer_keys", "describe_bank"]
 
 _FIELDS: Mapping[str, str] = {
     **dict.fromkeys(["text", "wording", "question", "stem", "label", "title"], "text"),
@@ -36,6 +36,9 @@ _FIELDS: Mapping[str, str] = {
     **dict.fromkeys(["key", "correct", "solution"], "key"),
 }
 """The field of an item for each name of a column, in lower case."""
+
+_CODES = ("0", "1", "2", "3", "4", "5", "6", "7", "8", "9")
+"""The responses that choices may count as, if the item is not known yet."""
 
 _LABELS = ("label", "name", "text", "title", "description", "long")
 """Names of columns with the labels of skills, in lower case."""
@@ -94,6 +97,58 @@ def describe_bank(
     return bank
 
 
+def answer_keys(source: Any, *, is_optional: bool = False) -> dict[str, AnswerKey]:
+    """Return the key of each item: from a mapping, a bank, or a file or a data frame.
+
+    A table has a row for each item, with the right answer in a column ``key``, and perhaps a column
+    ``choices``, as for `describe_bank`; or a single row with the right answer to each column. Items
+    without right answers or choices have no key. The keys of a bank are optional.
+
+    Raises
+    ------
+    InvalidModelError
+        If the table has no right answers, or a key is none of its choices; not if the keys are
+        optional.
+    """
+    if isinstance(source, ItemBank):
+        choices = {item.name: item.choices for item in source.items if item.choices}
+        return {
+            name: AnswerKey.of_choices(
+                [(text, source.response(name, response)) for text, response in pairs],
+                is_optional=True,
+            )
+            for name, pairs in choices.items()
+        }
+    if isinstance(source, Mapping):
+        return {
+            str(name): right if isinstance(right, AnswerKey) else AnswerKey.of_right(right)
+            for name, right in source.items()
+        }
+    table = _table("key", source)
+    columns = _columns(table)
+    if not is_optional and "key" not in columns and "choices" not in columns:
+        if len(table.rows) == 1:
+            cells = zip(table.header or (), table.rows[0], strict=True)
+            return {name: AnswerKey.of_right(cell) for name, cell in cells if name and _text(cell)}
+        raise InvalidModelError(["expected a column item and a column key, with the right answers"])
+    keys, problems = {}, []
+    for row, name in enumerate(_names_in(table, "item")):
+        key, cell = (_text(columns[f][row]) if f in columns else "" for f in ("key", "choices"))
+        texts = texts_in(cell) if cell else ()
+        try:
+            if key:
+                keys[name] = AnswerKey.of_right(key, texts, is_optional=is_optional)
+            elif texts:
+                pairs = choices_in(cell, "", _CODES)
+                codes = [(text, int(response)) for text, response in pairs]
+                keys[name] = AnswerKey.of_choices(codes, is_optional=is_optional)
+        except ValueError as fault:
+            problems.append(f"the choices of item {name}: {fault}")
+    if problems and not is_optional:
+        raise InvalidModelError(problems)
+    return keys
+
+
 def _table(what: str, source: Any) -> TextTable:
     if not (hasattr(source, "columns") or isinstance(source, str | os.PathLike)):
         raise InvalidArgumentError(
@@ -109,9 +164,7 @@ def _table(what: str, source: Any) -> TextTable:
 
 def _rows(table: TextTable, kind: str, names: Sequence[str]) -> list[int | None]:
     """Return the row of each name; None, with a warning, for a name without a row."""
-    header = [name.lower() for name in table.header or ()]
-    place = header.index(kind) if kind in header else 0
-    texts = [str(cell).strip() for cell in table.column(place)]
+    texts = _names_in(table, kind)
     row_of = {name: row for row, name in enumerate(texts)}
     match = match_names(texts, names)
     if match is not None and not match.by_position:
@@ -127,12 +180,25 @@ def _rows(table: TextTable, kind: str, names: Sequence[str]) -> list[int | None]
     return [row_of.get(name) for name in names]
 
 
-def _described_items(bank: ItemBank, table: TextTable) -> tuple[Item, ...]:
-    rows = _rows(table, "item", bank.item_names)
+def _names_in(table: TextTable, kind: str) -> list[str]:
+    """Return the name in each row: in the column of the kind, or in the first one."""
+    header = [name.lower() for name in table.header or ()]
+    place = header.index(kind) if kind in header else 0
+    return [str(cell).strip() for cell in table.column(place)]
+
+
+def _columns(table: TextTable) -> dict[str, Sequence[Any]]:
+    """Return the columns by the fields of items that they hold."""
     columns: dict[str, Sequence[Any]] = {}
     for place, name in enumerate(table.header or ()):
         if (field := _FIELDS.get(name.lower())) is not None and field not in columns:
             columns[field] = table.column(place)
+    return columns
+
+
+def _described_items(bank: ItemBank, table: TextTable) -> tuple[Item, ...]:
+    rows = _rows(table, "item", bank.item_names)
+    columns = _columns(table)
     if not columns:
         raise InvalidModelError(
             [

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from bnmind._messages import first_faults, in_shell, shown
 from bnmind.adaptive.beliefs.batch_belief import MISSING
+from bnmind.adaptive.items.tables.choice_cells import AnswerKey
 from bnmind.adaptive.items.tables.text_table import TRUTH_VALUES, number_of
 
 __all__ = [
@@ -59,33 +60,37 @@ class CellCodes:
 
     missing: Iterable[str | float]
 
-    def of(self, column: Sequence[Any]) -> NDArray[np.int64]:
+    def of(self, column: Sequence[Any], key: AnswerKey | None = None) -> NDArray[np.int64]:
         """Return the codes of the cells of a column; `WRONG` for a cell that holds no response.
 
-        Beside other texts, truth values are texts, too: f and m are no responses.
+        Beside other texts, truth values are texts, too: f and m are no responses. With a key, the
+        cells are answers.
         """
         texts = {str(one).strip().lower() for one in (*MISSING_TEXTS, *self.missing)}
         numbers = {n for n in map(number_of, self.missing) if n is not None}
         try:
-            known = {cell: _code(cell, texts, numbers) for cell in set(column)}
+            known = {cell: _code(cell, texts, numbers, key) for cell in set(column)}
         except TypeError:  # a cell that has no hash, such as a list
-            return np.array([_code(cell, texts, numbers) for cell in column], dtype=np.int64)
+            return np.array([_code(cell, texts, numbers, key) for cell in column], dtype=np.int64)
         codes = np.fromiter(map(known.__getitem__, column), dtype=np.int64, count=len(column))
-        if np.any(codes == WRONG):
+        if key is None and np.any(codes == WRONG):
             for row, cell in enumerate(column):
                 if isinstance(cell, str) and cell.strip().lower() in TRUTH_VALUES:
                     codes[row] = WRONG
         return codes
 
 
-def _code(cell: Any, texts: set[str], numbers: set[float]) -> int:
+def _code(cell: Any, texts: set[str], numbers: set[float], key: AnswerKey | None) -> int:
     if cell is None or str(cell).strip().lower() in texts or str(cell) == "<NA>":
         return MISSING
     number = number_of(cell)
+    if number is not None and (number != number or number in numbers):
+        return MISSING
+    if key is not None and number != MISSING:
+        code = key.code(cell)
+        return WRONG if code is None else code
     if number is None:
         return WRONG
-    if number != number or number in numbers:
-        return MISSING
     return int(number) if number % 1 == 0 and MISSING <= number <= MAX_CODE else WRONG
 
 
@@ -117,7 +122,8 @@ def wrong_cells(
             yield (
                 f"expected scored responses, 0 and 1, got the letters {', '.join(sorted(letters))}"
                 f" in {count:,} cells, the first in {place_text(*first, examinees, items)}; score"
-                " them first: 1 for the right letter, and 0 for the others"
+                " them first: 1 for the right letter, and 0 for the others, as --key FILE does (in"
+                " Python key={item: letter})"
             )
             groups = {text: places for text, places in groups.items() if text not in letters}
         labels = {

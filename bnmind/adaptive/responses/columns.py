@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import KW_ONLY, dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from bnmind.adaptive.beliefs.batch_belief import MISSING
 from bnmind.adaptive.items.name_match import is_row_names, match_names, names_shown
+from bnmind.adaptive.items.tables.choice_cells import AnswerKey
 from bnmind.adaptive.items.tables.text_table import TextTable, number_of
 from bnmind.adaptive.responses.cells import WRONG, CellCodes
 from bnmind.errors import UnknownNameError
@@ -60,6 +61,8 @@ class ColumnOptions:
     """The column with the groups of the examinees; None to guess."""
     ignore: tuple[str, ...] = ()
     """Columns that are not items."""
+    keys: Mapping[str, AnswerKey] = field(default_factory=dict)
+    """The keys of items, by their names."""
 
 
 @dataclass(frozen=True)
@@ -151,7 +154,8 @@ def roles_of(table: TextTable, cells: CellCodes, options: ColumnOptions) -> Colu
             group=group,
             notes=tuple(notes),
         )
-    texts = [place for place in others if _holds_texts(table.column(place), cells)]
+    unkeyed = [place for place in others if header[place] not in options.keys]
+    texts = [place for place in unkeyed if _holds_texts(table.column(place), cells)]
     if texts and len(texts) < len(others) and not _are_choices(table, texts, len(others)):
         if examinee is None and texts[0] == 0 and _distinct(table.column(0)):
             examinee = texts.pop(0)

@@ -12,10 +12,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from bnmind._messages import counted, first_faults, shown
 from bnmind.adaptive.beliefs.batch_belief import MISSING
-from bnmind.adaptive.items.name_match import names_shown
+from bnmind.adaptive.items.name_match import match_names, names_shown
+from bnmind.adaptive.items.tables.choice_cells import AnswerKey
 from bnmind.adaptive.items.tables.text_table import TextTable, number_of
 from bnmind.adaptive.responses.cells import WRONG, CellCodes, wrong_cells
-from bnmind.adaptive.responses.columns import ColumnOptions, roles_of
+from bnmind.adaptive.responses.columns import ColumnOptions, ColumnRoles, roles_of
 from bnmind.adaptive.responses.doubts import doubts
 from bnmind.adaptive.responses.long_tables import wide_table
 from bnmind.errors import ResponseTableError
@@ -106,10 +107,12 @@ def read_responses(
     if problems:
         raise ResponseTableError(first_faults(problems))
     codes = np.full((len(table.rows), len(items)), MISSING, dtype=np.int64)
+    keys = _keys(table, roles, cells, options, items)
+    scored = [f"the answers to {counted(len(keys), 'item')} were scored by the key"] * bool(keys)
     wrong = []
     for number, place in enumerate(roles.items):
         column = table.column(place)
-        codes[:, number] = cells.of(column)
+        codes[:, number] = cells.of(column, keys.get(number))
         rows = np.flatnonzero(codes[:, number] == WRONG)
         wrong += [(row, number, column[row]) for row in rows.tolist()]
     wrong.sort(key=lambda cell: cell[:2])
@@ -117,7 +120,7 @@ def read_responses(
     answered, empty = answered_rows(codes, labels)
     kept = np.flatnonzero(answered).tolist()
     groups = _texts(table, roles.group)
-    notes = (*table.notes, *roles.notes, *empty)
+    notes = (*table.notes, *roles.notes, *scored, *empty)
     return ReadResponses(
         codes=codes[answered],
         items=items,
@@ -126,6 +129,46 @@ def read_responses(
         notes=(*notes, *doubts(codes, items, named=options.expected is not None)),
         problems=tuple(wrong_cells(wrong, labels, items)),
     )
+
+
+def _keys(
+    table: TextTable,
+    roles: ColumnRoles,
+    cells: CellCodes,
+    options: ColumnOptions,
+    items: Sequence[str],
+) -> dict[int, AnswerKey]:
+    """Return the key of each item that is to be scored, by its number.
+
+    Raises
+    ------
+    ResponseTableError
+        If the keys are of other items, or of columns that are scored already.
+    """
+    names = list(options.keys)
+    match = match_names(names, items) if names else None
+    if match is not None:
+        found = {number: options.keys[names[place]] for number, place in enumerate(match.places)}
+    else:
+        found = {n: options.keys[name] for n, name in enumerate(items) if name in options.keys}
+    if not found and not all(key.is_optional for key in options.keys.values()):
+        raise ResponseTableError(
+            [f"the key is of {names_shown(names)}, and the items are {names_shown(items)}"]
+        )
+    scored = []
+    for number, key in list(found.items()):
+        codes = cells.of(table.column(roles.items[number]))
+        if not ((codes >= MISSING) & (codes <= max(key.codes.values()))).all():
+            continue
+        if key.is_optional:
+            del found[number]
+        elif all(isinstance(answer, str) for answer in key.codes):
+            scored.append(items[number])
+    if scored:
+        raise ResponseTableError(
+            [f"the key has texts, and these columns are scored: {names_shown(scored)}"]
+        )
+    return found
 
 
 def _texts(table: TextTable, place: int | None) -> tuple[str, ...]:

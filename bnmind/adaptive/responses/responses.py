@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property, partial
 from itertools import chain
@@ -17,6 +17,7 @@ from bnmind._messages import MOST_FAULTS, counted, each_of, first_faults, shown
 from bnmind._values import CheckedValue, sealed
 from bnmind.adaptive.beliefs.batch_belief import MISSING
 from bnmind.adaptive.items.bank import ItemBank
+from bnmind.adaptive.items.descriptions import answer_keys
 from bnmind.adaptive.items.name_match import NameMatch, are_numbered, match_names, names_shown
 from bnmind.adaptive.items.tables.text_table import TextTable, frame_table, read_table
 from bnmind.adaptive.responses.cells import (
@@ -28,6 +29,7 @@ from bnmind.adaptive.responses.cells import (
     place_text,
 )
 from bnmind.adaptive.responses.columns import ColumnOptions, left_out_note
+from bnmind.adaptive.responses.long_tables import wide_table
 from bnmind.adaptive.responses.reading import (
     NO_NAMES,
     GivenNames,
@@ -37,7 +39,6 @@ from bnmind.adaptive.responses.reading import (
     read_responses,
     rectangular,
 )
-from bnmind.adaptive.responses.long_tables import wide_table
 from bnmind.errors import BnmindError, InvalidArgumentError, ResponseTableError
 from bnmind.pgm.variable import label_text, name_fault
 
@@ -119,6 +120,7 @@ class Responses(CheckedValue):
         id_column: str | None = None,
         group_column: str | None = None,
         ignore: Iterable[str] = (),
+        key: Mapping[str, Any] | pandas.DataFrame | ItemBank | str | os.PathLike[str] | None = None,
     ) -> Responses:
         """Return the responses of a table; a `ResponseTableError` lists all its faults.
 
@@ -142,6 +144,10 @@ class Responses(CheckedValue):
             a column with a usual name, such as ``student_id`` or ``group``.
         ignore
             Columns of a data frame that are not items.
+        key
+            The right answer to each item, such as ``{"q1": "B"}``, if the table holds answers: the
+            right one counts as 1, and the others as 0. Or a file or a data frame with columns
+            ``item`` and ``key``, or a bank whose items have choices.
 
         Notes
         -----
@@ -151,7 +157,11 @@ class Responses(CheckedValue):
         if isinstance(table, Responses):
             return table
         options = ColumnOptions(
-            None if expected is None else tuple(expected), id_column, group_column, tuple(ignore)
+            None if expected is None else tuple(expected),
+            id_column,
+            group_column,
+            tuple(ignore),
+            {} if key is None else answer_keys(key),
         )
         given = None if items is None else tuple(map(label_text, items))
         names = GivenNames(given, None if examinees is None else tuple(map(str, examinees)))
@@ -168,7 +178,9 @@ class Responses(CheckedValue):
         # An array has no column with names of examinees, even if an item is called so.
         columns = tuple(f"item_{number + 1}" for number in range(array.shape[1]))
         rows = tuple(map(tuple, array.tolist()))
-        return cls._read(TextTable(columns, rows), missing, ColumnOptions(columns), names)
+        return cls._read(
+            TextTable(columns, rows), missing, ColumnOptions(columns, keys=options.keys), names
+        )
 
     @classmethod
     @checked
@@ -182,6 +194,7 @@ class Responses(CheckedValue):
         group_column: str | None = None,
         ignore: Iterable[str] = (),
         fixed_width: int | None = None,
+        key: Mapping[str, Any] | pandas.DataFrame | ItemBank | str | os.PathLike[str] | None = None,
     ) -> Responses:
         """Return the responses in a file, as R, Excel, SPSS and others write it.
 
@@ -198,7 +211,7 @@ class Responses(CheckedValue):
             The number of characters that name the examinee at the start of each line, 0 if none;
             each further character is a response. By default this is found out if the lines hold
             the digits 0, 1 and 9 alone, after a blank.
-        missing, expected, id_column, group_column, ignore
+        missing, expected, id_column, group_column, ignore, key
             As for `of`.
 
         Raises
@@ -213,7 +226,11 @@ class Responses(CheckedValue):
             If ``fixed_width`` is negative.
         """
         options = ColumnOptions(
-            None if expected is None else tuple(expected), id_column, group_column, tuple(ignore)
+            None if expected is None else tuple(expected),
+            id_column,
+            group_column,
+            tuple(ignore),
+            {} if key is None else answer_keys(key),
         )
         if fixed_width is not None and fixed_width < 0:
             raise InvalidArgumentError(

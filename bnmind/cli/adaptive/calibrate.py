@@ -12,6 +12,7 @@ from bnmind.cli.adaptive.response_files import (
     FixedWidth,
     IdColumn,
     IgnoredColumns,
+    KeyFile,
     Lowest,
     MissingTexts,
     read_response_file,
@@ -93,6 +94,7 @@ class CalibrateOptions:
     ignore: IgnoredColumns = None
     fixed_width: FixedWidth = None
     lowest: Lowest = 0
+    key: KeyFile = None
     out: Annotated[
         Path | None, typer.Option("--out", metavar="FILE", help="Write the calibrated bank here.")
     ] = None
@@ -123,6 +125,8 @@ def calibrate(options: CalibrateOptions) -> None:
             ignore=options.ignore,
             fixed_width=options.fixed_width,
             lowest=options.lowest,
+            key=options.key,
+            choices=bank,
         )
         say_notes(responses)
     else:
@@ -172,6 +176,7 @@ def _check_no_table(options: CalibrateOptions) -> None:
         "--ignore": options.ignore,
         "--fixed-width": options.fixed_width,
         "--lowest": options.lowest or None,
+        "--key": options.key,
     }
     if named := [name for name, value in given.items() if value is not None]:
         raise BnmindError(f"{named[0]} is for a file of responses; the tests are saved sessions")

@@ -17,6 +17,7 @@ from bnmind.cli.adaptive.response_files import (
     GroupColumn,
     IdColumn,
     IgnoredColumns,
+    KeyFile,
     Lowest,
     MissingTexts,
     ResponseFile,
@@ -80,6 +81,7 @@ class ClassifyOptions:
     ignore: IgnoredColumns = None
     fixed_width: FixedWidth = None
     lowest: Lowest = 0
+    key: KeyFile = None
     json_output: Json = False
 
 
@@ -104,6 +106,8 @@ def classify(options: ClassifyOptions) -> None:
         ignore=options.ignore,
         fixed_width=options.fixed_width,
         lowest=options.lowest,
+        key=options.key,
+        choices=bank,
     )
     with naming(options.responses):
         data = data.for_bank(bank)

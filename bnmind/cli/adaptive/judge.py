@@ -31,6 +31,7 @@ from bnmind.cli.adaptive.response_files import (
     FixedWidth,
     IdColumn,
     IgnoredColumns,
+    KeyFile,
     Lowest,
     MissingTexts,
     QMatrixFile,
@@ -174,6 +175,7 @@ class JudgeOptions:
     ignore: IgnoredColumns = None
     fixed_width: FixedWidth = None
     lowest: Lowest = 0
+    key: KeyFile = None
     seed: Seed = None
     json_output: Json = False
 
@@ -249,6 +251,8 @@ def _learned(options: JudgeOptions, gate: str | None, *, is_first: bool) -> Lear
         ignore=options.ignore,
         fixed_width=options.fixed_width,
         lowest=options.lowest,
+        key=options.key,
+        choices=model,
     )
     if model is not None:
         with naming(options.responses, model=False):

@@ -34,6 +34,7 @@ from bnmind.cli.adaptive.response_files import (
     GroupColumn,
     IdColumn,
     IgnoredColumns,
+    KeyFile,
     Lowest,
     MissingTexts,
     QMatrixFile,
@@ -122,6 +123,7 @@ class LearnOptions:
     ignore: IgnoredColumns = None
     fixed_width: FixedWidth = None
     lowest: Lowest = 0
+    key: KeyFile = None
     items: Annotated[
         Path | None,
         typer.Option(
@@ -298,6 +300,8 @@ def _inputs(options: LearnOptions) -> tuple[ItemBank, Responses, LearningOptions
         ignore=options.ignore,
         fixed_width=options.fixed_width,
         lowest=options.lowest,
+        key=options.key,
+        choices=options.items or model,
     )
     if model is not None:
         with naming(options.responses, model=False):

@@ -230,7 +230,8 @@ def qmatrix_for(path: Path, responses: Path, fixed_width: int | None) -> QMatrix
     from bnmind.adaptive.items.tables.text_table import read_table
     from bnmind.adaptive.responses.responses import names_in
 
-    table, expected = read_table(path), ()
+    table = read_table(path)
+    expected: tuple[str, ...] = ()
     if "item" not in [name.strip().lower() for name in table.header or ()]:
         with naming(responses):
             expected = names_in(read_table(responses, fixed_width=fixed_width))

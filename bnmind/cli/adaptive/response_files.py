@@ -15,7 +15,7 @@ from bnmind.cli.shared.printable import printable
 from bnmind.errors import BnmindError, ResponseTableError
 
 if TYPE_CHECKING:
-    from bnmind.adaptive import ItemBank, Responses
+    from bnmind.adaptive import ItemBank, QMatrix, Responses
     from bnmind.pgm import CPD
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "GroupColumn",
     "IdColumn",
     "IgnoredColumns",
+    "KeyFile",
     "Lowest",
     "MissingTexts",
     "QMatrixFile",
@@ -92,6 +93,15 @@ Lowest: TypeAlias = Annotated[
         help="The lowest response in the file, such as 1 on a scale from 1 to 5; it counts as 0.",
     ),
 ]
+KeyFile: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--key",
+        metavar="FILE",
+        help="The right answers, if the file holds answers such as A to D: a table with the columns"
+        " item and key. The right answer counts as 1, and every other one as 0.",
+    ),
+]
 
 
 def read_response_file(
@@ -104,12 +114,28 @@ def read_response_file(
     ignore: Iterable[str] | None = None,
     fixed_width: int | None = None,
     lowest: int = 0,
+    key: Path | None = None,
+    choices: Path | ItemBank | QMatrix | None = None,
 ) -> Responses:
     """Return the responses in a file; the parameters are those of `Responses.from_csv`.
 
-    The lowest response counts as 0.
+    The lowest response counts as 0. The choices of items score columns of answers, if there is no
+    key.
     """
-    from bnmind.adaptive import Responses
+    from bnmind.adaptive import ItemBank, Responses
+    from bnmind.adaptive.items.descriptions import answer_keys
+
+    if key is not None and lowest:
+        raise BnmindError("expected --key or --lowest, got both: a right answer counts as 1")
+    keys = {}
+    if isinstance(choices, Path):
+        with naming(choices):
+            keys = {} if lowest else answer_keys(choices, is_optional=True)
+    elif isinstance(choices, ItemBank) and not lowest:
+        keys = answer_keys(choices)
+    if key is not None:
+        with naming(key):
+            keys |= answer_keys(key)
 
     missing = tuple(text.replace("\N{MINUS SIGN}", "-") for text in missing or ())
     for text in missing:
@@ -123,6 +149,7 @@ def read_response_file(
             group_column=group_column,
             ignore=tuple(ignore or ()),
             fixed_width=fixed_width,
+            key=keys,
         )
         return found if lowest == 0 else _counted_from(lowest, found)
 

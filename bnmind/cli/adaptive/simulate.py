@@ -29,6 +29,7 @@ from bnmind.cli.adaptive.response_files import (
     FixedWidth,
     IdColumn,
     IgnoredColumns,
+    KeyFile,
     Lowest,
     MissingTexts,
     read_response_file,
@@ -109,6 +110,7 @@ class SimulateOptions:
     ignore: IgnoredColumns = None
     fixed_width: FixedWidth = None
     lowest: Lowest = 0
+    key: KeyFile = None
     profiles: Annotated[
         Path | None,
         typer.Option(
@@ -399,6 +401,8 @@ def _answers(bank: ItemBank, path: Path, options: SimulateOptions) -> Responses:
         ignore=options.ignore,
         fixed_width=options.fixed_width,
         lowest=options.lowest,
+        key=options.key,
+        choices=bank,
     )
     with naming(path):
         answers = answers.for_bank(bank)

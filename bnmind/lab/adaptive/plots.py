@@ -30,7 +30,8 @@ def plot_measure(result: SimulationResult, measure: str) -> Figure:
     """Return the curves of a measure by the number of items asked, one for each selector.
 
     The bands are pointwise 95 % confidence intervals of the means; see `SimulationResult.band`.
-    Tests that are over count as they ended. The figure belongs to nobody: save it with its ``savefig``.
+    Tests that are over count as they ended. The figure belongs to nobody: save it with its
+    ``savefig``.
 
     Parameters
     ----------
