@@ -174,12 +174,8 @@ class PathPlans(Sealed):
             scalar = float(sum(logs[register] for register in compiled.scalars))
             answer = compiled.answers[0]
             joint = np.zeros(answer.shape) if answer.register is None else answer.read(filled)
-            best = np.asarray(joint, dtype=np.float64)
-            if answer.cells is not None:
-                whole = np.full(math.prod(answer.full), -np.inf)
-                whole[answer.cells] = best.ravel()
-                best = whole
-            best = best.reshape(answer.full)
+            # Nothing is known before the run, so that no state is left out.
+            best = np.asarray(joint, dtype=np.float64).reshape(answer.full)
             largest = float(best.max())
             # The next slice reads it from logarithms.
             past = best - largest if largest > -math.inf else best

@@ -49,10 +49,9 @@ def marginal(joint: Floats, axis: int) -> Floats:
 
 def is_missing_or_likelihood(plan: DynamicPlan, slices: list[dict[str, Any]]) -> dict[str, Any]:
     """Return a frame of the states, and the likelihoods that are left."""
-    variables = plan.network.variables
     columns: dict[str, list[Any]] = {}
     likelihoods: dict[str, Any] = {}
-    for v in variables:
+    for v in plan.observed:
         found = [slice_.get(v.name) for slice_ in slices]
         if any(isinstance(finding, list) for finding in found):
             weights = np.ones((len(slices), v.n_states))

@@ -26,7 +26,9 @@ def test_paths_are_as_probable_as_the_best_of_the_joint(data: st.DataObject) -> 
     sequences = data.draw(sequences_of(network))
     joints = [joint_of(network, slices) for slices in sequences]
     assume(all(joint.max() > 0 for joint in joints))
-    plan = compile_dynamic(network)
+    found = sorted({name for slices in sequences for slice_ in slices for name in slice_})
+    is_known = bool(found) and data.draw(st.booleans())
+    plan = compile_dynamic(network, observed=found if is_known else None)
     given_ = is_missing_or_likelihood(plan, [slice_ for slices in sequences for slice_ in slices])
     who = [i for i, slices in enumerate(sequences) for _ in slices]
     frame = pd.DataFrame({"who": who, **given_["columns"]})
