@@ -240,6 +240,26 @@ def test_eligibility_keeps_exposure_at_its_limit() -> None:
     assert control.draw(np.zeros((3, 6))).all()
 
 
+@pytest.mark.parametrize(
+    "mask",
+    [
+        np.ones((2, 3, 6), dtype=bool),
+        np.ones(5, dtype=bool),
+        np.ones((6, 2), dtype=bool),
+        np.ones(6, dtype=int),
+        np.array(True),
+        [True] * 6,
+    ],
+)
+def test_eligibility_is_counted_by_masks_of_items_or_of_examinees_and_items(mask: Any) -> None:
+    control, good = ItemEligibility.start(BANK, 0.5), np.ones(6, dtype=bool)
+    for masks, what in (((mask, good), "eligible"), ((good, mask), "asked")):
+        with pytest.raises(InvalidArgumentError, match=f"expected {what} as an array of True and"):
+            control.after(*masks)
+    with pytest.raises(InvalidArgumentError, match="expected asked"):
+        control.after(good, good[np.newaxis])
+
+
 def told(stopper: Stopper, *asked: str, responses: tuple[int, ...] = ()) -> str:
     """Return the reason, having checked that a batch of two says when to stop, too."""
     belief = BELIEF

@@ -114,6 +114,18 @@ def test_equal_components_of_different_cases_are_computed_once() -> None:
 # --- Complete cases -------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("n_states", [2**7, 2**7 + 1, 2**15, 2**15 + 1])
+def test_states_of_large_variables_are_told_apart(n_states: int) -> None:
+    number = Variable.of_integers("number", range(n_states))
+    network = Network((TabularCPD(number, (), np.full(n_states, 1 / n_states)),))
+    table = table_of(fit(network, {"number": [n_states - 1, 0, n_states - 1, 5]}).network, "number")
+    assert {int(state): table[state] for state in np.flatnonzero(table)} == {
+        0: 0.25,
+        5: 0.25,
+        n_states - 1: 0.5,
+    }
+
+
 def test_complete_cases_are_counted() -> None:
     fitted = bnmind.fit(GARDEN, COMPLETE)
     np.testing.assert_array_equal(table_of(fitted.network, "rain"), [0.75, 0.25])

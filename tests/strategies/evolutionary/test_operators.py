@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -82,16 +84,31 @@ def test_random_codes_have_allowed_colors(case: tuple[Board, Choices, Code, Code
 @given(cases())
 def test_a_permutation_exchanges_two_pegs(case: tuple[Board, Choices, Code, Code, int]) -> None:
     board, choices, code, _, seed = case
-    pegs = range(board.pegs)
-    possible = {code}
-    for i in pegs:
-        for j in pegs:
-            swapped = list(code)
-            swapped[i], swapped[j] = code[j], code[i]
-            possible.add(tuple(swapped))
-    result = changed(code, permute, choices, seed)
-    assert result in possible
-    assert is_valid(board, choices, result)
+    possible = {exchanged(code, *pair) for pair in combinations(range(board.pegs), 2)} or {code}
+    # Where a color is not allowed in its new position, nothing happens.
+    possible = {other if is_valid(board, choices, other) else code for other in possible}
+    assert changed(code, permute, choices, seed) in possible
+
+
+def exchanged(code: Code, i: int, j: int) -> Code:
+    """Return the code with the colors of two pegs exchanged."""
+    pegs = list(code)
+    pegs[i], pegs[j] = code[j], code[i]
+    return tuple(pegs)
+
+
+def test_permutations_exchange_every_pair_of_pegs_equally_often() -> None:
+    board, n = Board(4, 6), 3000
+    choices, random = all_choices(board), state(2)
+    counts: Counter[Code] = Counter()
+    for _ in range(n):
+        code = np.array([1, 2, 3, 4], dtype=np.uint8)
+        permute(code, choices, random)
+        counts[tuple(code.tolist())] += 1
+    expected = {exchanged((1, 2, 3, 4), i, j) for i, j in combinations(range(4), 2)}
+    assert set(counts) == expected
+    for count in counts.values():
+        assert abs(count / n - 1 / 6) < 4 * np.sqrt(5 / 36 / n)
 
 
 @settings(max_examples=examples(60))
