@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import resource
 import shutil
 import signal
@@ -13,9 +14,10 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -415,6 +417,31 @@ def test_a_full_disk_leaves_the_old_file(tmp_path: Path) -> None:
     assert names(tmp_path) == ["a"]
 
 
-def test_the_functions_say_what_they_raise() -> None:
-    for name in _text_files.__all__:
-        assert getattr(_text_files, name).__doc__
+def test_the_functions_say_what_they_raise(tmp_path: Path) -> None:
+    missing = tmp_path / "missing" / "a"
+
+    def within(context: Callable[[str], AbstractContextManager[Any]]) -> None:
+        with context(str(missing)):
+            missing.stat()
+
+    (tmp_path / "file").touch()
+    attempts: dict[str, Callable[[], Any]] = {
+        "check_writable": lambda: check_writable(missing),
+        "check_writable_directory": lambda: check_writable_directory(tmp_path / "file"),
+        "create_file": lambda: create_file(missing, "new"),
+        "encoded": lambda: _text_files.encoded(missing, "\udcff"),
+        "move": lambda: _text_files.move(missing, tmp_path / "b"),
+        "naming": lambda: within(_text_files.naming),
+        "real_place": lambda: _text_files.real_place(str(tmp_path)),
+        "write_file": lambda: write_file(missing, "new"),
+        "write_files": lambda: write_files({missing: "new"}),
+        "writing": lambda: within(_text_files.writing),
+    }
+    assert {*attempts, "is_stream", "remove_directory"} == set(_text_files.__all__)
+    for name, attempt in attempts.items():
+        with pytest.raises((FileWriteError, OSError)) as caught:
+            attempt()
+        kind = FileWriteError if caught.type is FileWriteError else OSError
+        assert re.search(rf"\b{kind.__name__}\b", getattr(_text_files, name).__doc__), name
+    assert not _text_files.is_stream(str(missing))
+    _text_files.remove_directory(missing)

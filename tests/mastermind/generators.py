@@ -12,6 +12,7 @@ from bnmind.mastermind import Board, Channel, Reply, Turn, reply
 from tests.modes import UNCOMPILED
 
 __all__ = [
+    "all_boards",
     "boards",
     "channels",
     "code_weights",
@@ -25,7 +26,7 @@ __all__ = [
 probabilities = st.just(0.0) | st.floats(1e-6, 1)
 
 
-def _all_boards(max_codes: int) -> list[Board]:
+def all_boards(max_codes: int) -> list[Board]:
     """Every board of up to so many codes, small ones first."""
     found = [
         Board(pegs, colors, repeats=repeats)
@@ -46,7 +47,7 @@ MOST_CODES = 100 if UNCOMPILED else 1296
 
 def boards(max_codes: int = MOST_CODES) -> st.SearchStrategy[Board]:
     """Boards with and without repeats, of at most so many codes."""
-    return st.sampled_from(_all_boards(max_codes))
+    return st.sampled_from(all_boards(max_codes))
 
 
 def codes(board: Board) -> st.SearchStrategy[tuple[int, ...]]:
