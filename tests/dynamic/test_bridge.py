@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
 from bnmind.dynamic import (
@@ -57,7 +57,7 @@ def test_networks_come_back_from_pgmpy(data: st.DataObject) -> None:
     try:
         model = dynamic_to_pgmpy(network)
     except InvalidModelError:  # arcs that pgmpy cannot express
-        return
+        reject()
     again = dynamic_from_pgmpy(model)
     assert again.interface == network.interface
     for number in (0, 1):
@@ -100,6 +100,14 @@ def test_faulty_networks_of_pgmpy_are_refused() -> None:
     model = pgmpy_weather()
     model.add_edges_from([(("wet", 0), ("wet", 1))])
     with pytest.raises(InvalidModelError, match="table"):
+        dynamic_from_pgmpy(model)
+    model = pgmpy_weather()
+    model.cpds = []
+    with pytest.raises(InvalidModelError, match=r"(?s)table of \('rain', 0\).*of \('wet', 0\)"):
+        dynamic_from_pgmpy(model)
+    model = pgmpy_weather()
+    model.cpds[-1].state_names[("rain", 0)] = ["dry", "rainy"]
+    with pytest.raises(InvalidModelError, match=r"\('wet', 0\), got \('dry', 'rainy'\)"):
         dynamic_from_pgmpy(model)
 
 

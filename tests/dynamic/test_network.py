@@ -50,6 +50,15 @@ def test_networks_survive_pickling() -> None:
     assert repr(pickle.loads(pickle.dumps(WEATHER))) == "DynamicNetwork(rain, wet | interface rain)"
 
 
+def test_a_few_names_are_shown_and_how_many_there_are() -> None:
+    for n in (8, 9):
+        many = [Variable(f"x{i}", ("0", "1")) for i in range(n)]
+        first = Network(tuple(TabularCPD(v, (), np.array([0.5, 0.5])) for v in many))
+        later = tuple(TabularCPD(v, (previous(v),), np.eye(2)) for v in many)
+        names = ", ".join(f"x{i}" for i in range(8)) + (", … 9 variables" if n > 8 else "")
+        assert repr(DynamicNetwork(first, later)) == f"DynamicNetwork({names} | interface {names})"
+
+
 ANY: Any = {"rain": 3}
 OTHER = Variable("rain", ("no", "some", "yes"))
 
