@@ -7,7 +7,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
 from bnmind.adaptive import (
@@ -207,7 +207,7 @@ def test_minima_hold_under_any_stop_and_live_and_simulated_tests_agree(
     try:
         design = Design(bank, selector, stopper, rules, seed=seed)
     except InfeasibleDesignError:
-        return
+        reject()
     rng = np.random.default_rng(seed)
     answers = rng.integers(0, 2, (3, len(bank.items)))
     run = simulate_designs({"x": design}, Examinees.recorded(bank, answers)).runs[0]

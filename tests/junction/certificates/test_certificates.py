@@ -9,7 +9,7 @@ from itertools import permutations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from bnmind.errors import CertificateError, InvalidArgumentError, ModelFileError
@@ -62,8 +62,7 @@ def test_a_mutated_certificate_never_proves_too_much(
     graph: InteractionGraph, data: st.DataObject
 ) -> None:
     certificate = prove_bound(graph, max_claims=data.draw(st.sampled_from([1, 5, 100])))
-    if not certificate.atoms:
-        return
+    assume(certificate.atoms)
     number = data.draw(st.integers(0, len(certificate.atoms) - 1))
     vertices, claims = certificate.atoms[number]
     place = data.draw(st.integers(0, len(claims) - 1))
