@@ -136,6 +136,7 @@ def test_complete_cases_are_counted() -> None:
     assert fitted.bits_per_case == pytest.approx(-likelihood / math.log(2) / 4)
     assert (fitted.n_cases, fitted.n_parameters, fitted.record.converged) == (4, 3, True)
     assert fitted.aic == pytest.approx(6 - 2 * likelihood)
+    assert fitted.bic == pytest.approx(3 * math.log(4) - 2 * likelihood)
     assert fitted.warnings == ("columns that are no variables were ignored: day",)
 
 

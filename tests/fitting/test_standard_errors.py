@@ -124,10 +124,15 @@ def test_priors_count_as_cases_and_fixed_tables_have_no_errors() -> None:
 
 
 def test_parameters_that_cases_do_not_identify_have_no_errors() -> None:
-    frame = drawn(60, 0.0, seed=4)[["c"]]
+    frame = drawn(60, 0.0, seed=4)
     options = FitOptions(starts=2, seed=1)
-    errors = fit([("h", "c")], frame, hidden={"h": 2}, options=options).standard_errors()
+    edges = [("h", "c"), ("a", "b")]
+    fitted = fit(edges, frame, hidden={"h": 2}, options=options)
+    errors = fitted.standard_errors()
     assert np.isnan(errors["c"]).all()
+    # The others have theirs.
+    share = fitted.network.cpd("a").to_factor().values.real
+    np.testing.assert_allclose(errors["a"], np.sqrt(share * (1 - share) / 60), rtol=1e-10)
 
 
 def noisy_network(leak: float, model: Any) -> Network:
