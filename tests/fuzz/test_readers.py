@@ -44,6 +44,7 @@ def _of_each() -> list[Any]:
 
 @pytest.mark.parametrize("name", _of_each())
 def test_seeds_are_valid(name: str, tmp_path: Path) -> None:
+    assert READERS[name].seeds
     for seed in READERS[name].seeds:
         path = tmp_path / seed.name
         path.write_bytes(seed.read_bytes())

@@ -60,7 +60,7 @@ class Optimum(Value):
     """The number of guesses tried for these beliefs."""
     openings: Mapping[tuple[int, ...], int | None]
     """One first guess of each class of equivalent guesses, with a lower bound of its total; None
-    if it takes more guesses than ``rules.max_guesses``."""
+    if the search found that it takes more guesses than ``rules.max_guesses``."""
     rules: SearchRules
     """The rules of the search."""
 
