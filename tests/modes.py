@@ -24,6 +24,6 @@ def examples(number: int) -> int:
 
     `number` is in proportion to 100 for a property without a number. The everyday profile tries
     three tenths as many, and ``pytest -m hypothesis --hypothesis-profile=thorough`` three times as
-    many.
+    many. The first example is always the simplest one, of which little can be wrong: others follow.
     """
-    return max(1, number * settings().max_examples // 100)
+    return max(1 if UNCOMPILED else 4, number * settings().max_examples // 100)
