@@ -18,12 +18,12 @@ from bnmind.junction.engine.plan_store import PlanStore, Stored
 from bnmind.junction.engine.question_text import question_text
 from bnmind.junction.engine.reading import Scopes, Seen
 from bnmind.junction.graphs.elimination_order import OrderFinder
-from bnmind.junction.inference.compile import compile_plan, junction_tree
+from bnmind.junction.inference.compile import compile_plan, interaction_graph
 from bnmind.junction.inference.limits import Limits
 from bnmind.junction.inference.plan import Plan
 from bnmind.junction.inference.posterior import Posterior
 from bnmind.junction.queries.single_query import run_or_restrict
-from bnmind.junction.triangulation.greedy import MinWeight
+from bnmind.junction.triangulation.greedy import quick_cells
 from bnmind.pgm.network import FactorModel, Network
 
 if TYPE_CHECKING:
@@ -207,8 +207,7 @@ class Planner:
     @cached_property
     def _is_small(self) -> bool:
         """Whether a run with likelihoods of all variables takes less time than a plan."""
-        tree = junction_tree(self.model, order=MinWeight())
-        return tree.total_size <= _SMALL * len(self.model.variables)
+        return quick_cells(interaction_graph(self.model)) <= _SMALL * len(self.model.variables)
 
     def marginal_map(self, names: tuple[str, ...], seen: Seen, max_joint: int) -> Explanation:
         """Return the most probable joint state of some variables.

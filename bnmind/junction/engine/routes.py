@@ -37,12 +37,12 @@ from bnmind.junction.engine.plan_store import PlanStore, Stored
 from bnmind.junction.engine.planning import Planner
 from bnmind.junction.engine.reading import Reader, Scopes, Seen
 from bnmind.junction.exchangeable.degeneracy import degeneracy
-from bnmind.junction.inference.compile import junction_tree
+from bnmind.junction.inference.compile import interaction_graph
 from bnmind.junction.inference.plan import Plan
 from bnmind.junction.inference.posterior import Posterior
 from bnmind.junction.single.light_model import LightModel
 from bnmind.junction.single.light_query import query_at
-from bnmind.junction.triangulation.greedy import MinWeight
+from bnmind.junction.triangulation.greedy import quick_cells
 from bnmind.pgm.factor import Factor
 
 if TYPE_CHECKING:
@@ -68,9 +68,6 @@ _CELL_NS, _BUCKET_NS = 6.0, 150.0
 
 _PLANNING_NS = 200_000.0
 """Nanoseconds for each variable to make a plan."""
-
-_PRICING_NS = 400.0
-"""Nanoseconds for each pair of variables to predict the price of the tree for any evidence."""
 
 _STEP_NS, _MULTIPLICATION_NS = 5_000.0, 2.0
 """Nanoseconds for each step of a plan, and for each multiplication."""
@@ -208,11 +205,10 @@ class Routes:
     def _many(self, scopes: Scopes, seen: Seen) -> Posterior | None:
         """Return the distributions of many variables; None if a plan should compute them."""
         planning = _PLANNING_NS * len(self.reader.columns)
-        pricing = planning + _PRICING_NS * len(self.reader.columns) ** 2
-        if "_price" not in self.__dict__ and self._repeated < pricing:
+        if "_price" not in self.__dict__ and self._repeated < planning:
             plan = self.planner.remembered(scopes, seen)
             if plan is not None:
-                # The price of the tree may take far longer to compute than this run, which is
+                # The price of the tree may take longer to compute than this run, which is
                 # that of a smaller plan if this one is too large.
                 self._repeated += min(planning, self._run_cost(plan))
                 return None
@@ -251,7 +247,7 @@ class Routes:
     @cached_property
     def _price(self) -> float:
         """The predicted nanoseconds to compile the tree for any evidence."""
-        cells = junction_tree(self.reader.model, order=MinWeight()).total_size
+        cells = quick_cells(interaction_graph(self.reader.model))
         return _PLANNING_NS * len(self.reader.columns) + _COMPILED_CELL_NS * cells
 
     def _propagated(self, propagation: Propagation, scopes: Scopes, seen: Seen) -> Posterior:

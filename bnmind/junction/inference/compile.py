@@ -11,7 +11,7 @@ from bnmind._messages import listed
 from bnmind._values import ReadOnlyDict, made
 from bnmind.errors import InvalidArgumentError
 from bnmind.junction.graphs.elimination_order import OrderFinder
-from bnmind.junction.graphs.interaction_graph import InteractionGraph
+from bnmind.junction.graphs.interaction_graph import InteractionGraph, graph_of_scopes
 from bnmind.junction.graphs.junction_tree import JunctionTree
 from bnmind.junction.inference.assembly import build, by_case
 from bnmind.junction.inference.compiled_query import CompiledQuery
@@ -32,6 +32,7 @@ __all__ = [
     "compile_by_case",
     "compile_plan",
     "families",
+    "interaction_graph",
     "junction_tree",
 ]
 
@@ -55,14 +56,21 @@ def junction_tree(
         The search for an elimination order; by default `BestOrder`.
     """
     gone = frozenset(without)
+    graph = interaction_graph(model, gone)
+    return JunctionTree.from_order(graph, (order or BestOrder())(graph))
+
+
+def interaction_graph(
+    model: Network | FactorModel, gone: frozenset[str] = frozenset()
+) -> InteractionGraph:
+    """Return the moral graph of a model without some variables and their distributions."""
     sizes = {v.name: v.n_states for v in model.variables if v.name not in gone}
     scopes = [
         [v.name for v in p.scope if v.name not in gone]
         for p in model.potentials
         if p.scope and p.scope[0].name not in gone
     ]
-    graph = InteractionGraph.from_scopes(sizes, scopes)
-    return JunctionTree.from_order(graph, (order or BestOrder())(graph))
+    return graph_of_scopes(sizes, scopes)
 
 
 @checked

@@ -116,12 +116,19 @@ def _hosts(buckets: Sequence[Bucket]) -> tuple[list[int], list[bool]]:
     for siblings in children.values():
         # Larger separators come first, so that each separator lies only in earlier ones.
         siblings.sort(key=lambda i: (-len(buckets[i].separator), buckets[i].n_rows, i))
-        scopes = [(frozenset(buckets[i].separator), i) for i in siblings]
-        for n, (scope, i) in enumerate(scopes):
-            found = [j for other, j in scopes[:n] if scope <= other]
+        # For each separator, its first child, and the best of all children that include it.
+        first: dict[frozenset[int], tuple[int, int]] = {}
+        best: dict[frozenset[int], tuple[int, int]] = {}
+        for i in siblings:
+            scope, own = frozenset(buckets[i].separator), (buckets[i].n_rows, i)
+            if scope not in first:
+                first[scope] = own
+                found = [other for larger, other in first.items() if scope < larger]
+            else:
+                found = [best[scope]]
             if found:
-                hosts[i] = min(found, key=lambda j: (buckets[j].n_rows, j))
-                is_outer[i] = True
+                hosts[i], is_outer[i] = min(found)[1], True
+            best[scope] = min([own, *found])
     return hosts, is_outer
 
 

@@ -69,8 +69,11 @@ def peeled(
         covered.add(frozenset(members))
         for u in members:
             near = around[u]
-            near |= members
-            near -= {u, v}
-            weight[u] = weights[u] + sum([weights[w] for w in near])
+            # A sum over all neighbors would take quadratic time at the center of a star.
+            added = members - near
+            added.discard(u)
+            near |= added
+            near.remove(v)
+            weight[u] += sum([weights[w] for w in added]) - weights[v]
             heappush(queue, (weight[u], u))
     return order, covered

@@ -28,12 +28,22 @@ from bnmind.junction.graphs.interaction_graph import InteractionGraph, bits
 from bnmind.junction.triangulation.added_edges import added_edges
 from bnmind.junction.triangulation.peeling import peeled
 
-__all__ = ["MANTISSA", "Core", "core_of", "logarithm_table", "placed", "scored", "whole_graph"]
+__all__ = [
+    "MANTISSA",
+    "MOST_FRACTION",
+    "Core",
+    "core_of",
+    "logarithm",
+    "logarithm_table",
+    "placed",
+    "scored",
+    "whole_graph",
+]
 
 MANTISSA = 11
 """The number of leading bits of a score by which its logarithm is looked up."""
 
-_MOST_FRACTION = 24
+MOST_FRACTION = 24
 """The number of fractional binary digits of logarithms, if there is room."""
 
 _ROOM = 61
@@ -98,8 +108,8 @@ def _core_of(graph: InteractionGraph) -> tuple[list[int], list[int], Core]:
     gone = set(first)
     core_vertices = [v for v in range(graph.n) if v not in gone]
     if len(core_vertices) > MOST_SEARCHED:
-        weights = [_logarithm(size, _MOST_FRACTION) for size in graph.sizes]
-        heaviest = _HEAVIEST << _MOST_FRACTION
+        weights = [logarithm(size, MOST_FRACTION) for size in graph.sizes]
+        heaviest = _HEAVIEST << MOST_FRACTION
         light, more = peeled(around, weights, core_vertices, most=MOST_SEARCHED, heaviest=heaviest)
         first += light
         covered |= more
@@ -177,8 +187,8 @@ def scored(neighbors: Sequence[int], sizes: Sequence[int], covered: Sequence[int
     pairs = n * (n - 1) // 2
     fill_bits = pairs.bit_length()
     whole = sum(size.bit_length() for size in sizes).bit_length()
-    fraction = max(0, min(_MOST_FRACTION, _ROOM - fill_bits - whole))
-    logarithms = [_logarithm(size, fraction) for size in sizes]
+    fraction = max(0, min(MOST_FRACTION, _ROOM - fill_bits - whole))
+    logarithms = [logarithm(size, fraction) for size in sizes]
     largest = math.isqrt(2**_ROOM // max(pairs, 1))
     values = [min(size, largest) for size in sizes]
     fill, weighted_fill = added_edges(neighbors, values)
@@ -201,7 +211,7 @@ def scored(neighbors: Sequence[int], sizes: Sequence[int], covered: Sequence[int
 
 
 @cache
-def _logarithm(size: int, fraction: int) -> int:
+def logarithm(size: int, fraction: int) -> int:
     """Return the sum of the rounded binary logarithms of the prime factors."""
     scale = 1 << fraction
     if size > _MOST_FACTORED:
