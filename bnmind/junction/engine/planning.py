@@ -77,15 +77,15 @@ class Planner:
         plan: Plan | None = self.store.peek(("posterior", scopes, tuple(states), tuple(soft), ()))
         return plan
 
-    def posterior(self, scopes: Scopes, seen: Seen) -> Posterior:
-        """Return the joint distribution of each target given evidence.
+    def posterior(self, scopes: Scopes, seen: Seen, plan: Plan | None = None) -> Posterior:
+        """Return the joint distribution of each target given evidence, by its plan if it is given.
 
         If the plan exceeds the limits, it is restricted to the states of the evidence. If only its
         memory still exceeds them, it runs in slices.
         """
         states, soft = seen.in_order()
         try:
-            return run_or_restrict(self.plan(scopes, seen), states, soft)
+            return run_or_restrict(plan or self.plan(scopes, seen), states, soft)
         except TooLargeError as refusal:
             whole = refusal
 

@@ -85,6 +85,9 @@ _LIGHT_ALWAYS_NS = 100_000.0
 _LIGHT_NEVER_NS = 100_000_000.0
 """The cost of a light path above which a plan with a better order is made."""
 
+_LIGHT_MOST_WORK = 2**26
+"""The operations of planning a light path above which a plan takes less: m² / 4 for m variables."""
+
 _MODEL_BYTES = 16_384
 _VARIABLE_BYTES = 512
 """The bytes of a compiled model besides its arrays, and those of each variable, from above."""
@@ -173,10 +176,9 @@ class Routes:
             self._spent += _PLANNING_NS * len(self.reader.columns)
         if is_few:
             answer = self._light(scopes, seen)
-        if answer is None and are_single:
-            answer = self._many(scopes, seen)
-        # A posterior without variables is false.
-        return self.planner.posterior(scopes, seen) if answer is None else answer
+        if answer is not None:  # a posterior without variables is false
+            return answer
+        return self._many(scopes, seen) if are_single else self.planner.posterior(scopes, seen)
 
     @cached_property
     def _has_large_effects(self) -> bool:
@@ -191,7 +193,11 @@ class Routes:
         model: LightModel = self.store.get("light", self._light_model)
         try:
             query = query_at(
-                model, self.reader.named(scopes), (seen.positions, seen.soft), self.planner.limits
+                model,
+                self.reader.named(scopes),
+                (seen.positions, seen.soft),
+                self.planner.limits,
+                most_work=_LIGHT_MOST_WORK,
             )
         except TooLargeError:
             return None
@@ -202,32 +208,37 @@ class Routes:
                 return None
         return None if cost > _LIGHT_NEVER_NS else query.run()
 
-    def _many(self, scopes: Scopes, seen: Seen) -> Posterior | None:
-        """Return the distributions of many variables; None if a plan should compute them."""
+    def _many(self, scopes: Scopes, seen: Seen) -> Posterior:
+        """Return the distributions of many variables."""
         planning = _PLANNING_NS * len(self.reader.columns)
+        plan: Plan | None = None
         if "_price" not in self.__dict__ and self._repeated < planning:
             plan = self.planner.remembered(scopes, seen)
             if plan is not None:
                 # The price of the tree may take longer to compute than this run, which is
                 # that of a smaller plan if this one is too large.
                 self._repeated += min(planning, self._run_cost(plan))
-                return None
+                return self.planner.posterior(scopes, seen)
         propagation = self._propagation()
         if propagation is None:
             if not self._is_worth_its_price:
                 self._spent += planning
                 with suppress(TooLargeError):  # slices may fit
-                    self._spent += self._run_cost(self.planner.plan(scopes, seen))
-            return None
+                    plan = self.planner.plan(scopes, seen)
+                    self._spent += self._run_cost(plan)
+            # A plan that takes more memory than there is for plans is made once all the same.
+            return self.planner.posterior(scopes, seen, plan)
         most = self.planner.limits.max_multiplications
         if propagation.total_size > most and (
             propagation.predicted_cells(self._states(seen)) > most
         ):
-            return None  # a plan may take less, or refuses
+            return self.planner.posterior(scopes, seen)  # it may take less, or refuses
         if self._most(propagation) > planning:
             cost = self._cost(propagation, seen)
-            if cost > planning and self._run_cost(self.planner.plan(scopes, seen)) < cost:
-                return None
+            if cost > planning:
+                plan = self.planner.plan(scopes, seen)
+                if self._run_cost(plan) < cost:
+                    return self.planner.posterior(scopes, seen, plan)
         return self._propagated(propagation, scopes, seen)
 
     def _run_cost(self, plan: Plan) -> float:

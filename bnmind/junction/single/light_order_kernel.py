@@ -112,10 +112,15 @@ def steps_of(net: LightArrays, case: Case, first_message: int, most_work: int) -
     n = net.n_states.size
     matters = _relevant(net, case)
     number = np.full(n, -1, np.int64)
-    rows, hidden = _graph(net, case, matters, number)
-    if not case.whole:
-        _keep_targets_parts(net, case, matters, number, rows)
-    order, scope_starts, scopes, work = _eliminated(net, case, number, rows, hidden, most_work)
+    m = 0
+    for v in range(n):
+        m += matters[v] and case.states[v] < 0
+    work = m * m // 4  # the choice of each next variable takes as much
+    if work <= most_work:
+        rows, hidden = _graph(net, case, matters, number)
+        if not case.whole:
+            _keep_targets_parts(net, case, matters, number, rows)
+        order, scope_starts, scopes, work = _eliminated(net, case, number, rows, hidden, most_work)
     if work > most_work:
         none = np.empty(0, np.int64)
         return Steps(

@@ -36,7 +36,7 @@ __all__ = ["LightQuery", "light_posterior", "light_query", "query_at"]
 _SAFE_EXPONENT = -800
 """Numbers lost by underflow cannot matter for probabilities above two to this power."""
 
-_MOST_WORK = 2**62
+_NO_LIMIT = 2**62
 """No limit of the work of a plan."""
 
 _WORK_OF_A_STEP = 100
@@ -190,6 +190,8 @@ def query_at(
     scopes: tuple[tuple[Variable, ...], ...],
     evidence: tuple[Mapping[str, int], Mapping[str, Floats]],
     limits: Limits,
+    *,
+    most_work: int = _NO_LIMIT,
 ) -> LightQuery:
     """Return the query of `light_query` for targets and evidence that are checked already.
 
@@ -201,6 +203,9 @@ def query_at(
         The variables of each target, at least one target.
     evidence
         State positions and likelihoods, by the names of variables; none has both.
+    most_work
+        The limit of the operations of planning, which grow as the square of the number of hidden
+        variables that matter. A query that exceeds it is too large.
     """
     positions, soft = evidence
     numbers = model.numbers
@@ -223,7 +228,7 @@ def query_at(
     for i, scope in enumerate(scopes):
         hidden = [u for v in scope if states[u := numbers[v.name]] < 0]
         case = Case(states, starts, np.array(hidden, dtype=np.int64), whole=i == 0)
-        steps = _planned(model.arrays, case, likelihoods.size)
+        steps = _planned(model.arrays, case, likelihoods.size, most_work)
         if steps.missing >= 0:
             raise _no_table(model.network.cpds[steps.missing])
         parts.append((case, steps))
@@ -308,7 +313,7 @@ _plain_sums = PlainWork(sums_of, tasks=3)
 """The work of queries in Python, before the kernels are compiled."""
 
 
-def _planned(arrays: LightArrays, case: Case, first_message: int) -> Steps:
+def _planned(arrays: LightArrays, case: Case, first_message: int, most_work: int) -> Steps:
     """Return the plan of a query, by Python if that is quick and the kernel is not compiled."""
     left = _plain_plans.left
     if left:
@@ -316,7 +321,15 @@ def _planned(arrays: LightArrays, case: Case, first_message: int) -> Steps:
         _plain_plans.spend(steps.work if steps.work >= 0 else left)
         if steps.work >= 0:
             return steps
-    return steps_of(arrays, case, first_message, _MOST_WORK)
+    steps = steps_of(arrays, case, first_message, most_work)
+    if steps.work < 0:
+        raise TooLargeError(
+            f"the query takes more than {most_work:,} operations to plan; use compile_plan or"
+            " posterior",
+            needed=most_work + 1,
+            budget=most_work,
+        )
+    return steps
 
 
 def _summed(
