@@ -10,7 +10,7 @@ import sys
 import time
 import tracemalloc
 from collections.abc import Callable
-from itertools import pairwise
+from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -18,17 +18,21 @@ import numpy as np
 import pytest
 
 from bnmind.junction import (
+    Propagation,
     compile_explanation,
     compile_marginal_map,
+    compile_model,
     compile_plan,
     compile_sampling,
     families,
     junction_tree,
 )
 from bnmind.junction.inference import parts
+from bnmind.junction.inference.compile import interaction_graph
 from bnmind.junction.reduction import barren_variables as relevance
 from bnmind.junction.reduction.barren_variables import closure
-from bnmind.pgm import CPD, Network, TabularCPD, Variable, noisy_or
+from bnmind.junction.triangulation.greedy import quick_cells
+from bnmind.pgm import CPD, Factor, FactorModel, Network, TabularCPD, Variable, noisy_or
 from tests.command_line import ROOT
 
 MOST = 1.3
@@ -93,6 +97,23 @@ def _samples(network: Network) -> object:
     return plan.run({last: "1"}, n_samples=3, rng=np.random.default_rng(0))
 
 
+def _one_target(network: Network) -> object:
+    """Ask twice, since an engine may answer a second question in another way."""
+    engine, last = compile_model(network), network.variables[-1].name
+    return [engine.posterior("X1", {last: state}) for state in "01"]
+
+
+def _many_targets(network: Network) -> object:
+    engine, last = compile_model(network), network.variables[-1].name
+    targets = [v.name for v in network.variables[:20]]
+    return [engine.posterior(targets, {last: state}) for state in "010"]
+
+
+def _all_targets(network: Network) -> object:
+    engine, last = compile_model(network), network.variables[-1].name
+    return [engine.posterior(None, {last: state}) for state in "01"]
+
+
 ASKED: dict[str, Callable[[Network], object]] = {
     "plan": _plan,
     "families": _families,
@@ -102,6 +123,9 @@ ASKED: dict[str, Callable[[Network], object]] = {
     "explanation": _explanation,
     "samples": _samples,
     "junction tree": junction_tree,
+    "one target": _one_target,
+    "many targets": _many_targets,
+    "all targets": _all_targets,
 }
 
 
@@ -178,6 +202,35 @@ def test_queries_of_ten_thousand_variables(shape: str) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout == ""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("asked", ["one target", "many targets", "all targets"])
+def test_a_chain_takes_linear_time_where_a_square_would_show(asked: str) -> None:
+    few, many = (network_of("chain", n) for n in (20_000, 60_000))
+    ASKED[asked](network_of("chain", 50))
+    exponents: list[float] = []
+    while len(exponents) < 3 and (not exponents or min(exponents) >= MOST):
+        ratio = _seconds(ASKED[asked], many) / _seconds(ASKED[asked], few)
+        exponents.append(math.log(ratio, 3))
+    assert min(exponents) < MOST
+
+
+@pytest.mark.parametrize("shape", ["star", "chain"])
+def test_a_price_is_at_most_a_tenth_of_what_it_prices(shape: str) -> None:
+    network = network_of(shape, 2_000)
+    Propagation.of(network_of(shape, 50))
+    ratios = []
+    for _ in range(3):
+        price = _seconds(lambda network: quick_cells(interaction_graph(network)), network)
+        ratios.append(price / _seconds(Propagation.of, network))
+    assert min(ratios) < 0.1
+
+
+def test_a_model_that_no_tree_fits_has_a_price_at_once() -> None:
+    causes = [Variable(f"c{i}", ("0", "1")) for i in range(400)]
+    pairs = [Factor((a, b), np.ones((2, 2))) for a, b in combinations(causes, 2)]
+    assert quick_cells(interaction_graph(FactorModel(tuple(pairs)))) == math.inf
 
 
 def faults_of(shape: str) -> None:
