@@ -23,6 +23,7 @@ from bnmind.junction.inference.parts import (
 )
 from bnmind.junction.inference.query import Known, Query, Request, opened, unopened
 from bnmind.junction.program.independent_sum import independent_sum, sum_among
+from bnmind.junction.program.long_runs import with_long_runs
 from bnmind.junction.program.packing import packed
 from bnmind.junction.program.program import Program
 from bnmind.junction.program.program_inputs import (
@@ -410,7 +411,7 @@ def _assemble(
                 return None
             program = found
         elif not query.whole:
-            program = with_sparse_steps(program, sources)
+            program = with_long_runs(with_sparse_steps(program, sources))
         return _compiled(
             request,
             trees=tuple(trees),

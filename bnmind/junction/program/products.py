@@ -50,6 +50,51 @@ class Products:
             if v not in left:
                 columns.append(v)
                 n *= sizes[v]
+        groups = batch, rows, middle, columns
+        return self._matrix_product(left, right, groups, (b, m, k, n))
+
+    def arranged(self, left: Scope, right: Scope, order: Scope) -> tuple[Product, Scope]:
+        """Return the product summed over all variables that an order lacks.
+
+        The groups of variables of the result are those of `summed`, each in the given order.
+
+        Parameters
+        ----------
+        left, right
+            The variables of the registers.
+        order
+            The variables of the result.
+        """
+        groups = (
+            [v for v in order if v in left and v in right],
+            [v for v in order if v not in right],
+            [v for v in right if v not in order],
+            [v for v in order if v not in left],
+        )
+        b, m, k, n = (math.prod([self.sizes[v] for v in group]) for group in groups)
+        return self._matrix_product(left, right, groups, (b, m, k, n))
+
+    def _matrix_product(
+        self,
+        left: Scope,
+        right: Scope,
+        groups: tuple[Sequence[int], Sequence[int], Sequence[int], Sequence[int]],
+        lengths: tuple[int, int, int, int],
+    ) -> tuple[Product, Scope]:
+        """Return the product of matrices.
+
+        Parameters
+        ----------
+        left, right
+            The variables of the registers.
+        groups
+            The variables of the batch, the rows, the sums and the columns.
+        lengths
+            The number of configurations of each group.
+        """
+        sizes = self.sizes
+        batch, rows, middle, columns = groups
+        b, m, k, n = lengths
         scope = (*batch, *rows, *columns)
         left_axes = _axes(left, (*batch, *rows, *middle))
         right_axes = _axes(right, (*batch, *middle, *columns))
