@@ -11,12 +11,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from bnmind._blas_threads import one_blas_thread
 from bnmind.junction.program.packed import PackedStep
 from bnmind.junction.program.scatter import Expand, LookUp, Scatter
 from bnmind.junction.program.underflow import PLAIN, Arithmetic, Underflow
@@ -41,6 +43,15 @@ Scope: TypeAlias = tuple[int, ...]
 
 FAR = 64
 """The exponent of the bound of a scaled run, whose largest entries stay within 2^±64."""
+
+_SHARED = 2**18
+"""The fewest multiplications of a product of two matrices that BLAS may share among threads."""
+
+_WIDE = 64
+"""The fewest rows, sums and columns of matrices whose product does not wait for memory."""
+
+_WORTH_THREADS = 2**26
+"""The fewest multiplications of such a product for which threads pay: some ten milliseconds."""
 
 
 @dataclass(frozen=True)
@@ -137,6 +148,23 @@ class Program:
         """Multiplications (or additions, where a step only sums) of one run."""
         return sum(step.operation.cost for step in self.steps)
 
+    @property
+    def _threads(self) -> AbstractContextManager[None]:
+        """The context of a run: BLAS has one thread, unless most work is in wide products."""
+        return one_blas_thread() if self._waits_for_memory else nullcontext()
+
+    @cached_property
+    def _waits_for_memory(self) -> bool:
+        shared = wide = 0
+        for operation, _, _ in self.steps:
+            if isinstance(operation, Product) and operation.sums:
+                (*_, m, k), n = operation.left_shape, operation.right_shape[-1]
+                if m * k * n >= _SHARED:
+                    shared += operation.cost
+                if m * k * n >= _WORTH_THREADS and min(m, k, n) >= _WIDE:
+                    wide += operation.cost
+        return shared > 2 * wide
+
     @cached_property
     def listed_bytes(self) -> int:
         """The bytes of the lists of packed steps; see `bnmind.junction.program.packed`."""
@@ -194,7 +222,7 @@ class Program:
         """
         registers: list[Values] = list(inputs)
         empty = np.empty(0)
-        with Underflow() as watch:
+        with self._threads, Underflow() as watch:
             if kind == PLAIN:
                 fill: Callable[[Values], None] = registers.append
                 for (operation, left, right), spent in zip(self.steps, self.spent, strict=True):
