@@ -23,6 +23,9 @@ __all__ = ["APPROXIMATIONS", "planned_in_slices", "run_plan", "show_approximatio
 _GAP = 0.01
 """The default width of bounds."""
 
+_LONG = 5.0
+"""Seconds of a run whose predicted time is said."""
+
 _SAMPLES = 100_000
 """The default number of samples."""
 
@@ -34,7 +37,7 @@ class _Question:
     network: Network
     known: Mapping[str, str]
     names: Sequence[str]
-    order: OrderFinder
+    order: OrderFinder | None
     limits: Limits
     seed: int | None
 
@@ -117,7 +120,7 @@ APPROXIMATIONS: Mapping[str, Registered[_Approximation]] = MappingProxyType(
 def show_approximation(
     name: str,
     network: Network | FactorModel,
-    question: tuple[Mapping[str, str], Sequence[str], OrderFinder, Limits],
+    question: tuple[Mapping[str, str], Sequence[str], OrderFinder | None, Limits],
     *,
     seed: int | None,
     as_json: bool,
@@ -158,7 +161,7 @@ def planned_in_slices(
     known: Mapping[str, str],
     names: Sequence[str],
     *,
-    order: OrderFinder,
+    order: OrderFinder | None,
     limits: Limits,
     refusal: TooLargeError,
 ) -> SlicedPlan:
@@ -179,9 +182,12 @@ def run_plan(
 ) -> Posterior:
     """Return the answer of a plan; slices keep their sums in a file, if one is given."""
     from bnmind.junction import Plan
+    from bnmind.junction.program.run_time import seconds_text
 
     if isinstance(plan, Plan):
-        return working("computing", lambda _: plan.run(findings))
+        long = plan.seconds > _LONG
+        what = f"computing, {seconds_text(plan.seconds)} in all" if long else "computing"
+        return working(what, lambda report: plan.run(findings, progress=report))
     return working(
         f"computing {plan.n_slices:,} slices",
         lambda report: plan.run(findings, progress=report, place=place),

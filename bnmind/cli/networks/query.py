@@ -39,7 +39,7 @@ __all__ = ["QUERY_HELP", "QueryCommand", "query"]
 WIDEST = 100
 """Columns beyond which a table only becomes harder to read."""
 
-DEFAULT_ORDER = "randomized"
+DEFAULT_ORDER = "portfolio"
 
 _MOST = 1e30
 """The largest limit that can be given."""
@@ -226,8 +226,16 @@ class QueryOptions:
             "--max-multiplications",
             min=1,
             metavar="N",
-            help="The limit for the multiplications of a run, such as 1e12; about a second for"
-            " each 1e9. [default: 1.7e10]",
+            help="The limit for the multiplications of a run, such as 1e12. [default: 1.7e10]",
+            show_default=False,
+        ),
+    ] = None
+    max_seconds: Annotated[
+        float | None,
+        typer.Option(
+            "--max-seconds",
+            metavar="S",
+            help="The limit for the predicted time of a run, such as 3600. [default: 60]",
             show_default=False,
         ),
     ] = None
@@ -241,7 +249,9 @@ def query(options: QueryOptions) -> None:
     from bnmind.pgm.files import read_model
 
     # Unless one is named, each question has its own default.
-    finder = options.order and made_by_name("order finder", ORDER_FINDERS, options.order)
+    finder: OrderFinder | None = None
+    if options.order is not None:
+        finder = made_by_name("order finder", ORDER_FINDERS, options.order)
     if options.mpe:
         check_options(options)
     task = task_of(options)
@@ -263,20 +273,20 @@ def query(options: QueryOptions) -> None:
     if task is not None and options.approximate is None:
         if options.sums is not None:
             raise BnmindError("--sums does not go with --task")
-        engine = compile_model(network, order=finder or None, limits=limits)
+        engine = compile_model(network, order=finder, limits=limits)
         answer_task(task, options, engine, _samples(options, network))
         return
     known = _samples(options, network, one=True)[0]
     if options.mpe:
         targets = names_of(options.targets or [], {v.name for v in network.variables})
         show_most_probable(
-            network, known, targets, order=finder or None, limits=limits, as_json=options.as_json
+            network, known, targets, order=finder, limits=limits, as_json=options.as_json
         )
         return
     if options.approximate is not None:
-        _approximate(options, known, limits)
+        _approximate(options, known, finder, limits)
         return
-    _show(options, (network, known), finder or ORDER_FINDERS[DEFAULT_ORDER](), limits)
+    _show(options, (network, known), finder, limits)
 
 
 def _limits(options: QueryOptions) -> Limits:
@@ -287,18 +297,21 @@ def _limits(options: QueryOptions) -> Limits:
     for name, number in (
         ("--max-bytes", options.max_bytes),
         ("--max-multiplications", options.max_multiplications),
+        ("--max-seconds", options.max_seconds),
     ):
         if number is not None and not number <= _MOST:
             raise BnmindError(f"expected {name} of at most {_MOST:.0e}, got {number:g}")
     return Limits(
         int(options.max_bytes or usual.max_bytes),
         int(options.max_multiplications or usual.max_multiplications),
+        max_seconds=usual.max_seconds if options.max_seconds is None else options.max_seconds,
     )
 
 
-def _approximate(options: QueryOptions, known: dict[str, str], limits: Limits) -> None:
+def _approximate(
+    options: QueryOptions, known: dict[str, str], finder: OrderFinder | None, limits: Limits
+) -> None:
     """Print an approximate answer; raise an error if an option does not go with it."""
-    from bnmind.junction import ORDER_FINDERS
     from bnmind.pgm.files import read
 
     for option, given in (
@@ -314,11 +327,10 @@ def _approximate(options: QueryOptions, known: dict[str, str], limits: Limits) -
     )
     chosen = names_of(options.targets or [], {v.name for v in network.variables})
     names = chosen or [v.name for v in network.variables if v.name not in known]
-    order = ORDER_FINDERS[options.order or DEFAULT_ORDER]()
     show_approximation(
         options.approximate or "",
         network,
-        (known, names, order, limits),
+        (known, names, finder, limits),
         seed=options.seed,
         as_json=options.as_json,
     )
@@ -349,7 +361,7 @@ def _samples(
 def _show(
     options: QueryOptions,
     question: tuple[FactorModel, dict[str, str]],
-    finder: OrderFinder,
+    finder: OrderFinder | None,
     limits: Limits,
 ) -> None:
     """Print the distributions given the evidence, as a table or as JSON."""
@@ -424,6 +436,7 @@ def _as_json(
             "total_size": plan.total_size,
             "largest": plan.largest.size,
             "multiplications": plan.multiplications,
+            "seconds": plan.seconds,
             "memory": plan.memory,
             "proven": all(tree.order.proven for tree in trees),
             "left_out": {

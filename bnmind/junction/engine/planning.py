@@ -104,8 +104,8 @@ class Planner:
 
         # Unlike other plans, this one holds the states of the evidence.
         key = ("slices", scopes, tuple(states), tuple(soft))
-        plan: SlicedPlan = self._planned(key, make, tuple(states.values()))
-        return plan.run(soft)
+        slices: SlicedPlan = self._planned(key, make, tuple(states.values()))
+        return slices.run(soft)
 
     def plan_for(self, scopes: Scopes, evidence: tuple[str, ...], soft: tuple[str, ...]) -> Plan:
         """Return the plan for the joint distributions of targets given evidence on variables.

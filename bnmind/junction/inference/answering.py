@@ -25,7 +25,7 @@ from bnmind.junction.inference.compiled_query import CompiledQuery
 from bnmind.junction.inference.evidence import Findings, label_of, likelihood
 from bnmind.junction.inference.minimal_conflict import impossible, minimal_conflict
 from bnmind.junction.inference.normalization import DOUBTFUL, LOST, lost_digits
-from bnmind.junction.inference.plan_sums import sums_of
+from bnmind.junction.inference.plan_sums import Progress, sums_of
 from bnmind.junction.inference.posterior import Posterior
 from bnmind.junction.inference.registers import (
     all_inputs,
@@ -67,18 +67,26 @@ class Answering(Value):
         other = without_signs(self.ordinary.compiled, {}, {})
         return None if other is None else Answering(other)
 
-    def run(self, findings: Findings, inputs: Mapping[str, Values] | None = None) -> Posterior:
+    def run(
+        self,
+        findings: Findings,
+        inputs: Mapping[str, Values] | None = None,
+        progress: Progress | None = None,
+    ) -> Posterior:
         """Return the posterior; raise the errors of `Plan.run`."""
         if self.compiled.by_case is not None:
-            return self.for_case(findings, inputs).run({})
-        posterior = self.attempt(findings, inputs)
+            return self.for_case(findings, inputs).run({}, None, progress)
+        posterior = self.attempt(findings, inputs, progress)
         if posterior is None:
             tables = all_inputs(self.compiled, findings, inputs)
             raise impossible(self.conflict(findings, tables))
         return posterior
 
     def attempt(
-        self, findings: Findings, inputs: Mapping[str, Values] | None = None
+        self,
+        findings: Findings,
+        inputs: Mapping[str, Values] | None = None,
+        progress: Progress | None = None,
     ) -> Posterior | None:
         """Return the posterior, or None instead of searching for findings that contradict.
 
@@ -90,14 +98,14 @@ class Answering(Value):
         tables = all_inputs(compiled, findings, inputs)
         self.check_size()
         if compiled.summed is not None:
-            return self._of_sum(observed) or self.ordinary.run(findings, inputs)
-        sums = sums_of(compiled, registers_of(compiled, observed, tables))
+            return self._of_sum(observed) or self.ordinary.run(findings, inputs, progress)
+        sums = sums_of(compiled, registers_of(compiled, observed, tables), progress)
         if self._is_doubtful(sums.doubt):
             try:
                 other, rest, open_inputs = self._second_try(findings, inputs)
             except ImpossibleEvidenceError:
                 return None
-            return other.run(rest, open_inputs)
+            return other.run(rest, open_inputs, progress)
         if not sums.log_evidence > -math.inf:
             return None
         joints = tuple(

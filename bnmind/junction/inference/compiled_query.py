@@ -10,6 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -19,18 +20,32 @@ from bnmind._values import Value
 from bnmind.errors import TooLargeError
 from bnmind.junction.causes.case_sweep import CaseSweep
 from bnmind.junction.graphs.junction_tree import Clique, JunctionTree
-from bnmind.junction.inference.limits import Limits
+from bnmind.junction.inference.limits import DEFAULT_PLAN_SECONDS, Limits
 from bnmind.junction.inference.query import Known, Query
 from bnmind.junction.program.independent_sum import IndependentSum
 from bnmind.junction.program.packed import PackedStep
 from bnmind.junction.program.program import Program
 from bnmind.junction.program.program_inputs import Answer, Source
+from bnmind.junction.program.run_time import (
+    Work,
+    predicted_seconds,
+    seconds_text,
+    work_of_steps,
+)
 from bnmind.junction.program.sparse import SparseProduct, SparseSum
 from bnmind.pgm.cpd import FunctionalCPD
 from bnmind.pgm.factor import Values
 from bnmind.pgm.variable import Variable
 
 __all__ = ["CompiledQuery", "Savings", "plan_line", "plan_text"]
+
+_SURELY_QUICK = 2**26
+"""The most multiplications of a run whose time is not predicted: far less than the usual limit."""
+
+_STEPS_OF_A_RUN, _STEPS_OF_AN_ANSWER = 15, 1.5
+
+_LARGE_POWER = 1_000
+"""The power of two that the largest numbers of all tables multiply to where plain runs fail."""
 
 _MOST_BYTES = 64
 """The most bytes of a run for each number: two complex numbers and their copies."""
@@ -137,14 +152,35 @@ class CompiledQuery(Value):
         return (16 if complex_numbers else 8) * (tables + registers) + self.program.listed_bytes
 
     @cached_property
+    def seconds(self) -> float:
+        """The predicted time of a run on this machine, in seconds."""
+        if self.summed is not None:
+            return predicted_seconds(Work(1, 0, self.multiplications, self.multiplications, 0))
+        steps = [sum(kind) for kind in zip(*work_of_steps(self.program), strict=True)]
+        # Reading the findings and the answers takes as long as so many steps.
+        others = _STEPS_OF_A_RUN + _STEPS_OF_AN_ANSWER * len(self.answers)
+        work = Work(*(steps or [0] * 5))._replace(steps=len(self.program.steps) + others)
+        # If numbers become too large, they are scaled in a second run.
+        largest = [source.values for source in self.sources if source.values is not None]
+        powers = [math.frexp(float(np.abs(values).max(initial=0.0)))[1] for values in largest]
+        return predicted_seconds(work) * (2 if sum(powers) > _LARGE_POWER else 1)
+
+    @cached_property
+    def percents(self) -> tuple[int, ...]:
+        """The predicted share of the time of a run after each step."""
+        seconds = list(accumulate(map(predicted_seconds, work_of_steps(self.program))))
+        return tuple([int(100 * done / seconds[-1]) for done in seconds])
+
+    @cached_property
     def refusal(self) -> TooLargeError | None:
         """The error that runs raise if they would exceed the limits; otherwise None."""
         limits, times = self.limits, self.multiplications
         # Every number of a run is an entry of a table or was computed.
         most = _MOST_BYTES * (times + sum([source.n_cells for source in self.sources]))
-        if times <= limits.max_multiplications and most <= limits.max_bytes:
+        is_quick = times <= _SURELY_QUICK and limits.max_seconds >= DEFAULT_PLAN_SECONDS
+        if is_quick and times <= limits.max_multiplications and most <= limits.max_bytes:
             return None
-        return limits.refusal(times, self.memory, self.largest)
+        return limits.refusal(times, self.memory, self.largest, seconds=self.seconds)
 
     @cached_property
     def is_signed(self) -> bool:
@@ -239,6 +275,7 @@ def plan_text(plan: CompiledQuery) -> str:
         lines += [
             f"multiplications in a run  {plan.multiplications:,}"
             f" of at most {plan.limits.max_multiplications:,}",
+            f"time of a run  {seconds_text(plan.seconds)} of at most {plan.limits.max_seconds:g} s",
             f"memory in a run  {bytes_text(plan.memory)}"
             f" of at most {bytes_text(plan.limits.max_bytes)}",
         ]

@@ -1,9 +1,10 @@
 """Limits of the cost of a run, and the errors of plans that exceed them.
 
-The cost of a run is the number of its multiplications, and the bytes that it holds at any time: the
-tables of the model, the messages that are still needed, and intermediate products. Both are
-predicted from the plan alone. Clique sizes do not count, because no table of a clique is allocated;
-they are only a rough measure of the cost, see `SURELY_TOO_LARGE`.
+The cost of a run is the number of its multiplications, its time, and the bytes that it holds at any
+time: the tables of the model, the messages that are still needed, and intermediate products. All
+are predicted from the plan; `bnmind.junction.program.run_time` predicts the time. Clique sizes do
+not count, because no table of a clique is allocated; they are only a rough measure of the cost, see
+`SURELY_TOO_LARGE`.
 """
 
 from __future__ import annotations
@@ -16,12 +17,14 @@ from bnmind._arguments import check_fields
 from bnmind._messages import bytes_text, many
 from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.junction.graphs.junction_tree import Clique, JunctionTree
+from bnmind.junction.program.run_time import seconds_text
 
 __all__ = [
     "DEFAULT_JOINT_CELLS",
     "DEFAULT_LIMITS",
     "DEFAULT_PLAN_BYTES",
     "DEFAULT_PLAN_MULTIPLICATIONS",
+    "DEFAULT_PLAN_SECONDS",
     "Limits",
 ]
 
@@ -32,7 +35,11 @@ DEFAULT_PLAN_BYTES = 2**31
 """The default limit for the bytes of a run: 2 GiB."""
 
 DEFAULT_PLAN_MULTIPLICATIONS = 2**34
-"""The default limit for the multiplications of a run: about ten seconds."""
+"""The default limit for the multiplications of a run. They take two seconds in products of large
+matrices, and up to a minute where each number takes part in few of them, as in grids."""
+
+DEFAULT_PLAN_SECONDS = 60.0
+"""The default limit for the predicted seconds of a run."""
 
 SURELY_TOO_LARGE = 4
 """The number of cells for each allowed multiplication above which a plan is not assembled.
@@ -67,6 +74,9 @@ class Limits:
         products.
     max_multiplications
         The limit for the multiplications of a run.
+    max_seconds
+        The limit for the predicted time of a run of a plan on this machine, in seconds. The
+        prediction is seldom wrong by more than a factor of two, unless other programs run too.
     only_restrictions
         Whether the plan may exceed these limits because you will run only restrictions of it. The
         plan itself then refuses to run.
@@ -74,11 +84,12 @@ class Limits:
     Raises
     ------
     InvalidArgumentError
-        If a limit is below 1.
+        If a limit is below 1, or that of the seconds is not above 0.
     """
 
     max_bytes: int = DEFAULT_PLAN_BYTES
     max_multiplications: int = DEFAULT_PLAN_MULTIPLICATIONS
+    max_seconds: float = field(default=DEFAULT_PLAN_SECONDS, kw_only=True)
     only_restrictions: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
@@ -86,6 +97,8 @@ class Limits:
         for name in ("max_bytes", "max_multiplications"):
             if getattr(self, name) < 1:
                 raise InvalidArgumentError(f"{name} must be at least 1, got {getattr(self, name)}")
+        if not self.max_seconds > 0:
+            raise InvalidArgumentError(f"max_seconds must be above 0, got {self.max_seconds}")
 
     @property
     def most_cells(self) -> int:
@@ -108,7 +121,13 @@ class Limits:
         return self.max_bytes // 8
 
     def refusal(
-        self, multiplications: int, memory: int, largest: Clique | None, *, roughly: bool = False
+        self,
+        multiplications: int,
+        memory: int,
+        largest: Clique | None,
+        *,
+        seconds: float = 0.0,
+        roughly: bool = False,
     ) -> TooLargeError | None:
         """Return the error of a plan that exceeds the limits; None if it does not.
 
@@ -120,10 +139,18 @@ class Limits:
             The bytes of a run.
         largest
             The largest clique, which the error names.
+        seconds
+            The predicted time of a run.
         roughly
             Whether the numbers are estimates.
         """
-        if multiplications <= self.max_multiplications and memory <= self.max_bytes:
+        needed, budget = max(
+            (multiplications, self.max_multiplications),
+            (memory, self.max_bytes),
+            (seconds, self.max_seconds),
+            key=lambda cost: cost[0] / cost[1],
+        )
+        if needed <= budget:
             return None
         times, size = many(multiplications), bytes_text(memory)
         if roughly:
@@ -136,17 +163,15 @@ class Limits:
             if len(largest.variables) > _MOST_NAMES:
                 names += f" and {len(largest.variables) - _MOST_NAMES} more"
             clique = f" The largest clique is {{{names}}} with {many(largest.size)} cells."
-        # The reason is the cost that exceeds its limit by the larger factor.
-        by_bytes = memory * self.max_multiplications > multiplications * self.max_bytes
-        needed, budget = (
-            (memory, self.max_bytes) if by_bytes else (multiplications, self.max_multiplications)
-        )
+        takes, allowed = "", ""
+        if seconds > 0.1:
+            takes, allowed = f", {seconds_text(seconds)}", f", max_seconds={self.max_seconds:g}"
         return TooLargeError(
-            f"a run of this plan would take {times} multiplications{room}; allowed are"
-            f" max_multiplications="
-            f"{self.max_multiplications:,} and max_bytes={self.max_bytes:,}.{clique} {_WAY_OUT}",
-            needed=needed,
-            budget=budget,
+            f"a run of this plan would take {times} multiplications{room}{takes}; allowed are"
+            f" max_multiplications={self.max_multiplications:,}{allowed} and"
+            f" max_bytes={self.max_bytes:,}.{clique} {_WAY_OUT}",
+            needed=math.ceil(needed),
+            budget=math.ceil(budget),
         )
 
     def refusal_of_trees(

@@ -7,8 +7,9 @@ of two, and if lost numbers may matter, logarithms. See `bnmind.junction.program
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -25,7 +26,10 @@ from bnmind.junction.program.program import near_one
 from bnmind.junction.program.underflow import MATTERS, PLAIN, Arithmetic
 from bnmind.pgm.factor import Values
 
-__all__ = ["Sums", "sums_by_logarithms", "sums_of"]
+__all__ = ["Progress", "Sums", "sums_by_logarithms", "sums_of"]
+
+Progress: TypeAlias = Callable[[int, int | None], None]
+"""Called with the amount of work done, and the whole amount."""
 
 
 class Sums(NamedTuple):
@@ -59,7 +63,9 @@ class _Run(NamedTuple):
         return log_total + self.powers[0] * math.log(2.0)
 
 
-def sums_of(plan: CompiledQuery, registers: Sequence[Values]) -> Sums:
+def sums_of(
+    plan: CompiledQuery, registers: Sequence[Values], progress: Progress | None = None
+) -> Sums:
     """Return the sums of a run, with their doubt.
 
     Parameters
@@ -68,15 +74,19 @@ def sums_of(plan: CompiledQuery, registers: Sequence[Values]) -> Sums:
         The targets and the program.
     registers
         The initial registers, as returned by `bnmind.junction.inference.registers`.
+    progress
+        A function that is called with the share of the work that is done, in percent, and 100.
+        Numbers that are scaled take another run.
 
     Raises
     ------
     InvalidModelError
         If a sum is negative, or complex.
     """
+    reported = None if progress is None else partial(_report, plan, progress)
     for scaled in (False, True):
         try:
-            run = _run(plan, registers, Arithmetic(scaled))
+            run = _run(plan, registers, Arithmetic(scaled), reported)
         except FloatingPointError:
             # The sizes of terms of both signs are too far apart to be computed.
             continue
@@ -97,11 +107,20 @@ def sums_by_logarithms(plan: CompiledQuery, registers: Sequence[Values]) -> Sums
     return Sums(joints, total + float(sum(logs[register] for register in plan.scalars)))
 
 
-def _run(plan: CompiledQuery, registers: Sequence[Values], kind: Arithmetic) -> _Run:
+def _report(plan: CompiledQuery, progress: Progress, n_steps: int) -> None:
+    progress(plan.percents[n_steps - 1], 100)
+
+
+def _run(
+    plan: CompiledQuery,
+    registers: Sequence[Values],
+    kind: Arithmetic,
+    progress: Callable[[int], None] | None = None,
+) -> _Run:
     # Without scaling, the run ends at the first number that is too large.
     over: Literal["raise", "ignore"] = "raise" if kind == PLAIN else "ignore"
     with np.errstate(over=over, invalid="ignore", under="ignore"):
-        filled, powers, has_lost = plan.program.run(registers, kind)
+        filled, powers, has_lost = plan.program.run(registers, kind, progress)
         number, power = _number(plan, registers, scaled=kind.scaled)
         results = read_answers(plan, registers, filled, number, powers if kind.scaled else None)
     if not powers:

@@ -1,4 +1,4 @@
-"""The order of the axes of large registers, so that their numbers are read and written in long runs.
+"""The order of the axes of large registers: their numbers are read and written in long runs.
 
 A product with a small table takes a large register in the order: shared variables that stay, summed
 variables, all others. If its axes are in any other order, they are copied into this one, two
@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from bnmind.junction.program.products import Products
-from bnmind.junction.program.program import Operation, Product, Program, Scope, Step, Sum
+from bnmind.junction.program.program import Product, Program, Scope, Step, Sum
 
 __all__ = ["with_long_runs"]
 
@@ -67,10 +67,9 @@ def _orders(program: Program) -> list[Scope | None]:
     for register in range(len(program.scopes) - 1, program.n_inputs - 1, -1):
         operation, left, right = program.steps[register - program.n_inputs]
         order = orders[register]
-        is_product = type(operation) is Product
-        if not is_product and type(operation) is not Sum:
+        if type(operation) not in (Product, Sum):
             orders[register] = orders[left] = orders[right] = None
-        elif is_product and operation.sums:
+        elif isinstance(operation, Product) and operation.sums:
             large = max(left, right, key=program.cells)
             if program.cells(large) < _LARGE:
                 orders[register] = None

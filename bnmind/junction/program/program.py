@@ -10,7 +10,7 @@ have their own steps, see `bnmind.junction.program.scatter`.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
@@ -203,7 +203,10 @@ class Program:
         return peak
 
     def run(
-        self, inputs: Sequence[Values], kind: Arithmetic = PLAIN
+        self,
+        inputs: Sequence[Values],
+        kind: Arithmetic = PLAIN,
+        progress: Callable[[int], None] | None = None,
     ) -> tuple[list[Values], list[int], bool]:
         """Return the registers after the last step; those not kept are empty.
 
@@ -213,6 +216,8 @@ class Program:
             The contents of the first registers.
         kind
             The treatment of numbers that are too small or too large.
+        progress
+            A function that is called with the number of steps done.
 
         Returns
         -------
@@ -225,7 +230,7 @@ class Program:
         with self._threads, Underflow() as watch:
             if kind == PLAIN:
                 fill: Callable[[Values], None] = registers.append
-                for (operation, left, right), spent in zip(self.steps, self.spent, strict=True):
+                for (operation, left, right), spent in self._reported(progress):
                     fill(operation(registers[left], registers[right]))
                     for register in spent:
                         registers[register] = empty
@@ -234,7 +239,7 @@ class Program:
             if kind.scaled:
                 for number, table in enumerate(inputs):
                     registers[number], powers[number] = _scaled(table, kind, watch)
-            for (operation, left, right), spent in zip(self.steps, self.spent, strict=True):
+            for (operation, left, right), spent in self._reported(progress):
                 values = operation(registers[left], registers[right])
                 power = 0
                 if kind.rounds_up:
@@ -247,6 +252,21 @@ class Program:
                 for register in spent:
                     registers[register] = empty
         return registers, powers, watch.has_lost
+
+    def _reported(
+        self, progress: Callable[[int], None] | None
+    ) -> Iterator[tuple[Step, tuple[int, ...]]]:
+        """Yield each step with the registers that it spends, and report those that are done."""
+        steps = zip(self.steps, self.spent, strict=True)
+        if progress is None:
+            return steps
+
+        def reported() -> Iterator[tuple[Step, tuple[int, ...]]]:
+            for done, step in enumerate(steps, 1):
+                yield step
+                progress(done)
+
+        return reported()
 
 
 def _is_sum(operation: Operation) -> bool:

@@ -25,7 +25,7 @@ ORDER_FINDERS: Mapping[str, Registered[OrderFinder]] = MappingProxyType(
     {
         "portfolio": Registered("brief passes, then annealing while it pays", Portfolio),
         "randomized": Registered("the best of many randomized greedy orders", RandomizedGreedy),
-        "best": Registered("randomized, then local and exact search", BestOrder),
+        "best": Registered("randomized, local and exact search, and the portfolio", BestOrder),
         "exact": Registered("branch and bound, proven smallest if it ends", ExactOrder),
         "local": Registered("a randomized order, improved part by part", LocalSearch),
         "annealing": Registered("exchanges of subtrees of a contraction tree", TreeAnnealing),
