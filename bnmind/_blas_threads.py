@@ -11,34 +11,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
-from threading import Lock
 from typing import Any
 
 __all__ = ["one_blas_thread"]
 
 
-_lock = Lock()
-_inside: list[Any] = []
-"""The limit of BLAS, once for each block that is running; blocks in other threads share it."""
-
-
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Let BLAS use one thread inside a ``with`` block, and as many as before after the last one."""
-    with _lock:
-        _inside.append(_inside[0] if _inside else _libraries().limit(limits=1))
-    try:
+    """Let BLAS use one thread inside a ``with`` block, and as many as before after it."""
+    with _libraries().limit(limits=1):
         yield
-    finally:
-        with _lock:
-            limit = _inside.pop()
-            if not _inside:
-                limit.restore_original_limits()
 
 
 @cache
 def _libraries() -> Any:
-    """Return the BLAS libraries that are loaded."""
+    """Return the BLAS libraries that are loaded, at least that of NumPy."""
+    import numpy  # noqa: F401 - loads it
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController().select(user_api="blas")

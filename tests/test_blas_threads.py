@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np  # noqa: F401 - loads BLAS
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 

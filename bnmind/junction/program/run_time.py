@@ -10,7 +10,6 @@ the time for each multiplication varies by a factor of 50 among the large ones a
 from __future__ import annotations
 
 import math
-import operator
 import time
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -99,10 +98,12 @@ def predicted_seconds(work: Work) -> float:
 
     The work of short runs is predicted with usual rates.
     """
-    seconds = sum(map(operator.mul, work, _USUAL))
-    if seconds < _WORTH_MEASURING:
-        return seconds
-    return sum(map(operator.mul, work, _measured_rates()))
+    seconds = _product(work, _USUAL)
+    return seconds if seconds < _WORTH_MEASURING else _product(work, _measured_rates())
+
+
+def _product(work: Work, rates: Work) -> float:
+    return math.fsum([amount * rate for amount, rate in zip(work, rates, strict=True)])
 
 
 @cache
