@@ -164,7 +164,7 @@ class Limits:
                 names += f" and {len(largest.variables) - _MOST_NAMES} more"
             clique = f" The largest clique is {{{names}}} with {many(largest.size)} cells."
         takes, allowed = "", ""
-        if seconds > 0.1:
+        if seconds > min(0.1, self.max_seconds):
             takes, allowed = f", {seconds_text(seconds)}", f", max_seconds={self.max_seconds:g}"
         return TooLargeError(
             f"a run of this plan would take {times} multiplications{room}{takes}; allowed are"
