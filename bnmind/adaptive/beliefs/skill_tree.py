@@ -120,6 +120,7 @@ class SkillTree:
         return Limits(
             max_bytes=max(DEFAULT_PLAN_BYTES, _BYTES_OF_A_CELL * self.max_cells),
             max_multiplications=max(DEFAULT_PLAN_MULTIPLICATIONS, _WORK_OF_A_CELL * self.max_cells),
+            max_seconds=math.inf,
         )
 
     @cached_property
@@ -129,12 +130,7 @@ class SkillTree:
             self.bank.hidden_network(),
             targets=self.scopes,
             inputs=dict(zip(self.input_names, self.scopes, strict=True)),
-            limits=Limits(
-                max_bytes=max(DEFAULT_PLAN_BYTES, _BYTES_OF_A_CELL * self.max_cells),
-                max_multiplications=max(
-                    DEFAULT_PLAN_MULTIPLICATIONS, _WORK_OF_A_CELL * self.max_cells
-                ),
-            ),
+            limits=self._limits,
         )
 
     def home(self, names: Sequence[str]) -> int:
@@ -302,12 +298,7 @@ class SkillTree:
             self.bank.hidden_network(),
             targets=[clique.variables for clique in self.skills_tree.cliques],
             inputs=dict(zip(self.input_names, self.scopes, strict=True)),
-            limits=Limits(
-                max_bytes=max(DEFAULT_PLAN_BYTES, _BYTES_OF_A_CELL * self.max_cells),
-                max_multiplications=max(
-                    DEFAULT_PLAN_MULTIPLICATIONS, _WORK_OF_A_CELL * self.max_cells
-                ),
-            ),
+            limits=self._limits,
         )
 
 
