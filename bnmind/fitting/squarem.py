@@ -14,7 +14,10 @@ v                   M(M(θ)) − M(θ) − r
 θ' is accepted only if its objective is at least that of M(θ). Otherwise the ascent continues
 from M(M(θ)). So the recorded objectives never decrease.
 
-One *step* is one M-step, extrapolated or not, and the E-step that evaluates its result. A
+An M-step never lowers the objective. One that does all the same is halved until it raises it; if no
+half of it does, the ascent ends where it is, and has not converged.
+
+One *step* is one M-step, extrapolated, halved or not, and the E-step that evaluates its result. A
 rejected extrapolation counts as a step too.
 
 References
@@ -40,6 +43,12 @@ __all__ = ["Ascent", "Climb", "Place", "climb", "expected_steps", "extrapolation
 
 _LONGEST = 1000.0
 """The longest extrapolation, in steps."""
+
+_ROUNDING = 1e-12
+"""A fall of the objective by no more than this, relative to it, is an error of rounding."""
+
+_HALVINGS = 20
+"""A step that lowers the objective is halved so many times."""
 
 _P = TypeVar("_P")
 
@@ -95,7 +104,7 @@ class Climb(Generic[_P]):
     steps: int
     """The number of steps, at most ``max_iterations``."""
     converged: bool
-    """Whether a step raised the objective by no more than the tolerance."""
+    """Whether an M-step raised the objective by at most the tolerance, and did not lower it."""
 
 
 def climb(
@@ -134,31 +143,48 @@ def climb(
     ImpossibleEvidenceError
         If the start makes the data impossible.
     """
-    current = ascent.at(start)
-    path = [current]
-    steps, converged = 0, False
+    path = [ascent.at(start)]
+    steps, ended, converged = 0, False, False
     gains: list[float] = []
-    while steps < max_iterations and not converged and not (until is not None and until()):
+
+    def go(there: _P) -> None:
+        """Go to the parameters of an M-step; half-way or nearer if they are lower."""
+        nonlocal steps, ended, converged
+        place, known = ascent.at(there), path[-1]
+        steps += 1
+        gain = place.objective - known.objective
+        gains.append(gain)
+        if gain >= 0:
+            path.append(place)
+        if gain >= -_ROUNDING * (1 + abs(known.objective)):
+            ended = converged = gain <= tolerance
+            return
+        first = ascent.numbers(known.parameters)
+        way = ascent.numbers(there) - first
+        for halving in range(1, min(_HALVINGS, max_iterations - steps) + 1):
+            place = ascent.at(ascent.within(first + way / 2**halving, known.parameters))
+            steps += 1
+            if place.objective > known.objective:
+                path.append(place)
+                return
+        ended = True
+
+    while steps < max_iterations and not ended and not (until is not None and until()):
         if progress is not None:
             progress(steps, expected_steps(gains, steps, tolerance, max_iterations))
-        one = ascent.at(current.improved())
-        steps += 1
-        gains.append(one.objective - path[-1].objective)
-        converged = _arrived(path, one, tolerance)
+        before = path[-1]
+        go(before.improved())
         # An extrapolation may be rejected, so two steps must remain.
-        if converged or not accelerate or max_iterations - steps < 2:
-            current = one
+        if ended or not accelerate or max_iterations - steps < 2:
             continue
+        one = path[-1]
         two = one.improved()
-        far = _extrapolated(ascent, (current.parameters, one.parameters, two))
+        far = _extrapolated(ascent, (before.parameters, one.parameters, two))
         steps += 1
         if far is not None and far.objective >= one.objective:
-            current = far
             path.append(far)
-            continue
-        current = ascent.at(two)
-        steps += 1
-        converged = _arrived(path, current, tolerance)
+        else:
+            go(two)
     return Climb(
         parameters=path[-1].parameters,
         log_likelihoods=tuple(place.log_likelihood for place in path),
@@ -194,14 +220,6 @@ def expected_steps(gains: Sequence[float], steps: int, tolerance: float, most: i
         return most
     share = math.log(gains[0] / min(gains)) / math.log(gains[0] / tolerance)
     return min(most, max(steps + 1, 1 + round((steps - 1) / share)))
-
-
-def _arrived(way: list[Place[_P]], place: Place[_P], tolerance: float) -> bool:
-    """Record a place unless it is lower; return whether the gain is at most the tolerance."""
-    gain = place.objective - way[-1].objective
-    if gain >= 0:
-        way.append(place)
-    return gain <= tolerance
 
 
 def _extrapolated(ascent: Ascent[_P], three: tuple[_P, _P, _P]) -> Place[_P] | None:

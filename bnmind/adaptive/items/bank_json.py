@@ -2,7 +2,7 @@
 
 ::
 
-    {"schema": "bnmind-bank", "version": 1, "title": "…", "source": "…",
+    {"schema": "bnmind-bank", "version": 2, "title": "…", "source": "…",
      "skills": [{"name": "borrow", "label": "borrowing"}, …],
      "items": [{"name": "item_1", "text": "5/3 - 3/4", "responses": ["0", "1"],
                 "parents": ["borrow"],
@@ -10,7 +10,8 @@
                 "certainty": {"answers": 90, "counts": [[36, 5], [9, 33]], "rows": [0, 1]}}, …],
      "network": {"schema": "bnmind-model", …}}
 
-A ``certainty`` has counts and rows (`TableCertainty`), or a covariance (`ParameterCertainty`).
+A ``certainty`` has counts and rows (`TableCertainty`), or a covariance (`ParameterCertainty`). In
+version 1 the covariance of a curve is one of difficulties or thresholds in place of intercepts.
 The network holds the hidden variables, and the items without a registered response model. The
 other items are restored from their response models, stored as ``gate``. Omitted fields of an
 item have their defaults. This module imports pydantic, so other modules import it when first
@@ -34,6 +35,7 @@ from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.certainty import Certainty, ParameterCertainty, TableCertainty
 from bnmind.adaptive.items.item import Item
 from bnmind.adaptive.response_models.base import ResponseModel
+from bnmind.adaptive.response_models.base.vector import parameter_vector
 from bnmind.adaptive.response_models.noisy_skills import NoisySkills
 from bnmind.adaptive.response_models.parametric import ParametricModel
 from bnmind.adaptive.response_models.registry import FORMER_NAMES, RESPONSE_MODELS
@@ -82,7 +84,7 @@ class _ItemRecord(Strict):
 
 class _RolesRecord(Strict):
     schema_name: Literal["bnmind-roles"] = Field(alias="schema")
-    version: Literal[1]
+    version: Literal[1, 2]
     title: str = ""
     source: str = ""
     skills: list[_SkillRecord]
@@ -156,9 +158,8 @@ def bank_from_json(text: str, *, max_cells: int = BANK_CELLS) -> ItemBank:
     TooLargeError
         If the tables would have more cells. None is allocated.
     """
-    record = validated(
-        text, "bnmind-bank", {1: _BankRecord if len(text) < LONG_TEXT else _LongBankRecord}
-    )
+    kind = _BankRecord if len(text) < LONG_TEXT else _LongBankRecord
+    record = validated(text, "bnmind-bank", {1: kind, 2: kind})
     try:
         network = network_from_json(json.dumps(record.network), max_cells=DEFAULT_CELLS)
         cpds = list(network.cpds)
@@ -166,7 +167,8 @@ def bank_from_json(text: str, *, max_cells: int = BANK_CELLS) -> ItemBank:
         problems: list[str] = []
         models = [_model(entry, problems) for entry in record.items]
         items = [
-            _item(entry, model, problems) for entry, model in zip(record.items, models, strict=True)
+            _item(entry, model, record.version, problems)
+            for entry, model in zip(record.items, models, strict=True)
         ]
         # If an item is in the network too, the bank compares its distribution with its model.
         restored = [
@@ -232,12 +234,14 @@ def roles_from_json(text: str, network: Network) -> ItemBank:
     ModelFileError
         If the text is not JSON of this form, or does not fit the network.
     """
-    record = validated(
-        text, "bnmind-roles", {1: _RolesRecord if len(text) < LONG_TEXT else _LongRolesRecord}
-    )
+    kind = _RolesRecord if len(text) < LONG_TEXT else _LongRolesRecord
+    record = validated(text, "bnmind-roles", {1: kind, 2: kind})
     try:
         problems: list[str] = []
-        items = [_item(entry, _model(entry, problems), problems) for entry in record.items]
+        items = [
+            _item(entry, _model(entry, problems), record.version, problems)
+            for entry in record.items
+        ]
         if problems:
             raise InvalidModelError(problems)
         return _bank(network, record, items)
@@ -257,7 +261,7 @@ def _text(schema: str, bank: ItemBank, items: Sequence[dict[str, Any]], rest: st
     ]
     title, source = (json.dumps(x, ensure_ascii=False) for x in (bank.title, bank.source))
     return (
-        f'{{"schema": "{schema}", "version": 1,\n "title": {title}, "source": {source},\n'
+        f'{{"schema": "{schema}", "version": 2,\n "title": {title}, "source": {source},\n'
         f' "skills": [\n  {lines(skills)}\n ],\n "items": [\n  {lines(items)}\n ]{rest}}}\n'
     )
 
@@ -291,7 +295,23 @@ def _certainty_record(certainty: Certainty) -> dict[str, Any]:
     return {} if model is None else {**record, "model": model}
 
 
-def _certainty(entry: _ItemRecord, problems: list[str]) -> Certainty | None:
+def _of_intercepts(certainty: ParameterCertainty, model: ResponseModel | None) -> Certainty:
+    """Return the certainty in a file of version 1 with intercepts in place of difficulties."""
+    known: Any = certainty.model or model
+    divided = getattr(known, "_per_slope", None)
+    if divided is None or len(certainty.covariance) != len(parameter_vector(known)):
+        return certainty
+    places = np.atleast_1d(getattr(known, divided))
+    slopes = np.eye(len(certainty.covariance))
+    rows = np.arange(1, len(places) + 1)
+    slopes[rows, 0], slopes[rows, rows] = -places, -known.slope
+    covariance = slopes @ certainty.covariance @ slopes.T
+    return dataclasses.replace(certainty, covariance=(covariance + covariance.T) / 2)
+
+
+def _certainty(
+    entry: _ItemRecord, model: ResponseModel | None, version: int, problems: list[str]
+) -> Certainty | None:
     if entry.certainty is None:
         return None
     fields = dict(entry.certainty)
@@ -300,7 +320,8 @@ def _certainty(entry: _ItemRecord, problems: list[str]) -> Certainty | None:
             return TableCertainty(**fields)
         if "model" in fields:
             fields["model"] = _model_of(fields["model"])
-        return ParameterCertainty(**fields)
+        certainty = ParameterCertainty(**fields)
+        return certainty if version > 1 else _of_intercepts(certainty, model)
     except InvalidModelError as fault:
         problems += [f"{problem}, in item {entry.name}" for problem in fault.problems]
     except (BnmindError, TypeError, ValueError, AttributeError, OverflowError) as fault:
@@ -360,13 +381,15 @@ def _model(entry: _ItemRecord, problems: list[str]) -> ResponseModel | None:
     return None
 
 
-def _item(entry: _ItemRecord, model: ResponseModel | None, problems: list[str]) -> Item:
+def _item(
+    entry: _ItemRecord, model: ResponseModel | None, version: int, problems: list[str]
+) -> Item:
     fields = {
         name: getattr(entry, name)
         for name in ("name", "content", "text", "picture", "choices", "cost", "time", "testlet")
     }
     try:
-        certainty = _certainty(entry, problems)
+        certainty = _certainty(entry, model, version, problems)
         return Item(**fields, enemies=entry.enemies, gate=model, certainty=certainty)
     except InvalidModelError as fault:
         problems += fault.problems

@@ -105,7 +105,8 @@ class ParameterCertainty(CheckedValue):
     ----------
     covariance
         ``(parameters, parameters)`` of the numbers in the fields of the response model, in their
-        order. A parameter with variance zero is certain.
+        order; of a curve of one ability the intercepts −a b stand in place of difficulties and
+        thresholds b. A parameter with variance zero is certain.
     answers
         The number of examinees who answered the item.
     model

@@ -177,7 +177,7 @@ def learn_groups(
     alone = replace(asked, workers=1)
     climbs, early = all_climbs(ascent, start, alone, usual_starts(bank), progress)
     record = LearningRecord.of(climbs, asked.seed, stopped_early=early)
-    found = climbs[record.best_start].parameters
+    found = layout.oriented(climbs[record.best_start].parameters)
     of_items = layout.n_parameters - layout.skills.n_parameters
     return LearnedGroups(
         groups=names,

@@ -31,11 +31,13 @@ from bnmind.adaptive.learning.inputs import learning_inputs
 from bnmind.adaptive.learning.model import item_blocks
 from bnmind.adaptive.learning.notes import LearningNote, learning_notes
 from bnmind.adaptive.learning.parameters.block import FixedBlock
+from bnmind.adaptive.learning.parameters.curves.block import CurveBlock
 from bnmind.adaptive.learning.parameters.least_chance import inside
 from bnmind.adaptive.learning.parameters.options import LearningOptions
 from bnmind.adaptive.learning.parameters.skill_families import SkillFamilies
 from bnmind.adaptive.learning.starts import all_climbs, usual_starts
 from bnmind.adaptive.response_models.base import ResponseModel
+from bnmind.adaptive.response_models.base.abilities import ability_values
 from bnmind.adaptive.response_models.dina import Dina
 from bnmind.adaptive.responses.responses import Responses
 from bnmind.fitting.record import LearningRecord
@@ -209,6 +211,35 @@ class LearningModel:
         drawn = tuple(inside(block, block.draw(rng), self.least) for block in blocks)
         return Parameters(drawn, self.skills.draw(rng))
 
+    def oriented(self, parameters: Parameters) -> Parameters:
+        """Return equivalent parameters for which the sum of the slopes is not negative.
+
+        A mirrored ability gives the same chances if its distribution is symmetric, and all slopes
+        may have either sign.
+        """
+        blocks = self.layout.blocks
+        curves = all(hasattr(item.gate, "fisher_information") for item in self.bank.items)
+        if not (
+            has_ability(self.bank) and curves and all(isinstance(b, CurveBlock) for b in blocks)
+        ):
+            return parameters
+        signs = [
+            np.array([-1.0 if what.startswith("slope") else 1.0 for _, what in block.parameters])
+            for block in blocks
+        ]
+        pairs = list(zip(signs, parameters.items, strict=True))
+        free = all(
+            np.array_equal(block.limits[sign < 0, 0], -block.limits[sign < 0, 1])
+            for block, sign in zip(blocks, signs, strict=True)
+        )
+        (initial,) = self.skills.start()
+        points = ability_values(self.bank.hidden[0])
+        even = np.allclose(points, -points[::-1]) and np.allclose(initial, initial[::-1])
+        if not (free and even and sum(float(x[sign < 0].sum()) for sign, x in pairs) < 0):
+            return parameters
+        mirrored = tuple(table[::-1].copy() for table in parameters.skills)
+        return Parameters(tuple(sign * x for sign, x in pairs), mirrored)
+
     def bank_of(
         self,
         parameters: Parameters,
@@ -365,19 +396,19 @@ def _learned(
     about: tuple[str | None, str | None],
 ) -> Learned:
     record = LearningRecord.of(climbs, options.seed, stopped_early=early)
-    way = climbs[record.best_start]
+    parameters = model.oriented(climbs[record.best_start].parameters)
     title = model.bank.title if about[0] is None else about[0]
     source = model.bank.source if about[1] is None else about[1]
     with one_blas_thread():
         certainties = item_certainties(
-            model.expectation(responses, options), way.parameters.items, way.parameters.skills
+            model.expectation(responses, options), parameters.items, parameters.skills
         )
-    bank = model.bank_of(way.parameters, title=title, source=source, certainties=certainties)
+    bank = model.bank_of(parameters, title=title, source=source, certainties=certainties)
     return Learned(
         bank=bank,
         responses=responses,
         record=record,
         options=dataclasses.replace(options, until=None),
         model=model,
-        parameters=way.parameters,
+        parameters=parameters,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -113,6 +114,8 @@ def item_rules(bank: ItemBank, options: LearningOptions) -> tuple[ItemRule, ...]
         ordered = tuple(v.name in bank.skills for v in parents)
         channel = _channel(bank, item.name, parents)
         bounds = options.bounds_of(item.name)
+        if options.monotone:
+            bounds = replace(bounds, slope=tuple(np.maximum(bounds.slope, 0.0).tolist()))
         rules.append(
             ItemRule(
                 name=item.name,

@@ -4,7 +4,8 @@ r"""Notes on a learned bank: items and skills that deserve a look.
 kind              meaning
 ================  ===========================================================================
 ``order``         whether more skill may lower the chance of success
-``miskeyed``      items whose key looks wrong: able examinees succeed less often than others
+``miskeyed``      items whose key looks wrong: able examinees succeed less often than others; and
+                  what this does to the other items
 ``constant``      items with the same response of every examinee
 ``uninformative`` items whose responses tell almost nothing about the skills
 ``pooled``        items whose chances the order makes equal, against the responses
@@ -35,6 +36,7 @@ from bnmind._values import CheckedValue
 from bnmind.adaptive.beliefs.ability_estimates import has_ability
 from bnmind.adaptive.beliefs.batch_belief import MISSING
 from bnmind.adaptive.items.bank import ItemBank
+from bnmind.adaptive.items.certainty import ParameterCertainty
 from bnmind.adaptive.learning.em.e_step_table import TableExpectation
 from bnmind.adaptive.learning.em.em import Parameters
 from bnmind.adaptive.learning.em.response_layout import Expectation, ResponseLayout
@@ -173,14 +175,18 @@ def _of_convergence(learned: Fitted) -> Iterator[LearningNote]:
         yield LearningNote(
             "convergence",
             (),
-            f"The search had not converged after {learned.record.steps} steps; allow more",
+            f"The search had not converged after {learned.record.steps} steps; allow more, or try"
+            " other starts",
         )
 
 
 def _of_order(learned: Fitted) -> Iterator[LearningNote]:
-    rising = Logistic | GradedResponse | PartialCredit
-    if all(isinstance(item.gate, rising) for item in learned.bank.items):
+    slopes = _slopes(learned.bank)
+    if slopes and all(slope > 0 for slope in slopes.values()):
         text = "More ability never lowers the chance of success: the curves of the items rise"
+    elif slopes:
+        text = "More ability lowers the chance of success in some items: their slopes are negative"
+        text += " (--monotone keeps slopes positive)"
     elif learned.options.monotone:
         text = "More skill never lowers the chance of success: the order was required"
     else:
@@ -189,12 +195,41 @@ def _of_order(learned: Fitted) -> Iterator[LearningNote]:
     yield LearningNote("order", (), text)
 
 
+def _slopes(bank: ItemBank) -> dict[str, float]:
+    """Return the slope of each item; nothing unless all items have one."""
+    kinds = Logistic | GradedResponse | PartialCredit
+    curves = [item.gate for item in bank.items if isinstance(item.gate, kinds)]
+    if len(curves) < len(bank.items):
+        return {}
+    return {name: curve.slope for name, curve in zip(bank.item_names, curves, strict=True)}
+
+
+def _what_wrong_keys_do(learned: Fitted) -> str:
+    """Return what items with a wrong key do to the others."""
+    slopes = _slopes(learned.bank)
+    if slopes and len(set(slopes.values())) == 1:
+        return "all slopes are equal, so such items make the ability look narrower for all items"
+    free = not learned.options.monotone
+    if slopes:
+        limits = [
+            low
+            for block in learned.model.layout.blocks
+            for (_, what), (low, _) in zip(block.parameters, block.limits, strict=True)
+            if what == "slope"
+        ]
+        free = min(limits, default=-1.0) < 0
+    if free:
+        return "such items count in reverse, and the others stay as they are"
+    return "such items count for little or nothing, and the others stay as they are"
+
+
 def _of_items(learned: Fitted, found: dict[str, _Groups]) -> Iterator[LearningNote]:
     bank, data = learned.bank, learned.responses
     correlations = item_rest_correlations(data)
     falls = _falling(found)
     miskeyed: dict[str, str] = {}
     constant, flat = [], []
+    slopes = _slopes(bank)
     for number, name in enumerate(bank.item_names):
         given = data.codes[data.codes[:, number] != MISSING, number]
         if given.min() == given.max():
@@ -206,6 +241,10 @@ def _of_items(learned: Fitted, found: dict[str, _Groups]) -> Iterator[LearningNo
         # One standard error below zero.
         if correlations[number] < -1 / np.sqrt(len(given)):
             reasons.append(f"item-rest correlation {correlations[number]:.2f}")
+        sure = bank.item(name).certainty
+        slope = slopes.get(name, 0.0)
+        if isinstance(sure, ParameterCertainty) and slope < -float(sure.errors[0]):
+            reasons.append(f"slope {slope:.2f}")
         if reasons:
             miskeyed[name] = ", ".join(reasons)
         if np.ptp(bank.channel(name), axis=0).max() < _FLAT:
@@ -214,7 +253,8 @@ def _of_items(learned: Fitted, found: dict[str, _Groups]) -> Iterator[LearningNo
         yield LearningNote(
             "miskeyed",
             tuple(miskeyed),
-            "Able examinees succeed less often than others; check the key or the Q-matrix",
+            f"Able examinees succeed less often than others ({_what_wrong_keys_do(learned)}); check"
+            f" the key{'' if slopes else ' or the Q-matrix'}",
             tuple(miskeyed.values()),
         )
     if constant:

@@ -17,7 +17,12 @@ from numpy.typing import ArrayLike
 from bnmind._arguments import check_fields, checked
 from bnmind.adaptive.response_models.base.abilities import fisher, parent_abilities
 from bnmind.adaptive.response_models.base.curves import graded, logistic
-from bnmind.adaptive.response_models.base.parameters import increasing, make_plain, refuse
+from bnmind.adaptive.response_models.base.parameters import (
+    increasing,
+    make_plain,
+    refuse,
+    slope_faults,
+)
 from bnmind.information import Floats
 from bnmind.pgm import TabularCPD, Variable
 
@@ -31,22 +36,22 @@ class GradedResponse:
     Parameters
     ----------
     slope
-        The discrimination, positive.
+        The discrimination, not 0. If it is negative, high responses are those of low abilities.
     thresholds
         For each response but the first, the ability at which that response or a better
-        one has probability 1/2; increasing.
+        one has probability 1/2; increasing, or decreasing if the slope is negative.
     """
 
     slope: float
     thresholds: tuple[float, ...]
 
+    _per_slope = "thresholds"  # the field that is minus an intercept over the slope
+
     def __post_init__(self) -> None:
         check_fields(self)
         refuse(make_plain(self, one=("slope",), many=("thresholds",)))
-        problems = increasing(self.thresholds)
-        if self.slope <= 0:
-            problems.append(f"expected a positive slope, got {self.slope}")
-        refuse(problems)
+        falls = self.slope < 0
+        refuse(increasing(self.thresholds, falls=falls) + slope_faults(self.slope))
 
     @property
     def n_responses(self) -> int:

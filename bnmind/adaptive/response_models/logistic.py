@@ -29,7 +29,7 @@ from numpy.typing import ArrayLike
 from bnmind._arguments import check_fields, checked
 from bnmind.adaptive.response_models.base.abilities import fisher, parent_abilities
 from bnmind.adaptive.response_models.base.curves import graded
-from bnmind.adaptive.response_models.base.parameters import make_plain, refuse
+from bnmind.adaptive.response_models.base.parameters import make_plain, refuse, slope_faults
 from bnmind.information import Floats
 from bnmind.pgm import TabularCPD, Variable
 
@@ -43,7 +43,7 @@ class Logistic:
     Parameters
     ----------
     slope
-        The discrimination a, positive.
+        The discrimination a, not 0. If it is negative, the chance falls with the ability.
     difficulty
         The ability b at the middle of the curve.
     lower, upper
@@ -56,12 +56,12 @@ class Logistic:
     lower: float = 0.0
     upper: float = 1.0
 
+    _per_slope = "difficulty"  # the field that is minus an intercept over the slope
+
     def __post_init__(self) -> None:
         check_fields(self)
         refuse(make_plain(self, one=("slope", "difficulty", "lower", "upper")))
-        problems = []
-        if self.slope <= 0:
-            problems.append(f"expected a positive slope, got {self.slope}")
+        problems = slope_faults(self.slope)
         if not 0 <= self.lower < self.upper <= 1:
             problems.append(
                 f"expected asymptotes 0 <= lower < upper <= 1, got {self.lower} and {self.upper}"

@@ -29,7 +29,7 @@ from bnmind._arguments import check_fields, checked
 from bnmind.adaptive.response_models.base import check_item
 from bnmind.adaptive.response_models.base.abilities import fisher, parent_abilities
 from bnmind.adaptive.response_models.base.curves import softmax
-from bnmind.adaptive.response_models.base.parameters import make_plain, refuse
+from bnmind.adaptive.response_models.base.parameters import make_plain, refuse, slope_faults
 from bnmind.information import Floats
 from bnmind.pgm import TabularCPD, Variable
 
@@ -46,7 +46,7 @@ class PartialCredit:
     Parameters
     ----------
     slope
-        The discrimination, positive.
+        The discrimination, not 0. If it is negative, high responses are those of low abilities.
     thresholds
         For each response but the first, the ability at which that response and the one
         before it are equally probable; in any order.
@@ -60,14 +60,14 @@ class PartialCredit:
     slope: float
     thresholds: tuple[float, ...]
 
+    _per_slope = "thresholds"  # the field that is minus an intercept over the slope
+
     def __post_init__(self) -> None:
         check_fields(self)
         problems = make_plain(self, one=("slope",), many=("thresholds",))
         if not problems and not self.thresholds:
             problems.append("expected at least one threshold, got ()")
-        if not problems and self.slope <= 0:
-            problems.append(f"expected a positive slope, got {self.slope}")
-        refuse(problems)
+        refuse(problems or slope_faults(self.slope))
 
     @property
     def n_responses(self) -> int:

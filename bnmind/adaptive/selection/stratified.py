@@ -109,14 +109,14 @@ class AStratified(ScoringSelector[SkillBelief]):
 
 
 def _curves(bank: ItemBank) -> tuple[Floats, Floats]:
-    """Return the slope and the difficulty of each item, ``(items,)``."""
+    """Return the size of the slope and the difficulty of each item, ``(items,)``."""
     ability_of(bank)
     pairs, wrong = [], []
     for item in bank.items:
         if isinstance(item.gate, Logistic):
-            pairs.append((item.gate.slope, item.gate.difficulty))
+            pairs.append((abs(item.gate.slope), item.gate.difficulty))
         elif isinstance(item.gate, GradedResponse):
-            pairs.append((item.gate.slope, float(np.mean(item.gate.thresholds))))
+            pairs.append((abs(item.gate.slope), float(np.mean(item.gate.thresholds))))
         else:
             wrong.append(item.name)
     if wrong:

@@ -59,14 +59,17 @@ def _expect_model(gate: str) -> None:
 
 def curve_estimates(found: Learned) -> dict[str, dict[str, float]]:
     """Return the learned parameters of items with curves of an ability, by item and name."""
+    from bnmind.adaptive.learning.fit.coefficients import model_numbers
     from bnmind.adaptive.learning.parameters.curves.block import CurveBlock
 
     estimates: dict[str, dict[str, float]] = {}
-    blocks = found.model.layout.blocks
-    for block, values in zip(blocks, found.parameters.items, strict=True):
+    for block in found.model.layout.blocks:
         if isinstance(block, CurveBlock):
-            for (item, name), value in zip(block.parameters, values.tolist(), strict=True):
-                estimates.setdefault(item, {})[name] = value
+            known = {"lower", "upper"}.difference(name for _, name in block.parameters)
+            for item in block.names:
+                parents = found.bank.network.cpd(item).parents
+                numbers = model_numbers(found.bank.item(item).gate, parents)
+                estimates[item] = {name: value for name, value in numbers if name not in known}
     return {name: estimates[name] for name in found.bank.item_names if name in estimates}
 
 

@@ -55,7 +55,7 @@ from bnmind.pgm import Variable
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["Coefficient", "Coefficients", "coefficients"]
+__all__ = ["Coefficient", "Coefficients", "coefficients", "model_numbers"]
 
 _STEP = 1e-6
 _EDGE = 1e-4
@@ -232,15 +232,17 @@ def _numbers_of(
         return (lambda x: list(zip(("guess", "slip"), x.tolist(), strict=True))), places
     if isinstance(block, EffectsBlock | CurveBlock):
         single = dataclasses.replace(block, rules=(block.rules[item],))
-        return (lambda x: _numbers(single.response_models(x)[0], parents, link)), places
+        return (lambda x: model_numbers(single.response_models(x)[0], parents, link)), places
     if isinstance(block, SharedBlock):
         shared = block.rules[item].model
         assert isinstance(shared, MainEffects)
-        return (lambda x: _numbers(shared.with_coefficients(x), parents, link)), block.columns[item]
+        return (lambda x: model_numbers(shared.with_coefficients(x), parents, link)), block.columns[
+            item
+        ]
     everything = np.arange(len(values))
     if isinstance(block, StepsBlock):
         return _numbers_of_steps(block, values, parents, link), everything
-    return (lambda x: _numbers(block.response_models(x)[item], parents, link)), everything
+    return (lambda x: model_numbers(block.response_models(x)[item], parents, link)), everything
 
 
 def _numbers_of_steps(
@@ -301,6 +303,7 @@ def _error(
 ) -> tuple[float, str]:
     """Return the standard error of a function of parameters, and why there is none."""
     used = np.flatnonzero(np.abs(slope) > _NONE)
+    used = used[[notes[place] != "fixed" for place in places[used]]]
     at = places[used]
     if not used.size:
         return float("nan"), "fixed"
@@ -310,8 +313,8 @@ def _error(
     return float(np.sqrt(max(variance, 0.0))), ""
 
 
-def _numbers(
-    model: ResponseModel | None, parents: Sequence[Variable], link: LinkFunction
+def model_numbers(
+    model: ResponseModel | None, parents: Sequence[Variable], link: LinkFunction = IDENTITY
 ) -> _Numbers:
     """Return the numbers of a response model, by name."""
     if model is None:
@@ -320,7 +323,7 @@ def _numbers(
         return [
             (f"step {number}: {name}", value)
             for number, step in enumerate(model.steps, 1)
-            for name, value in _numbers(step, parents, link)
+            for name, value in model_numbers(step, parents, link)
         ]
     if isinstance(model, Gdina):
         return _of_table(model.probabilities, parents, link)
@@ -328,7 +331,7 @@ def _numbers(
     for one in dataclasses.fields(model):  # type: ignore[arg-type]
         value = getattr(model, one.name)
         if isinstance(value, float):
-            found.append((one.name, value))
+            found.append((_SINGULAR.get(one.name, one.name), value))
         elif isinstance(value, tuple) and all(isinstance(x, float) for x in value):
             label = _SINGULAR.get(one.name, one.name)
             by_response = isinstance(model, _OF_RESPONSES) or one.name == "thresholds"

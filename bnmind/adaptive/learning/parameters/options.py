@@ -25,27 +25,30 @@ class Bounds:
     slip
         The least and the largest chance of a wrong response at the highest levels.
     slope
-        The least and the largest slope, for models with a logistic curve.
+        The least and the largest slope, for models with a logistic curve. Slopes of an ability are
+        free by default, as in mirt: that of a reversed item is negative. ``(0, math.inf)`` lets
+        all curves rise, as `LearningOptions.monotone` does.
 
     Examples
     --------
     >>> Bounds(guess=(0.25, 0.25))  # four alternatives, of which one is right
-    Bounds(guess=(0.25, 0.25), slip=(0.0, 1.0), slope=(0.0, inf))
+    Bounds(guess=(0.25, 0.25), slip=(0.0, 1.0), slope=(-inf, inf))
     >>> rasch = Bounds(slope=(1, 1))
     """
 
     guess: tuple[float, float] = (0.0, 1.0)
     slip: tuple[float, float] = (0.0, 1.0)
-    slope: tuple[float, float] = (0.0, math.inf)
+    slope: tuple[float, float] = (-math.inf, math.inf)
 
     def __post_init__(self) -> None:
         check_fields(self)
         problems = []
-        for name, most in (("guess", 1), ("slip", 1), ("slope", math.inf)):
+        for name, least, most in (("guess", 0, 1), ("slip", 0, 1), ("slope", -math.inf, math.inf)):
             low, high = getattr(self, name)
-            if not 0 <= low <= high <= most:
+            if not least <= low <= high <= most:
                 problems.append(
-                    f"expected bounds 0 <= low <= high <= {most} for the {name}, got {low, high}"
+                    f"expected bounds {least} <= low <= high <= {most} for the {name}, got"
+                    f" {low, high}"
                 )
             object.__setattr__(self, name, (float(low), float(high)))
         if problems:
@@ -68,7 +71,8 @@ class Priors:
         at least 1; 1 is flat. For a saturated distribution it applies to all profiles.
     slope
         The mean and the standard deviation of the logarithm of a slope, which has a log-normal
-        distribution; for models of one ability, but not `Nominal`. None is flat.
+        distribution, so that the slopes are positive; for models of one ability, but not
+        `Nominal`. None is flat.
     logit_guess, logit_slip
         The mean and the standard deviation of the logit of an asymptote that is learned, which
         has a normal distribution; in addition to ``guess`` and ``slip``. None is flat.
@@ -138,8 +142,9 @@ class LearningOptions:
     monotone
         Whether more skill never lowers the chance of success. By default it may, as in the R
         packages CDM and GDINA: then wrong keys show, as `Learned.notes` says, and
-        likelihoods compare with those of other programs. Some response models are always
-        monotone; `Dina` and `Dino` items that are not become `Gdina`.
+        likelihoods compare with those of other programs. Curves of an ability then have positive
+        slopes. Some response models are always monotone; `Dina` and `Dino` items that are not
+        become `Gdina`.
     fixed
         Names of items, skills and other hidden variables whose distributions are fixed.
     scaled

@@ -25,6 +25,7 @@ __all__ = [
     "normalized_rows",
     "probability_faults",
     "refuse",
+    "slope_faults",
 ]
 
 _ROW_TOLERANCE = 1.000001e-6
@@ -122,12 +123,19 @@ def chance_faults(guess: float | tuple[float, ...], slip: float | tuple[float, .
     return problems
 
 
-def increasing(thresholds: Sequence[float]) -> list[str]:
-    """Return the faults of thresholds, which must increase."""
+def slope_faults(slope: float) -> list[str]:
+    """Return the fault of the slope of a curve with difficulties: a flat curve has none."""
+    return [] if slope else ["expected a slope other than 0, got 0"]
+
+
+def increasing(thresholds: Sequence[float], *, falls: bool = False) -> list[str]:
+    """Return the faults of thresholds, which must increase; decrease if ``falls``."""
     t = np.asarray(thresholds, dtype=np.float64)
-    if t.ndim == 1 and t.size and np.all(np.isfinite(t)) and np.all(np.diff(t) >= 0):
+    steps = -np.diff(t) if falls else np.diff(t)
+    if t.ndim == 1 and t.size and np.all(np.isfinite(t)) and np.all(steps >= 0):
         return []
-    return [f"expected increasing thresholds, got {shown(thresholds)}"]
+    order = "decreasing thresholds with a negative slope" if falls else "increasing thresholds"
+    return [f"expected {order}, got {shown(thresholds)}"]
 
 
 def refuse(problems: Sequence[str]) -> None:

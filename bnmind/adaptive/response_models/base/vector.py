@@ -1,13 +1,14 @@
 """The parameters of a response model as a vector of numbers, for derivatives and draws.
 
 The numbers are the fields of the model that hold real numbers: one, or one for each skill or
-threshold. Levels and other whole numbers are no parameters.
+threshold. Levels and other whole numbers are no parameters. In place of a difficulty or a threshold
+b of a curve with the slope a stands the intercept −a b, which is finite for flat curves too.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,9 @@ from bnmind.information import Floats
 from bnmind.pgm import Variable
 
 __all__ = ["model_near", "model_table", "parameter_names", "parameter_vector", "with_parameters"]
+
+_FLATTEST = 1e-12
+"""The slope in place of 0 of a curve with difficulties."""
 
 _SHARES = (1.0, 0.75, 0.5, 0.25)
 """The shares of a step that are tried, the whole step first."""
@@ -33,8 +37,17 @@ def _numbers(model: ResponseModel) -> list[tuple[str, float | tuple[float, ...]]
         if one_number or (
             isinstance(value, tuple) and value and all(isinstance(x, float) for x in value)
         ):
+            if field.name == getattr(model, "_per_slope", None):
+                value = _turned(value, lambda b: b * model.slope)  # type: ignore[attr-defined]
             found.append((field.name, value))
     return found
+
+
+def _turned(value: Any, scaled: Callable[[float], float]) -> Any:
+    """Return minus a scaled number, or the numbers of a tuple."""
+    if isinstance(value, tuple):
+        return tuple(0.0 - scaled(x) for x in value)
+    return 0.0 - scaled(value)
 
 
 def parameter_names(model: ResponseModel) -> tuple[str, ...]:
@@ -71,6 +84,9 @@ def with_parameters(model: ResponseModel, numbers: Sequence[float] | Floats) -> 
             values[name], rest = tuple(rest[: len(value)]), rest[len(value) :]
         else:
             values[name], rest = rest[0], rest[1:]
+    if (divided := getattr(model, "_per_slope", None)) is not None:
+        slope = values["slope"] = values["slope"] or _FLATTEST
+        values[divided] = _turned(values[divided], lambda d: d / slope)
     changed: ResponseModel = dataclasses.replace(model, **values)  # type: ignore[type-var]
     return changed
 

@@ -96,7 +96,7 @@ class CurveBlock(Sealed):
 
     @property
     def parameters(self) -> tuple[tuple[str, str], ...]:
-        """Slopes, difficulties, thresholds, intercepts and asymptotes of each item."""
+        """Slopes, intercepts, thresholds and asymptotes of each item."""
         return tuple((name, what) for name in self.names for what in self.kind.names)
 
     @property

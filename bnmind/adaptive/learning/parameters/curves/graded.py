@@ -5,11 +5,12 @@ symbol       name here
 ===========  ==================================================================
 x_k(c)       ``design``: the ability, or the level of skill k, in configuration c
 a_k          slopes
-t_r          thresholds on the scale of the curve; of `GradedResponse`: a b_r
+t_r          thresholds on the scale of the curve; of `GradedResponse`: a b_r, minus
+             the intercepts, which are its parameters
 P(X ≥ r)     σ(Σ_k a_k x_k(c) − t_r)
 ===========  ==================================================================
 
-The parameters of the M-step are the slopes, the first threshold, and the gaps between
+The parameters of the M-step are the slopes, the first threshold t_1, and the gaps between
 thresholds.
 
 References
@@ -33,6 +34,7 @@ from bnmind.adaptive.learning.parameters.options import Priors
 from bnmind.adaptive.response_models.base import ResponseModel
 from bnmind.adaptive.response_models.base.abilities import ability_values
 from bnmind.adaptive.response_models.base.curves import both_tails
+from bnmind.adaptive.response_models.base.vector import parameter_vector, with_parameters
 from bnmind.adaptive.response_models.graded import Graded
 from bnmind.adaptive.response_models.graded_response import GradedResponse
 from bnmind.information import Floats
@@ -68,6 +70,11 @@ class GradedCurves(Sealed):
         return isinstance(self.rules[0].model, GradedResponse)
 
     @property
+    def _sign(self) -> float:
+        """The sign of a threshold on the scale of the curve among the values."""
+        return -1.0 if self._of_ability else 1.0
+
+    @property
     def _n_slopes(self) -> int:
         return n_slopes(self.rules[0])
 
@@ -88,23 +95,25 @@ class GradedCurves(Sealed):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Slopes and thresholds."""
+        """Slopes, and thresholds or intercepts."""
         n, parents = self._n_slopes, self.rules[0].parents
+        other = "intercept" if self._of_ability else "threshold"
         names = [f"slope of {v.name}" for v in parents] if n > 1 else ["slope"]
-        return (*names, *(f"threshold {r}" for r in range(1, self._n_steps + 1)))
+        return (*names, *(f"{other} {r}" for r in range(1, self._n_steps + 1)))
 
     def _limits(self, later: tuple[float, float]) -> Floats:
         """Return bounds of slopes, the first threshold, and others."""
         rows = []
         for rule in self.rules:
-            slope = slope_bounds(rule) if self._of_ability else slope_bounds(rule, 0.0)
+            low, high = slope_bounds(rule, self.priors)
+            slope = (low, high) if self._of_ability else (max(rule.bounds.slope[0], 0.0), high)
             row = [slope] * self._n_slopes + [(-FARTHEST, FARTHEST)]
             rows.append(row + [later] * (self._n_steps - 1))
         return np.array(rows)
 
     @cached_property
     def limits(self) -> Floats:
-        """The bounds of slopes and thresholds."""
+        """The bounds of the values."""
         return self._limits((-FARTHEST, FARTHEST))
 
     @cached_property
@@ -121,24 +130,18 @@ class GradedCurves(Sealed):
         return 4 * self.rules[0].least
 
     def start(self) -> Floats:
-        """Return slopes and thresholds of the models."""
-        rows = []
-        for rule in self.rules:
-            m = rule.model
-            if isinstance(m, Graded):
-                slopes = m.slopes if isinstance(m.slopes, tuple) else (m.slopes,)
-            else:
-                assert isinstance(m, GradedResponse)
-                slopes = (m.slope,)
-            rows.append([*slopes, *m.thresholds])
-        return self._apart(np.array(rows, dtype=np.float64))
+        """Return the parameters of the models."""
+        models = [rule.model for rule in self.rules if rule.model is not None]
+        return self._apart(np.array([parameter_vector(model) for model in models]))
 
     def draw(self, rng: np.random.Generator) -> Floats:
         """Return the start with other slopes and thresholds."""
         values, n = self.start(), self._n_slopes
         change = rng.normal(0, 0.5, values.shape)
-        values[:, :n] = np.maximum(values[:, :n], 0.1) * np.exp(change[:, :n])
-        values[:, n:] = np.sort(values[:, n:] + change[:, n:], axis=1)
+        slopes = np.where(values[:, :n] < 0, -1, 1) * np.maximum(np.abs(values[:, :n]), 0.1)
+        values[:, :n] = slopes * np.exp(change[:, :n])
+        sign = self._sign
+        values[:, n:] = sign * np.sort(sign * values[:, n:] + change[:, n:], axis=1)
         return self._apart(values)
 
     def _apart(self, values: Floats) -> Floats:
@@ -149,17 +152,15 @@ class GradedCurves(Sealed):
     def inner(self, values: Floats) -> Floats:
         """Return slopes, first thresholds and gaps."""
         n = self._n_slopes
-        thresholds = values[:, n:] * values[:, :1] if self._of_ability else values[:, n:]
+        thresholds = self._sign * values[:, n:]
         gaps = np.diff(thresholds, axis=1)
         x = np.concatenate([values[:, :n], thresholds[:, :1], gaps], axis=1)
         return within(x, self.bounds)
 
     def values(self, x: Floats) -> Floats:
-        """Return slopes and thresholds."""
+        """Return slopes, and thresholds or intercepts."""
         n = self._n_slopes
-        thresholds = np.cumsum(x[:, n:], axis=1)
-        if self._of_ability:
-            thresholds = thresholds / x[:, :1]
+        thresholds = self._sign * np.cumsum(x[:, n:], axis=1)
         values: Floats = np.concatenate([x[:, :n], thresholds], axis=1)
         return values
 
@@ -207,18 +208,10 @@ class GradedCurves(Sealed):
 
     def valid(self, values: Floats) -> bool:
         """Return whether the thresholds increase."""
-        return bool(np.all(np.diff(values[:, self._n_slopes :], axis=1) >= 0))
+        return bool(np.all(self._sign * np.diff(values[:, self._n_slopes :], axis=1) >= 0))
 
     def response_models(self, values: Floats) -> tuple[ResponseModel, ...]:
         """Return the response model of each item."""
-        models: list[ResponseModel] = []
-        n = self._n_slopes
-        for rule, row in zip(self.rules, values.tolist(), strict=True):
-            slopes, thresholds = row[:n], tuple(row[n:])
-            if isinstance(rule.model, GradedResponse):
-                models.append(GradedResponse(slopes[0], thresholds))
-                continue
-            assert isinstance(rule.model, Graded)
-            shared = not isinstance(rule.model.slopes, tuple)
-            models.append(Graded(slopes[0] if shared else tuple(slopes), thresholds))
-        return tuple(models)
+        model = self.rules[0].model
+        assert isinstance(model, Graded | GradedResponse)
+        return tuple(with_parameters(model, row) for row in values)

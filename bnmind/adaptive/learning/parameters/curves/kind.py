@@ -8,26 +8,27 @@ import numpy as np
 
 from bnmind.adaptive.learning.parameters.block import ItemRule
 from bnmind.adaptive.learning.parameters.curves.scoring import Curve
+from bnmind.adaptive.learning.parameters.options import Priors
 from bnmind.adaptive.response_models.base import ResponseModel
 from bnmind.information import Floats
 
 __all__ = ["FARTHEST", "FLATTEST", "STEEPEST", "CurveKind", "slope_bounds", "within"]
 
 FLATTEST = 1e-3
-"""The least slope of one ability."""
+"""The least slope of one ability where slopes must be positive."""
 
 STEEPEST = 50.0
 """The largest slope of all curves."""
 
 FARTHEST = 100.0
-"""The largest difficulty, threshold and intercept."""
+"""The largest threshold and intercept."""
 
 
 class CurveKind(Curve, Protocol):
     """The interface of items of one kind with the same parents and number of responses.
 
-    *Values* are the parameters that users see. `inner` turns them into the parameters of the
-    M-step.
+    *Values* are slopes, intercepts, thresholds and asymptotes. `inner` turns them into the
+    parameters of the M-step, of which those of `GradedCurves` differ.
     """
 
     @property
@@ -57,9 +58,13 @@ class CurveKind(Curve, Protocol):
         """Return the response model of each item."""
 
 
-def slope_bounds(rule: ItemRule, least: float = FLATTEST) -> tuple[float, float]:
-    """Return the least and the largest slope of an item."""
-    low, high = np.clip(rule.bounds.slope, least, STEEPEST).tolist()
+def slope_bounds(rule: ItemRule, priors: Priors) -> tuple[float, float]:
+    """Return the least and the largest slope of an item with one ability.
+
+    Slopes are positive where their prior or a bound says so.
+    """
+    positive = rule.bounds.slope[0] >= 0 or priors.slope is not None
+    low, high = np.clip(rule.bounds.slope, FLATTEST if positive else -STEEPEST, STEEPEST).tolist()
     return low, high
 
 

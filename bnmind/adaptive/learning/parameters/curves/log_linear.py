@@ -9,8 +9,8 @@ P_r(θ_q)         exp(Σ_k M_{qrk} x_k) / Σ_s exp(Σ_k M_{qsk} x_k)
 ∂P_r/∂x_k        P_r (M_{qrk} − Σ_s P_s M_{qsk})
 ===============  ==============================================================
 
-The parameters of a partial credit item in the M-step are the slope a and −a b_r in place of the
-thresholds b_r. Those of a nominal item are its slopes and intercepts.
+The parameters of a partial credit item are the slope a and the intercepts −a b_r of its thresholds
+b_r. Those of a nominal item are its slopes and intercepts.
 
 References
 ----------
@@ -34,6 +34,7 @@ from bnmind.adaptive.learning.parameters.options import Priors
 from bnmind.adaptive.response_models.base import ResponseModel
 from bnmind.adaptive.response_models.base.abilities import ability_values
 from bnmind.adaptive.response_models.base.curves import softmax
+from bnmind.adaptive.response_models.base.vector import parameter_vector, with_parameters
 from bnmind.adaptive.response_models.nominal import Nominal
 from bnmind.adaptive.response_models.partial_credit import PartialCredit
 from bnmind.information import Floats
@@ -80,39 +81,31 @@ class LogLinearCurves(Sealed):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Slopes, and thresholds or intercepts."""
+        """Slopes and intercepts."""
         numbers = range(1, self._n_steps + 1)
-        if self._nominal:
-            return (*(f"slope {r}" for r in numbers), *(f"intercept {r}" for r in numbers))
-        return ("slope", *(f"threshold {r}" for r in numbers))
+        slopes = [f"slope {r}" for r in numbers] if self._nominal else ["slope"]
+        return (*slopes, *(f"intercept {r}" for r in numbers))
 
     @cached_property
     def limits(self) -> Floats:
-        """The bounds of slopes, thresholds and intercepts."""
+        """The bounds of slopes and intercepts."""
         later = [(-FARTHEST, FARTHEST)] * self._n_steps
         if self._nominal:
             return np.array([[(-STEEPEST, STEEPEST)] * self._n_steps + later] * len(self.rules))
-        return np.array([[slope_bounds(rule), *later] for rule in self.rules])
+        return np.array([[slope_bounds(rule, self.priors), *later] for rule in self.rules])
 
     @cached_property
     def bounds(self) -> Floats:
-        """The same bounds, of the parameters of the M-step."""
+        """The same."""
         return self.limits
 
     def start(self) -> Floats:
         """Return the parameters of the models."""
-        rows = []
-        for rule in self.rules:
-            m = rule.model
-            if isinstance(m, Nominal):
-                rows.append([*m.slopes, *m.intercepts])
-            else:
-                assert isinstance(m, PartialCredit)
-                rows.append([m.slope, *m.thresholds])
-        return within(np.array(rows), self.limits)
+        models = [rule.model for rule in self.rules if rule.model is not None]
+        return within(np.array([parameter_vector(model) for model in models]), self.limits)
 
     def draw(self, rng: np.random.Generator) -> Floats:
-        """Return the start with other slopes, thresholds and intercepts."""
+        """Return the start with other slopes and intercepts."""
         values = self.start()
         change = rng.normal(0, 0.5, values.shape)
         if not self._nominal:
@@ -121,20 +114,12 @@ class LogLinearCurves(Sealed):
         return within(values + change, self.limits)
 
     def inner(self, values: Floats) -> Floats:
-        """Return slopes and intercepts."""
-        if self._nominal:
-            return values.copy()
-        x = values.copy()
-        x[:, 1:] *= -x[:, :1]
-        return within(x, self.bounds)
+        """Return the values."""
+        return values
 
     def values(self, x: Floats) -> Floats:
-        """Return slopes, and thresholds or intercepts."""
-        if self._nominal:
-            return x.copy()
-        values = x.copy()
-        values[:, 1:] /= -x[:, :1]
-        return within(values, self.limits)
+        """Return the parameters of the M-step."""
+        return x
 
     def tables(self, x: Floats) -> Floats:
         """Return the chances of the responses."""
@@ -163,7 +148,6 @@ class LogLinearCurves(Sealed):
 
     def response_models(self, values: Floats) -> tuple[ResponseModel, ...]:
         """Return the response model of each item."""
-        n = self._n_steps
-        if self._nominal:
-            return tuple(Nominal(tuple(row[:n]), tuple(row[n:])) for row in values.tolist())
-        return tuple(PartialCredit(row[0], tuple(row[1:])) for row in values.tolist())
+        model = self.rules[0].model
+        assert isinstance(model, Nominal | PartialCredit)
+        return tuple(with_parameters(model, row) for row in values)

@@ -3,8 +3,7 @@ r"""Learning items with a logistic curve of one ability (1PL to 4PL).
 =========  ==================================================================
 symbol     name here
 =========  ==================================================================
-a, b       slope, difficulty
-d          −a b, the intercept: a parameter of the M-step in place of b
+a, d       slope, intercept; the difficulty is −d / a
 l, u       the asymptotes, if they are learned
 P(right)   l + (u − l) σ(a θ + d)
 =========  ==================================================================
@@ -35,6 +34,7 @@ from bnmind.adaptive.learning.parameters.options import Priors
 from bnmind.adaptive.response_models.base import ResponseModel
 from bnmind.adaptive.response_models.base.abilities import ability_values
 from bnmind.adaptive.response_models.base.curves import both_tails
+from bnmind.adaptive.response_models.base.vector import parameter_vector, with_parameters
 from bnmind.adaptive.response_models.logistic import Logistic
 from bnmind.information import Floats
 
@@ -73,55 +73,48 @@ class LogisticCurves(Sealed):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Slope, difficulty, and the asymptotes that are learned."""
+        """Slope, intercept, and the asymptotes that are learned."""
         lower, upper = self._edges
-        return ("slope", "difficulty", *["lower"] * lower, *["upper"] * upper)
+        return ("slope", "intercept", *["lower"] * lower, *["upper"] * upper)
 
     @cached_property
     def limits(self) -> Floats:
-        """The bounds of slopes, difficulties and asymptotes."""
+        """The bounds of slopes, intercepts and asymptotes."""
         lower, upper = self._edges
         rows = []
         for rule in self.rules:
             (least, most), slip = rule.bounds.guess, rule.bounds.slip
-            row = [slope_bounds(rule), (-FARTHEST, FARTHEST)]
+            row = [slope_bounds(rule, self.priors), (-FARTHEST, FARTHEST)]
             row += [(least, most)] * lower + [(1 - slip[1], 1 - slip[0])] * upper
             rows.append(row)
         return np.array(rows)
 
     @cached_property
     def bounds(self) -> Floats:
-        """The same, with the intercept in place of the difficulty."""
+        """The same."""
         return self.limits
 
     def start(self) -> Floats:
-        """Return slopes, difficulties and asymptotes of the models."""
+        """Return slopes, intercepts and asymptotes of the models."""
         lower, upper = self._edges
-        rows = []
-        for rule in self.rules:
-            m = rule.model
-            assert isinstance(m, Logistic)
-            rows.append([m.slope, m.difficulty, *[m.lower] * lower, *[m.upper] * upper])
-        return within(np.array(rows), self.limits)
+        models = [rule.model for rule in self.rules if rule.model is not None]
+        rows = np.array([parameter_vector(model) for model in models])
+        return within(rows[:, [True, True, lower, upper]], self.limits)
 
     def draw(self, rng: np.random.Generator) -> Floats:
-        """Return the start with other slopes and difficulties."""
+        """Return the start with other slopes and intercepts."""
         values = self.start()
         values[:, 0] *= np.exp(rng.normal(0, 0.5, len(values)))
         values[:, 1] += rng.normal(0, 0.5, len(values))
         return within(values, self.limits)
 
     def inner(self, values: Floats) -> Floats:
-        """Return slopes, intercepts and asymptotes."""
-        x = values.copy()
-        x[:, 1] *= -x[:, 0]
-        return within(x, self.bounds)
+        """Return the values."""
+        return values
 
     def values(self, x: Floats) -> Floats:
-        """Return slopes, difficulties and asymptotes."""
-        values = x.copy()
-        values[:, 1] /= -x[:, 0]
-        return within(values, self.limits)
+        """Return the parameters of the M-step."""
+        return x
 
     def _asymptotes(self, x: Floats) -> tuple[Floats, Floats]:
         """Return the lower and the upper asymptotes, ``(items, 1)`` each."""
@@ -185,5 +178,5 @@ class LogisticCurves(Sealed):
     def response_models(self, values: Floats) -> tuple[ResponseModel, ...]:
         """Return the response model of each item."""
         low, high = self._asymptotes(values)
-        rows = np.column_stack([values[:, :2], low, high]).tolist()
-        return tuple(Logistic(*row) for row in rows)
+        rows = np.column_stack([values[:, :2], low, high])
+        return tuple(with_parameters(Logistic(), row) for row in rows)
