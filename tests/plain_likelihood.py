@@ -26,6 +26,8 @@ class PlainItem(NamedTuple):
     table: Callable[[Floats], Floats]
     """``(classes, responses)``."""
     start: Floats
+    most: Floats | float = np.inf
+    """The largest size of each number."""
     log_prior: Callable[[Floats], float] = lambda x: 0.0  # noqa: E731
 
 
@@ -101,18 +103,36 @@ def maximized(
         w = chances(first)
         tables = [item.table(part) for item, part in zip(items, rest, strict=True)]
         value, posterior = _masses(codes, tables, w)
-        gradient = [_slopes(chances, first) @ (posterior / np.maximum(w, 1e-300)).sum(axis=0)] if len(first) else []
+        gradient = (
+            [_slopes(chances, first) @ (posterior / np.maximum(w, 1e-300)).sum(axis=0)]
+            if len(first)
+            else []
+        )
         for item, part, table, column in zip(items, rest, tables, codes.T, strict=True):
-            counts = np.stack([posterior[column == r].sum(axis=0) for r in range(table.shape[1])], axis=1)
+            counts = np.stack(
+                [posterior[column == r].sum(axis=0) for r in range(table.shape[1])], axis=1
+            )
             ratio = counts / np.maximum(table, 1e-300)
             value += item.log_prior(part)
-            gradient.append((_slopes(item.table, part) * ratio).sum(axis=(1, 2)) + _slopes(item.log_prior, part))
+            gradient.append(
+                (_slopes(item.table, part) * ratio).sum(axis=(1, 2)) + _slopes(item.log_prior, part)
+            )
         return -value, -np.concatenate(gradient)
 
     x = np.concatenate([own, *[item.start for item in items]])
+    most = np.concatenate(
+        [np.full(len(own), np.inf), *[item.most + 0 * item.start for item in items]]
+    )
     # Again from where it ended, with a new memory.
     for _ in range(3):
-        found = minimize(minus, x, jac=True, method="L-BFGS-B", options={"maxiter": 3000, "maxfun": 6000, "ftol": 1e-14, "gtol": 1e-7, "maxcor": 30})
+        found = minimize(
+            minus,
+            x,
+            jac=True,
+            method="L-BFGS-B",
+            bounds=list(zip(-most, most, strict=True)),
+            options={"maxiter": 3000, "maxfun": 6000, "ftol": 1e-14, "gtol": 1e-7, "maxcor": 30},
+        )
         x = found.x
     first, rest = split(x)
     w = chances(first)
@@ -129,8 +149,11 @@ def _beta(c: float, a: float, b: float) -> float:
 
 def _prior(name: str, x: Floats) -> float:
     """Return the log-density of BILOG's priors: of the slope exp(x), and of the asymptotes."""
-    density = -x[0] - x[0] ** 2 / (2 * 0.5**2) + _beta(float(expit(x[2])), 5, 17)
-    return float(density + (_beta(float(expit(x[3])), 5, 17) if name == "4PL" else 0.0))
+    low = float(expit(x[2]))
+    density = -x[0] - x[0] ** 2 / (2 * 0.5**2) + _beta(low, 5, 17)
+    return float(
+        density + (_beta((1 - low) * float(expit(-x[3])), 5, 17) if name == "4PL" else 0.0)
+    )
 
 
 def _curve(name: str, n: int, points: Floats) -> Callable[[Floats], Floats]:
@@ -138,10 +161,12 @@ def _curve(name: str, n: int, points: Floats) -> Callable[[Floats], Floats]:
     theta = points[:, None]
 
     def binary(x: Floats) -> Floats:
-        slope = 1.0 if name in ("rasch", "1PL") else np.exp(x[0]) if name in ("3PL", "4PL") else x[0]
+        slope = (
+            1.0 if name in ("rasch", "1PL") else np.exp(x[0]) if name in ("3PL", "4PL") else x[0]
+        )
         right = expit(slope * theta + (x[0] if name in ("rasch", "1PL") else x[1]))
         low = expit(x[2]) if name in ("3PL", "4PL") else 0.0
-        high = 1 - expit(x[3]) if name == "4PL" else 1.0
+        high = low + (1 - low) * expit(x[3]) if name == "4PL" else 1.0
         right = low + (high - low) * right
         return np.hstack([1 - right, right])
 
@@ -182,10 +207,13 @@ def curve(name: str, shares: Floats, points: Floats, sign: float = 1.0) -> Plain
     steps = np.log(shares[1:] / shares[:-1])
     starts = {
         "rasch": odds, "1PL": odds, "2PL": np.r_[sign, odds],
-        "3PL": np.r_[0.0, odds, -1.4], "4PL": np.r_[0.0, odds, -1.4, -1.4],
+        "3PL": np.r_[0.0, odds, -1.4], "4PL": np.r_[0.0, odds, -1.4, 1.4],
         "graded": np.r_[sign, odds[0], np.log(np.maximum(-np.diff(odds), 1e-3))],
         "pcm": steps, "gpcm": np.r_[sign, steps],
         "nominal": np.r_[sign * np.arange(1, n + 1) / n, np.cumsum(steps)],
     }  # fmt: skip
     prior = (lambda x: _prior(name, x)) if name in ("3PL", "4PL") else (lambda x: 0.0)
-    return PlainItem(_curve(name, n, points), starts[name], prior)
+    most = np.full(len(starts[name]), 100.0)
+    if name not in ("rasch", "1PL", "pcm"):
+        most[: n if name == "nominal" else 1] = np.log(50.0) if name in ("3PL", "4PL") else 50.0
+    return PlainItem(_curve(name, n, points), starts[name], most, prior)

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from scipy.special import softmax
 
 from bnmind.adaptive import (
     IRT_MODELS,
@@ -24,6 +25,7 @@ from bnmind.adaptive import (
     LearningOptions,
     Logistic,
     ParameterCertainty,
+    PartialCredit,
     Priors,
     ReportOptions,
     Session,
@@ -45,7 +47,11 @@ from bnmind.adaptive import (
 from bnmind.adaptive.beliefs.parameter_uncertainty import probability_errors
 from bnmind.adaptive.items.averaging import drawn_table
 from bnmind.adaptive.items.certain_tables import cause_order, table_deviations
-from bnmind.adaptive.response_models.base.vector import parameter_names, parameter_vector
+from bnmind.adaptive.response_models.base.vector import (
+    parameter_names,
+    parameter_vector,
+    with_parameters,
+)
 from bnmind.errors import InvalidModelError, ModelFileError
 from bnmind.information import Floats
 
@@ -266,7 +272,7 @@ def test_learned_curves_have_the_errors_of_the_information() -> None:
     errors = standard_errors(learned)
     for item in learned.bank.items:
         assert isinstance(item.certainty, ParameterCertainty)
-        theirs = [errors.of(item.name)[name] for name in ("slope", "difficulty")]
+        theirs = [errors.of(item.name)[name] for name in ("slope", "intercept")]
         assert_allclose(item.certainty.errors[:2], theirs, rtol=0.35)
         assert np.all(item.certainty.errors[2:] == 0)  # the asymptotes are not learned
     flat = learned.bank.averaged()
@@ -275,7 +281,38 @@ def test_learned_curves_have_the_errors_of_the_information() -> None:
 
 def test_parameters_as_a_vector() -> None:
     assert parameter_names(Acdm(0.2, (0.3, 0.4))) == ("intercept", "effects 1", "effects 2")
-    assert parameter_vector(Logistic(1.0, 2.0)).tolist() == [1.0, 2.0, 0.0, 1.0]
+    assert parameter_vector(Logistic(1.5, 2.0)).tolist() == [1.5, -3.0, 0.0, 1.0]
+    assert with_parameters(Logistic(), [-1.5, 3.0, 0.2, 0.9]) == Logistic(-1.5, 2.0, 0.2, 0.9)
+    flat = with_parameters(PartialCredit(1.0, (0.0, 0.0)), [0.0, 1.0, -2.0])
+    assert_allclose(flat.probabilities([-9.0, 9.0]), [softmax([0.0, 1.0, -1.0])] * 2, rtol=1e-9)
+
+
+def test_the_certainty_of_a_flat_curve_is_that_of_its_intercept() -> None:
+    rng = np.random.default_rng(5)
+    answers = np.column_stack(
+        [
+            np.array(Examinees.drawn(irt_bank([Logistic(1.5, 0.0)] * 8), 400, seed=5).responses),
+            rng.random(400) < 0.3,
+        ]
+    )
+    found = learn_irt(answers.astype(int), IRT_MODELS["2PL"]).bank
+    flat = found.item("item_9")
+    assert abs(flat.gate.slope) < 0.2
+    assert flat.certainty is not None
+    assert flat.certainty.errors[1] < 0.2
+    # On average the item is as flat as it is learned.
+    assert np.ptp(found.averaged().channel("item_9")[20:61, 1]) < 0.25
+
+
+def test_the_covariance_of_difficulties_in_an_old_file_becomes_one_of_intercepts() -> None:
+    bank = read_bank(pathlib.Path(__file__).parents[1] / "old_files" / "bank-of-curves.json")
+    errors = {item.name: item.certainty.errors for item in bank.items if item.certainty}
+    assert_allclose(errors["item_1"], [np.sqrt(0.3079993597636798), 0.22316, 0, 0], rtol=1e-4)
+    assert_allclose(errors["item_2"], [0.1816, 0.13878, 0.12568], rtol=1e-3)
+    new = read_bank(pathlib.Path(__file__).parents[1] / "old_files" / "bank-2.json")
+    for item in new.items[:3]:  # learned from the same responses
+        assert item.certainty is not None
+        assert_allclose(errors[item.name], item.certainty.errors, rtol=0.01)
 
 
 @pytest.mark.parametrize("tree", [False, True])

@@ -77,6 +77,13 @@ def test_flat_items_near_the_ability_come_first() -> None:
         AStratified(0, 0)
 
 
+def test_steep_items_that_fall_are_steep() -> None:
+    bank = irt_bank([Logistic(slope, 0.0) for slope in (-2.0, 1.0, -0.5, 0.3)])
+    selector = AStratified(4, 2)
+    first = selector.select(start_belief(bank), bank.item_names).item
+    assert first == "item_3"
+
+
 def test_a_stratified_tests_use_items_more_evenly_than_maximal_information() -> None:
     rng = np.random.default_rng(1)
     bank = irt_bank(

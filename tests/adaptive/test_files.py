@@ -67,7 +67,8 @@ def test_json_says_everything(data: st.DataObject) -> None:
 
 
 def test_json_keeps_what_items_and_curves_are(tmp_path: Path) -> None:
-    one = irt_bank([*logistic_items([[1.1, 0.3, 0.2]]), GradedResponse(1.0, (-1.0, 0.5))])
+    falling = GradedResponse(-1.0, (0.5, -1.0))
+    one = irt_bank([*logistic_items([[1.1, 0.3, 0.2], [-0.5, 2, 0]]), falling])
     for bank in (BANK, one):
         write_bank(bank, tmp_path / "bank.json")
         assert_same(read_bank(tmp_path / "bank.json"), bank)
@@ -111,7 +112,7 @@ def broken(change: object) -> str:
     [
         (bank_to_json(BANK)[:-30], "bnmind-bank"),
         ("[]", "bnmind-bank"),
-        (broken(lambda r: r.update(version=2)), "made by a newer bnmind"),
+        (broken(lambda r: r.update(version=3)), "made by a newer bnmind"),
         (broken(lambda r: r.update(schema="bnmind-model")), "schema bnmind-bank"),
         (broken(lambda r: r["items"][0].update(cost=0)), "items.0.cost"),
         (broken(lambda r: r["items"][0].update(colour="red")), "items.0: unknown fields: 'colour'"),

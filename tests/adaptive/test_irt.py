@@ -150,8 +150,8 @@ def test_catsims_arrays_run_here() -> None:
 
 
 def test_bad_parameters_are_refused() -> None:
-    with pytest.raises(InvalidModelError, match=r"positive slope, got -1.0, in row 2; .* in row 3"):
-        logistic_items([[1, 0], [-1, 0], [0, 0]])
+    with pytest.raises(InvalidModelError, match=r"other than 0, got 0, in row 2; .* in row 3"):
+        logistic_items([[-1, 0], [0, 1], [0, 0]])
     with pytest.raises(InvalidModelError, match="2 to 5 parameters"):
         logistic_items([1.0, 2.0])
     with pytest.raises(InvalidModelError, match="increasing abilities"):

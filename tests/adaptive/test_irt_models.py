@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from bnmind.adaptive import (
     IRT_MODELS,
@@ -25,6 +28,7 @@ from bnmind.adaptive import (
     irt_bank,
     irt_options,
     irt_start,
+    learn,
     learn_irt,
     simulate,
 )
@@ -78,6 +82,75 @@ def test_learned_banks_are_tested_with_and_simulated(name: str) -> None:
     people = Examinees.drawn(bank, 20, seed=1)
     result = simulate(bank, people, {"entropy": MinimalEntropy()}, MaximalItems(3))
     assert result is not None
+
+
+def reversed_too(n_reversed: int, n: int = 1000) -> NDArray[np.int64]:
+    """Return responses to ten items of slope 1.5, and to some that fall with the slope −0.5."""
+    rng = np.random.default_rng(1)
+    slopes = np.r_[[1.5] * 10, [-0.5] * n_reversed]
+    places = np.r_[np.linspace(-1.5, 1.5, 10), [2.0] * n_reversed]
+    chances = 1 / (1 + np.exp(-slopes * (rng.normal(size=(n, 1)) - places)))
+    return (rng.random(chances.shape) < chances).astype(np.int64)
+
+
+@pytest.mark.parametrize("name", ["2PL", "gpcm", "graded"])
+@pytest.mark.parametrize("n_reversed", [1, 8])
+def test_reversed_items_have_negative_slopes_and_leave_the_others(
+    name: str, n_reversed: int
+) -> None:
+    codes = reversed_too(n_reversed)
+    found = learn_irt(codes, IRT_MODELS[name])
+    twin = newton_em(codes, np.array(IRT_GRID.points), np.array(IRT_GRID.weights))
+    assert found.record.converged
+    assert found.log_likelihood == pytest.approx(twin.log_likelihood, abs=1e-4)
+    slopes = np.array([item.gate.slope for item in found.bank.items])
+    assert slopes[:10].min() > 1.2
+    assert slopes[10:].max() < -0.2
+    (note,) = (note for note in found.notes if note.kind == "miskeyed")
+    assert note.names == found.bank.item_names[10:]
+    assert "count in reverse, and the others stay as they are" in note.text
+    assert "slope -0." in str(note)
+    (order,) = (note for note in found.notes if note.kind == "order")
+    assert "lowers the chance of success in some items" in order.text
+
+
+@pytest.mark.parametrize(
+    "options", [LearningOptions(bounds=Bounds(slope=(0, np.inf))), LearningOptions(monotone=True)]
+)
+def test_a_bound_keeps_the_slopes_positive(options: LearningOptions) -> None:
+    codes = reversed_too(1)
+    found = learn_irt(codes, IRT_MODELS["2PL"], options=options)
+    without = learn_irt(codes[:, :10], IRT_MODELS["2PL"])
+    slopes = [item.gate.slope for item in found.bank.items]
+    assert found.record.converged
+    assert 0 < slopes[-1] < 1e-4
+    expected = [item.gate.slope for item in without.bank.items]
+    np.testing.assert_allclose(slopes[:-1], expected, atol=0.01)
+    # Nothing is lost but the item: its share is met.
+    share = codes[:, -1].mean()
+    alone = len(codes) * (share * np.log(share) + (1 - share) * np.log(1 - share))
+    assert found.log_likelihood == pytest.approx(without.log_likelihood + alone, abs=0.01)
+    (note,) = (note for note in found.notes if note.kind == "miskeyed")
+    assert "count for little or nothing, and the others stay as they are" in note.text
+
+
+def test_the_note_on_wrong_keys_says_what_they_do_to_equal_slopes() -> None:
+    found = learn_irt(reversed_too(1), IRT_MODELS["rasch"])
+    (note,) = (note for note in found.notes if note.kind == "miskeyed")
+    assert "the ability look narrower for all items" in note.text
+
+
+def test_the_ability_rises_with_the_sum_of_the_slopes() -> None:
+    codes = reversed_too(0)
+    usual = learn_irt(codes, IRT_MODELS["2PL"])
+    options = irt_options(IRT_MODELS["2PL"], usual.bank)
+    mirrored = learn(codes, irt_bank([Logistic(-1.0)] * 10, IRT_GRID), options=options)
+    assert mirrored.log_likelihood == pytest.approx(usual.log_likelihood, abs=1e-4)
+    for one, other in zip(mirrored.bank.items, usual.bank.items, strict=True):
+        assert one.gate.slope == pytest.approx(other.gate.slope, abs=1e-3)
+    fixed = dataclasses.replace(options, fixed={"ability", "item_1"})
+    kept = learn(codes, irt_bank([Logistic(-1.0)] * 10, IRT_GRID), options=fixed)
+    assert max(item.gate.slope for item in kept.bank.items) < 0  # the fixed item says what is high
 
 
 def test_a_model_of_right_and_wrong_refuses_grades() -> None:

@@ -185,17 +185,17 @@ def test_the_2pl_ends_where_newton_em_ends(n_examinees: int, n_items: int, seed:
 
 
 def chances(name: str, x: Floats) -> Floats:
-    """Return ``(abilities, responses)`` given a slope and thresholds, or slopes and intercepts."""
+    """Return ``(abilities, responses)`` given a slope, or slopes, and intercepts."""
     n = len(x) // 2 if name == "nominal" else len(x) - 1
     if name == "graded response":
-        above = expit(x[0] * (POINTS[:, None] - np.sort(x[1:])))
+        above = expit(x[0] * POINTS[:, None] + np.sort(x[1:])[::-1])
         edges = np.ones((len(POINTS), 1))
         differences: Floats = -np.diff(np.hstack([edges, above, 0 * edges]), axis=1)
         return differences
     if name == "nominal":
         weights = POINTS[:, None] * np.r_[0, x[:n]] + np.r_[0, x[n:]]
     else:
-        steps = x[0] * (POINTS[:, None] - x[1:])
+        steps = x[0] * POINTS[:, None] + x[1:]
         weights = np.cumsum(np.hstack([np.zeros((len(POINTS), 1)), steps]), axis=1)
     odds = np.exp(weights)
     shares: Floats = odds / odds.sum(axis=1, keepdims=True)

@@ -19,7 +19,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import checked
 from bnmind._messages import counted
@@ -31,6 +31,7 @@ from bnmind.adaptive.items.irt import ABILITY, AbilityGrid, irt_bank
 from bnmind.adaptive.learning.learn import Learned, learn
 from bnmind.adaptive.learning.parameters.options import LearningOptions, Priors
 from bnmind.adaptive.response_models.base import ResponseModel
+from bnmind.adaptive.response_models.base.vector import parameter_vector, with_parameters
 from bnmind.adaptive.response_models.graded_response import GradedResponse
 from bnmind.adaptive.response_models.logistic import Logistic
 from bnmind.adaptive.response_models.nominal import Nominal
@@ -54,6 +55,9 @@ __all__ = [
 
 IRT_GRID = AbilityGrid.normal(n_points=61, reach=6.0)
 """The default abilities: 61 from −6 to 6, as in mirt."""
+
+_FLAT = 0.2
+"""The first slope of an item that falls, as a share, where slopes must be positive."""
 
 _MOST_ITEMS = 5
 """The most items that an error names."""
@@ -146,6 +150,8 @@ def irt_start(
 ) -> ItemBank:
     """Return the bank that learning starts from: curves that fit the shares of the responses.
 
+    The curves rise, or fall if the responses to an item fall where those to most others rise.
+
     Parameters
     ----------
     responses
@@ -165,6 +171,7 @@ def irt_start(
         If all responses are above 0, as in a scale from 1 to 5.
     """
     data = Responses.of(responses)
+    falls = _falling_items(data)
     given = data.codes[data.codes != MISSING]
     if given.size and given.min() > 0 and given.max() > 1:
         raise ResponseTableError(
@@ -174,13 +181,19 @@ def irt_start(
             ]
         )
     models, problems = [], []
-    for name, codes in zip(data.items, data.codes.T, strict=True):
+    for name, codes, fall in zip(data.items, data.codes.T, falls, strict=True):
         n = max(int(codes.max(initial=0)) + 1, 2)
         if model.most_responses is not None and n > model.most_responses:
             problems.append(f"item {name} has {n} responses, the model {model.most_responses}")
             continue
         counts = np.bincount(codes[codes >= 0], minlength=n) + 0.5
-        models.append(model.start(counts / counts.sum()))
+        start = model.start(counts / counts.sum())
+        if fall and not model.has_equal_slopes:
+            n_slopes = n - 1 if isinstance(start, Nominal) else 1
+            numbers = parameter_vector(start)
+            numbers[:n_slopes] *= -1.0 if model.priors.slope is None else _FLAT
+            start = with_parameters(start, numbers)
+        models.append(start)
     if problems:
         names = [n for n, known in IRT_MODELS.items() if known.most_responses is None]
         more = (
@@ -189,6 +202,21 @@ def irt_start(
         )
         raise InvalidModelError([*problems[:_MOST_ITEMS], *_others(problems), more])
     return irt_bank(models, grid, items=list(data.items), ability=ability)
+
+
+def _falling_items(data: Responses) -> NDArray[np.bool_]:
+    """Return which items fall in the direction in which the responses of most items rise together.
+
+    It is that of the first principal component of the responses.
+    """
+    given = data.codes != MISSING
+    codes = np.where(given, data.codes, 0).astype(np.float64)
+    counts = np.maximum(given.sum(axis=0), 1)
+    away = np.where(given, codes - codes.sum(axis=0) / counts, 0.0)
+    away /= np.maximum(np.sqrt((away**2).sum(axis=0) / counts), 1e-9)
+    loads = np.linalg.eigh(away.T @ away)[1][:, -1]
+    falls: NDArray[np.bool_] = loads * (1.0 if loads.sum() >= 0 else -1.0) < 0
+    return falls
 
 
 def _others(problems: Sequence[str]) -> list[str]:

@@ -11,8 +11,8 @@ The guesses and slips of a response model may keep off 0 and 1 while a product o
 the chance of a noisy-and of three skills, comes closer. If an M-step leaves such a cell below ε,
 its parameters θ are replaced by others between θ and parameters c well inside, for which all cells
 are at least ε: (1 − t) θ + t c with the least t; or c with one parameter after the other moved as
-far toward θ as the cells allow. The more likely of the two is taken, and none that would lower the
-likelihood of the current parameters, so that EM never lowers it.
+far toward θ as the cells allow. The more likely of the two is taken. If it is less likely than the
+current parameters, the M-step is halved until it is not, so that EM never lowers the likelihood.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ __all__ = ["bounded_rows", "inside", "is_inside", "maximized"]
 
 _HALVINGS = 30
 _TURNS = 2
+_SHORTER = 10
 
 _ROUNDING = 1e-9
 """Cells below the least chance by no more than this, relative to it, count as at it."""
@@ -127,9 +128,11 @@ def inside(block: ItemBlock, values: Floats, least: float, counts: Floats | None
 def maximized(block: ItemBlock, values: Floats, counts: Floats, least: float) -> Floats:
     """Return the parameters after an M-step, with no cell below the least chance."""
     found = block.maximize(values, counts)
-    pulled = inside(block, found, least, counts)
-    if pulled is found or _expected(block, pulled, counts) >= _expected(block, values, counts):
-        return pulled
+    for halving in range(_SHORTER):
+        near = found if not halving else values + (found - values) / 2**halving
+        pulled = inside(block, near, least, counts)
+        if pulled is found or _expected(block, pulled, counts) >= _expected(block, values, counts):
+            return pulled
     return values
 
 

@@ -1,12 +1,14 @@
 """Learning items with a response model of the user's own, numerically.
 
 The parameters maximize the expected log-likelihood within their limits by L-BFGS-B with finite
-differences. They change only if the objective grows, so no step of EM lowers the likelihood.
+differences; by the simplex method if that does not raise it, as near an edge where the model is
+invalid. They change only if the objective grows, so no step of EM lowers the likelihood.
 
 References
 ----------
 R. Byrd, P. Lu, J. Nocedal and C. Zhu, "A limited memory algorithm for bound constrained
-optimization", SIAM J. Sci. Comput. 1995.
+optimization", SIAM J. Sci. Comput. 1995; J. Nelder and R. Mead, "A simplex method for function
+minimization", Comput. J. 1965.
 """
 
 from __future__ import annotations
@@ -26,8 +28,11 @@ from bnmind.information import Floats
 
 __all__ = ["ParametricBlock"]
 
-_CLIMB = 20
-"""Steps of L-BFGS-B in one step of EM."""
+_SEARCHES: tuple[tuple[str, dict[str, float]], ...] = (
+    ("L-BFGS-B", {"maxiter": 20, "ftol": 1e-14, "gtol": 1e-8}),
+    ("Nelder-Mead", {"maxiter": 100}),
+)
+"""The methods of one step of EM, of which the second helps the first."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,15 +128,18 @@ class ParametricBlock(RuleBlock):
         def objective(x: Floats) -> float:
             return -max(self._expected(x, counts) / scale, worst)
 
-        found = minimize(
-            objective,
-            values,
-            method="L-BFGS-B",
-            bounds=[tuple(pair) for pair in self.limits],
-            options={"maxiter": _CLIMB, "ftol": 1e-14, "gtol": 1e-8},
-        )
-        best = np.clip(np.asarray(found.x, dtype=np.float64), *self.limits.T)
-        return best if self._expected(best, counts) > before else values
+        for method, options in _SEARCHES:
+            found = minimize(
+                objective,
+                values,
+                method=method,
+                bounds=[tuple(pair) for pair in self.limits],
+                options=options,
+            )
+            best = np.clip(np.asarray(found.x, dtype=np.float64), *self.limits.T)
+            if self._expected(best, counts) > before:
+                return best
+        return values
 
     def log_prior(self, values: Floats) -> float:
         """Return 0."""

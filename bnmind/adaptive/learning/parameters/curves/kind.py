@@ -14,7 +14,7 @@ from bnmind.information import Floats
 
 __all__ = ["FARTHEST", "FLATTEST", "STEEPEST", "CurveKind", "slope_bounds", "within"]
 
-FLATTEST = 1e-3
+FLATTEST = 1e-5
 """The least slope of one ability where slopes must be positive."""
 
 STEEPEST = 50.0

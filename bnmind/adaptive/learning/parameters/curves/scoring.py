@@ -14,8 +14,8 @@ I                   :math:`\sum_c n_c \sum_r (∂P_r/∂x)(∂P_r/∂x)^T / P_r`
 The step is I⁻¹ g, computed for all items together. I is the expected information, so the step
 always leads up. It is Newton's step if the logarithms of the chances are linear in the
 parameters up to a constant, as in the 1PL, 2PL, the partial credit and the nominal model. A
-parameter at a bound that it would leave stays there. A step that lowers the expected
-log-likelihood of an item is halved.
+parameter at a bound that it would leave stays there, and one that is near it steps by itself, so that
+no other relies on its step. A step that lowers the expected log-likelihood of an item is halved.
 
 References
 ----------
@@ -42,6 +42,9 @@ _ENOUGH = 1e-9
 
 _QUADRATIC = 1e-5
 """The next step of Newton's method after one that gains this little gains less than `_ENOUGH`."""
+
+_NEAR = 1e-3
+"""The distance of a parameter near a bound."""
 
 _FLOOR = 1e-100
 """The least chance in a ratio, so that no gradient is infinite."""
@@ -108,7 +111,12 @@ def fisher_scoring(curve: Curve, x: Floats, counts: Floats) -> Floats:
         information[:, diagonal, diagonal] += prior_curvature
         stuck = ((x <= low) & (gradient <= 0)) | ((x >= high) & (gradient >= 0))
         gradient[stuck] = 0.0
-        information[stuck[:, :, None] | stuck[:, None, :]] = 0.0
+        near = ((x <= low + _NEAR) & (gradient < 0)) | ((x >= high - _NEAR) & (gradient > 0))
+        alone = stuck | (near & (low < high))
+        information[(alone[:, :, None] | alone[:, None, :]) & ~np.eye(n_parameters, dtype=bool)] = (
+            0.0
+        )
+        information[:, diagonal, diagonal] *= ~stuck
         ridge = _RIDGE * (information[:, diagonal, diagonal].max(axis=1, keepdims=True) + 1e-6)
         information[:, diagonal, diagonal] += np.where(stuck, 1.0, ridge)
         step = np.linalg.solve(information, gradient[..., None])[..., 0]
