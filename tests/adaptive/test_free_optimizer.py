@@ -1,6 +1,8 @@
-"""Curves of every model end where a free optimizer ends, with reversed, flat and extreme items too."""
+"""Curves end where a free optimizer ends, with reversed, flat and extreme items too."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,7 +11,8 @@ from scipy.special import expit
 
 from bnmind.adaptive import IRT_MODELS, AbilityGrid, Learned, Responses, learn_irt
 from bnmind.information import Floats
-from tests.plain_likelihood import Maximum, curve, maximized, scaled_ability
+from tests.plain_items import curve
+from tests.plain_likelihood import Maximum, maximized, scaled_ability
 
 GRID = AbilityGrid.normal(n_points=31, reach=6)
 POINTS, WEIGHTS = np.array(GRID.points), np.array(GRID.weights)
@@ -40,7 +43,7 @@ def drawn(seed: int) -> NDArray[np.int64]:
 
 
 def tidy(codes: NDArray[np.int64], *, binary: bool) -> NDArray[np.int64]:
-    """Return the responses without items that all examinees answer alike, from 0 and without gaps."""
+    """Return the responses from 0 without gaps, without items that all answer alike."""
     columns = []
     for column in codes.T:
         seen = np.unique(column[column >= 0])
@@ -68,37 +71,46 @@ def as_starts(name: str, found: Learned) -> list[Floats]:
     """Return the learned curves in the numbers of the optimizer."""
     starts = []
     for item in found.bank.items:
-        gate: object = item.gate
+        gate: Any = item.gate
         if name == "nominal":
-            starts.append(np.r_[gate.slopes, gate.intercepts])  # type: ignore[attr-defined]
+            starts.append(np.r_[gate.slopes, gate.intercepts])
             continue
-        slope: float = gate.slope  # type: ignore[attr-defined]
-        places = getattr(gate, "thresholds", None) or (gate.difficulty,)  # type: ignore[attr-defined]
+        slope: float = gate.slope
+        places = getattr(gate, "thresholds", None) or (gate.difficulty,)
         x = np.r_[slope, -slope * np.array(places)]
         if name in ("rasch", "pcm"):
             x = x[1:]
         elif name in ("3PL", "4PL"):
-            low, high = gate.lower, gate.upper  # type: ignore[attr-defined]
-            x[0] = np.log(slope)
+            low, high = gate.lower, gate.upper
             odds = [low / (1 - low), (high - low) / max(1 - high, 1e-12)]
-            x = np.r_[x, np.log(odds[: len(name) and int(name[0]) - 2])]
+            x = np.r_[np.log(slope), x[1], np.log(odds[: 1 if name == "3PL" else 2])]
         elif name == "graded":
             x[2:] = np.log(np.maximum(x[1:-1] - x[2:], 1e-12))
         starts.append(x)
     return starts
 
 
-def compare(seed: int, name: str) -> float:
-    """Return by how much the optimizer, from its own start, ends higher than learning."""
+def check(seed: int, name: str) -> None:
+    """Check that what is learned is a maximum, and none that the optimizer finds is higher."""
     codes = tidy(drawn(seed), binary=name in BINARY)
     found = learn_irt(Responses.of(codes), IRT_MODELS[name], grid=GRID)
-    assert found.record.converged
+    assert found.record.converged, (seed, name)
     learned = found.record.objectives[-1]
-    # What is learned is a maximum.
-    assert searched(name, codes, as_starts(name, found)).objective < learned + 2e-3
-    return searched(name, codes).objective - learned
+    # A curve may become ever steeper, and then the last steps are small.
+    assert searched(name, codes, as_starts(name, found)).objective < learned + 0.01, (seed, name)
+    # With positive slopes there is a maximum for each choice of the items that fall.
+    if name not in ("3PL", "4PL"):
+        assert searched(name, codes).objective < learned + 2e-3, (seed, name)
 
 
 @pytest.mark.parametrize("name", MODELS)
 def test_curves_end_where_a_free_optimizer_ends(name: str) -> None:
-    assert compare(2, name) < 2e-3
+    check(2, name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(0, 200, 5))
+def test_curves_of_many_sets_end_where_a_free_optimizer_ends(first: int) -> None:
+    for seed in range(first, first + 5):
+        for name in MODELS:
+            check(seed, name)

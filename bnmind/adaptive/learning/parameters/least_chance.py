@@ -32,7 +32,10 @@ __all__ = ["bounded_rows", "inside", "is_inside", "maximized"]
 
 _HALVINGS = 30
 _TURNS = 2
-_SHORTER = 10
+_SHORTER = 5
+
+_UNSEEN = 1e-7
+"""A loss of log-likelihood so small is one of the search for the nearest point inside."""
 
 _ROUNDING = 1e-9
 """Cells below the least chance by no more than this, relative to it, count as at it."""
@@ -131,8 +134,11 @@ def maximized(block: ItemBlock, values: Floats, counts: Floats, least: float) ->
     for halving in range(_SHORTER):
         near = found if not halving else values + (found - values) / 2**halving
         pulled = inside(block, near, least, counts)
-        if pulled is found or _expected(block, pulled, counts) >= _expected(block, values, counts):
+        if pulled is found:
             return pulled
+        gain = _expected(block, pulled, counts) - _expected(block, values, counts)
+        if gain > -_UNSEEN:
+            return pulled if gain >= 0 else values
     return values
 
 

@@ -28,7 +28,7 @@ from bnmind.information import Floats
 
 __all__ = ["ParametricBlock"]
 
-_SEARCHES: tuple[tuple[str, dict[str, float]], ...] = (
+_SEARCHES: tuple[tuple[Any, Any], ...] = (
     ("L-BFGS-B", {"maxiter": 20, "ftol": 1e-14, "gtol": 1e-8}),
     ("Nelder-Mead", {"maxiter": 100}),
 )

@@ -18,9 +18,16 @@ from bnmind.errors import InvalidModelError
 from bnmind.information import Floats
 from bnmind.pgm import Variable
 
-__all__ = ["model_near", "model_table", "parameter_names", "parameter_vector", "with_parameters"]
+__all__ = [
+    "LEAST_SLOPE",
+    "model_near",
+    "model_table",
+    "parameter_names",
+    "parameter_vector",
+    "with_parameters",
+]
 
-_FLATTEST = 1e-12
+LEAST_SLOPE = 1e-12
 """The slope in place of 0 of a curve with difficulties."""
 
 _SHARES = (1.0, 0.75, 0.5, 0.25)
@@ -38,7 +45,7 @@ def _numbers(model: ResponseModel) -> list[tuple[str, float | tuple[float, ...]]
             isinstance(value, tuple) and value and all(isinstance(x, float) for x in value)
         ):
             if field.name == getattr(model, "_per_slope", None):
-                value = _turned(value, lambda b: b * model.slope)  # type: ignore[attr-defined]
+                value = _turned(value, lambda b: b * model.slope)
             found.append((field.name, value))
     return found
 
@@ -85,7 +92,7 @@ def with_parameters(model: ResponseModel, numbers: Sequence[float] | Floats) -> 
         else:
             values[name], rest = rest[0], rest[1:]
     if (divided := getattr(model, "_per_slope", None)) is not None:
-        slope = values["slope"] = values["slope"] or _FLATTEST
+        slope = values["slope"] = values["slope"] or LEAST_SLOPE
         values[divided] = _turned(values[divided], lambda d: d / slope)
     changed: ResponseModel = dataclasses.replace(model, **values)  # type: ignore[type-var]
     return changed

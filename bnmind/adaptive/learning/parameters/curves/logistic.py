@@ -34,7 +34,7 @@ from bnmind.adaptive.learning.parameters.options import Priors
 from bnmind.adaptive.response_models.base import ResponseModel
 from bnmind.adaptive.response_models.base.abilities import ability_values
 from bnmind.adaptive.response_models.base.curves import both_tails
-from bnmind.adaptive.response_models.base.vector import parameter_vector, with_parameters
+from bnmind.adaptive.response_models.base.vector import LEAST_SLOPE, parameter_vector
 from bnmind.adaptive.response_models.logistic import Logistic
 from bnmind.information import Floats
 
@@ -178,5 +178,6 @@ class LogisticCurves(Sealed):
     def response_models(self, values: Floats) -> tuple[ResponseModel, ...]:
         """Return the response model of each item."""
         low, high = self._asymptotes(values)
-        rows = np.column_stack([values[:, :2], low, high])
-        return tuple(with_parameters(Logistic(), row) for row in rows)
+        slopes = np.where(values[:, :1] == 0, LEAST_SLOPE, values[:, :1])
+        rows = np.column_stack([slopes, 0.0 - values[:, 1:2] / slopes, low, high])
+        return tuple(Logistic(*row) for row in rows.tolist())

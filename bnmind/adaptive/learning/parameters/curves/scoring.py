@@ -14,8 +14,9 @@ I                   :math:`\sum_c n_c \sum_r (∂P_r/∂x)(∂P_r/∂x)^T / P_r`
 The step is I⁻¹ g, computed for all items together. I is the expected information, so the step
 always leads up. It is Newton's step if the logarithms of the chances are linear in the
 parameters up to a constant, as in the 1PL, 2PL, the partial credit and the nominal model. A
-parameter at a bound that it would leave stays there, and one that is near it steps by itself, so that
-no other relies on its step. A step that lowers the expected log-likelihood of an item is halved.
+parameter at a bound that it would leave stays there, and one that is near it steps by itself, so
+that no other relies on its step. A step that lowers the expected log-likelihood of an item is
+halved.
 
 References
 ----------
