@@ -36,7 +36,10 @@ def test_a_table_with_verdicts_and_files() -> None:
     assert "0.1429541" in result.stdout
     assert "15 agree, quick run." in result.stdout
     assert read_run(Path("out/snyder-table-1.json")).complete
-    assert len(Path("out/snyder-table-1.csv").read_text().splitlines()) == 16
+    header, first, *others = Path("out/snyder-table-1.csv").read_text().splitlines()
+    assert header.startswith("name,publication,other program,our own,")
+    assert first.startswith('"1111, reply classes",,5,,')
+    assert len(others) == 14
     before = Path("out/snyder-table-1.json").read_bytes()
     again = run("reproduce", "snyder-table-1", "--quick", "--out", "out")
     assert again.stdout == result.stdout
@@ -51,8 +54,11 @@ def test_json_and_a_page() -> None:
     assert {figure["verdict"] for figure in found["figures"]} == {"agrees"}
     page = Path("page.md").read_text()
     assert "bnmind reproduce snyder-table-1 --quick" in page
-    assert "Of 15 figures with a published one, 15 agree.\n" in page
-    assert "| 1123, share of codes left | 0.1429541 | 0.1429541 | agrees |" in page
+    assert "\n* Beside 5 of *publication*: 5 agree.\n" in page
+    assert "\n* Beside 10 of *other program*: 10 agree.\n" in page
+    assert "| figure | publication | other program | bnmind | verdict |" in page
+    assert "| 1123, share of codes left | 0.1429541 |  | 0.1429541 | agrees |" in page
+    assert "| 1123, reply classes |  | 14 | 14 | agrees |" in page
 
 
 def test_another_seed_sets_the_results_aside() -> None:

@@ -1,6 +1,14 @@
 """Reproductions of published figures, and new experiments, each by one command."""
 
-from bnmind.lab.reproductions.base.figures import Better, Estimate, Figure, Verdict, exact, measured
+from bnmind.lab.reproductions.base.figures import (
+    Better,
+    Estimate,
+    Figure,
+    Standing,
+    Verdict,
+    exact,
+    measured,
+)
 from bnmind.lab.reproductions.base.published import published
 from bnmind.lab.reproductions.base.reproduction import (
     DonePart,
@@ -24,6 +32,7 @@ __all__ = [
     "SavedRun",
     "Setting",
     "Size",
+    "Standing",
     "Verdict",
     "default_data",
     "exact",

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from bnmind._arguments import checked
-from bnmind.lab.reproductions.base.figures import Figure, Verdict
+from bnmind.lab.reproductions.base.figures import Figure, Standing, Verdict
 from bnmind.lab.reproductions.base.reproduction import Reproduction, Size
 from bnmind.lab.reproductions.saved import SavedRun
 
@@ -23,8 +23,13 @@ __all__ = [
     "table",
 ]
 
-COLUMNS = ("figure", "published", "ours", "std error", "games", "verdict")
-"""The columns of a table of figures."""
+_STANDINGS = (*Standing, None)
+_UNKNOWN = "source not recorded"
+COLUMNS = (
+    *("figure", *(standing.value if standing else _UNKNOWN for standing in _STANDINGS)),
+    *("bnmind", "std error", "games", "verdict"),
+)
+"""The columns of a table of figures: a reference is in the column of where it stands."""
 
 _WORDS = ("figure", "verdict", "remark")
 """The columns of text."""
@@ -38,18 +43,19 @@ def cells(figure: Figure) -> tuple[str, ...]:
 
     Examples
     --------
-    >>> from bnmind.lab.reproductions import Estimate, measured
-    >>> cells(measured("guesses", Estimate(4.6098, 0.002, 200_000), 4.6066))
-    ('guesses', '4.6066', '4.6098', '0.0020', '200,000', 'agrees')
+    >>> from bnmind.lab.reproductions import Estimate, Standing, measured
+    >>> paper = Standing.PUBLICATION
+    >>> cells(measured("guesses", Estimate(4.6098, 0.002, 200_000), 4.6066, standing=paper))
+    ('guesses', '4.6066', '', '', '', '4.6098', '0.0020', '200,000', 'agrees')
     """
     digits = _digits(figure.standard_error)
     return (
         figure.name,
-        _number(figure.published),
+        *(_number(figure.reference) if figure.standing is one else "" for one in _STANDINGS),
         _number(figure.ours, digits),
         _number(figure.standard_error, digits),
         "" if figure.games is None else f"{figure.games:,}",
-        figure.verdict.value,
+        figure.verdict.value + ", fitted" * figure.fitted,
     )
 
 
@@ -78,15 +84,25 @@ def table(figures: Sequence[Figure], *, remarks: bool = False) -> tuple[tuple[st
 def summary(figures: Sequence[Figure]) -> str:
     """Return how many figures have each verdict, such as "8 agree, 1 differs".
 
+    Verdicts on readings that were fitted to a figure are counted apart.
+
     Examples
     --------
     >>> from bnmind.lab.reproductions import exact
     >>> summary([exact("a", 1, 1), exact("b", 2, 2), exact("c", 3, 2)])
     '2 agree, 1 differs'
     """
+    fitted = [figure for figure in figures if figure.fitted]
+    parts = [_counted([figure for figure in figures if not figure.fitted])]
+    parts.append(f"fitted: {_counted(fitted)}" if fitted else "")
+    return "; ".join(filter(None, parts))
+
+
+def _counted(figures: Sequence[Figure]) -> str:
     counts = Counter(figure.verdict for figure in figures)
     words = {
         Verdict.AGREES: ("agrees", "agree"),
+        Verdict.TOO_FEW: ("has too few games to tell", "have too few games to tell"),
         Verdict.BETTER: ("is better", "are better"),
         Verdict.DIFFERS: ("differs", "differ"),
         Verdict.NEW: ("is new", "are new"),
@@ -135,7 +151,6 @@ def page(
         The path of the plot of each reproduction that has one, relative to the page.
     """
     figures = [figure for run in runs for figure in run.figures]
-    compared = [figure for figure in figures if figure.verdict not in _NO_COMPARISON]
     days = sorted({run.date for run in runs if run.date})
     sizes = [size for size in Size if any(run.size is size for run in runs)]
     seconds = sum(run.seconds for run in runs if run.size is sizes[0])
@@ -143,22 +158,31 @@ def page(
     lines = [
         "# Reproductions",
         "",
-        "This page shows published figures beside those of bnmind, and experiments that nobody has",
-        "published. Each section is one reproduction. This command computed the page:",
+        "This page shows the figures of others beside those of bnmind, and experiments that nobody",
+        "has published. Each section is one reproduction. This command computed the page:",
         "",
         f"    {command}",
         "",
         f"Date: {' to '.join(dict.fromkeys((*days[:1], *days[-1:])))}; bnmind {versions};"
         f" {duration(seconds)} of processor time; {_size_text(sizes)}",
         "",
-        *_counts(compared, len(figures) - len(compared)),
-        "A simulated figure *agrees* with a published one if they differ by at most three",
-        "standard errors of the difference; an exact figure agrees if it is equal to the digits",
-        "that are published, or, against a simulated figure, within three of its standard errors.",
-        "In a quick run, *agrees* often means that there were too few games to tell. *Better*",
-        "means fewer guesses, a higher accuracy or a tighter bound than published. *Quoted*",
-        "figures, such as those of human players, have no program. The standard error is ours; the",
-        "verdict takes the published one into account where it is known.",
+        *_counts(figures),
+        "The columns say where the other figure stands. *Publication*: a publication states it, or",
+        "published data determine it. *Other program*: another program computes it, and we know of",
+        "no publication. *Our own*: we computed it independently, by a second simulation, a proof",
+        "or a replication.",
+        "",
+        "A simulated figure *differs* from another one if they are more than three standard errors",
+        "of the difference apart. Otherwise it *agrees*, if a difference of 1.5 % (of a standard",
+        "deviation, 10 %) would have been found with a probability of at least 80 %; else there",
+        "were *too few games to tell*. 1.5 % is a little more than what separates the strategies of",
+        "Knuth and Neuwirth on 4x6. The verdict is about the longest run that is known, which",
+        "the remark names if it is not the run of the line. An exact figure agrees if it is equal",
+        "to the digits of the other. *Fitted* means that the description can be read in several",
+        "ways, and that we chose this reading after we knew the figure. *Better* means fewer",
+        "guesses, a higher accuracy or a tighter bound. *Quoted* figures, such as those of human",
+        "players, have no program. The standard error is ours; the verdict takes that of the other",
+        "figure into account where it is known.",
     ]
     for run in runs:
         lines += ["", *_section(run, reproductions[run.name], pictures.get(run.name), sizes)]
@@ -193,15 +217,20 @@ def small_picture(content: bytes) -> bytes:
     return picture.getvalue()
 
 
-def _counts(compared: Sequence[Figure], others: int) -> list[str]:
-    """Return the paragraph with the numbers of verdicts; nothing without published figures."""
+def _counts(figures: Sequence[Figure]) -> list[str]:
+    """Return a list with the numbers of verdicts by standing; nothing without comparisons."""
+    compared = [figure for figure in figures if figure.verdict not in _NO_COMPARISON]
     if not compared:
         return []
-    figures = "figure" if len(compared) == 1 else "figures"
-    text = f"Of {len(compared)} {figures} with a published one, {summary(compared)}."
-    if others:
-        text += f" {others} {'other is' if others == 1 else 'others are'} new or quoted."
-    return [text, ""]
+    lines = []
+    for standing in _STANDINGS:
+        some = [figure for figure in compared if figure.standing is standing]
+        if some:
+            name = standing.value if standing else _UNKNOWN
+            lines.append(f"* Beside {len(some)} of *{name}*: {summary(some)}.")
+    if others := len(figures) - len(compared):
+        lines.append(f"* {others} {'other is' if others == 1 else 'others are'} new or quoted.")
+    return [*lines, ""]
 
 
 def _size_text(sizes: Sequence[Size]) -> str:
@@ -273,7 +302,7 @@ def _mean(figure: Figure) -> str:
     """Return a figure with its standard error, as in 4.61 ± 0.02; a time has three digits."""
     if figure.standard_error == 0 and figure.ours is not None:
         return _number(float(f"{figure.ours:.3g}"))
-    _, _, ours, error, *_ = cells(figure)
+    *_, ours, error, _, _ = cells(figure)
     return f"{ours} ± {error}" if figure.standard_error else ours
 
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 from bnmind._arguments import checked
 from bnmind._bounded_files import LARGE_FILE, read_text
@@ -26,14 +27,14 @@ from bnmind._text_files import naming, write_file, write_files
 from bnmind._values import CheckedValue
 from bnmind._workers import Backend
 from bnmind.errors import BnmindError, FileWriteError, InvalidArgumentError
-from bnmind.lab.reproductions.base.figures import Figure
+from bnmind.lab.reproductions.base.figures import Figure, Standing
 from bnmind.lab.reproductions.base.reproduction import DonePart, Reproduction, Setting, Size
 
 __all__ = ["SavedRun", "figures_csv", "read_run", "reproduce_into"]
 
 _COLUMNS = (
-    *("name", "published", "published_error", "ours", "standard_error", "games", "verdict", "why"),
-    *("curve", "at"),
+    *("name", *(standing.value for standing in Standing), "reference_error"),
+    *("ours", "standard_error", "games", "verdict", "fitted", "why", "curve", "at"),
 )
 
 
@@ -63,6 +64,8 @@ class SavedRun(CheckedValue):
     """The number of parts that were there before this run."""
     skipped: str = field(default="", compare=False)
     """The reason why nothing was computed, such as missing data; empty if there is none."""
+    form: int = field(default=2, compare=False)
+    """The version of the form of the file."""
 
     @property
     def figures(self) -> tuple[Figure, ...]:
@@ -75,8 +78,9 @@ class SavedRun(CheckedValue):
         return sum(part.seconds for part in self.parts)
 
     def _fits(self, other: SavedRun) -> bool:
-        mine = (self.name, self.version, self.size, self.seed, self.data)
-        return mine == (other.name, other.version, other.size, other.seed, other.data)
+        mine = (self.name, self.version, self.size, self.seed, self.data, self.form)
+        theirs = (other.name, other.version, other.size, other.seed, other.data, other.form)
+        return mine == theirs
 
 
 @checked
@@ -151,8 +155,8 @@ def reproduce_into(
     return whole
 
 
-_FORMAT = 1
-"""The version of the form of the files."""
+_FORMAT = 2
+"""The version of the form of the files. Version 1 did not say where a reference stands."""
 
 
 class _FormatError(Exception):
@@ -176,7 +180,7 @@ def read_run(path: Path) -> SavedRun:
     try:
         record = json.loads(read_text(path, most=LARGE_FILE))
         form = record.get("format", _FORMAT)
-        if form != _FORMAT:
+        if form not in (1, _FORMAT):
             raise _FormatError(f"version {shown(form)}{made_by_newer(form, _FORMAT)}")
         return SavedRun(
             name=record["reproduction"],
@@ -190,10 +194,11 @@ def read_run(path: Path) -> SavedRun:
                 DonePart(
                     part["name"],
                     part["seconds"],
-                    tuple(Figure.from_dict(figure) for figure in part["figures"]),
+                    tuple(_figure(figure, form) for figure in part["figures"]),
                 )
                 for part in record["parts"]
             ),
+            form=form,
         )
     except _FormatError as fault:
         raise InvalidArgumentError(
@@ -217,8 +222,19 @@ def figures_csv(figures: Sequence[Figure]) -> str:
     writer.writerow(_COLUMNS)
     for figure in figures:
         values = figure.as_dict()
-        writer.writerow([values[column] for column in _COLUMNS])
+        if figure.standing is not None:
+            values[figure.standing.value] = figure.reference
+        writer.writerow([values.get(column) for column in _COLUMNS])
     return text.getvalue()
+
+
+def _figure(record: dict[str, Any], form: int) -> Figure:
+    """Return the figure in a file of a form."""
+    if form == 1:
+        record = {**record, "standing": None, "fitted": False}
+        for old in ("published", "published_error"):
+            record[old.replace("published", "reference")] = record.pop(old)
+    return Figure.from_dict(record)
 
 
 @contextmanager

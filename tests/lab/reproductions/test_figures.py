@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
+from statistics import NormalDist
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from bnmind.lab.reproductions import (
     Better,
     Estimate,
     Figure,
+    Standing,
     Verdict,
     exact,
     measured,
@@ -34,7 +36,11 @@ def test_verdicts_by_three_standard_errors(
     figure = measured("x", Estimate(ours, error, 9), theirs, their_error, better=better, why="so")
     limit = 3 * math.hypot(error, their_error or 0)
     if abs(ours - theirs) <= limit * (1 - 1e-9):
-        assert (figure.verdict, figure.why) == (Verdict.AGREES, "")
+        power = NormalDist(abs(theirs) * 0.015, limit / 3) if limit else None
+        is_found = power is None or 1 - power.cdf(limit) > 0.8
+        if power is None or abs(0.8 - (1 - power.cdf(limit))) > 0.001:
+            expected = Verdict.AGREES if is_found else Verdict.TOO_FEW
+            assert (figure.verdict, figure.why) == (expected, "")
     elif abs(ours - theirs) > limit * (1 + 1e-9):
         preferred = {Better.LOWER: ours < theirs, Better.HIGHER: ours > theirs}
         expected = Verdict.BETTER if preferred.get(better) else Verdict.DIFFERS
@@ -78,6 +84,25 @@ def test_a_figure_that_misses_low_differs_unless_lower_is_better() -> None:
     assert measured("x", low, 4, better=Better.LOWER).verdict is Verdict.BETTER
 
 
+def test_a_difference_within_the_noise_is_no_agreement_of_few_games() -> None:
+    # Snyder's walk on 6x8: 1,000 games hide a difference that 10,000 show.
+    few, many = Estimate(6.344, 0.029, 1000), Estimate(6.373, 0.009, 10_000)
+    assert measured("x", few, 6.297, 0.009).verdict is Verdict.TOO_FEW
+    judged = measured("x", few, 6.297, 0.009, longest=many, why="so")
+    assert (judged.ours, judged.games, judged.verdict) == (6.344, 1000, Verdict.DIFFERS)
+    assert judged.why == "judged by 10,000 games, 6.373 ± 0.009; so"
+    assert measured("x", many, 6.297, 0.009, longest=few).why == ""
+    assert measured("x", many, 6.37, 0.009).verdict is Verdict.AGREES
+    # 1.5 % of the figure could not have been seen, but 10 % could.
+    assert measured("x", Estimate(1.0, 0.02, 9), 1.0, relevant=0.1).verdict is Verdict.AGREES
+
+
+def test_figures_stand_in_a_publication_only_if_that_is_said() -> None:
+    assert exact("x", 1, 1).standing is measured("x", Estimate(1, 0.001, 9), 1).standing
+    assert exact("x", 1, 1).standing is Standing.OWN
+    assert exact("x", 1, None).standing is None
+
+
 def test_a_single_value_has_no_standard_error() -> None:
     with pytest.raises(InvalidArgumentError, match="two values"):
         Estimate.of([1.0])
@@ -89,6 +114,8 @@ def test_a_record_that_is_no_figure_is_refused(record: object) -> None:
         Figure.from_dict(record)  # type: ignore[arg-type]
     with pytest.raises(InvalidArgumentError, match="verdict"):
         Figure.from_dict({**quoted("x", 1).as_dict(), "verdict": "perhaps"})
+    with pytest.raises(InvalidArgumentError, match="standing"):
+        Figure.from_dict({**quoted("x", 1).as_dict(), "standing": "rumor"})
 
 
 def test_published_figures_cannot_be_changed() -> None:
@@ -99,13 +126,16 @@ def test_published_figures_cannot_be_changed() -> None:
 
 
 def test_cells_show_two_digits_of_the_standard_error() -> None:
-    assert cells(quoted("people", 6.77)) == ("people", "6.77", "", "", "", "quoted")
-    assert cells(exact("sizes", 20526445, 20526445))[1:3] == ("20,526,445", "20,526,445")
-    wide = measured("codes", Estimate(597.71, 24.3, 10_000), 604.2)
-    assert cells(wide)[1:5] == ("604.2", "598", "24", "10,000")
-    assert summary([wide, quoted("x", 1), exact("x", 2, None)]) == (
-        "1 agrees, 1 is new, 1 is quoted"
+    assert cells(quoted("people", 6.77)) == ("people", "6.77", *[""] * 6, "quoted")
+    assert cells(exact("sizes", 20526445, 20526445))[3:6] == ("20,526,445", "", "20,526,445")
+    program = measured("codes", Estimate(597.71, 24.3, 10_000), 604.2, standing=Standing.PROGRAM)
+    assert cells(program)[1:8] == ("", "604.2", "", "", "598", "24", "10,000")
+    assert summary([program, quoted("x", 1), exact("x", 2, None)]) == (
+        "1 has too few games to tell, 1 is new, 1 is quoted"
     )
+    fitted = measured("x", Estimate(1, 0.001, 9), 1, fitted=True)
+    assert cells(fitted)[-1] == "agrees, fitted"
+    assert summary([exact("x", 1, 1), fitted]) == "1 agrees; fitted: 1 agrees"
     assert [duration(s) for s in (0.1, 99, 100, 5999, 6000)] == [
         *("1 s", "99 s", "2 min", "100 min", "1.7 h")
     ]
@@ -134,10 +164,16 @@ def test_curves_are_a_table_with_a_column_for_each_abscissa() -> None:
 
 
 def test_a_page_without_published_figures_counts_none() -> None:
-    assert _counts([], 8) == []
-    assert _counts([exact("x", 1, 1)], 1)[0] == (
-        "Of 1 figure with a published one, 1 agrees. 1 other is new or quoted."
+    assert _counts([new("x", 1)]) == []
+    shown = _counts(
+        [exact("x", 1, 1), exact("x", 2, 1, standing=Standing.PUBLICATION), new("x", 1)]
     )
+    assert shown == [
+        "* Beside 1 of *publication*: 1 differs.",
+        "* Beside 1 of *our own*: 1 agrees.",
+        "* 1 other is new or quoted.",
+        "",
+    ]
 
 
 def test_a_claim_is_judged_by_two_standard_errors() -> None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import pickle
+import tomllib
 from pathlib import Path
 
 import pytest
 
-from bnmind.lab.reproductions import REPRODUCTIONS, Setting, Size, Verdict, published
+from bnmind.lab.reproductions import REPRODUCTIONS, Setting, Size, Standing, Verdict, published
+from bnmind.lab.reproductions.base import published as published_files
+from bnmind.lab.reproductions.base.published import longest_runs
 from tests.data_sets import DATA
 from tests.registries import registry_faults
 
@@ -46,6 +49,46 @@ def test_published_totals_are_reproduced(name: str) -> None:
     figures = REPRODUCTIONS[name].run(setting())
     assert Verdict.DIFFERS not in {figure.verdict for figure in figures}
     assert sum(figure.verdict is Verdict.AGREES for figure in figures) >= 5
+
+
+@pytest.mark.compiled
+def test_each_figure_says_where_its_reference_stands() -> None:
+    figures = REPRODUCTIONS["snyder-table-1"].run(setting())
+    assert {figure.name.split(", ")[1]: figure.standing for figure in figures} == {
+        "reply classes": Standing.PROGRAM,
+        "largest class": Standing.PROGRAM,
+        "share of codes left": Standing.PUBLICATION,
+    }
+    (*_, known, revealed, guessed) = REPRODUCTIONS["vomlel-bounds"].run(setting())
+    assert {known.standing, revealed.standing, guessed.standing} == {Standing.PROGRAM}
+
+
+def test_the_longest_runs_are_of_known_reproductions() -> None:
+    file = Path(published_files.__file__).parents[1] / "longest_runs.toml"
+    rows = tomllib.loads(file.read_text(encoding="utf-8"))
+    assert rows
+    assert set(rows) <= set(REPRODUCTIONS)
+    for name, means in rows.items():
+        assert longest_runs(name).keys() == means.keys()
+        assert all(one.games > 1 for one in longest_runs(name).values())
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize(
+    ("name", "part", "figure"),
+    [
+        ("snyder-table-4", "6x8", "6x8, guesses"),
+        ("evolutionary-genetic", "7x10 genetic", "7x10, genetic"),
+        ("evolutionary-genetic", "8x12 genetic", "8x12, genetic"),
+    ],
+)
+def test_our_longest_runs_refute_what_quick_runs_cannot(name: str, part: str, figure: str) -> None:
+    (found,) = (p for p in REPRODUCTIONS[name].parts(setting()) if p.name == part)
+    shown = found.run.func(*found.run.args[:-2], 3, found.run.args[-1])  # type: ignore[attr-defined]
+    judged = next(one for one in shown if one.name == figure)
+    assert judged.games == 3
+    assert judged.verdict is Verdict.DIFFERS
+    assert "judged by" in judged.why
 
 
 def test_the_parts_of_a_full_run_include_those_of_a_quick_run() -> None:

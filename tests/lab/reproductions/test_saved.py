@@ -117,6 +117,18 @@ def test_a_damaged_file_is_set_aside(text: str, tmp_path: Path) -> None:
     assert (tmp_path / run.set_aside).read_text() == text
 
 
+def test_a_file_of_version_1_does_not_say_where_references_stand(tmp_path: Path) -> None:
+    old = Path(__file__).parents[2] / "old_files" / "reproduction.json"
+    run = read_run(old)
+    assert run.form == 1
+    assert (run.figures[0].reference, run.figures[0].standing) == (5, None)
+    # It is not gone on with, as its verdicts follow other rules.
+    (tmp_path / "x.json").write_bytes(old.read_bytes())
+    again = reproduce_into(tmp_path, "x", reproduction(tmp_path), setting())
+    assert again.set_aside == "x.0.1.0-quick-0.json"
+    assert read_run(tmp_path / again.set_aside) == run
+
+
 def test_a_file_with_a_wrong_figure_is_damaged(tmp_path: Path) -> None:
     reproduce_into(tmp_path, "x", reproduction(tmp_path), setting())
     record = json.loads((tmp_path / "x.json").read_text())

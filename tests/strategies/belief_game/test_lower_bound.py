@@ -108,7 +108,7 @@ def test_without_noise_the_bound_is_the_mean_of_the_optimal_tree() -> None:
 
 
 @pytest.mark.slow
-def test_the_bound_beats_the_published_one_and_no_player_beats_it() -> None:
+def test_the_bound_beats_our_earlier_one_and_no_player_beats_it() -> None:
     figures = published("noisy_means_4x6")
     seen: list[float] = []
     bound = mean_lower_bound(
@@ -119,7 +119,7 @@ def test_the_bound_beats_the_published_one_and_no_player_beats_it() -> None:
     assert bound.mean == min(seen)
     assert bound.mean > 5.06 > figures["lower_bound"]["0.2"]
     for name, means in figures.items():
-        if name != "lower_bound":
+        if name not in ("lower_bound", "standing"):
             assert bound.mean < means["0.2"]
     assert str(bound).startswith("4x6 false:0.2: at least 5.06")
 

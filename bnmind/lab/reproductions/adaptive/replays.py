@@ -74,8 +74,8 @@ _TEXT = (
 
 REPLAY_FRACTIONS = Reproduction(
     title="adaptive tests replayed: fraction subtraction",
-    source="an independent program; data of Tatsuoka (1984), Q-matrix of de la Torre and Douglas "
-    "(2004)",
+    source="an independent program of our own; data of Tatsuoka (1984), Q-matrix of de la "
+    "Torre and Douglas (2004)",
     quick_minutes=0.1,
     minutes=0.1,
     parts=partial(_parts, "fraction_subtraction"),
@@ -85,7 +85,7 @@ REPLAY_FRACTIONS = Reproduction(
 
 REPLAY_ACED = Reproduction(
     title="adaptive tests replayed: ACED",
-    source="an independent program; data of Shute, Hansen and Almond (2008)",
+    source="an independent program of our own; data of Shute, Hansen and Almond (2008)",
     quick_minutes=0.2,
     minutes=0.2,
     parts=partial(_parts, "aced"),

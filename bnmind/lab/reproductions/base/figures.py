@@ -1,8 +1,11 @@
-"""Figures beside published ones, and the verdict on each.
+"""Figures beside those of others, and the verdict on each.
 
-A simulated figure agrees with a published one if the two differ by at most three standard errors of
-their difference. An exact figure agrees only if it is equal to the digits that are published, or,
-against a simulated figure, within three of its standard errors.
+A simulated figure differs from another if they are more than three standard errors of the
+difference apart. Otherwise it agrees, if a relevant difference would have been found with a
+probability of 80 % or more, and else there were too few games to tell. Relevant is 1.5 % of a mean,
+a little more than what separates the strategies of Knuth and Neuwirth on 4x6, and 10 % of a
+standard deviation. The verdict is that of the longest run there is. An exact figure
+agrees only if it is equal to the digits of the other.
 """
 
 from __future__ import annotations
@@ -23,6 +26,7 @@ __all__ = [
     "Better",
     "Estimate",
     "Figure",
+    "Standing",
     "Verdict",
     "counted",
     "exact",
@@ -32,22 +36,39 @@ __all__ = [
 ]
 
 _ERRORS = 3.0
-"""The number of standard errors within which two figures agree."""
+"""The number of standard errors beyond which two figures differ."""
+_POWER = 0.84
+"""The quantile of the normal distribution for a power of 80 %."""
+RELEVANT, RELEVANT_DEVIATION = 0.015, 0.1
+"""The smallest relevant difference, as a share of a mean and of a standard deviation."""
+
+
+class Standing(Enum):
+    """Where a figure stands that ours is compared with."""
+
+    PUBLICATION = "publication"
+    """A publication states it, or published data determine it."""
+    PROGRAM = "other program"
+    """Another program computes it; we know of no publication."""
+    OWN = "our own"
+    """We computed it independently: a second simulation, a proof, or a replication."""
 
 
 class Verdict(Enum):
-    """The comparison of a figure with a published one."""
+    """The comparison of a figure with another one."""
 
     AGREES = "agrees"
-    """Equal, or within three standard errors."""
+    """Equal, or within three standard errors, of games that would show a relevant difference."""
+    TOO_FEW = "too few games to tell"
+    """Within three standard errors, and a relevant difference would often be within them, too."""
     BETTER = "better"
     """Different, in the direction that is preferred."""
     DIFFERS = "differs"
     """Different, and not better."""
     NEW = "new"
-    """There is no published figure."""
+    """There is no other figure."""
     QUOTED = "quoted"
-    """There is only a published figure, such as one of human players."""
+    """There is only the other figure, such as one of human players."""
 
 
 class Better(Enum):
@@ -63,22 +84,26 @@ class Better(Enum):
 
 @dataclass(frozen=True, kw_only=True)
 class Figure(CheckedValue):
-    """A figure of a reproduction, beside the published one."""
+    """A figure of a reproduction, beside another one."""
 
     name: str
     """The figure, such as "4x6, guesses"."""
-    published: float | None = None
-    """The published figure; None if there is none."""
-    published_error: float | None = None
-    """The standard error of the published figure, as far as it is known."""
+    reference: float | None = None
+    """The figure that ours is compared with; None if there is none."""
+    reference_error: float | None = None
+    """The standard error of the reference, as far as it is known."""
+    standing: Standing | None = None
+    """Where the reference stands; None without one, or in files of version 1, which do not say."""
     ours: float | None = None
-    """Our figure; None if the published one is only quoted."""
+    """Our figure; None if the reference is only quoted."""
     standard_error: float | None = None
     """The standard error of our figure; None if the figure is exact."""
     games: int | None = None
     """The number of games, tests or examinees behind our figure; None if the figure is exact."""
     verdict: Verdict
-    """The comparison of the two figures."""
+    """The comparison of the two figures, by the longest run there is."""
+    fitted: bool = False
+    """Whether we chose our reading of the description after we knew the reference."""
     why: str = ""
     """A known reason for a difference, or a remark."""
     curve: str = ""
@@ -87,8 +112,9 @@ class Figure(CheckedValue):
     """The abscissa of the figure in the plot."""
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the fields by name, the verdict as text."""
-        return {**asdict(self), "verdict": self.verdict.value}
+        """Return the fields by name, the verdict and the standing as text."""
+        standing = self.standing and self.standing.value
+        return {**asdict(self), "verdict": self.verdict.value, "standing": standing}
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Figure:
@@ -107,13 +133,15 @@ class Figure(CheckedValue):
         names = {field.name for field in fields(cls)}
         if not isinstance(values, dict) or set(values) != names:
             raise InvalidArgumentError("expected the fields of a figure", values)
+        kinds: dict[str, type[Enum]] = {"verdict": Verdict, "standing": Standing}
+        known = {name: kind for name, kind in kinds.items() if values[name] is not None}
         try:
-            verdict = Verdict(values["verdict"])
-        except ValueError:
+            named = {name: kind(values[name]) for name, kind in known.items()}
+        except ValueError as fault:
             raise InvalidArgumentError(
-                f"expected a verdict, got {values['verdict']!r}", values
+                f"expected a verdict and a standing: {fault}", values
             ) from None
-        return cls(**{**values, "verdict": verdict})
+        return cls(**{**values, **named})
 
 
 @dataclass(frozen=True)
@@ -215,17 +243,18 @@ class Estimate(CheckedValue):
 def exact(
     name: str,
     ours: float,
-    published: float | None,
-    published_error: float | None = None,
+    reference: float | None,
+    reference_error: float | None = None,
     *,
+    standing: Standing = Standing.OWN,
     digits: int | None = None,
     better: Better = Better.NEITHER,
     why: str = "",
     note: str = "",
 ) -> Figure:
-    """Return an exact figure, which agrees only if it is equal to the published one.
+    """Return an exact figure, which agrees only if it is equal to the reference.
 
-    If the published figure is simulated, three of its standard errors are agreement.
+    If the reference is simulated, three of its standard errors are agreement.
 
     Parameters
     ----------
@@ -233,13 +262,15 @@ def exact(
         The figure.
     ours
         Our figure.
-    published
-        The published figure; None if there is none.
-    published_error
-        The standard error of the published figure; None if it is exact.
+    reference
+        The figure that ours is compared with; None if there is none.
+    reference_error
+        The standard error of the reference; None if it is exact.
+    standing
+        Where the reference stands.
     digits
-        The number of digits after the point to which the published figure is rounded; None if it
-        is not rounded.
+        The number of digits after the point to which the reference is rounded; None if it is not
+        rounded.
     better
         The direction in which a different figure is better.
     why
@@ -252,18 +283,18 @@ def exact(
     >>> exact("total", 5625, 5625).verdict.value, exact("mean", 4.34028, 4.340, digits=3).why
     ('agrees', '')
     """
-    if published is None:
+    if reference is None:
         return new(name, ours, why=note)
-    off = (ours if digits is None else round(ours, digits)) - published
-    agrees = abs(off) <= _ERRORS * (published_error or 0.0)
-    verdict = Verdict.AGREES if agrees else _different(ours - published, better)
+    rounded = Estimate(ours if digits is None else round(ours, digits), 0.0, 1)
+    verdict = _verdict(rounded, reference, reference_error, RELEVANT, better)
     return Figure(
         name=name,
-        published=published,
-        published_error=published_error,
+        reference=reference,
+        reference_error=reference_error,
+        standing=standing,
         ours=ours,
         verdict=verdict,
-        why=note if agrees else "; ".join(filter(None, (note, why))),
+        why=_remark(verdict, note, why),
     )
 
 
@@ -271,14 +302,18 @@ def exact(
 def measured(
     name: str,
     ours: Estimate,
-    published: float | None,
-    published_error: float | None = None,
+    reference: float | None,
+    reference_error: float | None = None,
     *,
+    standing: Standing = Standing.OWN,
+    longest: Estimate | None = None,
+    relevant: float = RELEVANT,
+    fitted: bool = False,
     better: Better = Better.NEITHER,
     why: str = "",
     note: str = "",
 ) -> Figure:
-    """Return a simulated figure, which agrees within three standard errors of the difference.
+    """Return a simulated figure beside another one.
 
     Parameters
     ----------
@@ -286,13 +321,22 @@ def measured(
         The figure.
     ours
         Our mean.
-    published
-        The published mean; None if there is none.
-    published_error
-        The standard error of the published mean, as far as it is known.
+    reference
+        The mean that ours is compared with; None if there is none.
+    reference_error
+        The standard error of the reference, as far as it is known.
+    standing
+        Where the reference stands.
+    longest
+        The same mean of the longest run that is known. If it has more games than ours, the
+        verdict is the one about this run, and the remark names it.
+    relevant
+        The smallest relevant difference, as a share of the reference.
+    fitted
+        Whether we chose our reading of the description after we knew the reference.
     better
-        The direction in which a different figure is better. A program that plays as the
-        published one did has none: a mean below the published one is a difference, too.
+        The direction in which a different figure is better. A program that plays as the other
+        did has none: a mean below the reference is a difference, too.
     why
         A known reason for a difference, stated only if there is one.
     note
@@ -300,22 +344,29 @@ def measured(
 
     Examples
     --------
-    >>> measured("guesses", Estimate(4.65, 0.01, 9), 4.64, 0.01).verdict
-    <Verdict.AGREES: 'agrees'>
+    >>> measured("guesses", Estimate(4.65, 0.01, 9), 4.64, 0.01).verdict.value
+    'agrees'
+    >>> measured("guesses", Estimate(4.65, 0.03, 9), 4.64, 0.01).verdict.value
+    'too few games to tell'
     """
-    if published is None:
+    if reference is None:
         return counted(name, ours, why=note)
-    off = ours.mean - published
-    agrees = abs(off) <= _ERRORS * math.hypot(ours.standard_error, published_error or 0.0)
+    judged = ours
+    if longest is not None and longest.games > ours.games:
+        judged, told = longest, f"{longest.mean:.5g} ± {longest.standard_error:.2g}"
+        note = _joined(f"judged by {longest.games:,} games, {told}", note)
+    verdict = _verdict(judged, reference, reference_error, relevant, better)
     return Figure(
         name=name,
-        published=published,
-        published_error=published_error,
+        reference=reference,
+        reference_error=reference_error,
+        standing=standing,
         ours=ours.mean,
         standard_error=ours.standard_error,
         games=ours.games,
-        verdict=Verdict.AGREES if agrees else _different(off, better),
-        why=note if agrees else "; ".join(filter(None, (note, why))),
+        verdict=verdict,
+        fitted=fitted,
+        why=_remark(verdict, note, why),
     )
 
 
@@ -323,7 +374,7 @@ def measured(
 def new(
     name: str, ours: float, *, curve: str = "", at: float | None = None, why: str = ""
 ) -> Figure:
-    """Return an exact figure that nobody has published, a point of a curve if one is given."""
+    """Return an exact figure that nobody else has, a point of a curve if one is given."""
     return Figure(name=name, ours=ours, verdict=Verdict.NEW, why=why, curve=curve, at=at)
 
 
@@ -331,7 +382,7 @@ def new(
 def counted(
     name: str, ours: Estimate, *, curve: str = "", at: float | None = None, why: str = ""
 ) -> Figure:
-    """Return a simulated figure that nobody has published, a point of a curve if one is given."""
+    """Return a simulated figure that nobody else has, a point of a curve if one is given."""
     return Figure(
         name=name,
         ours=ours.mean,
@@ -345,11 +396,31 @@ def counted(
 
 
 @checked
-def quoted(name: str, published: float, *, why: str = "") -> Figure:
-    """Return a published figure that no program can reproduce, such as one of human players."""
-    return Figure(name=name, published=published, verdict=Verdict.QUOTED, why=why)
+def quoted(
+    name: str, reference: float, *, standing: Standing = Standing.PUBLICATION, why: str = ""
+) -> Figure:
+    """Return a figure that no program can reproduce, such as one of human players."""
+    return Figure(
+        name=name, reference=reference, standing=standing, verdict=Verdict.QUOTED, why=why
+    )
 
 
-def _different(off: float, better: Better) -> Verdict:
-    preferred = {Better.LOWER: off < 0, Better.HIGHER: off > 0, Better.NEITHER: False}[better]
-    return Verdict.BETTER if preferred else Verdict.DIFFERS
+def _verdict(
+    ours: Estimate, reference: float, reference_error: float | None, share: float, better: Better
+) -> Verdict:
+    off = ours.mean - reference
+    error = math.hypot(ours.standard_error, reference_error or 0.0)
+    if abs(off) > _ERRORS * error:
+        preferred = {Better.LOWER: off < 0, Better.HIGHER: off > 0, Better.NEITHER: False}[better]
+        return Verdict.BETTER if preferred else Verdict.DIFFERS
+    is_enough = (_ERRORS + _POWER) * error <= share * abs(reference)
+    return Verdict.AGREES if is_enough else Verdict.TOO_FEW
+
+
+def _remark(verdict: Verdict, note: str, why: str) -> str:
+    """Return the remark on a figure: the reason is stated only if there is a difference."""
+    return _joined(note, why if verdict in (Verdict.BETTER, Verdict.DIFFERS) else "")
+
+
+def _joined(*remarks: str) -> str:
+    return "; ".join(filter(None, remarks))

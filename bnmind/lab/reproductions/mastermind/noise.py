@@ -10,7 +10,7 @@ from math import sqrt
 import numpy as np
 
 from bnmind.lab.reproductions.base.figures import Better, Figure, exact, measured, new
-from bnmind.lab.reproductions.base.published import published
+from bnmind.lab.reproductions.base.published import longest_runs, published
 from bnmind.lab.reproductions.base.reproduction import Part, Reproduction, Setting
 from bnmind.lab.reproductions.mastermind.boards import CLASSIC, board_of
 from bnmind.lab.reproductions.mastermind.games import played
@@ -72,8 +72,8 @@ def _mean(row: str, p: str, games: int, seed: int) -> Sequence[Figure]:
     channel = Channel.false_reply(CLASSIC, float(p))
     ours = played([strategy], channel, games, seed)[strategy.name].mean
     theirs = published("noisy_means_4x6")[row][p]
-    error = ours.sd / sqrt(_THEIR_GAMES)
-    return (measured(f"{row.replace('_', ' ')}, p = {p}", ours, theirs, error),)
+    error, name = ours.sd / sqrt(_THEIR_GAMES), f"{row.replace('_', ' ')}, p = {p}"
+    return (measured(name, ours, theirs, error, longest=longest_runs("noisy-means").get(name)),)
 
 
 def _means(setting: Setting) -> Sequence[Part]:
@@ -124,7 +124,7 @@ def _small_boards(setting: Setting) -> Sequence[Part]:
 
 NOISY_MEANS = Reproduction(
     title="means under false replies on 4x6, by the probability p",
-    source="independent simulations of 20,000 games each",
+    source="independent simulations of our own, 20,000 games each",
     quick_minutes=0.5,
     minutes=30,
     parts=_means,
@@ -134,7 +134,7 @@ NOISY_MEANS = Reproduction(
 
 NOISY_BOUNDS = Reproduction(
     title="lower bounds of the mean under false replies on 4x6",
-    source="an independent proof",
+    source="an independent proof of our own",
     quick_minutes=0.4,
     minutes=1,
     parts=_bounds,

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bnmind.lab.reproductions.base.figures import Better, Figure, exact, new, quoted
+from bnmind.lab.reproductions.base.figures import Better, Figure, Standing, exact, new, quoted
 from bnmind.lab.reproductions.base.published import published
 from bnmind.lab.reproductions.base.reproduction import Part, Reproduction, Setting
 from bnmind.lab.reproductions.mastermind.boards import CLASSIC, board_of
@@ -28,14 +28,17 @@ from bnmind.strategies import (
 __all__ = ["CONSISTENT_ONLY", "FIRST_GUESSES", "HEURISTICS", "INEQUIVALENT", "OPTIMAL_TOTALS"]
 
 _TOTALS = "mastermind_totals"
-_PROGRAM = "another program"
+_PUBLICATION, _PROGRAM = Standing.PUBLICATION, Standing.PROGRAM
 
 
 def _known(name: str, row: Mapping[str, Any], total: float) -> Figure:
     """Return a total beside the published one, or the one found by another program."""
-    for key, source in (("published", row.get("source", "")), ("confirmed", _PROGRAM)):
+    for key, standing in (("published", _PUBLICATION), ("confirmed", _PROGRAM)):
         if key in row:
-            return exact(name, round(total), row[key], better=Better.LOWER, note=source)
+            note = row.get("source", "")
+            return exact(
+                name, round(total), row[key], standing=standing, better=Better.LOWER, note=note
+            )
     return new(name, round(total))
 
 
@@ -50,7 +53,9 @@ def _optimal(number: int) -> Sequence[Figure]:
         worst, k = optimal_in_worst_case(board).value, board.colors
         theirs = 4 + (k - 1) // 3 if board.pegs == 3 and k > 4 and board.repeats else None
         note = "" if theirs is None else "Jäger and Peczarski (2009)"
-        figures.append(exact(f"{name}, worst case", round(worst), theirs, note=note))
+        figures.append(
+            exact(f"{name}, worst case", round(worst), theirs, standing=_PUBLICATION, note=note)
+        )
     return figures
 
 
@@ -67,7 +72,14 @@ def _within(number: int) -> Sequence[Figure]:
             f"codes found at guess 1, 2, …: {_list(theirs)}; in our tree {_list(ours)}, with the"
             " same total"
         )
-        figures.append(exact(f"{name}, of the published tree", optimum.total, total, note=note))
+        figures.append(
+            exact(
+                f"{name}, of the published tree",
+                *(optimum.total, total),
+                standing=_PUBLICATION,
+                note=note,
+            )
+        )
     return figures
 
 
@@ -89,7 +101,8 @@ def _consistent(first: str) -> Sequence[Figure]:
     theirs = published(_TOTALS)["consistent_only"][first]
     guess = CLASSIC.parse(first)
     total = optimal_on_average(CLASSIC, among=Among.POSSIBLE, first=guess).total
-    return (exact(f"first guess {first}, total", total, theirs, better=Better.LOWER),)
+    name = f"first guess {first}, total"
+    return (exact(name, total, theirs, standing=_PROGRAM, better=Better.LOWER),)
 
 
 def _heuristic(name: str) -> Sequence[Figure]:
@@ -103,13 +116,13 @@ def _heuristic(name: str) -> Sequence[Figure]:
         return (*figures, new(f"{name}, worst case", len(tree.distribution)))
     theirs = dict(enumerate(row["distribution"], start=1))
     ours = dict(enumerate(tree.distribution, start=1))
-    figures.append(exact(f"{name}, worst case", max(ours), max(theirs), note=_PROGRAM))
+    figures.append(exact(f"{name}, worst case", max(ours), max(theirs), standing=_PROGRAM))
     figures += [
         exact(
             f"{name}, codes found at guess {guess}",
             round(ours.get(guess, 0)),
             theirs.get(guess, 0),
-            note=_PROGRAM,
+            standing=_PROGRAM,
         )
         for guess in range(1, max(*ours, *theirs) + 1)
     ]
@@ -133,7 +146,7 @@ def _variants() -> Sequence[Figure]:
         ),
     ):
         total = round(build_tree(Myopic(score), exact_channel).total)
-        figures.append(exact(f"{name}, total", total, theirs[key], note=_PROGRAM))
+        figures.append(exact(f"{name}, total", total, theirs[key], standing=_PROGRAM))
     return figures
 
 
@@ -142,10 +155,11 @@ def _inequivalent() -> Sequence[Figure]:
     figures = []
     for size, classes in known["first"].items():
         ours = len(guess_classes(board_of(size), []).representatives)
-        figures.append(exact(f"{size}, first guesses", ours, classes, note=_PROGRAM))
+        figures.append(exact(f"{size}, first guesses", ours, classes, standing=_PROGRAM))
     for text, classes in known["second"].items():
         ours = len(guess_classes(CLASSIC, [CLASSIC.parse(text)]).representatives)
-        figures.append(exact(f"4x6, second guesses after {text}", ours, classes, note=_PROGRAM))
+        name = f"4x6, second guesses after {text}"
+        figures.append(exact(name, ours, classes, standing=_PROGRAM))
     return figures
 
 
@@ -153,11 +167,12 @@ def _first(text: str) -> Sequence[Figure]:
     theirs = published(_TOTALS)["first_guesses"][text]
     guess = np.array([CLASSIC.index(CLASSIC.parse(text))])
     classes = reply_masses(CLASSIC, np.ones(CLASSIC.n_codes), guess)[0]
-    share = float((classes**2).sum()) / CLASSIC.n_codes**2
+    share, known = float((classes**2).sum()) / CLASSIC.n_codes**2, theirs["expected_proportion"]
+    cells, label = int(np.count_nonzero(classes)), f"{text}, share of codes left"
     return (
-        exact(f"{text}, reply classes", int(np.count_nonzero(classes)), theirs["cells"]),
-        exact(f"{text}, largest class", int(classes.max()), theirs["largest"]),
-        exact(f"{text}, share of codes left", share, theirs["expected_proportion"], digits=7),
+        exact(f"{text}, reply classes", cells, theirs["cells"], standing=_PROGRAM),
+        exact(f"{text}, largest class", int(classes.max()), theirs["largest"], standing=_PROGRAM),
+        exact(label, share, known, standing=_PUBLICATION, digits=7),
     )
 
 
@@ -168,9 +183,8 @@ OPTIMAL_TOTALS = Reproduction(
     quick_minutes=0.2,
     minutes=20,
     parts=_optimal_parts,
-    text='Boards without a source have no publication that we know of; "another program" means an '
-    "unpublished computation. A quick run leaves out the "
-    "boards that take longer than some seconds. r: colors may repeat; n: they may not.",
+    text="A quick run leaves out the boards that take longer than some seconds. r: colors may "
+    "repeat; n: they may not.",
 )
 
 CONSISTENT_ONLY = Reproduction(
@@ -215,6 +229,6 @@ FIRST_GUESSES = Reproduction(
     parts=lambda setting: tuple(
         Part(text, partial(_first, text)) for text in published(_TOTALS)["first_guesses"]
     ),
-    text="Snyder's table has the shares of codes left; the classes are counted here and by another "
-    "program.",
+    text="Snyder's table has the shares of codes left. The classes are not in it; another program "
+    "counted them.",
 )

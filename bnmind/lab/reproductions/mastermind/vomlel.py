@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from bnmind.junction import MinWeight
-from bnmind.lab.reproductions.base.figures import Figure, exact, new
+from bnmind.lab.reproductions.base.figures import Figure, Standing, exact, new
 from bnmind.lab.reproductions.base.published import published
 from bnmind.lab.reproductions.base.reproduction import Part, Reproduction, Setting
 from bnmind.lab.reproductions.mastermind.boards import CLASSIC, board_of
@@ -15,7 +15,7 @@ from bnmind.mastermind import Channel, stage
 from bnmind.mastermind.network import reduced_to_guess
 from bnmind.strategies import build_tree, optimal_on_average, strategy_by_name
 
-_PROGRAM = "another program"
+_PUBLICATION, _PROGRAM = Standing.PUBLICATION, Standing.PROGRAM
 
 __all__ = ["VOMLEL_BOUNDS", "VOMLEL_SIZES"]
 
@@ -26,14 +26,13 @@ def _size(number: int) -> Sequence[Figure]:
     name = f"{row['board']}, stage {row['stage']}{'' if row['arc'] else ' without the arc P → C'}"
     board = board_of(row["board"])
     size = stage(board, row["stage"], arc=row["arc"]).tree.total_size
-    theirs, note = row.get("published"), ""
-    if theirs is None and "confirmed" in row:
-        theirs, note = row["confirmed"], _PROGRAM
-    figures = [exact(name, size, theirs, note=note)]
+    standing = _PUBLICATION if "published" in row else _PROGRAM
+    theirs = row.get("published", row.get("confirmed"))
+    figures = [exact(name, size, theirs, standing=standing)]
     if "confirmed_greedy" in row:
         greedy = stage(board, row["stage"], arc=row["arc"], order=MinWeight()).tree.total_size
         name += ", by a greedy pass that eliminates the smallest clique first"
-        figures.append(exact(name, greedy, row["confirmed_greedy"], note=_PROGRAM))
+        figures.append(exact(name, greedy, row["confirmed_greedy"], standing=_PROGRAM))
     return figures
 
 
@@ -58,11 +57,12 @@ def _bounds() -> Sequence[Figure]:
     knuth = build_tree(strategy_by_name("knuth"), Channel.exact(CLASSIC)).total
     replies, codes = len(CLASSIC.true_replies), CLASSIC.n_codes
     least = math.log(codes) / math.log(replies) + 1
+    quoted = partial(exact, standing=_PUBLICATION)
     return (
-        exact("true replies", replies, 14),
-        exact("lower bound of the mean number of guesses", least, 3.716, digits=3),
-        exact("Koyama and Lai, total", optimal_on_average(CLASSIC).total, 5625),
-        exact(
+        quoted("true replies", replies, 14),
+        quoted("lower bound of the mean number of guesses", least, 3.716, digits=3),
+        quoted("Koyama and Lai, total", optimal_on_average(CLASSIC).total, 5625),
+        quoted(
             "Knuth, mean",
             knuth / codes,
             4.478,
@@ -71,7 +71,7 @@ def _bounds() -> Sequence[Figure]:
             "that is still possible, gives 5801 if ties go to the first guess in order",
         ),
         *(
-            exact(f"{name}, total", round(length * codes), known[key], note=_PROGRAM)
+            exact(f"{name}, total", round(length * codes), known[key], standing=_PROGRAM)
             for name, length, key in (
                 ("minimal expected entropy, EL of section 2", lengths.paper_EL, "paper_EL"),
                 ("the same, until the code is known", lengths.determining, "determining"),
