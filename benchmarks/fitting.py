@@ -63,6 +63,7 @@ def by_pyagrum(theirs: pd.DataFrame, model: Any, iterations: int, smoothing: flo
     else:
         learner.useNoPrior()
     learner.useEMWithDiffCriterion(1e-12, 0.0)
+    learner.EMdisableEpsilon()  # it stops after one iteration where there is a smoothing prior
     learner.EMsetMaxIter(iterations)
     return learner.learnParameters(model)
 

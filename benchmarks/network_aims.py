@@ -14,7 +14,9 @@ __all__ = ["AIMS", "Aim", "Finding", "Results", "Seconds"]
 
 Record: TypeAlias = dict[str, Any]
 
-LAZY, PGMPY, OURS = "pyagrum-lazy", "pgmpy-elimination", "bnmind"
+LAZY, SHAFER, PGMPY, OURS = "pyagrum-lazy", "pyagrum-shafer", "pgmpy-elimination", "bnmind"
+PYAGRUM = "pyagrum"
+"""The faster of LazyPropagation and ShaferShenoyInference in each draw."""
 SMALL = ("alarm", "hailfinder", "win95pts", "insurance")
 LARGE = ("water", "mildew", "barley", "munin1", "link", "diabetes", "pigs", "munin")
 OBSERVED = ("leaves", "random")
@@ -57,6 +59,9 @@ class Results:
         self, network: str, evidence: str, engine: str, which: str, draw: int
     ) -> Seconds | None:
         """Return the median of the ``first`` or second (``again``) queries, or of ``cold`` ones."""
+        if engine == PYAGRUM:
+            both = (self.of_draw(network, evidence, one, which, draw) for one in (LAZY, SHAFER))
+            return min(filter(None, both), key=lambda time: time.at_least, default=None)
         record = self.record(network, evidence, engine, draw)
         if record is None:
             return None
@@ -131,7 +136,8 @@ def times_as_fast(
         results: Results, network: str, evidence: str, wanted: float
     ) -> tuple[str, bool | None] | None:
         ratios = []
-        for draw in results.draws(network, evidence, engine, OURS):
+        recorded = LAZY if engine == PYAGRUM else engine
+        for draw in results.draws(network, evidence, recorded, OURS):
             theirs = results.of_draw(network, evidence, engine, which, draw)
             own = results.of_draw(network, evidence, OURS, ours, draw)
             if theirs is None or own is None:
@@ -191,17 +197,17 @@ def _all(value: float, networks: Sequence[str] = SMALL + LARGE, **other: float) 
 
 AIMS = (
     Aim(
-        "first query, against LazyPropagation",
+        "first query, against the faster of pyAgrum's two engines",
         {"water": 8, "mildew": 8, "barley": 5, "munin1": 30, "link": 15},
         ("none", "leaves"),
-        times_as_fast(LAZY, "first", "first"),
+        times_as_fast(PYAGRUM, "first", "first"),
         "{}× as fast",
     ),
     Aim(
-        "first query, evidence on a random tenth, against LazyPropagation",
+        "first query, evidence on a random tenth, against the faster of pyAgrum's two engines",
         _all(1 / 1.5, barley=4, munin1=4, link=4),
         ("random",),
-        times_as_fast(LAZY, "first", "first"),
+        times_as_fast(PYAGRUM, "first", "first"),
         "{}× as fast",
     ),
     Aim(
@@ -215,10 +221,10 @@ AIMS = (
         "{}× less",
     ),
     Aim(
-        "second query, against LazyPropagation with changed evidence",
+        "second query, against the faster of pyAgrum's two engines with changed evidence",
         _all(3, (*SMALL, "diabetes", "pigs")),
         OBSERVED,
-        times_as_fast(LAZY, "again", "again"),
+        times_as_fast(PYAGRUM, "again", "again"),
         "{}× as fast",
     ),
     Aim("first query of small networks", _all(20, SMALL), EVIDENCE, within("first"), "{} ms"),
@@ -230,10 +236,10 @@ AIMS = (
         "{} ms",
     ),
     Aim(
-        "first query where trees are many and small, against LazyPropagation",
+        "first query where trees are many and small, against the faster of pyAgrum's two engines",
         {"diabetes": 0.5, "pigs": 0.5},
         EVIDENCE,
-        times_as_fast(LAZY, "first", "first"),
+        times_as_fast(PYAGRUM, "first", "first"),
         "{}× as fast",
     ),
     Aim(

@@ -98,6 +98,12 @@ class PyagrumLazy(_Pyagrum):
     engine = "LazyPropagation"
 
 
+class PyagrumShafer(_Pyagrum):
+    """ShaferShenoyInference; new findings keep its junction tree."""
+
+    engine = "ShaferShenoyInference"
+
+
 class PyagrumLazyThreads(PyagrumLazy):
     """The same with a thread for each core, as pyAgrum has it unless told otherwise."""
 
@@ -137,6 +143,7 @@ class PgmpyElimination:
 ENGINES: dict[str, Callable[[Network], Engine]] = {
     "bnmind": Bnmind,
     "pyagrum-lazy": PyagrumLazy,
+    "pyagrum-shafer": PyagrumShafer,
     "pyagrum-elimination": PyagrumElimination,
     "pgmpy-elimination": PgmpyElimination,
 }

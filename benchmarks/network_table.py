@@ -15,7 +15,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from benchmarks.network_aims import AIMS, LAZY, Record, Results
+from benchmarks.network_aims import AIMS, LAZY, SHAFER, Record, Results
 from benchmarks.network_engines import ENGINES
 from tests.wheel import EVIDENCE
 
@@ -86,10 +86,13 @@ def _times(results: Results) -> str:
         "again",
         "Lazy",
         "again",
+        "Shafer",
+        "again",
         "pyAgrum VE",
         "pgmpy VE",
     ]
-    columns = [("bnmind", "first"), ("bnmind", "again"), (LAZY, "first"), (LAZY, "again")]
+    whichs = ("first", "again")
+    columns = [(engine, which) for engine in ("bnmind", LAZY, SHAFER) for which in whichs]
     columns += [("pyagrum-elimination", "first"), ("pgmpy-elimination", "first")]
     rows = []
     for network in results.networks():
@@ -115,7 +118,7 @@ def _memory(results: Results) -> str:
         for evidence in EVIDENCE
     ]
     most = max((record["memory"] for record in ours if record and record["memory"]), default=0)
-    table = _table(["MB", "bnmind", "Lazy", "pyAgrum VE", "pgmpy VE"], rows)
+    table = _table(["MB", "bnmind", "Lazy", "Shafer", "pyAgrum VE", "pgmpy VE"], rows)
     return f"bnmind takes at most {most:,.0f} MB for a network.\n\n{table}"
 
 

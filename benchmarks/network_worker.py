@@ -67,7 +67,7 @@ class Run:
 
     number: int
     first: float | None = None
-    """Seconds, planning included; None if it did not end."""
+    """Seconds of the processor, planning included; None if it did not end."""
     again: float | None = None
     """Seconds for new findings on what the first query left."""
     memory: float | None = None
@@ -167,11 +167,11 @@ def _first(
     before = _peak()
     try:
         with _at_most(cut_off, watch):
-            start = time.perf_counter()
+            start = time.process_time()
             for marginal in engine.first(question.findings, question.targets):
                 found.append(marginal)
                 watch.answered(len(found))
-            seconds = time.perf_counter() - start
+            seconds = time.process_time() - start
         cells = engine.sizes().get("cells")
     except _CutOffError:
         fault = "cut off"
@@ -184,9 +184,9 @@ def _again(run: Run, engine: Engine, question: Question, cut_off: float, watch: 
     """Return the run with its second query."""
     try:
         with _at_most(cut_off, watch):
-            start = time.perf_counter()
+            start = time.process_time()
             list(engine.again(question.others, question.targets))
-            return replace(run, again=time.perf_counter() - start)
+            return replace(run, again=time.process_time() - start)
     except NotImplementedError:
         return run
     except _CutOffError:

@@ -44,7 +44,7 @@ NETWORKS = (
     *SMALL,
     *("water", "mildew", "barley", "munin1", "link", "diabetes", "pigs", "munin"),
 )
-DRAWN = ("bnmind", "pyagrum-lazy")
+DRAWN = ("bnmind", "pyagrum-lazy", "pyagrum-shafer")
 """Engines that answer every draw of the evidence; the others answer the first alone."""
 
 _GRACE = 5.0

@@ -132,9 +132,9 @@ def counted(bank: ItemBank, answered: str) -> int:
 
 
 class PyAgrum:
-    """LazyPropagation with the joint of the parents of each item left as a target."""
+    """One of pyAgrum's engines with the joint of the parents of each item left as a target."""
 
-    def __init__(self, bank: ItemBank, items: list[str]) -> None:
+    def __init__(self, bank: ItemBank, items: list[str], engine: str = "LazyPropagation") -> None:
         gum = pytest.importorskip("pyagrum")
         net = gum.BayesNet()
         for variable in bank.network.variables:
@@ -148,7 +148,7 @@ class PyAgrum:
             factor = cpd.to_factor().transpose(names)
             tensor.fillWith(np.real(factor.values).ravel(order="F").tolist())
         self.bank = bank
-        self.engine = gum.LazyPropagation(net)
+        self.engine = getattr(gum, engine)(net)
         self.engine.setNumberOfThreads(1)
         self.engine.eraseAllTargets()
         for cause in {bank.cause(name) for name in items}:

@@ -6,9 +6,10 @@
 ``DIRECTORY`` holds NAME.uai.gz and NAME.uai.evid.gz. Each model is read and searched in a process
 of its own. Its time, which ``--seconds`` limits, is that of the processor for the search with its
 planning, after a tiny search has loaded the compiled code: other programs do not change it.
-toulbar2 (`pip install pytoulbar2`) runs with its default options in its own process, which is
-ended after the same time. With ``--explained``, the question is a marginal MAP: a share of the
-variables, drawn at random, is explained, and the others are summed out.
+toulbar2 (`pip install pytoulbar2`) runs with its default options and one thread in its own process,
+which is ended after the same time; its time is the processor's, too. With ``--explained``, the
+question is a marginal MAP: a share of the variables, drawn at random, is explained, and the others
+are summed out.
 """
 
 from __future__ import annotations
@@ -30,8 +31,7 @@ from bnmind.pgm import Factor, FactorModel, Variable
 from bnmind.pgm.files import read_model
 
 Row = tuple[float, bool, float]
-"""The logarithm of the product, whether it is proven, and seconds; those of a search are the
-processor's."""
+"""The logarithm of the product, whether it is proven, and seconds of the processor."""
 
 
 def read(directory: Path, name: str) -> tuple[FactorModel, dict[str, str]]:
@@ -93,9 +93,9 @@ def of_toulbar2(directory: Path, name: str, seconds: float, memory: float) -> Ro
         variable = model.variable(seen)
         costs = np.where(np.arange(variable.n_states) == variable.index(state), 0.0, never)
         problem.AddFunction([seen], costs.tolist())
-    start = time.monotonic()
+    start = time.process_time()
     solution = problem.Solve(timeLimit=int(seconds))
-    taken = time.monotonic() - start
+    taken = time.process_time() - start
     if solution is None:
         return -math.inf, False, taken
     at = {v.name: int(state) for v, state in zip(model.variables, solution[0], strict=True)}
