@@ -83,18 +83,25 @@ class Report:
         write = terminalreporter.line
         if self.rows:
             terminalreporter.section("expected entropy of all guesses, one thread")
-            write(f"{'milliseconds':34}{'additions':>16}{'fastest':>12}{'median':>12}{'ratio':>11}")
-        slow = {row.board: row for row in self.rows if row.way.startswith("NumPy")}
+            write(
+                f"{'milliseconds':34}{'additions':>16}{'fastest':>12}{'median':>12}"
+                f"{'NumPy':>11}{'compiled':>11}"
+            )
+        slow, compiled = (
+            {row.board: row for row in self.rows if row.way.startswith(way)}
+            for way in ("NumPy", "reply_masses")
+        )
         for row in self.rows:
-            ratio, aims = "", ""
-            if row.board in slow:
-                ratio = f"{slow[row.board].fastest / row.fastest:.3g}×"
+            ratios, aims = "", ""
+            for others in (slow, compiled):
+                other = others.get(row.board)
+                ratios += f"{f'{other.fastest / row.fastest:.3g}×' if other else '':>11}"
             if row.way == "color elimination":
                 aims = f"   aims: about {1e3 * SECONDS[row.board]:g} ms"
                 aims += f", {AT_LEAST[row.board]}×" if row.board in AT_LEAST else ""
             write(
                 f"{row.board:5}{row.way:29}{row.operations:16,}{1e3 * row.fastest:12.3f}"
-                f"{1e3 * row.median:12.3f}{ratio:>11}{aims}"
+                f"{1e3 * row.median:12.3f}{ratios}{aims}"
             )
         if any(row.way.endswith("*") for row in self.rows):
             write(f"* timed on {SAMPLED} random guesses, and extrapolated to all")
@@ -165,16 +172,22 @@ def test_numpy(benchmark: Any, report: Report, name: str) -> None:
     benchmark.extra_info.update(additions=pairs, times=whole)
 
 
-@pytest.mark.parametrize("name", ["4x6", "5x8"])
+@pytest.mark.parametrize("name", ["4x6", "5x8", "6x9"])
 def test_compiled_brute_force(benchmark: Any, report: Report, name: str) -> None:
     board, belief = BOARDS[name], noisy_belief(name)
-    weights = belief.codes.probabilities
+    weights, guesses = belief.codes.probabilities, None
+    if name == "6x9":
+        guesses = np.random.default_rng(0).choice(board.n_codes, SAMPLED, replace=False)
+    whole = 1 if guesses is None else board.n_codes / len(guesses)
+    way = "reply_masses" if whole == 1 else f"reply_masses, {SAMPLED} guesses*"
     benchmark.group = f"expected entropy of all guesses, {name}"
-    timed(benchmark, lambda: best(reply_masses(board, weights), belief), long=board.pegs > 4)
+    timed(
+        benchmark, lambda: best(reply_masses(board, weights, guesses), belief), long=board.pegs > 4
+    )
     stats = benchmark.stats.stats
     pairs = board.n_codes * belief.codes.possible_codes()
-    report.rows.append(Row(name, "reply_masses", pairs, stats.min, stats.median))
-    benchmark.extra_info.update(additions=pairs)
+    report.rows.append(Row(name, way, pairs, whole * stats.min, whole * stats.median))
+    benchmark.extra_info.update(additions=pairs, times=whole)
 
 
 @pytest.mark.parametrize("name", BOARDS)

@@ -21,6 +21,7 @@ from bnmind.lab.drawing.canvas import new_figure, polish
 from docs.result_tables import (
     DOCS,
     REPRODUCTIONS,
+    STANDINGS,
     Row,
     figures,
     number,
@@ -42,7 +43,7 @@ def points(axes: Any, x: Sequence[float], rows: Sequence[Row], **style: Any) -> 
     errors = [2 * number(row["std error"]) if row.get("std error") else 0.0 for row in rows]
     axes.errorbar(
         x,
-        [number(row["ours"]) for row in rows],
+        [number(row["bnmind"]) for row in rows],
         yerr=errors,
         **{
             **{"marker": "o", "color": BLUE, "label": "bnmind", "capsize": 3, "linestyle": "none"},
@@ -51,37 +52,47 @@ def points(axes: Any, x: Sequence[float], rows: Sequence[Row], **style: Any) -> 
     )
 
 
-def published(axes: Any, x: Sequence[float], rows: Sequence[Row]) -> None:
-    """Draw the published figures."""
-    y = [number(row["published"]) for row in rows]
-    axes.plot(x, y, "D", color=ORANGE, markersize=8, label="published", zorder=1.5)
+def others(axes: Any, x: Sequence[float], rows: Sequence[Row]) -> None:
+    """Draw the figures that ours are compared with, and say where they stand."""
+    (column,) = {name for name in STANDINGS if rows[0].get(name)}
+    y = [number(row[column]) for row in rows]
+    label = {"our own": "our own check"}.get(column, column)
+    axes.plot(x, y, "D", color=ORANGE, markersize=8, label=label, zorder=1.5)
 
 
 def agreement(path: Path) -> None:
-    """Draw how far every simulated figure is from the published one, in standard errors."""
-    names, off = [], []
+    """Draw how far every simulated figure is from the other one, in standard errors."""
+    colors = dict(zip(STANDINGS, (BLUE, ORANGE, GREEN), strict=True))
+    shown: dict[str, list[tuple[float, str, str]]] = {}
     for name, text in sections(REPRODUCTIONS).items():
-        rows = [row for t in tables(text) for row in t if row.get("std error")]
-        compared = [row for row in rows if row.get("published") and number(row["std error"]) > 0]
-        if compared:
-            names.append(name)
-            off.append(
-                [
-                    (number(row["ours"]) - number(row["published"])) / number(row["std error"])
-                    for row in compared
-                ]
-            )
-    figure = new_figure(8, 0.32 * len(names) + 1.3)
+        for row in (row for t in tables(text) for row in t if row.get("std error")):
+            if number(row["std error"]) > 0:
+                for column in (column for column in STANDINGS if row.get(column)):
+                    off = (number(row["bnmind"]) - number(row[column])) / number(row["std error"])
+                    shown.setdefault(name, []).append((off, column, row["verdict"]))
+    figure = new_figure(8, 0.32 * len(shown) + 1.8)
     axes = figure.add_subplot()
     axes.axvspan(-3, 3, color="#e8f1f8", zorder=0)
-    for place, values in enumerate(off):
-        shown = np.asarray(values)
-        far = abs(shown) > 3
-        axes.plot(shown[~far], np.full((~far).sum(), place), "o", color=BLUE, alpha=0.7)
-        axes.plot(shown[far], np.full(far.sum(), place), "X", color=RED, markersize=8)
-    axes.set_yticks(range(len(names)), names)
+    for place, points in enumerate(shown.values()):
+        for off, column, verdict in points:
+            word = verdict.split(",")[0]
+            axes.plot(
+                off,
+                place,
+                {"agrees": "o", "too few games to tell": "o", "better": "^"}.get(word, "X"),
+                color=colors[column],
+                markerfacecolor="none" if word.startswith("too few") else colors[column],
+                alpha=0.8,
+            )
+    for column, color in colors.items():
+        axes.plot([], [], "s", color=color, label=column)
+    axes.plot([], [], "o", color=GRAY, label="agrees")
+    axes.plot([], [], "o", color=GRAY, markerfacecolor="none", label="too few games to tell")
+    axes.plot([], [], "X", color=GRAY, label="differs")
+    axes.legend(loc="upper center", bbox_to_anchor=(0.4, 1.14), ncols=6, fontsize="small")
+    axes.set_yticks(range(len(shown)), shown)
     axes.invert_yaxis()
-    axes.set_xlabel("ours minus published, in our standard errors")
+    axes.set_xlabel("bnmind minus the other figure, in our standard errors")
     polish(axes, grid="both")
     figure.savefig(path, dpi=100)
 
@@ -94,14 +105,17 @@ def heuristics(path: Path) -> None:
     left, right = figure.subplots(1, 2, width_ratios=(1, 1.15))
     optimum = value(figures("vomlel-bounds"), "Koyama and Lai, total")
     for column, label, marker, color, size in (
-        ("published", "published", "D", ORANGE, 9),
-        ("ours", "bnmind", "o", BLUE, 5),
+        ("publication", "publication", "D", ORANGE, 9),
+        ("bnmind", "bnmind", "o", BLUE, 5),
     ):
-        more = [value(rows, f"{name}, total", column) - optimum for name in names]
-        left.plot(more, names, marker, color=color, markersize=size, label=label)
+        shown = [name for name in names if rows[f"{name}, total"][column]]
+        more = [value(rows, f"{name}, total", column) - optimum for name in shown]
+        places = [names.index(name) for name in shown]
+        left.plot(more, places, marker, color=color, markersize=size, label=label)
     for place, name in enumerate(names):
         total = value(rows, f"{name}, total")
         left.annotate(f"{total:,.0f}", (total - optimum, place), (8, 0), va="center", **AWAY)
+    left.set_yticks(range(len(names)), names)
     left.set_xscale("log")
     left.set_xlim(20, 9000)
     left.set_xlabel(f"guesses beyond the optimum, {optimum:,.0f}")
@@ -148,8 +162,8 @@ def network_sizes(path: Path) -> None:
         ours, row = value(rows, name), rows[name]
         axes.barh(label, ours, color=BLUE, zorder=2)
         axes.text(ours * 1.25, place, f"{ours:,.0f}", va="center")
-        if row["published"] and "another" not in row.get("remark", ""):
-            axes.plot(number(row["published"]), place, "D", color=ORANGE, zorder=3)
+        if row["publication"]:
+            axes.plot(number(row["publication"]), place, "D", color=ORANGE, zorder=3)
     axes.plot([], [], "D", color=ORANGE, label="in the paper")
     axes.set_xscale("log")
     axes.set_xlim(1e4, 4e11)
@@ -169,7 +183,7 @@ def snyder(path: Path) -> None:
     x = np.arange(len(boards), dtype=float)
     for axes, what in ((left, "guesses"), (right, "codes and one walk")):
         chosen = [rows[f"{board}, {what}"] for board in boards]
-        published(axes, x.tolist(), chosen)
+        others(axes, x.tolist(), chosen)
         points(axes, x.tolist(), chosen, markersize=4)
         axes.set_xticks(x, boards)
         axes.set_xlabel("board, pegs x colors")
@@ -195,7 +209,7 @@ def evolutionary(path: Path) -> None:
         for key, row in figures(name).items()
     }
     best = [rows[f"{board}, genetic"] for board in boards]
-    published(axes, list(range(len(boards))), best)
+    others(axes, list(range(len(boards))), best)
     styles = {
         "genetic": ("o", BLUE, -0.15),
         "annealing-tuned": ("s", GREEN, 0.15),
@@ -226,7 +240,7 @@ def noise(path: Path) -> None:
     ):
         chosen = [rows[f"{name}, p = {p:g}"] for p in levels]
         x = [p + shift for p in levels]
-        published(axes, x, chosen)
+        others(axes, x, chosen)
         points(axes, x, chosen, color=color, marker=marker, label=f"bnmind: {label}")
     proven = [p for p in levels if f"lower bound, p = {p:g}" in bounds]
     axes.plot(
@@ -237,10 +251,10 @@ def noise(path: Path) -> None:
     )
     axes.plot(
         proven,
-        [value(bounds, f"lower bound, p = {p:g}", "published") for p in proven],
+        [value(bounds, f"lower bound, p = {p:g}", "our own") for p in proven],
         color=GRAY,
         linestyle="--",
-        label="published lower bound",
+        label="an earlier bound of our own",
     )
     axes.set_xlabel("probability p of a random reply")
     axes.set_ylabel("mean number of guesses")
@@ -264,7 +278,7 @@ def adaptive(path: Path) -> None:
         ("pwkl", RED, "s"),
     ):
         chosen = [rows[f"{name}, pattern accuracy after {counted(n, 'item')}"] for n in lengths]
-        published(left, lengths, chosen)
+        others(left, lengths, chosen)
         left.plot(lengths, [number(row["ours"]) for row in chosen], marker=marker, color=color)
         left.plot([], [], marker=marker, color=color, label=f"bnmind: {name}")
     left.set_xticks(lengths)
@@ -274,7 +288,7 @@ def adaptive(path: Path) -> None:
         for name, line in (("entropy", "solid"), ("random", "dotted")):
             places = [0, 3, 5, 10]
             chosen = [replay[f"{name}, share predicted after {counted(n, 'item')}"] for n in places]
-            published(right, places, chosen)
+            others(right, places, chosen)
             label = f"{'fraction subtraction' if data == 'fractions' else 'ACED'}, {name}"
             points(right, places, chosen, color=color, linestyle=line, label=label, markersize=4)
     right.set_ylabel("share of answers predicted")

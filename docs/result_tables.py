@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TypeAlias
@@ -45,7 +46,7 @@ def number(cell: str) -> float:
     return float(found[0].replace(",", "").replace("−", "-"))
 
 
-def value(rows: Mapping[str, Row], figure: str, column: str = "ours") -> float:
+def value(rows: Mapping[str, Row], figure: str, column: str = "bnmind") -> float:
     """Return a number of a reproduction."""
     return number(rows[figure][column])
 
@@ -55,29 +56,61 @@ def heading_link(heading: str) -> str:
     return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
 
 
+STANDINGS = ("publication", "other program", "our own")
+"""The columns of figures that ours are compared with, by where they stand."""
+WORDS = {
+    "agrees": "agree",
+    "too few games to tell": "too few",
+    "better": "better",
+    "differs": "differ",
+}
+"""The word for several figures of each verdict."""
+
+
+def verdicts(text: str) -> Counter[tuple[str, str]]:
+    """Count the verdicts in the tables of a text, by the column of the other figure.
+
+    Figures whose reading was fitted are counted under the column "fitted".
+    """
+    found: Counter[tuple[str, str]] = Counter()
+    for row in (row for table in tables(text) for row in table):
+        verdict, _, fitted = row.get("verdict", "").partition(", ")
+        columns = [name for name in STANDINGS if row.get(name)]
+        if verdict in WORDS:
+            (column,) = columns
+            found[fitted or column, verdict] += 1
+    return found
+
+
+def told(counts: Mapping[tuple[str, str], int], column: str) -> str:
+    """Return the counts of a column in words, such as "4 agree, 1 differ"."""
+    return ", ".join(
+        f"{counts[column, verdict]} {word}"
+        for verdict, word in WORDS.items()
+        if counts.get((column, verdict))
+    )
+
+
 def all_reproductions() -> str:
     """Return a table with a row for each reproduction."""
+    columns = (*STANDINGS, "fitted")
     lines = [
-        "| reproduction | figures | agree | better | differ | new, quoted |",
-        "|---|---|---:|---:|---:|---:|",
+        f"| reproduction | figures | {' | '.join(columns)} | new, quoted |",
+        f"|---|---|{'---|' * len(columns)}---:|",
     ]
-    total = [0, 0, 0, 0]
+    total, others = Counter[tuple[str, str]](), 0
     for found in re.finditer(
         r"^## ([^\n]*)$(.*?)(?=^## |\Z)", REPRODUCTIONS.read_text("utf-8"), re.MULTILINE | re.DOTALL
     ):
-        counts = [0, 0, 0, 0]
-        lines_of = found[2].splitlines()
-        line = next(line for line in lines_of if re.match(r"\d+ (agree|differ|is |are )", line))
-        for amount, verdict in re.findall(
-            r"([\d,]+) (?:is |are )?(agree|better|differ|new|quot)", line
-        ):
-            place = ("agree", "better", "differ", "new", "quot").index(verdict)
-            counts[min(place, 3)] += int(amount.replace(",", ""))
+        counts = verdicts(found[2])
+        new = sum(map(int, re.findall(r"([\d]+) (?:is|are) (?:new|quoted)", found[2])))
         name, about = found[1].split(": ", 1)
         link = f"[`{name}`](reproductions.md#{heading_link(found[1])})"
-        lines.append("| " + " | ".join([link, about, *(str(n or "") for n in counts)]) + " |")
-        total = [a + b for a, b in zip(total, counts, strict=True)]
-    lines.append("| " + " | ".join(["all", "", *map(str, total)]) + " |")
+        row = [link, about, *(told(counts, column) for column in columns), str(new or "")]
+        lines.append("| " + " | ".join(row) + " |")
+        total, others = total + counts, others + new
+    row = ["all", "", *(told(total, column) for column in columns), str(others)]
+    lines.append("| " + " | ".join(row) + " |")
     return "\n".join(lines)
 
 

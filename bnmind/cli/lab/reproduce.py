@@ -1,4 +1,4 @@
-"""``bnmind reproduce``: published figures, computed again, and new experiments."""
+"""``bnmind reproduce``: figures of others, computed again, and new experiments."""
 
 from __future__ import annotations
 
@@ -30,11 +30,12 @@ __all__ = ["REPRODUCE_HELP", "ReproduceCommand", "reproduce"]
 
 ALL = "all"
 
-REPRODUCE_HELP = """Compute published figures again, and print them beside the published ones.
+REPRODUCE_HELP = """Compute the figures of others again, and print ours beside them.
 
-Each reproduction prints the published figure, ours, its standard error, and a verdict: agrees
-(within three standard errors; exact figures equal to the digits that are published, or, against a
-simulated figure, within three of its standard errors), better, or differs. It writes
+Each reproduction prints the other figure in the column of where it stands (publication, other
+program, or our own independent computation), ours, its standard error, and a verdict: differs (by
+more than three standard errors), agrees (not so, and a difference of 1.5 % would have been found),
+too few games to tell, or better. Exact figures agree if all digits are equal. It writes
 the figures to ID.json and ID.csv, and a plot if there is one, in the directory of --out. What the
 directory already holds from the same version, size, seed and data is not computed again, so after
 Ctrl-C the same command goes on. Reproductions whose data sets are missing are skipped.
