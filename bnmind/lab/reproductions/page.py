@@ -43,9 +43,9 @@ def cells(figure: Figure) -> tuple[str, ...]:
 
     Examples
     --------
-    >>> from bnmind.lab.reproductions import Estimate, Standing, measured
-    >>> paper = Standing.PUBLICATION
-    >>> cells(measured("guesses", Estimate(4.6098, 0.002, 200_000), 4.6066, standing=paper))
+    >>> from bnmind.lab.reproductions import Estimate, Reference, Standing, measured
+    >>> paper = Reference(4.6066, Standing.PUBLICATION)
+    >>> cells(measured("guesses", Estimate(4.6098, 0.002, 200_000), paper))
     ('guesses', '4.6066', '', '', '', '4.6098', '0.0020', '200,000', 'agrees')
     """
     digits = _digits(figure.standard_error)
@@ -175,8 +175,8 @@ def page(
         "A simulated figure *differs* from another one if they are more than three standard errors",
         "of the difference apart. Otherwise it *agrees*, if a difference of 1.5 % (of a standard",
         "deviation, 10 %) would have been found with a probability of at least 80 %; else there",
-        "were *too few games to tell*. 1.5 % is a little more than what separates the strategies of",
-        "Knuth and Neuwirth on 4x6. The verdict is about the longest run that is known, which",
+        "were *too few games to tell*. 1.5 % is a little more than what separates the strategies",
+        "of Knuth and Neuwirth on 4x6. The verdict is about the longest run that is known, which",
         "the remark names if it is not the run of the line. An exact figure agrees if it is equal",
         "to the digits of the other. *Fitted* means that the description can be read in several",
         "ways, and that we chose this reading after we knew the figure. *Better* means fewer",

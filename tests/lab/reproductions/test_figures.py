@@ -16,6 +16,7 @@ from bnmind.lab.reproductions import (
     Better,
     Estimate,
     Figure,
+    Reference,
     Standing,
     Verdict,
     exact,
@@ -33,7 +34,9 @@ numbers = st.floats(-100, 100, allow_nan=False)
 def test_verdicts_by_three_standard_errors(
     ours: float, error: float, theirs: float, their_error: float | None, better: Better
 ) -> None:
-    figure = measured("x", Estimate(ours, error, 9), theirs, their_error, better=better, why="so")
+    figure = measured(
+        "x", Estimate(ours, error, 9), Reference(theirs, error=their_error), better=better, why="so"
+    )
     limit = 3 * math.hypot(error, their_error or 0)
     if abs(ours - theirs) <= limit * (1 - 1e-9):
         power = NormalDist(abs(theirs) * 0.015, limit / 3) if limit else None
@@ -87,12 +90,13 @@ def test_a_figure_that_misses_low_differs_unless_lower_is_better() -> None:
 def test_a_difference_within_the_noise_is_no_agreement_of_few_games() -> None:
     # Snyder's walk on 6x8: 1,000 games hide a difference that 10,000 show.
     few, many = Estimate(6.344, 0.029, 1000), Estimate(6.373, 0.009, 10_000)
-    assert measured("x", few, 6.297, 0.009).verdict is Verdict.TOO_FEW
-    judged = measured("x", few, 6.297, 0.009, longest=many, why="so")
+    published = Reference(6.297, Standing.PUBLICATION, 0.009)
+    assert measured("x", few, published).verdict is Verdict.TOO_FEW
+    judged = measured("x", few, published, longest=many, why="so")
     assert (judged.ours, judged.games, judged.verdict) == (6.344, 1000, Verdict.DIFFERS)
     assert judged.why == "judged by 10,000 games, 6.373 ± 0.009; so"
-    assert measured("x", many, 6.297, 0.009, longest=few).why == ""
-    assert measured("x", many, 6.37, 0.009).verdict is Verdict.AGREES
+    assert measured("x", many, published, longest=few).why == ""
+    assert measured("x", many, Reference(6.37, error=0.009)).verdict is Verdict.AGREES
     # 1.5 % of the figure could not have been seen, but 10 % could.
     assert measured("x", Estimate(1.0, 0.02, 9), 1.0, relevant=0.1).verdict is Verdict.AGREES
 
@@ -128,12 +132,12 @@ def test_published_figures_cannot_be_changed() -> None:
 def test_cells_show_two_digits_of_the_standard_error() -> None:
     assert cells(quoted("people", 6.77)) == ("people", "6.77", *[""] * 6, "quoted")
     assert cells(exact("sizes", 20526445, 20526445))[3:6] == ("20,526,445", "", "20,526,445")
-    program = measured("codes", Estimate(597.71, 24.3, 10_000), 604.2, standing=Standing.PROGRAM)
+    program = measured("codes", Estimate(597.71, 24.3, 10_000), Reference(604.2, Standing.PROGRAM))
     assert cells(program)[1:8] == ("", "604.2", "", "", "598", "24", "10,000")
     assert summary([program, quoted("x", 1), exact("x", 2, None)]) == (
         "1 has too few games to tell, 1 is new, 1 is quoted"
     )
-    fitted = measured("x", Estimate(1, 0.001, 9), 1, fitted=True)
+    fitted = measured("x", Estimate(1, 0.001, 9), Reference(1, fitted=True))
     assert cells(fitted)[-1] == "agrees, fitted"
     assert summary([exact("x", 1, 1), fitted]) == "1 agrees; fitted: 1 agrees"
     assert [duration(s) for s in (0.1, 99, 100, 5999, 6000)] == [
@@ -166,7 +170,7 @@ def test_curves_are_a_table_with_a_column_for_each_abscissa() -> None:
 def test_a_page_without_published_figures_counts_none() -> None:
     assert _counts([new("x", 1)]) == []
     shown = _counts(
-        [exact("x", 1, 1), exact("x", 2, 1, standing=Standing.PUBLICATION), new("x", 1)]
+        [exact("x", 1, 1), exact("x", 2, Reference(1, Standing.PUBLICATION)), new("x", 1)]
     )
     assert shown == [
         "* Beside 1 of *publication*: 1 differs.",

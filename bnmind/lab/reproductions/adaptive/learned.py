@@ -33,6 +33,7 @@ from bnmind.lab.reproductions.base.figures import (
     Better,
     Estimate,
     Figure,
+    Reference,
     Standing,
     exact,
     measured,
@@ -78,19 +79,19 @@ def _lsat6(place: Path) -> Sequence[Figure]:
     start = irt_bank([Logistic()] * 5, items=list(responses.items))
     fixed = frozenset({"ability"})
     found = learn(responses, start, options=LearningOptions(fixed=fixed))
-    judge = partial(exact, standing=Standing.PUBLICATION)
-    figures = [judge("2PL, log-likelihood", found.log_likelihood, -2466.65, digits=2)]
+    printed = partial(Reference, standing=Standing.PUBLICATION)
+    figures = [exact("2PL, log-likelihood", found.log_likelihood, printed(-2466.65), digits=2)]
     models = [item.gate for item in found.bank.items if isinstance(item.gate, Logistic)]
     for number, model in enumerate(models):
         for name, ours in (("difficulty", model.difficulty), ("discrimination", model.slope)):
             label = f"2PL, item {number + 1}, {name}"
             theirs = _LTM[name][number]
-            figures.append(judge(label, ours, theirs, digits=2, why=_INTEGRATED))
+            figures.append(exact(label, ours, printed(theirs), digits=2, why=_INTEGRATED))
     for slope, theirs in ((1.0, -2473.054), (0.7551, -2466.938)):
         options = LearningOptions(fixed=fixed, bounds=Bounds(slope=(slope, slope)))
         rasch = learn(responses, start, options=options).log_likelihood
         name = f"Rasch, discrimination {slope:g}, log-likelihood"
-        figures.append(judge(name, rasch, theirs, digits=3))
+        figures.append(exact(name, rasch, printed(theirs), digits=3))
     return figures
 
 
@@ -126,14 +127,8 @@ def _cdcatr(place: Path) -> Sequence[Figure]:
             ours = float(means[items])
             label = f"{name}, pattern accuracy after {counted(items, 'item')}"
             # One examinee of 500 is .002.
-            figures.append(
-                exact(
-                    *(label, ours, theirs),
-                    standing=Standing.PROGRAM,
-                    digits=3,
-                    better=Better.HIGHER,
-                )
-            )
+            other = Reference(theirs, Standing.PROGRAM)
+            figures.append(exact(label, ours, other, digits=3, better=Better.HIGHER))
     return figures
 
 
@@ -181,8 +176,7 @@ def _aced(place: Path) -> Sequence[Figure]:
         measured(
             "correlation with the post-test, learned here, beside the authors' scores",
             Estimate(correlation, float(error), n),
-            float(theirs["EAP.sgp"].corr(post)),
-            standing=Standing.PUBLICATION,
+            Reference(float(theirs["EAP.sgp"].corr(post)), Standing.PUBLICATION),
             better=Better.HIGHER,
             note="from the authors' published scores",
         ),

@@ -26,6 +26,7 @@ __all__ = [
     "Better",
     "Estimate",
     "Figure",
+    "Reference",
     "Standing",
     "Verdict",
     "counted",
@@ -239,14 +240,32 @@ class Estimate(CheckedValue):
         return self.standard_error * math.sqrt(self.games)
 
 
+@dataclass(frozen=True)
+class Reference(CheckedValue):
+    """A figure that ours is compared with.
+
+    Examples
+    --------
+    >>> Reference(5625, Standing.PUBLICATION).fitted
+    False
+    """
+
+    value: float
+    """The figure."""
+    standing: Standing = Standing.OWN
+    """Where it stands."""
+    error: float | None = None
+    """Its standard error, as far as it is known."""
+    fitted: bool = False
+    """Whether we chose our reading of the description after we knew the figure."""
+
+
 @checked
 def exact(
     name: str,
     ours: float,
-    reference: float | None,
-    reference_error: float | None = None,
+    reference: Reference | float | None,
     *,
-    standing: Standing = Standing.OWN,
     digits: int | None = None,
     better: Better = Better.NEITHER,
     why: str = "",
@@ -263,11 +282,8 @@ def exact(
     ours
         Our figure.
     reference
-        The figure that ours is compared with; None if there is none.
-    reference_error
-        The standard error of the reference; None if it is exact.
-    standing
-        Where the reference stands.
+        The figure that ours is compared with; a number stands for one of our own, and None for
+        none.
     digits
         The number of digits after the point to which the reference is rounded; None if it is not
         rounded.
@@ -285,30 +301,20 @@ def exact(
     """
     if reference is None:
         return new(name, ours, why=note)
+    other = _reference(reference)
     rounded = Estimate(ours if digits is None else round(ours, digits), 0.0, 1)
-    verdict = _verdict(rounded, reference, reference_error, RELEVANT, better)
-    return Figure(
-        name=name,
-        reference=reference,
-        reference_error=reference_error,
-        standing=standing,
-        ours=ours,
-        verdict=verdict,
-        why=_remark(verdict, note, why),
-    )
+    verdict = _verdict(rounded, other, RELEVANT, better)
+    return _figure(name, other, verdict, _remark(verdict, note, why), ours=ours)
 
 
 @checked
 def measured(
     name: str,
     ours: Estimate,
-    reference: float | None,
-    reference_error: float | None = None,
+    reference: Reference | float | None,
     *,
-    standing: Standing = Standing.OWN,
     longest: Estimate | None = None,
     relevant: float = RELEVANT,
-    fitted: bool = False,
     better: Better = Better.NEITHER,
     why: str = "",
     note: str = "",
@@ -322,18 +328,13 @@ def measured(
     ours
         Our mean.
     reference
-        The mean that ours is compared with; None if there is none.
-    reference_error
-        The standard error of the reference, as far as it is known.
-    standing
-        Where the reference stands.
+        The mean that ours is compared with; a number stands for one of our own, and None for
+        none.
     longest
         The same mean of the longest run that is known. If it has more games than ours, the
         verdict is the one about this run, and the remark names it.
     relevant
         The smallest relevant difference, as a share of the reference.
-    fitted
-        Whether we chose our reading of the description after we knew the reference.
     better
         The direction in which a different figure is better. A program that plays as the other
         did has none: a mean below the reference is a difference, too.
@@ -344,30 +345,21 @@ def measured(
 
     Examples
     --------
-    >>> measured("guesses", Estimate(4.65, 0.01, 9), 4.64, 0.01).verdict.value
+    >>> other = Reference(4.64, error=0.01)
+    >>> measured("guesses", Estimate(4.65, 0.01, 9), other).verdict.value
     'agrees'
-    >>> measured("guesses", Estimate(4.65, 0.03, 9), 4.64, 0.01).verdict.value
+    >>> measured("guesses", Estimate(4.65, 0.03, 9), other).verdict.value
     'too few games to tell'
     """
     if reference is None:
         return counted(name, ours, why=note)
-    judged = ours
+    other, judged = _reference(reference), ours
     if longest is not None and longest.games > ours.games:
         judged, told = longest, f"{longest.mean:.5g} ± {longest.standard_error:.2g}"
         note = _joined(f"judged by {longest.games:,} games, {told}", note)
-    verdict = _verdict(judged, reference, reference_error, relevant, better)
-    return Figure(
-        name=name,
-        reference=reference,
-        reference_error=reference_error,
-        standing=standing,
-        ours=ours.mean,
-        standard_error=ours.standard_error,
-        games=ours.games,
-        verdict=verdict,
-        fitted=fitted,
-        why=_remark(verdict, note, why),
-    )
+    verdict = _verdict(judged, other, relevant, better)
+    values = {"ours": ours.mean, "standard_error": ours.standard_error, "games": ours.games}
+    return _figure(name, other, verdict, _remark(verdict, note, why), **values)
 
 
 @checked
@@ -396,24 +388,35 @@ def counted(
 
 
 @checked
-def quoted(
-    name: str, reference: float, *, standing: Standing = Standing.PUBLICATION, why: str = ""
-) -> Figure:
-    """Return a figure that no program can reproduce, such as one of human players."""
+def quoted(name: str, published: float, *, why: str = "") -> Figure:
+    """Return a published figure that no program can reproduce, such as one of human players."""
+    return _figure(name, Reference(published, Standing.PUBLICATION), Verdict.QUOTED, why)
+
+
+def _reference(reference: Reference | float) -> Reference:
+    return reference if isinstance(reference, Reference) else Reference(reference)
+
+
+def _figure(name: str, other: Reference, verdict: Verdict, why: str, **ours: Any) -> Figure:
     return Figure(
-        name=name, reference=reference, standing=standing, verdict=Verdict.QUOTED, why=why
+        name=name,
+        reference=other.value,
+        reference_error=other.error,
+        standing=other.standing,
+        fitted=other.fitted,
+        verdict=verdict,
+        why=why,
+        **ours,
     )
 
 
-def _verdict(
-    ours: Estimate, reference: float, reference_error: float | None, share: float, better: Better
-) -> Verdict:
-    off = ours.mean - reference
-    error = math.hypot(ours.standard_error, reference_error or 0.0)
+def _verdict(ours: Estimate, other: Reference, share: float, better: Better) -> Verdict:
+    off = ours.mean - other.value
+    error = math.hypot(ours.standard_error, other.error or 0.0)
     if abs(off) > _ERRORS * error:
         preferred = {Better.LOWER: off < 0, Better.HIGHER: off > 0, Better.NEITHER: False}[better]
         return Verdict.BETTER if preferred else Verdict.DIFFERS
-    is_enough = (_ERRORS + _POWER) * error <= share * abs(reference)
+    is_enough = (_ERRORS + _POWER) * error <= share * abs(other.value)
     return Verdict.AGREES if is_enough else Verdict.TOO_FEW
 
 

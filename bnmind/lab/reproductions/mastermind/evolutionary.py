@@ -7,7 +7,13 @@ from dataclasses import replace
 from functools import partial
 from math import sqrt
 
-from bnmind.lab.reproductions.base.figures import Better, Figure, Standing, measured
+from bnmind.lab.reproductions.base.figures import (
+    Better,
+    Figure,
+    Reference,
+    Standing,
+    measured,
+)
 from bnmind.lab.reproductions.base.published import longest_runs, published
 from bnmind.lab.reproductions.base.reproduction import Part, Reproduction, Setting
 from bnmind.lab.reproductions.mastermind.boards import board_of
@@ -41,18 +47,13 @@ def _elitist(
     ours = played([player], channel, games, seed, limit=_LIMIT)[player.name].mean
     name = f"{size}, first guess {opening}, {generations} generations"
     why = "the paper's times point to a smaller search than it states: see 10 generations"
-    return (
-        measured(
-            name,
-            ours,
-            row[opening],
-            ours.sd / sqrt(row["games"]),
-            standing=Standing.PUBLICATION,
-            longest=longest_runs("genetic-elitist").get(name),
-            fitted=generations != _PUBLISHED,
-            why=why * (size == "10x12" and generations == _PUBLISHED),
-        ),
+    fitted = generations != _PUBLISHED
+    other = Reference(
+        row[opening], Standing.PUBLICATION, ours.sd / sqrt(row["games"]), fitted=fitted
     )
+    longest = longest_runs("genetic-elitist").get(name)
+    why *= size == "10x12" and not fitted
+    return (measured(name, ours, other, longest=longest, why=why),)
 
 
 def _elitist_parts(setting: Setting) -> Sequence[Part]:
@@ -104,17 +105,10 @@ def _mean(size: str, name: str, games: int, seed: int) -> Sequence[Figure]:
     ours = played([strategy_by_name(name)], channel, games, seed, limit=_LIMIT)[name].mean
     label, is_genetic = f"{size}, {name}", name == "genetic"
     why = "the published player is the best of several; the settings of this one are for 4x6"
-    return (
-        measured(
-            label,
-            ours,
-            theirs[size],
-            standing=Standing.PUBLICATION,
-            longest=longest_runs(_REPRODUCED[name]).get(label),
-            better=Better.NEITHER if is_genetic else Better.LOWER,
-            why=why * is_genetic,
-        ),
-    )
+    other = Reference(theirs[size], Standing.PUBLICATION)
+    longest = longest_runs(_REPRODUCED[name]).get(label)
+    better = Better.NEITHER if is_genetic else Better.LOWER
+    return (measured(label, ours, other, longest=longest, better=better, why=why * is_genetic),)
 
 
 def _means(name: str, setting: Setting) -> Sequence[Part]:

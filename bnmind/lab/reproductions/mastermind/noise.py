@@ -9,7 +9,14 @@ from math import sqrt
 
 import numpy as np
 
-from bnmind.lab.reproductions.base.figures import Better, Figure, exact, measured, new
+from bnmind.lab.reproductions.base.figures import (
+    Better,
+    Figure,
+    Reference,
+    exact,
+    measured,
+    new,
+)
 from bnmind.lab.reproductions.base.published import longest_runs, published
 from bnmind.lab.reproductions.base.reproduction import Part, Reproduction, Setting
 from bnmind.lab.reproductions.mastermind.boards import CLASSIC, board_of
@@ -72,8 +79,9 @@ def _mean(row: str, p: str, games: int, seed: int) -> Sequence[Figure]:
     channel = Channel.false_reply(CLASSIC, float(p))
     ours = played([strategy], channel, games, seed)[strategy.name].mean
     theirs = published("noisy_means_4x6")[row][p]
-    error, name = ours.sd / sqrt(_THEIR_GAMES), f"{row.replace('_', ' ')}, p = {p}"
-    return (measured(name, ours, theirs, error, longest=longest_runs("noisy-means").get(name)),)
+    other, name = Reference(theirs, error=ours.sd / sqrt(_THEIR_GAMES)), row.replace("_", " ")
+    name = f"{name}, p = {p}"
+    return (measured(name, ours, other, longest=longest_runs("noisy-means").get(name)),)
 
 
 def _means(setting: Setting) -> Sequence[Part]:

@@ -12,6 +12,7 @@ import numpy as np
 from bnmind.lab.reproductions.base.figures import (
     Estimate,
     Figure,
+    Reference,
     Standing,
     counted,
     exact,
@@ -58,13 +59,12 @@ def _heuristic(score: str) -> Sequence[Figure]:
     longest = exact(
         f"{score}, most guesses in ten runs",
         ours,
-        most,
-        standing=Standing.PUBLICATION,
+        Reference(most, Standing.PUBLICATION),
         note="stated in section 3",
         why=f"no game of ours can take more than {found.worst}",
     )
-    error = replicated["standard_error"]
-    return (exact(f"{score}, exact mean", found.mean, replicated[key], error), longest)
+    mean = Reference(replicated[key], error=replicated["standard_error"])
+    return (exact(f"{score}, exact mean", found.mean, mean), longest)
 
 
 def _local(name: str) -> Sequence[Figure]:
@@ -91,8 +91,9 @@ def _subset(size: str, runs: int, seed: int) -> Sequence[Figure]:
     theirs = published("runarsson_merelo")["replicated"]
     ours = _runs(strategy_by_name(f"subset:{size}:entropy"), runs, seed)
     name = f"entropy in a subset of {size}"
-    error, longest = theirs["subset_standard_error"], longest_runs("runarsson-merelo-subsets")
-    return (measured(name, ours, theirs["entropy_subset"][size], error, longest=longest.get(name)),)
+    other = Reference(theirs["entropy_subset"][size], error=theirs["subset_standard_error"])
+    longest = longest_runs("runarsson-merelo-subsets").get(name)
+    return (measured(name, ours, other, longest=longest),)
 
 
 def _subsets(setting: Setting) -> Sequence[Part]:

@@ -12,6 +12,7 @@ from bnmind.lab.reproductions.base.figures import (
     RELEVANT_DEVIATION,
     Estimate,
     Figure,
+    Reference,
     Standing,
     Verdict,
     counted,
@@ -40,9 +41,7 @@ def compared(
     table: str,
     name: str,
     values: Sequence[float],
-    mean: float,
-    sd: float,
-    games: int,
+    hers: tuple[float, float, int],
     *,
     fitted: bool = False,
     why: str = "",
@@ -58,7 +57,7 @@ def compared(
         The figure.
     values
         The values of our games.
-    mean, sd, games
+    hers
         The published mean and standard deviation, and the number of her games.
     fitted
         Whether we chose our reading of the description after we knew the figure.
@@ -67,18 +66,18 @@ def compared(
     note
         A remark on the mean.
     """
-    ours, spread = Estimate.of(values), Estimate.deviation(values)
+    (mean, sd, games), ours, spread = hers, Estimate.of(values), Estimate.deviation(values)
     error = spread.standard_error * sqrt(spread.games / games)
     longest, of_spread = longest_runs(table), f"{name}, standard deviation"
-    judge = partial(measured, standing=Standing.PUBLICATION, fitted=fitted)
-    figure = judge(
-        name, ours, mean, sd / sqrt(games), longest=longest.get(name), why=why, note=note
+    means, spreads = (
+        Reference(value, Standing.PUBLICATION, its_error, fitted)
+        for value, its_error in ((mean, sd / sqrt(games)), (sd, error))
     )
-    spread_figure = judge(
+    figure = measured(name, ours, means, longest=longest.get(name), why=why, note=note)
+    spread_figure = measured(
         of_spread,
         spread,
-        sd,
-        error,
+        spreads,
         longest=longest.get(of_spread),
         relevant=RELEVANT_DEVIATION,
         why="" if figure.verdict is Verdict.DIFFERS else _LONG,
@@ -92,15 +91,16 @@ def _scored(name: str, games: int, seed: int) -> Sequence[Figure]:
     lengths = play_scored(CLASSIC, row["theta"], games, rng).lengths
     label = name.replace("_", " ")
     table, guesses = "snyder-table-2", f"{label}, guesses"
-    figures = compared(table, guesses, lengths.tolist(), row["mean"], row["sd"], row["games"])
+    hers = (row["mean"], row["sd"], row["games"])
+    figures = compared(table, guesses, lengths.tolist(), hers)
     if name == "learned":
         figures.append(
             measured(
                 f"{guesses}, second figure",
                 Estimate.of(lengths.tolist()),
-                row["second_mean"],
-                row["sd"] / sqrt(row["second_games"]),
-                standing=Standing.PUBLICATION,
+                Reference(
+                    row["second_mean"], Standing.PUBLICATION, row["sd"] / sqrt(row["second_games"])
+                ),
                 longest=longest_runs(table).get(guesses),
             )
         )
@@ -109,9 +109,8 @@ def _scored(name: str, games: int, seed: int) -> Sequence[Figure]:
         note = f"the longest of her {row['most_games']:,} games, and of ours"
         why = f"{longer:,} of our {games:,} games are longer than hers; the reason is not known"
         name = f"{label}, most guesses"
-        figures.append(
-            exact(name, most, row["most"], standing=Standing.PUBLICATION, note=note, why=why)
-        )
+        longest = Reference(row["most"], Standing.PUBLICATION)
+        figures.append(exact(name, most, longest, note=note, why=why))
     return figures
 
 
@@ -139,9 +138,7 @@ def _subset(size: str, theta: float, games: int, seed: int) -> Sequence[Figure]:
             measured(
                 name,
                 ours,
-                mean,
-                ours.sd / sqrt(_THEIR_GAMES),
-                standing=Standing.PUBLICATION,
+                Reference(mean, Standing.PUBLICATION, ours.sd / sqrt(_THEIR_GAMES)),
                 longest=longest_runs("snyder-table-3").get(name),
                 why=why,
             )
@@ -163,8 +160,8 @@ def _unlimited(size: str, games: int, seed: int) -> Sequence[Figure]:
     strategy = MetropolisHastings(steps=_UNLIMITED)
     found = played([strategy], Channel.exact(board_of(size)), games, seed)[strategy.name]
     why = "most other readings that we tried differ, too (docs/snyder.md)" * (size == "6x8")
-    guesses = found.guesses.tolist()
-    return compared("snyder-table-4", f"{size}, guesses", guesses, mean, sd, _THEIR_GAMES, why=why)
+    guesses, hers = found.guesses.tolist(), (mean, sd, _THEIR_GAMES)
+    return compared("snyder-table-4", f"{size}, guesses", guesses, hers, why=why)
 
 
 def _table_4(setting: Setting) -> Sequence[Part]:
@@ -182,10 +179,11 @@ def _stopped(size: str, games: int, seed: int) -> Sequence[Figure]:
     found = played([strategy], Channel.exact(board), games, seed)[strategy.name]
     # Her count seems to include a walk for the first guess.
     searched = (found.codes + stopping_steps(board)).tolist()
-    judge = partial(compared, "snyder-table-5", games=_THEIR_GAMES, fitted=True)
+    judge = partial(compared, "snyder-table-5", fitted=True)
+    guesses = (mean, sd, _THEIR_GAMES)
     return (
-        *judge(f"{size}, guesses", found.guesses.tolist(), mean, sd),
-        *judge(f"{size}, codes and one walk", searched, codes, codes_sd),
+        *judge(f"{size}, guesses", found.guesses.tolist(), guesses),
+        *judge(f"{size}, codes and one walk", searched, (codes, codes_sd, _THEIR_GAMES)),
     )
 
 

@@ -8,7 +8,14 @@ from math import sqrt
 
 import numpy as np
 
-from bnmind.lab.reproductions.base.figures import Estimate, Figure, Standing, measured, quoted
+from bnmind.lab.reproductions.base.figures import (
+    Estimate,
+    Figure,
+    Reference,
+    Standing,
+    measured,
+    quoted,
+)
 from bnmind.lab.reproductions.base.published import longest_runs, published
 from bnmind.lab.reproductions.base.reproduction import Part, Reproduction, Setting
 from bnmind.lab.reproductions.mastermind.boards import CLASSIC
@@ -45,13 +52,15 @@ def _final(reading: tuple[float, bool, bool], games: int, seed: int) -> Sequence
     judge = partial(
         compared,
         "snyder-table-6",
-        games=row["games"],
         fitted=not is_judged,
         why="the walk described here fits with θ = 1, see the next lines" * is_judged,
     )
+    guesses, searched = (
+        (row[mean], row[sd], row["games"]) for mean, sd in (("mean", "sd"), ("codes", "codes_sd"))
+    )
     figures = (
-        *judge(f"{label}, guesses", found.guesses.tolist(), row["mean"], row["sd"]),
-        *judge(f"{label}, codes and one walk", codes, row["codes"], row["codes_sd"]),
+        *judge(f"{label}, guesses", found.guesses.tolist(), guesses),
+        *judge(f"{label}, codes and one walk", codes, searched),
     )
     return figures if is_judged else figures[::2]
 
@@ -80,14 +89,8 @@ def _scored_codes(games: int, seed: int) -> Sequence[Figure]:
     )
     name = "learned scores, codes"
     longest = longest_runs("snyder-table-6").get(name)
-    return (
-        measured(
-            *(name, codes, 5969.4, error),
-            standing=Standing.PUBLICATION,
-            longest=longest,
-            note=note,
-        ),
-    )
+    hers = Reference(5969.4, Standing.PUBLICATION, error)
+    return (measured(name, codes, hers, longest=longest, note=note),)
 
 
 _FITTED = {
@@ -115,15 +118,11 @@ def _false(games: int, seed: int) -> Sequence[Figure]:
         guesses = played([player], channel, games, seed)[player.name].guesses.tolist()
         label = f"20 % false, no limit, {name}, guesses"
         judge = partial(compared, "snyder-table-7", values=guesses, fitted=fitted)
-        sizes = {"mean": row["mean"], "sd": row["sd"], "games": row["games"]}
-        figures += judge(name=f"{label}, section 4.4.1", **sizes)
+        hers = (row["mean"], row["sd"], row["games"])
+        figures += judge(name=f"{label}, section 4.4.1", hers=hers)
         if fitted:
-            sizes = {
-                "mean": limited["mean"],
-                "sd": limited["sd"],
-                "games": 3 * known["table_7"]["sequences"],
-            }
-            figures += judge(name=f"{label}, table 7", note=_NO_LIMIT, **sizes)
+            hers = (limited["mean"], limited["sd"], 3 * known["table_7"]["sequences"])
+            figures += judge(name=f"{label}, table 7", hers=hers, note=_NO_LIMIT)
     return figures
 
 
@@ -147,18 +146,12 @@ def _against_people(games: int, seed: int, noise: float) -> Sequence[Figure]:
         judge = partial(compared, "snyder-table-7", fitted=fitted, why=_FIXED)
         name = f"{label}, {reading}"
         values = found.guesses.tolist()
-        guesses = judge(f"{name}, guesses", values, row["mean"], row["sd"], 3 * sequences)
+        guesses = judge(f"{name}, guesses", values, (row["mean"], row["sd"], 3 * sequences))
         figures += guesses[:1] if fitted else guesses
         name = f"{name}, won of 3"
-        figures.append(
-            measured(
-                *(name, won, row["won"], row["won_sd"] / sqrt(sequences)),
-                standing=Standing.PUBLICATION,
-                longest=longest_runs("snyder-table-7").get(name),
-                fitted=fitted,
-                why=_FIXED,
-            )
-        )
+        other = Reference(row["won"], Standing.PUBLICATION, row["won_sd"] / sqrt(sequences), fitted)
+        longest = longest_runs("snyder-table-7").get(name)
+        figures.append(measured(name, won, other, longest=longest, why=_FIXED))
     return (
         *figures,
         quoted(f"{label}, guesses of people", people[0]),

@@ -8,7 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from bnmind.lab.reproductions.base.figures import Better, Figure, Standing, exact, new, quoted
+from bnmind.lab.reproductions.base.figures import (
+    Better,
+    Figure,
+    Reference,
+    Standing,
+    exact,
+    new,
+    quoted,
+)
 from bnmind.lab.reproductions.base.published import published
 from bnmind.lab.reproductions.base.reproduction import Part, Reproduction, Setting
 from bnmind.lab.reproductions.mastermind.boards import CLASSIC, board_of
@@ -35,10 +43,8 @@ def _known(name: str, row: Mapping[str, Any], total: float) -> Figure:
     """Return a total beside the published one, or the one found by another program."""
     for key, standing in (("published", _PUBLICATION), ("confirmed", _PROGRAM)):
         if key in row:
-            note = row.get("source", "")
-            return exact(
-                name, round(total), row[key], standing=standing, better=Better.LOWER, note=note
-            )
+            other, note = Reference(row[key], standing), row.get("source", "")
+            return exact(name, round(total), other, better=Better.LOWER, note=note)
     return new(name, round(total))
 
 
@@ -53,9 +59,8 @@ def _optimal(number: int) -> Sequence[Figure]:
         worst, k = optimal_in_worst_case(board).value, board.colors
         theirs = 4 + (k - 1) // 3 if board.pegs == 3 and k > 4 and board.repeats else None
         note = "" if theirs is None else "Jäger and Peczarski (2009)"
-        figures.append(
-            exact(f"{name}, worst case", round(worst), theirs, standing=_PUBLICATION, note=note)
-        )
+        other = None if theirs is None else Reference(theirs, _PUBLICATION)
+        figures.append(exact(f"{name}, worst case", round(worst), other, note=note))
     return figures
 
 
@@ -72,14 +77,8 @@ def _within(number: int) -> Sequence[Figure]:
             f"codes found at guess 1, 2, …: {_list(theirs)}; in our tree {_list(ours)}, with the"
             " same total"
         )
-        figures.append(
-            exact(
-                f"{name}, of the published tree",
-                *(optimum.total, total),
-                standing=_PUBLICATION,
-                note=note,
-            )
-        )
+        other = Reference(total, _PUBLICATION)
+        figures.append(exact(f"{name}, of the published tree", optimum.total, other, note=note))
     return figures
 
 
@@ -102,7 +101,7 @@ def _consistent(first: str) -> Sequence[Figure]:
     guess = CLASSIC.parse(first)
     total = optimal_on_average(CLASSIC, among=Among.POSSIBLE, first=guess).total
     name = f"first guess {first}, total"
-    return (exact(name, total, theirs, standing=_PROGRAM, better=Better.LOWER),)
+    return (exact(name, total, Reference(theirs, _PROGRAM), better=Better.LOWER),)
 
 
 def _heuristic(name: str) -> Sequence[Figure]:
@@ -116,13 +115,13 @@ def _heuristic(name: str) -> Sequence[Figure]:
         return (*figures, new(f"{name}, worst case", len(tree.distribution)))
     theirs = dict(enumerate(row["distribution"], start=1))
     ours = dict(enumerate(tree.distribution, start=1))
-    figures.append(exact(f"{name}, worst case", max(ours), max(theirs), standing=_PROGRAM))
+    worst = Reference(max(theirs), _PROGRAM)
+    figures.append(exact(f"{name}, worst case", max(ours), worst))
     figures += [
         exact(
             f"{name}, codes found at guess {guess}",
             round(ours.get(guess, 0)),
-            theirs.get(guess, 0),
-            standing=_PROGRAM,
+            Reference(theirs.get(guess, 0), _PROGRAM),
         )
         for guess in range(1, max(*ours, *theirs) + 1)
     ]
@@ -146,7 +145,7 @@ def _variants() -> Sequence[Figure]:
         ),
     ):
         total = round(build_tree(Myopic(score), exact_channel).total)
-        figures.append(exact(f"{name}, total", total, theirs[key], standing=_PROGRAM))
+        figures.append(exact(f"{name}, total", total, Reference(theirs[key], _PROGRAM)))
     return figures
 
 
@@ -155,11 +154,11 @@ def _inequivalent() -> Sequence[Figure]:
     figures = []
     for size, classes in known["first"].items():
         ours = len(guess_classes(board_of(size), []).representatives)
-        figures.append(exact(f"{size}, first guesses", ours, classes, standing=_PROGRAM))
+        figures.append(exact(f"{size}, first guesses", ours, Reference(classes, _PROGRAM)))
     for text, classes in known["second"].items():
         ours = len(guess_classes(CLASSIC, [CLASSIC.parse(text)]).representatives)
         name = f"4x6, second guesses after {text}"
-        figures.append(exact(name, ours, classes, standing=_PROGRAM))
+        figures.append(exact(name, ours, Reference(classes, _PROGRAM)))
     return figures
 
 
@@ -167,12 +166,13 @@ def _first(text: str) -> Sequence[Figure]:
     theirs = published(_TOTALS)["first_guesses"][text]
     guess = np.array([CLASSIC.index(CLASSIC.parse(text))])
     classes = reply_masses(CLASSIC, np.ones(CLASSIC.n_codes), guess)[0]
-    share, known = float((classes**2).sum()) / CLASSIC.n_codes**2, theirs["expected_proportion"]
-    cells, label = int(np.count_nonzero(classes)), f"{text}, share of codes left"
+    share = float((classes**2).sum()) / CLASSIC.n_codes**2
+    cells, largest = (Reference(theirs[key], _PROGRAM) for key in ("cells", "largest"))
+    known = Reference(theirs["expected_proportion"], _PUBLICATION)
     return (
-        exact(f"{text}, reply classes", cells, theirs["cells"], standing=_PROGRAM),
-        exact(f"{text}, largest class", int(classes.max()), theirs["largest"], standing=_PROGRAM),
-        exact(label, share, known, standing=_PUBLICATION, digits=7),
+        exact(f"{text}, reply classes", int(np.count_nonzero(classes)), cells),
+        exact(f"{text}, largest class", int(classes.max()), largest),
+        exact(f"{text}, share of codes left", share, known, digits=7),
     )
 
 

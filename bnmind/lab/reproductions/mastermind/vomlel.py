@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from bnmind.junction import MinWeight
-from bnmind.lab.reproductions.base.figures import Figure, Standing, exact, new
+from bnmind.lab.reproductions.base.figures import Figure, Reference, Standing, exact, new
 from bnmind.lab.reproductions.base.published import published
 from bnmind.lab.reproductions.base.reproduction import Part, Reproduction, Setting
 from bnmind.lab.reproductions.mastermind.boards import CLASSIC, board_of
@@ -28,11 +28,11 @@ def _size(number: int) -> Sequence[Figure]:
     size = stage(board, row["stage"], arc=row["arc"]).tree.total_size
     standing = _PUBLICATION if "published" in row else _PROGRAM
     theirs = row.get("published", row.get("confirmed"))
-    figures = [exact(name, size, theirs, standing=standing)]
+    figures = [exact(name, size, None if theirs is None else Reference(theirs, standing))]
     if "confirmed_greedy" in row:
         greedy = stage(board, row["stage"], arc=row["arc"], order=MinWeight()).tree.total_size
         name += ", by a greedy pass that eliminates the smallest clique first"
-        figures.append(exact(name, greedy, row["confirmed_greedy"], standing=_PROGRAM))
+        figures.append(exact(name, greedy, Reference(row["confirmed_greedy"], _PROGRAM)))
     return figures
 
 
@@ -57,21 +57,22 @@ def _bounds() -> Sequence[Figure]:
     knuth = build_tree(strategy_by_name("knuth"), Channel.exact(CLASSIC)).total
     replies, codes = len(CLASSIC.true_replies), CLASSIC.n_codes
     least = math.log(codes) / math.log(replies) + 1
-    quoted = partial(exact, standing=_PUBLICATION)
+    bound, mean = (Reference(value, _PUBLICATION) for value in (3.716, 4.478))
+    optimum = optimal_on_average(CLASSIC).total
     return (
-        quoted("true replies", replies, 14),
-        quoted("lower bound of the mean number of guesses", least, 3.716, digits=3),
-        quoted("Koyama and Lai, total", optimal_on_average(CLASSIC).total, 5625),
-        quoted(
+        exact("true replies", replies, Reference(14, _PUBLICATION)),
+        exact("lower bound of the mean number of guesses", least, bound, digits=3),
+        exact("Koyama and Lai, total", optimum, Reference(5625, _PUBLICATION)),
+        exact(
             "Knuth, mean",
             knuth / codes,
-            4.478,
+            mean,
             digits=3,
             why="4.478 is 5804/1296; the rule of Knuth's paper, worst case first and then a code "
             "that is still possible, gives 5801 if ties go to the first guess in order",
         ),
         *(
-            exact(f"{name}, total", round(length * codes), known[key], standing=_PROGRAM)
+            exact(f"{name}, total", round(length * codes), Reference(known[key], _PROGRAM))
             for name, length, key in (
                 ("minimal expected entropy, EL of section 2", lengths.paper_EL, "paper_EL"),
                 ("the same, until the code is known", lengths.determining, "determining"),
