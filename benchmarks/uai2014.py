@@ -179,7 +179,7 @@ def table(records: Sequence[Record]) -> str:
     lines = [
         f"{len(exact)} of {len(records)} files are exact to 1e-6, {len(quick)} of them with"
         f" planning and run within 2 s; {len(faster)} of {len(timed)} runs take no longer than the"
-        " published ones.",
+        " published ones, which are of another machine.",
         "",
         "| file | variables | largest difference | planning s | run s | published s | total size |"
         " predicted MB | way |",
