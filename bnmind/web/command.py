@@ -94,14 +94,22 @@ class WebOptions:
             show_default=False,
         ),
     ] = None
+    new_token: Annotated[
+        bool,
+        typer.Option(
+            "--new-token", help="Make a new token of the teacher; the one before is void."
+        ),
+    ] = False
 
 
 @with_options(WebOptions)
 def web(options: WebOptions) -> None:
     """Serve the pages."""
-    if options.bank is None and (options.design or options.responses or options.codes is not None):
+    if options.bank is None and (
+        options.design or options.responses or options.new_token or options.codes is not None
+    ):
         raise InvalidArgumentError(
-            "--design, --responses and --codes need --bank, which names the test", None
+            "--design, --responses, --codes and --new-token need --bank, which names the test", None
         )
     try:
         from bnmind.web.server import opened, serve
@@ -127,6 +135,11 @@ def web(options: WebOptions) -> None:
             tell(f"The test is at {first}{needed}.")
             tell(f"The teacher's page is at {place.others('/teacher')}?token={tests.token}")
             tell(f"Answers are saved in {tests.place}.")
+            if tests.live().given.stops_by_default:
+                from bnmind.adaptive.stopping.registry import default_stop_words
+
+                words = default_stop_words(tests.live().given.bank)
+                tell(f"{words}; a design with stop says otherwise.")
             if earlier := tests.live().earlier().words:
                 tell(earlier)
         tell("Ctrl-C stops it.")
@@ -147,7 +160,6 @@ def _given(bank: Path, design: Path | None) -> GivenTest:
 
 def _tests(options: WebOptions, given: GivenTest, place: Opened) -> OfferedTest:
     """Return the test of the options, with its database."""
-    from bnmind.web.server import token_of
     from bnmind.web.testing.offered import offered_test
 
     name = "test" if options.bank is None else options.bank.stem
@@ -159,7 +171,7 @@ def _tests(options: WebOptions, given: GivenTest, place: Opened) -> OfferedTest:
             given,
             url,
             needs_code=not is_loopback(options.host) if codes is None else codes,
-            token=token_of(place.settings.key, "teacher"),
+            new_token=options.new_token,
         )
     except BnmindError:
         place.listener.close()

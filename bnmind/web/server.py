@@ -19,7 +19,7 @@ from bnmind.web.base.remembered import key_of, port_of, remember_port
 from bnmind.web.base.settings import LOOPBACK, WebSettings, is_loopback
 from bnmind.web.testing.offered import OfferedTest
 
-__all__ = ["Opened", "opened", "serve", "token_of"]
+__all__ = ["Opened", "opened", "serve"]
 
 
 @dataclass(frozen=True)
@@ -76,17 +76,13 @@ def opened(
         token = None
         hosts: tuple[str, ...] | None = LOOPBACK
     else:
-        token, hosts = token_of(key, "token"), None
+        token = base64.urlsafe_b64encode(hmac.digest(key, b"token", "sha256")[:24]).decode()
+        hosts = None
     name = f"[{host}]" if ":" in host else host
     query = "" if token is None else f"?token={token}"
     address = f"http://{name}:{listener.getsockname()[1]}/{query}"
     settings = WebSettings(token=token, hosts=hosts, key=key, open_paths=open_paths)
     return Opened(listener, address, settings)
-
-
-def token_of(key: bytes, name: str) -> str:
-    """Return a token that follows from a key, and is another one for each name."""
-    return base64.urlsafe_b64encode(hmac.digest(key, name.encode(), "sha256")[:24]).decode()
 
 
 def _listener(host: str, port: int) -> socket.socket:

@@ -126,8 +126,32 @@ def test_a_saved_test_without_an_option_says_so_and_names_are_of_any_case() -> N
     _test("", options="--session ann.json --stop items:2 --selector gdi")
     FILE.unlink()
     _test("1", options="--session ann.json")
-    result = run("test", BANK, "--session", "ann.json", "--stop", "items:3")
-    assert_one_line_error(result, "ann.json was saved without --stop; leave out --stop items:3")
+    options = ("--session", "ann.json", "--stop", "items:3")
+    words = "expected --stop certainty:0.95 gain:0.01 items:30 as in the test saved in ann.json"
+    assert_one_line_error(run("test", BANK, *options), words)
+    # As it was saved when a test without --stop had no end.
+    FILE.write_text(FILE.read_text().replace('"stop": "certainty:0.95 gain:0.01 items:30"', ""))
+    words = "ann.json was saved without --stop; leave out --stop items:3"
+    assert_one_line_error(run("test", BANK, *options), words)
+
+
+def test_a_test_without_a_stop_ends_by_itself_and_says_when(tmp_path: Path) -> None:
+    design = tmp_path / "design.toml"
+    design.write_text("seed = 3\n")
+    for option in ("", f"--design {design}", "--prior uniform"):
+        shown = _test(*["1"] * 12, "", options=option).stdout
+        assert "when each skill is known with probability 0.95" in shown
+        assert "or after 30 items; --stop says otherwise." in shown
+        assert "The test is over: each skill is known with probability 0.95 or more." in shown
+        assert "\n8. " not in shown
+    shown = _test("q", options="--stop items:3").stdout
+    assert "--stop says otherwise" not in shown
+    options = f"--design {design} --session ann.json"
+    _test("1", "q", options=options)
+    assert "2 items asked" in _test("1", "q", options=options).stdout
+    shown = _test(*["1"] * 30, "", bank=ABILITY).stdout
+    assert "standard deviation of the ability is at most 0.3, or after 30 items" in shown
+    assert "The test is over: 30 items were asked." in shown
 
 
 def test_bad_files_end_in_one_line_and_answers_stay() -> None:

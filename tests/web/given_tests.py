@@ -23,9 +23,14 @@ BANK = ItemBank.from_qmatrix(
     slip=0.1,
     skill_names=["addition", "canceling"],
     items=[
-        Item("sum", text="1/7 + 2/7", choices=(("3/14", "0"), ("3/7", "1"), ("2/7", "0"))),
-        Item("form", text="6/8", choices=(("3/4", "1"), ("2/4", "0"))),
-        Item("both", text="1/6 + 1/6", choices=(("1/3", "1"), ("2/12", "0"))),
+        Item(
+            "sum",
+            text="1/7 + 2/7",
+            choices=(("3/14", "0"), ("3/7", "1"), ("2/7", "0")),
+            shuffle=False,
+        ),
+        Item("form", text="6/8", choices=(("3/4", "1"), ("2/4", "0")), shuffle=False),
+        Item("both", text="1/6 + 1/6", choices=(("1/3", "1"), ("2/12", "0")), shuffle=False),
         Item("mark", text="Prove it."),
     ],
 ).with_title("Four items")

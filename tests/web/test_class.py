@@ -13,16 +13,15 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from bnmind.adaptive import Responses, write_bank
+from bnmind.adaptive import Design, MaximalItems, Responses, write_bank
 from bnmind.cli.app import app
 from bnmind.errors import BnmindError, InvalidModelError
 from bnmind.web.command import _OPEN
 from bnmind.web.server import opened
 from bnmind.web.testing.offered import OfferedTest, offered_test
-from bnmind.web.testing.plan import read_plan
-from bnmind.web.testing.teacher_api import TEACHER_COOKIE
+from bnmind.web.testing.plan import GivenTest, read_plan
 from tests.web.clients import asked, refused
-from tests.web.given_tests import BANK, offer, visiting
+from tests.web.given_tests import BANK, given, offer, visiting
 from tests.web.test_answers import satisfies
 
 TABLES = ("responses", "answers", "posteriors")
@@ -185,7 +184,7 @@ def test_only_the_teacher_sees_the_class(tmp_path: Path) -> None:
             answer = browser.get(page)
             assert answer.status_code == 401
             assert "teacher's address" in answer.text
-        assert TEACHER_COOKIE not in browser.cookies
+        assert not any(name.startswith("bnmind-teacher") for name in browser.cookies)
         answer = browser.get(f"/teacher?token={tests.token}")
         assert (answer.status_code, answer.headers["location"]) == (303, "/teacher")
         assert "HttpOnly" in answer.headers["set-cookie"]
@@ -236,10 +235,31 @@ def test_the_command_prints_both_addresses(
         assert not ended.value.code, said
         tokens.add(said.partition("token=")[2].partition("\n")[0])
     assert len(tokens) == 1  # the same after a restart
+    assert "The test ends when each skill is known with probability 0.95" in said
     assert re.search(r"The test is at http://127\.0\.0\.1:\d+/tests\.\n", said)
     assert re.search(r"http://127\.0\.0\.1:\d+/teacher\?token=[\w-]{32}\n", said)
     assert f"Answers are saved in {file}.\n" in said
     assert file.exists()
+
+
+def test_each_test_has_a_token_of_its_own_which_can_be_renewed(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'a.sqlite'}"
+    other = GivenTest(design=Design(BANK.with_title("Another test")))
+    better = GivenTest(design=Design(BANK, stopper=MaximalItems(2)))
+
+    def token(given: GivenTest, url: str = url, **options: Any) -> str:
+        tests = offered_test(given, url, needs_code=False, **options)
+        tests.close()
+        return tests.token
+
+    first = token(given())
+    assert len(first) >= 32
+    assert token(given()) == token(better) == first  # after a restart, and with a mended design
+    elsewhere = f"sqlite:///{tmp_path / 'b.sqlite'}"
+    assert len({first, token(other), token(given(), elsewhere)}) == 3
+    renewed = token(given(), new_token=True)
+    assert renewed != first
+    assert token(given()) == renewed
 
 
 def test_options_of_a_test_need_a_bank(capsys: pytest.CaptureFixture[str]) -> None:
@@ -272,17 +292,23 @@ def test_pictures_of_the_bank_are_shown(tmp_path: Path) -> None:
     (tmp_path / "figure.svg").write_text("<svg xmlns='http://www.w3.org/2000/svg'/>")
     plan = read_plan(_bank_file(tmp_path, "figure.svg"), None)
     assert plan.pictures["sum"].kind == "image/svg+xml"
-    plan = read_plan(_bank_file(tmp_path, PNG), None)
+    design = tmp_path / "design.toml"
+    design.write_text('[[start]]\nask = ["sum"]\n')
+    plan = read_plan(_bank_file(tmp_path, PNG), design)
     tests = offered_test(plan, f"sqlite:///{tmp_path / 'a.sqlite'}", needs_code=False)
     with visiting(tests) as browser:
-        question = asked(browser, "/api/tests")["question"]
-        assert question["item"] == "sum"
-        answer = browser.get(question["picture"])
+        state = asked(browser, "/api/tests")
+        picture = state["question"]["picture"]
+        answer = browser.get(picture)
         assert answer.headers["content-type"] == "image/png"
         assert answer.content.startswith(b"\x89PNG")
         assert "script-src 'self'" in answer.headers["content-security-policy"]
-        for number in (1, 99, -1):
-            assert browser.get(f"/api/tests/pictures/{number}").status_code == 404
+        # Only with the secret of a session, and only that of its question.
+        for place in ("pictures/0", "x/picture/0", f"{state['session']}/picture/1"):
+            assert browser.get(f"/api/tests/{place}").status_code == 404
+        sent = {"number": 0, "item": "sum", "choice": 1}
+        asked(browser, f"/api/tests/{state['session']}/answer", sent)
+        assert browser.get(picture).status_code == 404
 
 
 @pytest.mark.parametrize(

@@ -8,15 +8,17 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from fastapi import HTTPException
 
-from bnmind.adaptive import Design, Event, EventKind, ItemBank, Session
+from bnmind.adaptive import Design, Event, EventKind, ItemBank, Session, write_bank
 from bnmind.errors import InvalidArgumentError
 from bnmind.web.testing.codes import Attempts, new_code, tidy_code
-from bnmind.web.testing.plan import GivenTest
+from bnmind.web.testing.plan import GivenTest, read_plan
 from bnmind.web.testing.reports import choices_of
 from bnmind.web.testing.store import LostError, Standing, Store, TakenError
+from tests.command_line import ROOT
 from tests.web.clients import asked, client, refused
 from tests.web.given_tests import BANK, given, live_tests, offer, visiting
 
@@ -71,6 +73,72 @@ def test_choices_do_not_tell_which_is_right(tmp_path: Path) -> None:
             browser, f"/api/tests/{key}/answer", {"number": 0, "item": "sum", "choice": 1}
         )
         assert state["profile"] is None
+
+
+def test_each_session_has_its_own_order_of_choices(tmp_path: Path) -> None:
+    items = [dataclasses.replace(item, shuffle=item.name != "form") for item in BANK.items]
+    write_bank(dataclasses.replace(BANK, items=tuple(items)), tmp_path / "bank.json")
+    design = tmp_path / "design.toml"
+    design.write_text('start = [{ask = ["sum", "form", "mark"]}]\nstop = ["items:3"]\n')
+    plan = read_plan(tmp_path / "bank.json", design)
+    orders = set()
+    tests = live_tests(tmp_path, given=plan)
+    for _ in range(30):
+        state = tests.begin("", "")
+        key, choices = state["session"], state["question"]["choices"]
+        assert sorted(choices) == ["2/7", "3/14", "3/7"]
+        orders.add(tuple(choices))
+        assert tests.state(key)["question"]["choices"] == choices
+        state = tests.answer(key, 0, "sum", choices.index("3/7"))
+        assert state["question"]["choices"] == ["3/4", "2/4"]  # the item says no
+        state = tests.answer(key, 1, "form", 0)
+        assert state["question"]["choices"] == ["I solved it", "I did not solve it"]
+    assert len(orders) > 3
+    for _, events in tests.sittings_with_events():
+        assert [(event.response, choice) for event, choice in events] == [
+            ("1", "3/7"),
+            ("1", "3/4"),
+        ]
+    tests.store.close()
+
+
+def test_the_first_item_varies_among_those_with_nearly_as_much_information(tmp_path: Path) -> None:
+    bank = ROOT / "models" / "banks" / "fractions.json"
+    design = tmp_path / "design.toml"
+
+    def first(text: str | None) -> set[str]:
+        if text is not None:
+            design.write_text(text)
+        plan = read_plan(bank, None if text is None else design)
+        seeds = [dataclasses.replace(plan.design, seed=seed) for seed in range(40)]
+        return {Session.start(one).next_item() for one in seeds}
+
+    rows = Session.start(read_plan(bank, None).design).rank()
+    near = {row.item for row in rows if row.information >= 0.9 * rows[0].information}
+    assert 2 < len(first(None)) <= len(near)
+    assert first(None) <= near
+    assert len(first('select = "gdi"\nstop = ["items:4"]\n')) > 1
+    assert len(first('[[start]]\nask = ["add_halves"]\n')) == 1
+    assert len(first('[[start]]\nnumber = 1\nselect = "entropy"\n')) == 1
+    assert len(first('select = "order"\n')) == 1
+
+
+def test_a_test_without_a_design_ends_by_itself(tmp_path: Path) -> None:
+    bank = ItemBank.from_qmatrix([[1, 0], [0, 1]] * 100, guess=0.2, slip=0.1)
+    write_bank(bank, tmp_path / "bank.json")
+    (tmp_path / "design.toml").write_text("[report]\nduring = true\n")
+    for design in (None, tmp_path / "design.toml"):
+        plan = read_plan(tmp_path / "bank.json", design)
+        assert plan.stops_by_default
+        for chance in (0.0, 0.5, 0.9):
+            rng = np.random.default_rng(1)
+            session = Session.start(plan.design)
+            while not session.stop_reason:
+                session = session.answer(session.next_item(), int(rng.random() < chance))
+            assert len(session.state.asked) <= 30
+    tests = live_tests(tmp_path, given=plan)
+    assert tests.about()["most_items"] == 30
+    tests.store.close()
 
 
 def test_items_without_choices_are_marked_by_the_examinee(tmp_path: Path) -> None:

@@ -72,6 +72,7 @@ class _ItemRecord(Strict):
     text: str = ""
     picture: str = ""
     choices: Annotated[tuple[tuple[str, str], ...], Field(fail_fast=True)] = ()
+    shuffle: bool = True
     cost: _Positive = 1.0
     time: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 1.0
     enemies: Annotated[tuple[str, ...], Field(fail_fast=True)] = ()
@@ -386,11 +387,11 @@ def _item(
 ) -> Item:
     fields = {
         name: getattr(entry, name)
-        for name in ("name", "content", "text", "picture", "choices", "cost", "time", "testlet")
+        for name in Item.__dataclass_fields__.keys() - {"gate", "certainty"}
     }
     try:
         certainty = _certainty(entry, model, version, problems)
-        return Item(**fields, enemies=entry.enemies, gate=model, certainty=certainty)
+        return Item(**fields, gate=model, certainty=certainty)
     except InvalidModelError as fault:
         problems += fault.problems
         return Item(entry.name)

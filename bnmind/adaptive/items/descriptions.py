@@ -34,11 +34,17 @@ _FIELDS: Mapping[str, str] = {
     **dict.fromkeys(["picture", "image", "figure"], "picture"),
     **dict.fromkeys(["choices", "options", "alternatives"], "choices"),
     **dict.fromkeys(["key", "correct", "solution"], "key"),
+    "shuffle": "shuffle",
 }
 """The field of an item for each name of a column, in lower case."""
 
 _CODES = ("0", "1", "2", "3", "4", "5", "6", "7", "8", "9")
 """The responses that choices may count as, if the item is not known yet."""
+
+_SAID = {
+    **dict.fromkeys(["yes", "true", "1", "1.0"], True),
+    **dict.fromkeys(["no", "false", "0", "0.0"], False),
+}
 
 _LABELS = ("label", "name", "text", "title", "description", "long")
 """Names of columns with the labels of skills, in lower case."""
@@ -61,7 +67,8 @@ def describe_bank(
         A file or a data frame with a row for each item: a column ``item``, or a first column,
         with their names; and any of the columns ``text`` (or ``question``), ``content``,
         ``cost``, ``time``, ``testlet``, ``enemies`` (names separated by semicolons),
-        ``picture``, and ``choices`` (texts separated by ``|``) with ``key``, the right one.
+        ``picture``, ``choices`` (texts separated by ``|``) with ``key``, the right one, and
+        ``shuffle`` (yes or no), whether their order may vary.
         Further rows and columns are left out.
     skills
         A file or a data frame with a row for each skill: a column ``skill``, or a first column,
@@ -249,6 +256,11 @@ def _text(cell: Any) -> str:
 def _value(cell: Any, field: str, what: str, problems: list[str]) -> Any:
     if field == "enemies":
         return tuple(part.strip() for part in str(cell).split(";"))
+    if field == "shuffle":
+        said = _SAID.get(_text(cell).lower())
+        if said is None:
+            problems.append(f"expected yes or no for {what}, got {shown(cell)}")
+        return said is not False
     if field not in ("cost", "time"):
         return _text(cell)
     number = number_of(cell)

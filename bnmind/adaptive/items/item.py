@@ -35,6 +35,8 @@ class Item:
     choices
         The answers that an examinee may choose, each with the response that it counts as, such
         as ``(("4/5", "1"), ("2 1/5", "0"))``; empty if the responses themselves are chosen.
+    shuffle
+        Whether each examinee may see the choices in another order.
     cost
         The cost of asking it, positive, in any unit.
     time
@@ -66,6 +68,7 @@ class Item:
     text: str = ""
     picture: str = ""
     choices: tuple[tuple[str, str], ...] = ()
+    shuffle: bool = True
     cost: float = 1.0
     time: float = 1.0
     enemies: tuple[str, ...] = ()

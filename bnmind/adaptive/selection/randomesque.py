@@ -35,6 +35,9 @@ class Randomesque(DrawingSelector):
         The selector that scores the items.
     best
         The number of best items to draw from, at least 1; fewer if fewer may be asked.
+    within
+        The largest share of the best score, in (0, 1), by which another score may be smaller;
+        default any.
 
     References
     ----------
@@ -44,15 +47,29 @@ class Randomesque(DrawingSelector):
 
     scored: ScoringSelector[SkillBelief]
     best: int = 5
+    within: float | None = None
 
     def __post_init__(self) -> None:
         check_fields(self)
         if not self.best >= 1:
             raise InvalidArgumentError(f"best must be at least 1, got {self.best}", self.best)
+        if self.within is not None and not 0 < self.within < 1:
+            raise InvalidArgumentError(
+                f"within must be a share in (0, 1), got {self.within}", self.within
+            )
+
+    def _among(self, scores: Floats) -> NDArray[np.intp]:
+        """Return the number of items to draw from, by scores that are −inf for others."""
+        near = scores > -np.inf
+        if self.within is not None:
+            best = scores.max(axis=-1, keepdims=True)
+            near &= scores >= best - self.within * np.abs(best) - self.scored.tolerance
+        among: NDArray[np.intp] = np.minimum(near.sum(axis=-1), min(self.best, scores.shape[-1]))
+        return among
 
     def _selected(self, belief: SkillBelief, ordered: tuple[str, ...], luck: Floats) -> Selection:
         scores = self.scored.scores(belief, ordered)
-        ranked = by_rank(scores, self.scored.tolerance)[: self.best]
+        ranked = by_rank(scores, self.scored.tolerance)[: self._among(scores)]
         chosen = int(ranked[int(luck[0] * len(ranked))])
         return Selection(
             item=ordered[chosen],
@@ -66,7 +83,7 @@ class Randomesque(DrawingSelector):
     ) -> BatchSelection:
         scores = self.scored.allowed_scores(beliefs, allowed)
         ranked = by_rank(scores, self.scored.tolerance)
-        among = np.minimum(allowed.sum(axis=1), min(self.best, allowed.shape[1]))
+        among = self._among(scores)
         chosen = ranked[np.arange(len(ranked)), (luck[:, 0] * among).astype(np.intp)]
         items = np.where(among > 0, chosen, MISSING)
         return BatchSelection(items, scores, np.zeros(scores.shape, dtype=bool))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import count
-from typing import ParamSpec, TypeVar
+from typing import ParamSpec, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -53,6 +54,9 @@ __all__ = ["design_of"]
 
 _P = ParamSpec("_P")
 _Made = TypeVar("_Made")
+
+_Stage: TypeAlias = tuple[Selector[SkillBelief] | None, int, float | None]
+"""The selector of a stage, None for the usual one; its length; its key ``within``."""
 
 _KEYS_OF_METHODS = {
     "progressive": ("b", "r_max", "counts"),
@@ -178,7 +182,7 @@ def _grouped(record: DesignRecord, bank: ItemBank, faults: _Faults) -> ItemBank:
         zip(_testlet_names(record), record.testlet, strict=True), start=1
     ):
         for item in _known(f"testlet {number}.items", testlet.items, bank, faults):
-            if testlet_of[item]:
+            if testlet_of[item] not in ("", name):
                 faults.found.append(
                     f"testlet {number}.items: {shown(item)} is in {shown(testlet_of[item])} already"
                 )
@@ -244,27 +248,27 @@ def _of_bank(
 
 def _start(
     records: Sequence[StartRecord], bank: ItemBank, length: int | None, faults: _Faults
-) -> tuple[list[tuple[Selector[SkillBelief] | None, int]], list[Rule]]:
-    """Return the selector of each stage, None for the usual one, and its length; and the rules."""
-    stages: list[tuple[Selector[SkillBelief] | None, int]] = []
+) -> tuple[list[_Stage], list[Rule]]:
+    """Return the stages and the rules of the start."""
+    stages: list[_Stage] = []
     rules: list[Rule] = []
     question = 1
     for number, record in enumerate(records, start=1):
         place = f"start {number}"
         among = [record.items, record.codes, record.skills]
         if record.ask is not None:
-            if record.number or record.select or any(among):
+            if record.number or record.select or record.within is not None or any(among):
                 faults.found.append(f"{place}: ask stands alone, without any other key")
             items = _known(f"{place}.ask", record.ask, bank, faults)
             if items:
                 rules.append(StartItems(tuple(items)))
-                stages.append((FixedOrder(tuple(items)), len(items)))
+                stages.append((FixedOrder(tuple(items)), len(items), None))
                 question += len(items)
             continue
         if record.number is None:
             faults.found.append(f"{place}: expected ask, or the number of items in this stage")
             continue
-        if record.select is None and not any(among):
+        if record.select is None and record.within is None and not any(among):
             faults.found.append(f"{place}: expected select, items, codes or skills")
         selector = None
         if record.select is not None:
@@ -282,7 +286,7 @@ def _start(
         if any(among) and mask.any():
             names = tuple(bank.item_names[i] for i in np.flatnonzero(mask).tolist())
             rules.append(StageItems(names, question, question + record.number - 1))
-        stages.append((selector, record.number))
+        stages.append((selector, record.number, record.within))
         question += record.number
     return stages, rules
 
@@ -301,7 +305,7 @@ def _by_name(text: str, length: int | None) -> Selector[SkillBelief]:
 
 def _selector(
     record: DesignRecord,
-    stages: Sequence[tuple[Selector[SkillBelief] | None, int]],
+    stages: Sequence[_Stage],
     blueprint: Blueprint | None,
     length: int | None,
     faults: _Faults,
@@ -322,8 +326,17 @@ def _selector(
         selector = faults.at("select.shadow", _shadow, selector, blueprint, length)
     if selector is None or not stages:
         return selector
-    usual = selector
-    return Staged(tuple(Stage(own or usual, number) for own, number in stages), usual)
+    made = []
+    for number, (own, length, within) in enumerate(stages, start=1):
+        of_stage: Selector[SkillBelief] | None = own or selector
+        if within is not None:
+            of_stage = faults.at(f"start {number}.within", _near, of_stage, within)
+        made.append(Stage(of_stage or selector, length))
+    return Staged(tuple(made), selector)
+
+
+def _near(selector: Selector[SkillBelief] | None, within: float) -> Selector[SkillBelief]:
+    return Randomesque(_scoring(selector, "within"), sys.maxsize, within)
 
 
 def _scoring(selector: Selector[SkillBelief] | None, what: str) -> ScoringSelector[SkillBelief]:

@@ -60,6 +60,7 @@ class StartRecord(_Part):
     ask: Names | None = None
     number: Positive | None = None
     select: str | None = None
+    within: float | None = None
     items: Names | None = None
     codes: Names | None = None
     skills: Names | None = None

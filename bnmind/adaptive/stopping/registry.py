@@ -10,6 +10,8 @@ from types import MappingProxyType
 
 from bnmind._arguments import checked
 from bnmind._registry import COUNT, NUMBER, Argument, Registered, made_by_name
+from bnmind.adaptive.beliefs.ability_estimates import has_ability
+from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.stopping.certainty import (
     DeviationBelow,
     EntropyBelow,
@@ -22,7 +24,7 @@ from bnmind.adaptive.stopping.plateau import Plateau
 from bnmind.adaptive.stopping.probability_ratio import AbilityDecided, SkillsDecided
 from bnmind.adaptive.stopping.stopper import AllOf, AnyOf, Stopper
 
-__all__ = ["STOPPERS", "stopper_by_names"]
+__all__ = ["STOPPERS", "default_stop", "default_stop_words", "stopper_by_names"]
 
 STOPPERS: Mapping[str, Registered[Stopper]] = MappingProxyType(
     {
@@ -60,6 +62,30 @@ STOPPERS: Mapping[str, Registered[Stopper]] = MappingProxyType(
     }
 )
 """The stopper of each name."""
+
+_MOST_ITEMS = 30
+"""About what fits into a lesson."""
+
+
+def default_stop(bank: ItemBank) -> tuple[str, ...]:
+    """Return the texts of the stopper of a test that is given to a person without one.
+
+    The deviation of an ability is that of mirtCAT. Simulations and designs in Python have no
+    stopper unless one is named.
+    """
+    known = ("deviation:0.3",) if has_ability(bank) else ("certainty:0.95", "gain:0.01")
+    return (*known, f"items:{_MOST_ITEMS}")
+
+
+def default_stop_words(bank: ItemBank) -> str:
+    """Return when such a test ends, in words."""
+    known = (
+        "the standard deviation of the ability is at most 0.3"
+        if has_ability(bank)
+        else "each skill is known with probability 0.95, when no item should tell more than 0.01"
+        " bits"
+    )
+    return f"The test ends when {known}, or after {_MOST_ITEMS} items"
 
 
 @checked

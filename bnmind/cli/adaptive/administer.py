@@ -38,6 +38,10 @@ Type the answer to the item shown; ITEM=ANSWER answers another item, or changes 
 skips the item, u undoes the last entry, ? explains the choice of the item, and q quits.
 With --session, the command saves every answer; run it again to resume the test.
 
+Without --stop, and without one in the design, the test ends when each skill is known with
+probability 0.95, when no item should tell more than 0.01 bits (if there is an ability, when its
+standard deviation is at most 0.3), or after 30 items.
+
 \b
 Examples:
   bnmind test models/banks/fractions.json
@@ -86,7 +90,8 @@ def run_test(
     seed: Seed = None,
 ) -> None:
     """Run a test, or what is left of it."""
-    from bnmind.adaptive import Session, read_bank
+    from bnmind.adaptive import Session, read_bank, stopper_by_names
+    from bnmind.adaptive.stopping.registry import default_stop, default_stop_words
     from bnmind.cli.shared.show import terminal
 
     if salvage and session is None:
@@ -101,6 +106,8 @@ def run_test(
             about = {"design": whole.text}
         named = "design" if design is not None else "prior"
         about = _as_saved(session, about, salvage=salvage, named=named)
+    elif whole is None and not stop:
+        about = {**about, "stop": " ".join(default_stop(items))}
     whole = whole or _design(items, about, seed)
     if session is None or not resumed:
         if session is not None:
@@ -129,6 +136,8 @@ def run_test(
         + (f" Resumed after {counted(len(run.state.asked), 'item')}." if resumed else ""),
         soft_wrap=True,
     )
+    if not resumed and not stop and whole.stopper == stopper_by_names(default_stop(items)):
+        console.print(f"{default_stop_words(items)}; --stop says otherwise.", soft_wrap=True)
     console.print("Type each answer; s skips, u undoes, ? says why this item, q quits.")
     console.print(_place(run), soft_wrap=True)
     _converse(console, run)
@@ -156,14 +165,20 @@ def _whole(
     """Return the whole design that a file or a prior makes; None if there is neither."""
     from bnmind.adaptive import read_design
     from bnmind.adaptive.sessions.design_file import design_from, with_options
+    from bnmind.adaptive.stopping.registry import default_stop
 
-    if design is not None:
-        return read_design(design, bank, selector=selector, stop=stop, seed=seed, prior=prior)
-    if prior is None:
+    def with_stop(texts: Sequence[str]) -> Design:
+        if design is not None:
+            return read_design(design, bank, selector=selector, stop=texts, seed=seed, prior=prior)
+        content = with_options({}, selector=selector, stop=texts, seed=seed, prior=prior)
+        return design_from(content, bank)
+
+    if design is None and prior is None:
         return None
-    with_named_prior(bank, prior)  # names the option in an error
-    content = with_options({}, selector=selector, stop=stop, seed=seed, prior=prior)
-    return design_from(content, bank)
+    if design is None:
+        with_named_prior(bank, prior)  # names the option in an error
+    whole = with_stop(stop)
+    return with_stop(default_stop(bank)) if whole.stopper is None else whole
 
 
 def _design(bank: ItemBank, about: Mapping[str, str], seed: int | None) -> Design:

@@ -32,7 +32,7 @@ async function start() {
   const skills = about.skills.length === 1 ? "one skill" : `${about.skills.length} skills`;
   at("lead").textContent = about.is_demonstration
     ? "A demonstration. Each question is chosen by your answers so far, and the page says why. Its answers are kept until the server stops."
-    : `A test of ${skills}. Each question is chosen by your answers so far. Every answer is saved at once.`;
+    : `A test of ${skills}, with at most ${about.most_items} ${about.most_items === 1 ? "question" : "questions"}. Each is chosen by your answers so far. Every answer is saved at once.`;
   key = stored();
   if (key === null) { enter(); return; }
   try {

@@ -18,7 +18,7 @@ from bnmind.adaptive.items.bank_json import bank_from_json, bank_to_json
 from bnmind.adaptive.sessions.design_file import design_from
 from bnmind.errors import BnmindError
 from bnmind.web.base import words
-from bnmind.web.testing.plan import GivenTest
+from bnmind.web.testing.plan import GivenTest, completed
 from bnmind.web.testing.store import Store
 
 __all__ = ["Earlier", "content_of", "earlier", "given_from", "hand_over", "other_test"]
@@ -62,7 +62,8 @@ def given_from(content: str, now: GivenTest) -> GivenTest:
     """Return a test from its text, with those pictures that the present version has, too."""
     record = json.loads(content)
     bank: ItemBank = bank_from_json(record["bank"])
-    design = design_from(json.loads(record["design"]), bank) if record["design"] else Design(bank)
+    stated = design_from(json.loads(record["design"]), bank) if record["design"] else Design(bank)
+    design = completed(stated, bank)
     same = set(enumerate(bank.items)) & set(enumerate(now.bank.items))
     names = {item.name for _, item in same}
     pictures = {name: one for name, one in now.pictures.items() if name in names}

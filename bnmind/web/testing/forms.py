@@ -33,6 +33,7 @@ class About(Answer):
 
     title: str
     n_items: int
+    most_items: int = Field(description="How many of them are asked at most.")
     skills: list[str] = Field(description="Their labels.")
     needs_code: bool
     is_demonstration: bool

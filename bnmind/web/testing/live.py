@@ -14,10 +14,11 @@ from fastapi import HTTPException
 
 from bnmind.adaptive import Event, Session, SkillBelief, start_belief
 from bnmind.adaptive.beliefs.profile_space import n_profiles
+from bnmind.adaptive.stopping.stopper import most_items_of
 from bnmind.web.testing import reports
 from bnmind.web.testing.codes import new_code
 from bnmind.web.testing.earlier import Earlier, earlier, hand_over, other_test
-from bnmind.web.testing.plan import GivenTest
+from bnmind.web.testing.plan import GivenTest, Picture
 from bnmind.web.testing.store import Sitting, Standing, Store, TakenError
 
 __all__ = ["LiveTests", "now"]
@@ -120,6 +121,18 @@ class LiveTests:
 
     # --- People who take the test ---------------------------------------------------------------
 
+    def about(self) -> dict[str, Any]:
+        """Return what is known about the test before it begins."""
+        design, bank = self.given.design, self.given.bank
+        return {
+            "title": bank.title,
+            "n_items": len(bank.items),
+            "most_items": min(most_items_of(design.stopper) or len(bank.items), len(bank.items)),
+            "skills": list(bank.labels),
+            "needs_code": self.needs_code,
+            "shows": {"during": design.report.during, "report": design.report.examinee},
+        }
+
     def begin(self, code: str, name: str) -> dict[str, Any]:
         """Begin a session, or resume that of an access code.
 
@@ -199,6 +212,17 @@ class LiveTests:
             return False
         self._keep(sitting.id, sitting.n_events + 1, after)
         return True
+
+    def picture(self, key: str, number: int) -> Picture:
+        """Return the picture of the question that is asked now, given its number."""
+        sitting = self._sitting(key)
+        session = self._session(sitting)
+        with self._lock:
+            is_asked = number == sitting.n_events and not session.stop_reason
+            found = self.given.pictures.get(session.next_item()) if is_asked else None
+        if found is None:
+            raise HTTPException(404, "There is no such picture.")
+        return found
 
     def why(self, key: str) -> dict[str, Any]:
         """Return why the item of now is asked."""
@@ -366,7 +390,7 @@ class LiveTests:
         session = self._session(sitting)
         options = self.given.design.report
         with self._lock:
-            asked = reports.question(session, self.given.pictures)
+            asked = reports.question(session, f"/api/tests/{sitting.key}", self.given.pictures)
             over = asked is None
             return {
                 "title": self.given.bank.title,

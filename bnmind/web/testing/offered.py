@@ -96,10 +96,12 @@ class OfferedTest:
         self._closed()
 
 
-def offered_test(given: GivenTest, url: str, *, needs_code: bool, token: str = "") -> OfferedTest:
+def offered_test(
+    given: GivenTest, url: str, *, needs_code: bool, token: str = "", new_token: bool = False
+) -> OfferedTest:
     """Return a test whose sessions are in a database, which is opened now.
 
-    Without a token of the teacher a new one is made.
+    Without a token of the teacher, that in the database is used, or a new one.
 
     Raises
     ------
@@ -113,6 +115,7 @@ def offered_test(given: GivenTest, url: str, *, needs_code: bool, token: str = "
 
     live = LiveTests(given, Store(url), needs_code=needs_code)
     live.keep()
+    token = token or live.store.token(given.bank.title, new=new_token)
     offer = OfferedTest(lambda: live, needs_code=needs_code, is_demonstration=False, token=token)
     offer.live()
     return offer

@@ -7,7 +7,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from bnmind.web.base.page import AREAS, rendered
 from bnmind.web.testing.offered import offered, same_token
-from bnmind.web.testing.teacher_api import TEACHER_COOKIE, is_teacher
+from bnmind.web.testing.teacher_api import is_teacher, teacher_cookie
 
 __all__ = ["router"]
 
@@ -36,7 +36,7 @@ async def start(request: Request, token: str = "") -> Response:
     if token and same_token(token, offer.token):
         answer = RedirectResponse("/teacher", 303)
         answer.set_cookie(
-            TEACHER_COOKIE,
+            teacher_cookie(request),
             offer.token,
             httponly=True,
             samesite="lax",

@@ -6,17 +6,25 @@ import base64
 import binascii
 import dataclasses
 import hashlib
+import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 from bnmind.adaptive import Design, ItemBank, read_bank, read_design
+from bnmind.adaptive.sessions.design_file import design_from
 from bnmind.adaptive.sessions.session_json import bank_fingerprint
+from bnmind.adaptive.stopping.registry import default_stop
 from bnmind.datasets import example_path
-from bnmind.errors import InvalidModelError
+from bnmind.errors import DesignFileError, InvalidModelError
 
-__all__ = ["GivenTest", "Picture", "demonstration_plan", "read_plan"]
+__all__ = ["GivenTest", "Picture", "completed", "demonstration_plan", "read_plan"]
+
+_VARIED_START = [{"number": 1, "within": 0.1}]
+"""So that neighbors do not begin with the same item."""
 
 _KINDS: Mapping[str, str] = MappingProxyType(
     {
@@ -48,6 +56,8 @@ class GivenTest:
     pictures: Mapping[str, Picture] = field(default_factory=dict)
     """By item."""
     is_demonstration: bool = False
+    stops_by_default: bool = False
+    """Whether the design does not say when the test ends."""
 
     @property
     def bank(self) -> ItemBank:
@@ -76,8 +86,29 @@ def read_plan(bank: Path, design: Path | None) -> GivenTest:
     items = read_bank(bank)
     if not items.title:
         items = dataclasses.replace(items, title=bank.stem)
-    chosen = Design(items) if design is None else read_design(design, items)
-    return GivenTest(design=chosen, pictures=_pictures(chosen.bank, bank.parent))
+    stated = Design(items) if design is None else read_design(design, items)
+    return GivenTest(
+        design=completed(stated, items),
+        pictures=_pictures(stated.bank, bank.parent),
+        stops_by_default=stated.stopper is None,
+    )
+
+
+def completed(design: Design, bank: ItemBank) -> Design:
+    """Return a design with what it leaves open: when the test ends, and a varied first item.
+
+    The first item is drawn among those with nearly as much information as the best one, unless the
+    design has a start, or a selector that does not score items. The text stays that of the file,
+    so that the test stays the same one.
+    """
+    content: dict[str, Any] = json.loads(design.text or "{}")
+    if design.stopper is None:
+        content["stop"] = {"any": list(default_stop(bank))}
+    found = design_from(content, bank)
+    if "start" not in content:
+        with suppress(DesignFileError):
+            found = design_from({**content, "start": _VARIED_START}, bank)
+    return dataclasses.replace(found, text=design.text)
 
 
 def demonstration_plan() -> GivenTest:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from bnmind.adaptive import Event, EventKind, Session, ability_deviation, expected_ability
 from bnmind.adaptive.beliefs.ability_estimates import has_ability
 from bnmind.adaptive.beliefs.parameter_uncertainty import skill_intervals
@@ -17,18 +19,27 @@ _LIKELY, _PROBABLY = 0.95, 0.75
 
 
 def choices_of(session: Session, item: str) -> tuple[tuple[str, str], ...]:
-    """Return the choices of an item, each with the response that it counts as."""
-    given = session.bank.item(item).choices
-    if given:
-        return given
+    """Return the choices of an item, each with the response that it counts as.
+
+    Each seed of a design has an order of its own, unless the item allows only that of the bank.
+    """
+    asked = session.bank.item(item)
+    if asked.choices and asked.shuffle:
+        order = np.random.default_rng([session.design.seed, *item.encode()])
+        return tuple(asked.choices[i] for i in order.permutation(len(asked.choices)))
+    if asked.choices:
+        return asked.choices
     responses = session.bank.responses(item)
     if set(responses) == set(_SELF_MARKED):
         return tuple((text, response) for response, text in _SELF_MARKED.items())
     return tuple((response, response) for response in responses)
 
 
-def question(session: Session, pictures: Mapping[str, object]) -> dict[str, Any] | None:
-    """Return the item to answer now; None if the test is over."""
+def question(session: Session, place: str, pictures: Mapping[str, object]) -> dict[str, Any] | None:
+    """Return the item to answer now; None if the test is over.
+
+    ``place`` is the address of the session.
+    """
     if session.stop_reason:
         return None
     item = session.bank.item(session.next_item())
@@ -36,9 +47,7 @@ def question(session: Session, pictures: Mapping[str, object]) -> dict[str, Any]
     return {
         "item": item.name,
         "text": item.text or item.name,
-        "picture": f"/api/tests/pictures/{session.bank.position(item.name)}"
-        if item.name in pictures
-        else None,
+        "picture": f"{place}/picture/{len(session.events)}" if item.name in pictures else None,
         "choices": [text for text, _ in choices],
         "marks_itself": choices == tuple((t, r) for r, t in _SELF_MARKED.items()),
     }

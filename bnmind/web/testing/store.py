@@ -6,9 +6,11 @@ second one is refused, whoever sends it, so no answer is lost and none counts tw
 
 from __future__ import annotations
 
+import hashlib
 import json
+import secrets
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -63,6 +65,12 @@ _TESTS = sql.Table(
     sql.Column("test", sql.String(64), primary_key=True),
     sql.Column("title", sql.Text, nullable=False),
     sql.Column("content", sql.Text, nullable=False),
+)
+_TOKENS = sql.Table(
+    "bnmind_tokens",
+    _METADATA,
+    sql.Column("title", sql.String(64), primary_key=True),
+    sql.Column("token", sql.String(64), nullable=False),
 )
 
 
@@ -245,6 +253,21 @@ class Store:
         with self._connected() as connection:
             row = connection.execute(query).one_or_none()
         return ("", "") if row is None else (row.title, row.content)
+
+    def token(self, title: str, *, new: bool = False) -> str:
+        """Return the secret of the teacher of a test, which is the same for all its versions.
+
+        The first call makes it, and ``new`` another one, by which the one before is void.
+        """
+        key = hashlib.sha256(title.encode()).hexdigest()
+        of_test = _TOKENS.c.title == key
+        with suppress(TakenError), self._connected() as connection:
+            if new:
+                connection.execute(sql.delete(_TOKENS).where(of_test))
+            row = {"title": key, "token": secrets.token_urlsafe(24)}
+            connection.execute(sql.insert(_TOKENS), row)
+        with self._connected() as connection:
+            return str(connection.scalar(sql.select(_TOKENS.c.token).where(of_test)))
 
     def hand_over(self, test: str, *, title: str) -> int:
         """Hand the codes of other tests of a title over that nobody has used; return how many."""

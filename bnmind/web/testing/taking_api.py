@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from fastapi import APIRouter, HTTPException, Path, Request
 from fastapi.responses import Response
@@ -15,7 +16,12 @@ from bnmind.web.testing import forms
 from bnmind.web.testing.codes import tidy_code
 from bnmind.web.testing.offered import kept, offered
 
+if TYPE_CHECKING:
+    from bnmind.web.testing.live import LiveTests
+
 __all__ = ["Name", "router"]
+
+_T = TypeVar("_T")
 
 router = APIRouter(prefix="/api/tests", tags=["A test"])
 
@@ -46,16 +52,7 @@ async def about(request: Request) -> dict[str, Any]:
     offer = offered(request)
 
     def work() -> dict[str, Any]:
-        given = offer.live().given
-        bank, options = given.bank, given.design.report
-        return {
-            "title": bank.title,
-            "n_items": len(bank.items),
-            "skills": list(bank.labels),
-            "needs_code": offer.needs_code,
-            "is_demonstration": offer.is_demonstration,
-            "shows": {"during": options.during, "report": options.examinee},
-        }
+        return {**offer.live().about(), "is_demonstration": offer.is_demonstration}
 
     return await work_of(request).run(request, work)
 
@@ -93,22 +90,6 @@ async def begin(entry: Entry, request: Request) -> dict[str, Any]:
         raise
 
 
-@router.get("/pictures/{number}", include_in_schema=False)
-async def picture(number: int, request: Request) -> Response:
-    """Return the picture of an item."""
-    offer = offered(request)
-
-    def work() -> Response:
-        given = offer.live().given
-        names = given.bank.item_names
-        found = given.pictures.get(names[number]) if 0 <= number < len(names) else None
-        if found is None:
-            raise HTTPException(404, "There is no such picture.")
-        return Response(found.content, media_type=found.kind)
-
-    return await work_of(request).run(request, work)
-
-
 @router.get(
     "/{session}",
     summary="The state of a session, with the next item",
@@ -120,7 +101,7 @@ async def state(session: _Key, request: Request) -> dict[str, Any]:
     `number` counts the questions before this one and goes back with the answer. `profile` is null
     where the design does not show it.
     """
-    return await _run(request, "state", session)
+    return await _run(request, session, lambda tests: tests.state(session))
 
 
 @router.post(
@@ -132,7 +113,8 @@ async def answer(session: _Key, given: Answer, request: Request) -> dict[str, An
     When this returns, the answer is in the database. The same answer may be sent again if no
     reply has come: it counts once. Another answer to a question that is answered gets 409.
     """
-    return await _run(request, "answer", session, given.number, given.item, given.choice)
+    sent = (given.number, given.item, given.choice)
+    return await _run(request, session, lambda tests: tests.answer(session, *sent))
 
 
 @router.get(
@@ -140,7 +122,7 @@ async def answer(session: _Key, given: Answer, request: Request) -> dict[str, An
 )
 async def why(session: _Key, request: Request) -> dict[str, Any]:
     """Return the bits that the answer should give, about all skills and about each."""
-    return await _run(request, "why", session)
+    return await _run(request, session, lambda tests: tests.why(session))
 
 
 @router.get(
@@ -148,7 +130,7 @@ async def why(session: _Key, request: Request) -> dict[str, Any]:
 )
 async def rank(session: _Key, request: Request) -> dict[str, Any]:
     """Return the items without an answer by the bits that they should give."""
-    return await _run(request, "rank", session)
+    return await _run(request, session, lambda tests: tests.rank(session))
 
 
 @router.get(
@@ -158,7 +140,7 @@ async def rank(session: _Key, request: Request) -> dict[str, Any]:
 )
 async def posterior(session: _Key, request: Request) -> dict[str, Any]:
     """Return the probability of each level of each skill, if the design shows it."""
-    return await _run(request, "posterior", session)
+    return await _run(request, session, lambda tests: tests.posterior(session))
 
 
 @router.get(
@@ -166,16 +148,18 @@ async def posterior(session: _Key, request: Request) -> dict[str, Any]:
 )
 async def report(session: _Key, request: Request) -> dict[str, Any]:
     """Return the examinee's report on a test that is over."""
-    return await _run(request, "report", session)
+    return await _run(request, session, lambda tests: tests.report(session))
 
 
-async def _run(request: Request, name: str, session: str, *arguments: Any) -> dict[str, Any]:
-    """Return the answer of the test, computed by a worker."""
+@router.get("/{session}/picture/{number}", include_in_schema=False)
+async def picture(session: _Key, number: int, request: Request) -> Response:
+    """Return the picture of the question of now."""
+    found = await _run(request, session, lambda tests: tests.picture(session, number))
+    return Response(found.content, media_type=found.kind)
+
+
+async def _run(request: Request, session: str, function: Callable[[LiveTests], _T]) -> _T:
+    """Return what a function says of the test of a session, computed by a worker."""
     offer = offered(request)
-
-    def work() -> dict[str, Any]:
-        tests = offer.live().of(key=session)
-        found: dict[str, Any] = getattr(tests, name)(session, *arguments)
-        return found
-
-    return await work_of(request).run(request, kept(work))
+    work = kept(lambda: function(offer.live().of(key=session)))
+    return await work_of(request).run(request, work)

@@ -19,11 +19,9 @@ from bnmind.web.testing.taking_api import Name
 if TYPE_CHECKING:
     from bnmind.web.testing.live import LiveTests
 
-__all__ = ["TEACHER_COOKIE", "is_teacher", "router"]
+__all__ = ["is_teacher", "router", "teacher_cookie"]
 
 _T = TypeVar("_T")
-
-TEACHER_COOKIE = "bnmind-teacher"
 
 MOST_CODES = 500
 _Number = Annotated[int, Path(ge=1, le=2**31 - 1, description="The `id` of the session.")]
@@ -32,10 +30,15 @@ _Number = Annotated[int, Path(ge=1, le=2**31 - 1, description="The `id` of the s
 def is_teacher(request: Request) -> bool:
     """Return whether a request presents the token of the teacher."""
     scheme, _, given = request.headers.get("authorization", "").partition(" ")
-    token = offered(request).token
-    if scheme.lower() == "bearer" and same_token(given, token):
+    offer = offered(request)
+    if scheme.lower() == "bearer" and same_token(given, offer.token):
         return True
-    return same_token(request.cookies.get(TEACHER_COOKIE, ""), token)
+    return same_token(request.cookies.get(teacher_cookie(request), ""), offer.token)
+
+
+def teacher_cookie(request: Request) -> str:
+    """Return the name of the cookie with the token; a browser sends those of all ports."""
+    return f"bnmind-teacher-{request.url.port or 80}"
 
 
 def _for_teachers(request: Request) -> None:
