@@ -409,8 +409,8 @@ def test_choices_and_pictures_come_from_tables(tmp_path: Path) -> None:
     bank = ItemBank.from_qmatrix(Q, items=ITEMS)
     table = written(
         tmp_path,
-        "item,choices,key,picture\nitem.1,2/5 | 5/6 | 1;2,5/6,pie.png\n"
-        "Hören,yes; no,b,\nAdding fractions,often=1|never=0,,\n",
+        "item,choices,key,picture,shuffle\nitem.1,2/5 | 5/6 | 1;2,5/6,pie.png,no\n"
+        "Hören,yes; no,b,,yes\nAdding fractions,often=1|never=0,,,\n",
     )
     bank = describe_bank(bank, items=table)
     assert [item.choices for item in bank.items] == [
@@ -419,6 +419,7 @@ def test_choices_and_pictures_come_from_tables(tmp_path: Path) -> None:
         (("often", "1"), ("never", "0")),
     ]
     assert bank.item("item.1").picture == "pie.png"
+    assert [item.shuffle for item in bank.items] == [False, True, True]
     for name in ("bank.json", "bank.xdsl"):
         write_bank(bank, tmp_path / name)
         assert read_bank(tmp_path / name).items == bank.items
@@ -438,6 +439,10 @@ def test_choices_and_pictures_come_from_tables(tmp_path: Path) -> None:
         (
             "item,cost\nitem.1,a\nHören,-1\nAdding fractions,1\n",
             "expected a number for the cost of item item.1, got 'a'; the cost of item Hören",
+        ),
+        (
+            "item,shuffle\nitem.1,maybe\nHören,no\nAdding fractions,\n",
+            "expected yes or no for the shuffle of item item.1, got 'maybe'",
         ),
         ("1,1\n1,1\n", "the first line must name the columns"),
     ],

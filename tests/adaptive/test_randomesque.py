@@ -92,6 +92,19 @@ def test_of_the_items_allowed_alone_the_best_are_drawn(
     assert found == among[int(first * len(among))]
 
 
+@pytest.mark.parametrize("share", [0.05, 0.3, 0.9])
+def test_only_items_with_nearly_the_best_score_are_drawn(share: float) -> None:
+    scores = MinimalEntropy().scores(BELIEF, NAMES)
+    near = {i for i in range(N) if scores[i] >= (1 - share) * scores.max()}
+    selector = Randomesque(MinimalEntropy(), N, share)
+    drawn = {one(selector, list(range(N)), first) for first in np.linspace(0, 0.999, 50)}
+    assert drawn == near
+    assert one(selector, [0], 0.7) == 0
+    for wrong in (0.0, 1.0, -0.1, float("nan")):
+        with pytest.raises(InvalidArgumentError, match=r"share in \(0, 1\)"):
+            Randomesque(MinimalEntropy(), within=wrong)
+
+
 @pytest.mark.parametrize("best", [1, 3])
 def test_a_missing_generator_is_reported(best: int) -> None:
     selector = Randomesque(MinimalEntropy(), best)
