@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,7 +12,6 @@ import typer
 from bnmind.cli.shared.command import with_options
 from bnmind.cli.shared.printable import tell
 from bnmind.errors import BnmindError, InvalidArgumentError, MissingLibraryError
-from bnmind.web.base.settings import is_loopback
 
 if TYPE_CHECKING:
     from bnmind.web.server import Opened
@@ -62,6 +62,15 @@ class WebOptions:
             help="The port; 0 takes the last one, or a free one.",
         ),
     ] = 0
+    trusted_proxy: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--trusted-proxy",
+            metavar="ADDRESS",
+            help="The IP address of a proxy in front of the server, which says from where each"
+            " request comes. Repeat the option for several.",
+        ),
+    ] = None
     browser: Annotated[
         bool, typer.Option("--open", help="Open the address in the browser of this machine.")
     ] = False
@@ -123,7 +132,13 @@ def web(options: WebOptions) -> None:
 
     folder = Path(typer.get_app_dir("bnmind"), "web")
     open_paths = () if given is None else _OPEN
-    place = opened(options.host, options.port, folder=folder, open_paths=open_paths)
+    place = opened(
+        options.host,
+        options.port,
+        folder=folder,
+        open_paths=open_paths,
+        trusted_proxies=tuple(map(_address, options.trusted_proxy or ())),
+    )
     tests = None if given is None else _tests(options, given, place)
 
     def ready() -> None:
@@ -151,6 +166,15 @@ def web(options: WebOptions) -> None:
     serve(place, ready=ready, tests=tests)
 
 
+def _address(text: str) -> str:
+    try:
+        return str(ip_address(text))
+    except ValueError as fault:
+        raise InvalidArgumentError(
+            f"--trusted-proxy: expected an IP address, such as 127.0.0.1, got {text}", text
+        ) from fault
+
+
 def _given(bank: Path, design: Path | None) -> GivenTest:
     import bnmind.web.testing.live  # noqa: F401  # says now if a library is missing
     from bnmind.web.testing.plan import read_plan
@@ -170,7 +194,7 @@ def _tests(options: WebOptions, given: GivenTest, place: Opened) -> OfferedTest:
         return offered_test(
             given,
             url,
-            needs_code=not is_loopback(options.host) if codes is None else codes,
+            needs_code=place.settings.token is not None if codes is None else codes,
             new_token=options.new_token,
         )
     except BnmindError:

@@ -41,7 +41,12 @@ class Opened:
 
 
 def opened(
-    host: str, port: int, *, folder: Path | None = None, open_paths: tuple[str, ...] = ()
+    host: str,
+    port: int,
+    *,
+    folder: Path | None = None,
+    open_paths: tuple[str, ...] = (),
+    trusted_proxies: tuple[str, ...] = (),
 ) -> Opened:
     """Open an address.
 
@@ -53,8 +58,8 @@ def opened(
         The port; 0 for that of the last time if it is free, otherwise for any that is.
     folder
         Where the server remembers its key and its port; None if it is to remember nothing.
-    open_paths
-        Where no token is needed; see `WebSettings`.
+    open_paths, trusted_proxies
+        See `WebSettings`; with a proxy, other machines can reach every address.
 
     Raises
     ------
@@ -72,7 +77,7 @@ def opened(
     if folder is not None:
         key = key_of(folder)
         remember_port(folder, listener.getsockname()[1])
-    if is_loopback(host):
+    if is_loopback(host) and not trusted_proxies:
         token = None
         hosts: tuple[str, ...] | None = LOOPBACK
     else:
@@ -81,7 +86,9 @@ def opened(
     name = f"[{host}]" if ":" in host else host
     query = "" if token is None else f"?token={token}"
     address = f"http://{name}:{listener.getsockname()[1]}/{query}"
-    settings = WebSettings(token=token, hosts=hosts, key=key, open_paths=open_paths)
+    settings = WebSettings(
+        token=token, hosts=hosts, key=key, open_paths=open_paths, trusted_proxies=trusted_proxies
+    )
     return Opened(listener, address, settings)
 
 
@@ -134,7 +141,8 @@ def serve(
         log_level="warning",
         access_log=False,
         server_header=False,
-        proxy_headers=False,
+        proxy_headers=bool(place.settings.trusted_proxies),
+        forwarded_allow_ips=list(place.settings.trusted_proxies),
         ws="none",
         timeout_keep_alive=30,
         timeout_graceful_shutdown=2,

@@ -5,16 +5,18 @@ from __future__ import annotations
 import asyncio
 import re
 import threading
+import time
 from collections.abc import Iterator
 from typing import Any, cast
 
 import pytest
 from fastapi import Request
+from starlette.datastructures import Address
 
 from bnmind.web.base.safety import POLICY, TOKEN_COOKIE
 from bnmind.web.base.settings import WebSettings, is_loopback
 from bnmind.web.base.stopping import StoppedError
-from bnmind.web.base.work import BusyError, GoneError, SlowError, Work
+from bnmind.web.base.work import BusyError, GoneError, SlowError, Turn, Work
 from tests.web.clients import SMALL, client, refused
 
 BROWSER = client()
@@ -148,8 +150,10 @@ def test_only_this_machine_reaches_loopback(host: str, local: bool) -> None:
 
 
 class _Visitor:
-    def __init__(self, *, left: bool = False) -> None:
+    def __init__(self, *, left: bool = False, address: str = "", session: str = "") -> None:
         self.left = left
+        self.client = Address(address, 1) if address else None
+        self.path_params = {"session": session} if session else {}
 
     async def is_disconnected(self) -> bool:
         return self.left
@@ -181,6 +185,78 @@ def test_work_has_limits() -> None:
         await asyncio.sleep(0.05)
         assert begun == []  # given up before it began
         assert await work.run(here, lambda: 5) == 5
+        work.close()
+
+    asyncio.run(scene())
+
+
+def test_heavy_work_has_threads_of_its_own_so_that_a_moment_stays_a_moment() -> None:
+    """Ten long computations at once, and somebody else asks for something small."""
+
+    async def scene() -> None:
+        work, here = Work(WebSettings(workers=2, seconds=20)), _request(_Visitor())
+        running: list[int] = []
+        ended: list[int] = []
+        most = 0
+
+        def heavy() -> int:
+            nonlocal most
+            running.append(1)
+            most = max(most, len(running))
+            try:
+                while not ended:
+                    time.sleep(0.01)
+            finally:
+                running.pop()
+            return 7
+
+        said = [Turn.HEAVY] * 5 + [Turn.QUICK] * 5  # half of them were not expected to be heavy
+        slow = [asyncio.ensure_future(work.run(here, heavy, turn=turn)) for turn in said]
+        begun = asyncio.get_running_loop().time()
+        assert await work.run(here, lambda: 3) == 3
+        assert await work.run(here, lambda: 4, turn=Turn.TEST) == 4
+        assert asyncio.get_running_loop().time() - begun < 5
+        await asyncio.sleep(2)
+        for _ in range(20):
+            begun = asyncio.get_running_loop().time()
+            assert await work.run(here, lambda: 3) == 3
+            assert asyncio.get_running_loop().time() - begun < 1
+        assert most <= 4  # two of them heavy, and two that were not known to be
+        assert len(running) == 2
+        ended.append(1)
+        assert await asyncio.gather(*slow) == [7] * 10
+        work.close()
+
+    asyncio.run(scene())
+
+
+@pytest.mark.parametrize(
+    ("who", "turn", "most"),
+    [
+        ({"address": "10.0.0.1"}, Turn.HEAVY, 8),
+        ({"address": "10.0.0.1"}, Turn.TEST, 10),
+        ({"address": "10.0.0.1", "session": "secret"}, Turn.TEST, 4),
+    ],
+)
+def test_one_address_and_one_session_do_not_take_all_places(
+    who: dict[str, str], turn: Turn, most: int
+) -> None:
+    async def scene() -> None:
+        release = threading.Event()
+        work, greedy = Work(WebSettings(workers=2, most_waiting=18)), _request(_Visitor(**who))
+        asked = [
+            asyncio.ensure_future(work.run(greedy, lambda: release.wait(10), turn=turn))
+            for _ in range(15)
+        ]
+        await asyncio.sleep(0.05)
+        assert sum(one.done() for one in asked) == 15 - most
+        other = _request(_Visitor(address="10.0.0.2", session="another"))
+        waits = asyncio.ensure_future(work.run(other, lambda: 5, turn=turn))
+        release.set()
+        assert await waits == 5
+        found = await asyncio.gather(*asked, return_exceptions=True)
+        assert [type(one) for one in found].count(BusyError) == 15 - most
+        assert await work.run(greedy, lambda: 6, turn=turn) == 6  # when they are done, it may again
         work.close()
 
     asyncio.run(scene())

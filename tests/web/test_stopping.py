@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import http.client
 import itertools
 import json
 import os
@@ -226,6 +227,34 @@ def test_a_real_server_stops_computing_when_the_connection_is_closed(tmp_path: P
         with socket.create_connection(_place(address), timeout=20) as visitor:
             visitor.sendall(b"GET /api/network/models HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
             assert b" 200 " in visitor.recv(100)
+
+
+@pytest.mark.slow
+def test_heavy_networks_do_not_keep_others_waiting(tmp_path: Path) -> None:
+    model = {"file": "dense.bif", "text": _dense(90)}
+    heavy = {"model": model, "evidence": {f"v{i}": "a" for i in range(60, 90)}}
+    with serving(tmp_path) as (address, _), ThreadPoolExecutor(6) as visitors:
+
+        def ask(question: object) -> int:
+            visitor = http.client.HTTPConnection(*_place(address), timeout=60)
+            head = {"Content-Type": "application/json"}
+            visitor.request("POST", "/api/network/query", json.dumps(question), head)
+            status = visitor.getresponse().status
+            visitor.close()
+            return status
+
+        small = {"model": {"name": "asia"}, "evidence": {"xray": "yes"}}
+        assert ask(small) == 200  # all is loaded
+        waiting = [visitors.submit(ask, heavy) for _ in range(6)]
+        time.sleep(1)
+        begun = time.monotonic()
+        for _ in range(5):
+            assert ask(small) == 200
+        took = time.monotonic() - begun
+        assert not any(one.done() for one in waiting)
+        assert took < 8  # without threads of their own, they would wait for all the others
+        for one in waiting:
+            assert one.result() in (200, 503)
 
 
 def _dense(n_variables: int) -> str:

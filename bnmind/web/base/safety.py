@@ -159,18 +159,18 @@ class Guard:
         if kind != "application/json":
             # Forms of other sites cannot send this type.
             raise _RefusedError(415, "Send JSON, with the header Content-Type: application/json.")
-        parts: list[bytes] = []
+        body = bytearray()
         try:
             async with asyncio.timeout(self.settings.body_seconds):
                 while True:
                     message = await receive()
                     if message["type"] == "http.disconnect":
                         raise _RefusedError(400, "The request ended too early.")
-                    parts.append(message.get("body", b""))
-                    if sum(map(len, parts)) > most:
+                    body += message.get("body", b"")
+                    if len(body) > most:
                         raise too_large
                     if not message.get("more_body", False):
-                        return b"".join(parts)
+                        return bytes(body)
         except TimeoutError:
             raise _RefusedError(408, "The request took too long to arrive.") from None
 

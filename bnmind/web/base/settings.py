@@ -25,6 +25,8 @@ class WebSettings:
     open_paths: tuple[str, ...] = ()
     """Where no token is needed: addresses, with all below them, that have a secret of their own.
     The first one is shown to visitors without a token."""
+    trusted_proxies: tuple[str, ...] = ()
+    """Addresses of proxies, which say from where a request comes (``X-Forwarded-For``)."""
     most_bytes: int = 1_000_000
     """The largest body of a request, in bytes."""
     body_seconds: float = 20.0
@@ -32,9 +34,9 @@ class WebSettings:
     seconds: float = 20.0
     """How long a request may wait and compute, in seconds."""
     workers: int = 2
-    """How many requests are computed at the same time."""
-    most_waiting: int = 60
-    """How many more requests may wait for a worker."""
+    """How many requests are computed at the same time: of tests, quick and heavy ones each."""
+    most_waiting: int = 200
+    """How many more requests of each of these kinds may wait."""
     key: bytes = field(default_factory=partial(secrets.token_bytes, 32), repr=False)
     """A secret that signs the cookies of visitors; see `bnmind.web.base.sealed`."""
     kept_seconds: int = 30 * 24 * 3600

@@ -12,6 +12,7 @@ from __future__ import annotations
 import ctypes
 import sys
 import threading
+import time
 from collections.abc import Callable
 from enum import Enum
 from typing import Generic, TypeVar
@@ -47,6 +48,12 @@ class Stoppable(Generic[_T]):
         self._thread: int | None = None
         self._is_wanted = True
         self._is_before_kernel = False
+        self._begun = 0.0
+
+    @property
+    def seconds(self) -> float:
+        """Since when the function runs; 0 before."""
+        return time.monotonic() - self._begun if self._begun else 0.0
 
     def __call__(self) -> _T:
         """Return the result of the function.
@@ -93,6 +100,7 @@ class Stoppable(Generic[_T]):
             if not self._is_wanted:
                 raise StoppedError
             self._thread = threading.get_ident()
+            self._begun = time.monotonic()
 
     def _leave(self) -> None:
         """Be out of reach, also of an interruption that is on its way."""

@@ -6,8 +6,11 @@ import asyncio
 import importlib
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from enum import Enum
 from functools import partial
 from typing import Any, TypeVar
 
@@ -24,6 +27,7 @@ __all__ = [
     "BusyError",
     "GoneError",
     "SlowError",
+    "Turn",
     "Work",
     "load",
     "work_of",
@@ -68,6 +72,12 @@ _MOMENT = 0.25
 _SOON = 0.02
 """Seconds between two attempts to stop work."""
 
+_QUICK = 0.5
+"""Seconds after which work is heavy."""
+
+_MOST_HEAVY, _MOST_OF_SESSION = 8, 4
+"""How much heavy work of an address, and how many requests of a session of a test may wait."""
+
 _LOADING = threading.Lock()
 _loaded: set[str] = set()
 
@@ -86,12 +96,26 @@ class BusyError(Exception):
     """Too many requests wait already."""
 
 
+class _HeavyError(Exception):
+    """The work takes longer than a moment."""
+
+
 class SlowError(Exception):
     """The time for a request is up."""
 
 
 class GoneError(Exception):
     """The visitor does not wait for the answer any more."""
+
+
+class Turn(Enum):
+    """Whom work waits for: each of these has threads of its own."""
+
+    QUICK = "quick"
+    """Work that takes a moment. If it takes longer, it is stopped, and begins again as heavy."""
+    HEAVY = "heavy"
+    TEST = "test"
+    """Questions and answers of tests, which are never begun twice."""
 
 
 class Work:
@@ -102,8 +126,14 @@ class Work:
 
     def __init__(self, settings: WebSettings) -> None:
         self._settings = settings
-        self._threads = ThreadPoolExecutor(settings.workers, thread_name_prefix="bnmind web")
+        self._threads = {
+            turn: ThreadPoolExecutor(
+                settings.workers, thread_name_prefix=f"bnmind web {turn.value}"
+            )
+            for turn in Turn
+        }
         self._present: set[Stoppable[Any]] = set()
+        self._waiting: Counter[tuple[Turn, str]] = Counter()
         self.is_warm = False
         """Whether compiled code is loaded, so that answers may use it at no cost."""
 
@@ -113,33 +143,51 @@ class Work:
             await self.run(request, partial(load, *GAMES))
 
     async def run(
-        self, request: Request, function: Callable[[], _T], *, needs: Sequence[str] = GAMES
+        self,
+        request: Request,
+        function: Callable[[], _T],
+        *,
+        needs: Sequence[str] = GAMES,
+        turn: Turn = Turn.QUICK,
     ) -> _T:
         """Return the result of a function that needs some modules.
 
         Raises
         ------
         BusyError
-            If too many requests wait.
+            If too many requests wait, or too many of this address or session.
         SlowError
             If there is no result in time.
         GoneError
             If the visitor has left.
         """
-        if len(self._present) >= self._settings.workers + self._settings.most_waiting:
-            raise BusyError
 
         def loaded() -> _T:
             load(*needs)
             return function()
 
-        work = Stoppable(loaded)
-        future = self._threads.submit(work)
-        self._present.add(work)
+        until = asyncio.get_running_loop().time() + self._settings.seconds
+        if turn is Turn.QUICK:
+            with suppress(_HeavyError):
+                return await self._result(request, loaded, turn, until)
+            turn = Turn.HEAVY
+        return await self._result(request, loaded, turn, until)
+
+    async def _result(
+        self, request: Request, function: Callable[[], _T], turn: Turn, until: float
+    ) -> _T:
+        places = self._counted(request, turn)
         loop = asyncio.get_running_loop()
-        # What counts is the end of the work, not the patience of the visitor.
-        future.add_done_callback(lambda _: _soon(loop, partial(self._present.discard, work)))
-        until = loop.time() + self._settings.seconds
+        work = Stoppable(function)
+        future = self._threads[turn].submit(work)
+        self._present.add(work)
+
+        def ended(_: object) -> None:
+            # What counts is the end of the work, not the patience of the visitor.
+            self._present.discard(work)
+            self._waiting -= Counter(places)
+
+        future.add_done_callback(lambda _: _soon(loop, partial(ended, None)))
         waiting = asyncio.wrap_future(future)
         waiting.add_done_callback(_noted)
         try:
@@ -152,9 +200,25 @@ class Work:
                     raise SlowError
                 if await request.is_disconnected():
                     raise GoneError
+                if turn is Turn.QUICK and work.seconds > _QUICK:
+                    raise _HeavyError
         finally:
             if not future.cancel():
                 self._stop(work, loop)
+
+    def _counted(self, request: Request, turn: Turn) -> list[tuple[Turn, str]]:
+        """Note that a request waits; return where. All, an address and a session have limits."""
+        most = self._settings.workers + self._settings.most_waiting
+        limits = {"": most}
+        if request.client is not None:
+            limits[request.client.host] = _MOST_HEAVY if turn is Turn.HEAVY else max(1, most // 2)
+        if "session" in request.path_params:
+            limits[f"session {request.path_params['session']}"] = _MOST_OF_SESSION
+        if any(self._waiting[turn, name] >= limit for name, limit in limits.items()):
+            raise BusyError
+        places = [(turn, name) for name in limits]
+        self._waiting.update(places)
+        return places
 
     def wait(self, seconds: float) -> None:
         """Wait until no visitor waits; at most for a time. Call it in another thread."""
@@ -164,7 +228,8 @@ class Work:
 
     def close(self) -> None:
         """Let go of the threads; all work is stopped."""
-        self._threads.shutdown(wait=False, cancel_futures=True)
+        for threads in self._threads.values():
+            threads.shutdown(wait=False, cancel_futures=True)
         for work in tuple(self._present):
             work.stop()
 

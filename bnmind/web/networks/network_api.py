@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 from fastapi import APIRouter, Request
 
 from bnmind.web.base.answer import answered_by
-from bnmind.web.base.work import NETWORKS, work_of
+from bnmind.web.base.work import NETWORKS, Turn, work_of
 from bnmind.web.networks import forms, network_answers
 from bnmind.web.networks.models import SHIPPED, Models
 from bnmind.web.networks.network_answers import NetworkQuestion, PictureQuestion, RankQuestion
 
 __all__ = ["router"]
+
+_LONG = 5000
+"""Files with more letters are heavy work from the start."""
 
 router = APIRouter(prefix="/api/network", tags=["Bayesian networks"])
 
@@ -35,7 +39,7 @@ async def query(question: NetworkQuestion, request: Request) -> dict[str, Any]:
     Evidence that contradicts itself is refused, and the error names the findings.
     """
     work = partial(network_answers.posterior, _models(request), question)
-    return await work_of(request).run(request, work, needs=NETWORKS)
+    return await _run(request, question, work)
 
 
 @router.post(
@@ -44,14 +48,14 @@ async def query(question: NetworkQuestion, request: Request) -> dict[str, Any]:
 async def picture(question: PictureQuestion, request: Request) -> dict[str, Any]:
     """Return the network with the distribution of every variable, or with two to compare."""
     work = partial(network_answers.picture, _models(request), question)
-    return await work_of(request).run(request, work, needs=NETWORKS)
+    return await _run(request, question, work)
 
 
 @router.post("/rank", summary="What to observe next", responses=answered_by(forms.Ranked))
 async def rank(question: RankQuestion, request: Request) -> dict[str, Any]:
     """Return the variables by the information that they should give about some others."""
     work = partial(network_answers.rank, _models(request), question)
-    return await work_of(request).run(request, work, needs=NETWORKS)
+    return await _run(request, question, work)
 
 
 @router.post(
@@ -60,7 +64,15 @@ async def rank(question: RankQuestion, request: Request) -> dict[str, Any]:
 async def explain(question: NetworkQuestion, request: Request) -> dict[str, Any]:
     """Return the most probable states of all variables together."""
     work = partial(network_answers.explain, _models(request), question)
-    return await work_of(request).run(request, work, needs=NETWORKS)
+    return await _run(request, question, work)
+
+
+async def _run(
+    request: Request, question: NetworkQuestion, work: Callable[[], dict[str, Any]]
+) -> dict[str, Any]:
+    is_long = len(question.model.text or "") > _LONG
+    turn = Turn.HEAVY if is_long else Turn.QUICK
+    return await work_of(request).run(request, work, needs=NETWORKS, turn=turn)
 
 
 def _models(request: Request) -> Models:

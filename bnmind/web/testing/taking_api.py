@@ -11,7 +11,7 @@ from pydantic import Field, StringConstraints
 
 from bnmind.web.base.answer import answered_by
 from bnmind.web.base.form import Form
-from bnmind.web.base.work import work_of
+from bnmind.web.base.work import Turn, work_of
 from bnmind.web.testing import forms
 from bnmind.web.testing.codes import tidy_code
 from bnmind.web.testing.offered import kept, offered
@@ -54,7 +54,7 @@ async def about(request: Request) -> dict[str, Any]:
     def work() -> dict[str, Any]:
         return {**offer.live().about(), "is_demonstration": offer.is_demonstration}
 
-    return await work_of(request).run(request, work)
+    return await work_of(request).run(request, work, turn=Turn.TEST)
 
 
 @router.post(
@@ -70,9 +70,6 @@ async def begin(entry: Entry, request: Request) -> dict[str, Any]:
     """
     offer = offered(request)
     address = request.client.host if request.client else ""
-    if not offer.attempts.may_try(address):
-        raise HTTPException(429, "There were many wrong access codes. Try again in a minute.")
-
     if not entry.code and not offer.needs_code:
         if not offer.begun.may_try(address):
             raise HTTPException(429, "Many tests were begun from here. Try again in a minute.")
@@ -83,9 +80,12 @@ async def begin(entry: Entry, request: Request) -> dict[str, Any]:
         return offer.live().of(code=code).begin(code, entry.name)
 
     try:
-        return await work_of(request).run(request, kept(work))
+        return await work_of(request).run(request, kept(work), turn=Turn.TEST)
     except HTTPException as refusal:
         if refusal.status_code == 404:
+            if not offer.attempts.may_try(address):
+                wait = "There were many wrong access codes. Try again in a minute."
+                raise HTTPException(429, wait) from None
             offer.attempts.note(address)
         raise
 
@@ -162,4 +162,4 @@ async def _run(request: Request, session: str, function: Callable[[LiveTests], _
     """Return what a function says of the test of a session, computed by a worker."""
     offer = offered(request)
     work = kept(lambda: function(offer.live().of(key=session)))
-    return await work_of(request).run(request, work)
+    return await work_of(request).run(request, work, turn=Turn.TEST)

@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 
 from bnmind.web.base.answer import answered_by
 from bnmind.web.base.form import Form
-from bnmind.web.base.work import work_of
+from bnmind.web.base.work import Turn, work_of
 from bnmind.web.testing import forms
 from bnmind.web.testing.offered import kept, offered, same_token
 from bnmind.web.testing.taking_api import Name
@@ -159,4 +159,5 @@ async def export(
 
 async def _run(request: Request, function: Callable[[LiveTests], _T]) -> _T:
     offer = offered(request)
-    return await work_of(request).run(request, kept(lambda: function(offer.live())))
+    work = kept(lambda: function(offer.live()))
+    return await work_of(request).run(request, work, turn=Turn.TEST)
