@@ -239,7 +239,7 @@ def test_heavy_work_has_threads_of_its_own_so_that_a_moment_stays_a_moment() -> 
     ],
 )
 def test_one_address_and_one_session_do_not_take_all_places(
-    who: dict[str, str], turn: Turn, most: int
+    who: dict[str, Any], turn: Turn, most: int
 ) -> None:
     async def scene() -> None:
         release = threading.Event()
