@@ -34,10 +34,7 @@ class Opened:
 
     def others(self, path: str) -> str:
         """Return the address of a path for other machines, without the token."""
-        host, port = self.listener.getsockname()[:2]
-        if host in ("0.0.0.0", "::"):
-            host = _own_address(self.listener.family) or host
-        return f"http://{f'[{host}]' if ':' in host else host}:{port}{path}"
+        return f"{_opening(self.listener.getsockname()[0], self.listener)}{path}"
 
 
 def opened(
@@ -83,9 +80,8 @@ def opened(
     else:
         token = base64.urlsafe_b64encode(hmac.digest(key, b"token", "sha256")[:24]).decode()
         hosts = None
-    name = f"[{host}]" if ":" in host else host
     query = "" if token is None else f"?token={token}"
-    address = f"http://{name}:{listener.getsockname()[1]}/{query}"
+    address = f"{_opening(host, listener)}/{query}"
     settings = WebSettings(
         token=token, hosts=hosts, key=key, open_paths=open_paths, trusted_proxies=trusted_proxies
     )
@@ -114,15 +110,22 @@ def _listener(host: str, port: int) -> socket.socket:
     return listener
 
 
-def _own_address(family: int) -> str | None:
-    """Return this machine's address in its network; None if it has none."""
+def _opening(host: str, listener: socket.socket) -> str:
+    """Return how a browser reaches a server; no other machine can open that of all addresses."""
+    if host in ("0.0.0.0", "::", ""):
+        host = _own_address(listener.family)
+    return f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}"
+
+
+def _own_address(family: int) -> str:
+    """Return this machine's address in its network; localhost if it has none."""
     outside = "192.0.2.1" if family == socket.AF_INET else "2001:db8::1"  # nobody has these
     with socket.socket(family, socket.SOCK_DGRAM) as probe:
         try:
             probe.connect((outside, 9))  # sends nothing
             return str(probe.getsockname()[0])
         except OSError:
-            return None
+            return "localhost"
 
 
 def serve(

@@ -204,6 +204,10 @@ def test_takers_need_no_token_of_the_server_but_see_only_the_test(tmp_path: Path
         assert browser.get("/static/tests.css").status_code == 200
         for place in ("/assist", "/testsuite", "/api", "/api/play"):
             assert browser.get(place).status_code == 401
+        page = browser.get("/play")
+        assert page.headers["content-type"].startswith("text/html")
+        assert '<a href="/tests">To the test.</a>' in page.text
+        assert page.headers["content-security-policy"]
         refused(browser, "/api/suggest", {}, 401)
         refused(browser, "/api/tests", {}, 401)  # no access code
         evil = {"origin": "http://evil.example"}
@@ -272,6 +276,9 @@ def test_other_machines_get_an_address_that_they_can_open() -> None:
     place = opened("0.0.0.0", 0, open_paths=_OPEN)
     with place.listener:
         assert re.fullmatch(r"http://[\d.]+:\d+/tests", place.others("/tests"))
+        for address in (place.others("/tests"), place.address):
+            assert "0.0.0.0" not in address
+        assert place.address.startswith(place.others("/?token="))
         assert "token" not in place.others("/tests")
         assert place.settings.open_paths == _OPEN
 

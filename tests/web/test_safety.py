@@ -7,6 +7,7 @@ import re
 import threading
 import time
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, cast
 
 import pytest
@@ -194,7 +195,8 @@ def test_heavy_work_has_threads_of_its_own_so_that_a_moment_stays_a_moment() -> 
     """Ten long computations at once, and somebody else asks for something small."""
 
     async def scene() -> None:
-        work, here = Work(WebSettings(workers=2, seconds=20)), _request(_Visitor())
+        work = Work(WebSettings(workers=2, seconds=40))
+        ask = partial(work.run, _request(_Visitor()), needs=())
         running: list[int] = []
         ended: list[int] = []
         most = 0
@@ -211,15 +213,15 @@ def test_heavy_work_has_threads_of_its_own_so_that_a_moment_stays_a_moment() -> 
             return 7
 
         said = [Turn.HEAVY] * 5 + [Turn.QUICK] * 5  # half of them were not expected to be heavy
-        slow = [asyncio.ensure_future(work.run(here, heavy, turn=turn)) for turn in said]
+        slow = [asyncio.ensure_future(ask(heavy, turn=turn)) for turn in said]
         begun = asyncio.get_running_loop().time()
-        assert await work.run(here, lambda: 3) == 3
-        assert await work.run(here, lambda: 4, turn=Turn.TEST) == 4
+        assert await ask(lambda: 3) == 3
+        assert await ask(lambda: 4, turn=Turn.TEST) == 4
         assert asyncio.get_running_loop().time() - begun < 5
         await asyncio.sleep(2)
         for _ in range(20):
             begun = asyncio.get_running_loop().time()
-            assert await work.run(here, lambda: 3) == 3
+            assert await ask(lambda: 3) == 3
             assert asyncio.get_running_loop().time() - begun < 1
         assert most <= 4  # two of them heavy, and two that were not known to be
         assert len(running) == 2

@@ -18,8 +18,11 @@ from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qsl, urlencode
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from bnmind.web.base.page import AREAS, rendered
 from bnmind.web.base.settings import WebSettings
 
 __all__ = ["POLICY", "TOKEN_COOKIE", "Guard"]
@@ -96,10 +99,22 @@ class Guard:
                 return
             body = await self._body(scope, headers, receive)
         except _RefusedError as refusal:
-            await _refuse(refusal, dressed)
+            if refusal.status == 401 and not scope["path"].startswith(("/api/", "/static/")):
+                await self._outside(scope)(scope, receive, dressed)
+            else:
+                await _refuse(refusal, dressed)
             return
         replayed = _replayed(body, receive)
         await self.app(scope, replayed, dressed)
+
+    def _outside(self, scope: Scope) -> Response:
+        """Return the page that somebody without the token sees."""
+        test = self.settings.open_paths[:1]
+        areas = tuple((path, "Test") for path in test) or AREAS[:1]
+        request = Request({**scope, "app": self.app})
+        page = rendered("outside.html", request, title="Not open", areas=areas, test=test)
+        page.status_code = 401
+        return page
 
     def _check_host(self, headers: Headers) -> None:
         hosts = self.settings.hosts

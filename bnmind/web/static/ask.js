@@ -30,7 +30,7 @@ async function answered(path, question, method, signal) {
     answer = await fetch(path, options);
   } catch (fault) {
     if (fault.name === "AbortError") throw fault;
-    throw new Fault("The server does not answer. Is bnmind web still running?");
+    throw new Fault("The server does not answer. Check your network, wait a moment, and try again.");
   }
   let content = null;
   try {
