@@ -7,13 +7,15 @@ import csv
 import io
 import re
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import openpyxl
 import pytest
 from starlette.testclient import TestClient
 
-from bnmind.adaptive import Design, MaximalItems, Responses, write_bank
+from bnmind.adaptive import Design, Item, ItemBank, MaximalItems, Responses, write_bank
 from bnmind.cli.app import app
 from bnmind.errors import BnmindError, InvalidModelError
 from bnmind.web.command import _OPEN
@@ -67,11 +69,14 @@ def test_a_class_is_followed_and_exported(tmp_path: Path) -> None:
         assert [row["response"] for row in report["answers"]] == ["0", "1"]
 
         (row,) = _table(browser, "responses")
-        assert row == {**dict.fromkeys(BANK.item_names, ""), "examinee": code, "sum": "0"} | {
+        assert row == {**dict.fromkeys(BANK.item_names, ""), "examinee": "Ann", "sum": "0"} | {
             second: "1"
         }
         answers = _table(browser, "answers")
-        assert [one["choice"] for one in answers] == [one["choice"] for one in report["answers"]]
+        # A choice such as 2/7 would become a date.
+        assert [one["choice"][1:] for one in answers] == [
+            one["choice"] for one in report["answers"]
+        ]
         assert float(answers[1]["seconds"]) >= 0
         shares = _table(browser, "posteriors")
         assert [one["name"] for one in shares] == ["Ann", "'=Bob", ""]
@@ -106,6 +111,82 @@ def test_an_export_with_umlauts_begins_with_the_mark_that_excel_needs(tmp_path: 
         assert shares.startswith(codecs.BOM_UTF8)
         assert "Käthe" in shares.decode("utf-8-sig")
         assert browser.get("/api/teacher/responses.csv").content.isascii()
+
+
+def _class_with_traps(folder: Path) -> OfferedTest:
+    """Return a class whose items, choices and names are texts that spreadsheets take for others."""
+    bank = replace(
+        ItemBank.from_qmatrix([[1], [1]], items=["=1+1", "b"], guess=0.2, slip=0.1),
+        items=(
+            Item("=1+1", choices=(("3/10", "1"), ("a;=1+1", "0"))),
+            Item("b", choices=(("@now", "1"), ("=cmd()", "0"))),
+        ),
+        title="Traps",
+    )
+    design = Design(bank, stopper=MaximalItems(2))
+    url = f"sqlite:///{folder / 'a.sqlite'}"
+    tests = offered_test(GivenTest(design=design), url, needs_code=True)
+    live = tests.live()
+    for sitting in live.new(3, ["Ann", "Ann", '=HYPERLINK("x")'], with_code=True):
+        state = live.state(sitting.key)
+        while not state["over"]:
+            item = state["question"]["item"]
+            state = live.answer(sitting.key, state["number"], item, sitting.id % 2)
+    live.new(1, ["Dan"], with_code=True)
+    return tests
+
+
+@pytest.mark.parametrize("separator", ["comma", "semicolon", "tab"])
+@pytest.mark.parametrize("table", TABLES)
+def test_no_cell_is_a_formula_a_date_or_an_access_code(
+    tmp_path: Path, table: str, separator: str
+) -> None:
+    tests = _class_with_traps(tmp_path)
+    with _teacher(tests) as browser:
+        text = browser.get(f"/api/teacher/{table}.csv?separator={separator}").text
+        delimiter = {"comma": ",", "semicolon": ";", "tab": "\t"}[separator]
+        rows = list(csv.reader(io.StringIO(text), delimiter=delimiter))
+        assert len({len(row) for row in rows}) == 1
+        for other in (",", ";", "\t"):  # however the file is opened
+            for row in csv.reader(io.StringIO(text), delimiter=other):
+                assert not any(re.match(r"\s*[=+@]|\s*-\D|\d+/", cell) for cell in row)
+        assert not any(
+            str(one.code) in text for one in tests.live().store.sittings(tests.live().key)
+        )
+        assert {"Ann (session-1)", "Ann (session-2)"} <= {row[0] for row in rows}
+        if table == "answers":
+            assert "'3/10" in {row[4] for row in rows}
+        if table != "responses":
+            (place, *_) = [i for i, name in enumerate(rows[0]) if name.endswith("(UTC)")]
+            assert re.fullmatch(r"\d{4}-\d\d-\d\dT[\d:.]+Z", rows[1][place])
+        if table == "posteriors":
+            share = rows[1][-1]
+            assert 0 < float(share.replace(",", ".")) < 1
+            assert ("," in share) == (separator == "semicolon")
+        assert browser.get(f"/api/teacher/{table}.csv?separator=dot").status_code == 404
+
+
+def test_one_workbook_has_the_whole_class_with_typed_cells(tmp_path: Path) -> None:
+    tests = _class_with_traps(tmp_path)
+    with _teacher(tests) as browser:
+        answer = browser.get("/api/teacher/class.xlsx")
+        assert 'filename="class.xlsx"' in answer.headers["content-disposition"]
+    book = openpyxl.load_workbook(io.BytesIO(answer.content))
+    assert book.sheetnames == list(TABLES)
+    cells = [cell for sheet in book for row in sheet.iter_rows() for cell in row]
+    assert {cell.data_type for cell in cells} <= {"s", "inlineStr", "n", "d"}
+    texts = {cell.value for cell in cells if isinstance(cell.value, str)}
+    assert {"Ann (session-1)", '=HYPERLINK("x")', "=1+1", "3/10", "a;=1+1"} <= texts
+    assert not any(one.code in texts for one in tests.live().store.sittings(tests.live().key))
+    kinds: dict[Any, type] = {}
+    for sheet in book:
+        names = [cell.value for cell in next(sheet.iter_rows())]
+        last = [cell.value for cell in list(sheet.iter_rows())[1]]
+        kinds |= {name: type(value) for name, value in zip(names, last, strict=True)}
+    assert kinds["name"] is str
+    assert kinds["b"] is kinds["number"] is int
+    assert kinds["bits_open"] is kinds["skill_1=1"] is float
+    assert kinds["at (UTC)"] is kinds["last (UTC)"] is datetime
 
 
 def test_all_answers_satisfy_the_schema(tmp_path: Path) -> None:

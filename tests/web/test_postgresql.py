@@ -18,7 +18,7 @@ import pytest
 from fastapi import HTTPException
 
 from bnmind.errors import InvalidArgumentError
-from bnmind.web.testing.exports import answers_csv, posteriors_csv, responses_csv
+from bnmind.web.testing.exports import EXPORTS, csv_text
 from bnmind.web.testing.live import LiveTests
 from bnmind.web.testing.store import LostError, Store
 from tests.web.given_tests import given, live_tests
@@ -97,12 +97,11 @@ def test_a_class_is_kept_in_postgresql(server: _Server, tmp_path: Path) -> None:
         same = twin.answer(twin.store.sittings(twin.key)[0].key, *sent)
     assert tests.state(ann.key) == state == other.state(ann.key)
     assert [row["state"] for row in other.table()] == ["over", "not begun"]
-    for export in (responses_csv, answers_csv, posteriors_csv):
-        assert ann.code is not None
-        assert ann.code in export(tests)
+    for export in EXPORTS.values():
+        assert ann.name in csv_text(export(tests), ",")
         assert export(tests) == export(other)
-    expected = [row.split(",")[1:] for row in responses_csv(twin).splitlines()]
-    assert [row.split(",")[1:] for row in responses_csv(tests).splitlines()] == expected
+    expected = [row[1:] for row in EXPORTS["responses"](twin)[1]]
+    assert [row[1:] for row in EXPORTS["responses"](tests)[1]] == expected
     tests.delete(bob.id)
     assert len(other.table()) == 1
     for one in (twin, tests, other):

@@ -84,6 +84,9 @@ at("codes").addEventListener("submit", async (event) => {
   } catch (fault) { say(fault.message); }
   refresh();
 });
+at("separator").addEventListener("change", () => {
+  for (const link of document.querySelectorAll(".exports a")) link.search = `?separator=${at("separator").value}`;
+});
 at("print").addEventListener("click", () => print());
 document.addEventListener("visibilitychange", refresh);
 setInterval(refresh, 5000);

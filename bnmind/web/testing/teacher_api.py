@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
-from fastapi import APIRouter, Depends, HTTPException, Path, Request
+from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request
 from fastapi.responses import Response
 from pydantic import Field, model_validator
 
@@ -54,6 +54,7 @@ router = APIRouter(
     prefix="/api/teacher", tags=["The teacher of a class"], dependencies=[Depends(_for_teachers)]
 )
 
+_XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 _MARK = "\N{ZERO WIDTH NO-BREAK SPACE}"
 """The mark of Unicode, without which Excel shows other letters in place of umlauts."""
 
@@ -129,32 +130,60 @@ async def delete(number: _Number, request: Request) -> dict[str, Any]:
     return await _run(request, work)
 
 
+@router.get("/class.xlsx", summary="The class as one workbook")
+async def book(request: Request) -> Response:
+    """Return all tables of `/api/teacher/{table}.csv` as the sheets of an XLSX workbook.
+
+    Cells have types, so nothing becomes a formula or a date by itself.
+    """
+
+    def work(tests: LiveTests) -> bytes:
+        from bnmind.web.testing.exports import workbook
+
+        try:
+            return workbook(tests)
+        except ModuleNotFoundError as missing:
+            raise HTTPException(
+                503, f'Workbooks need {missing.name}: pip install "bnmind[web]"'
+            ) from missing
+
+    return _download(await _run(request, work), "class.xlsx", _XLSX)
+
+
 @router.get("/{table}.csv", summary="The class as a CSV file")
 async def export(
     table: Annotated[str, Path(description="`responses`, `answers` or `posteriors`.")],
     request: Request,
+    separator: Annotated[
+        str,
+        Query(description="`comma`, `semicolon` (numbers have a decimal comma then) or `tab`."),
+    ] = "comma",
 ) -> Response:
     """Return a table of all sessions.
 
     `responses` has a row for each session and a column for each item, as `bnmind learn` reads it;
     `answers` has a row for each answer, with the choice and the time; `posteriors` has the
-    probability of each level of each skill. A table with letters other than those of ASCII begins
-    with a mark, by which Excel knows the encoding.
+    probability of each level of each skill. Times are in UTC. A text that a spreadsheet would take
+    for a formula or a date begins with an apostrophe. A table with letters other than those of
+    ASCII begins with a mark, by which Excel knows the encoding.
     """
 
     def work(tests: LiveTests) -> str:
-        from bnmind.web.testing.exports import EXPORTS
+        from bnmind.web.testing.exports import EXPORTS, SEPARATORS, csv_text
 
-        if table not in EXPORTS:
-            raise HTTPException(404, f"There is no such table; there are {', '.join(EXPORTS)}.")
-        return EXPORTS[table](tests)
+        for kind, name, known in (("table", table, EXPORTS), ("separator", separator, SEPARATORS)):
+            if name not in known:
+                raise HTTPException(404, f"There is no such {kind}; there are {', '.join(known)}.")
+        return csv_text(EXPORTS[table](tests), SEPARATORS[separator])
 
     text = await _run(request, work)
-    return Response(
-        text if text.isascii() else f"{_MARK}{text}",
-        media_type="text/csv; charset=utf-8",
-        headers={"content-disposition": f'attachment; filename="{table}.csv"'},
-    )
+    content = (text if text.isascii() else f"{_MARK}{text}").encode()
+    return _download(content, f"{table}.csv", "text/csv; charset=utf-8")
+
+
+def _download(content: bytes, name: str, kind: str) -> Response:
+    head = {"content-disposition": f'attachment; filename="{name}"'}
+    return Response(content, media_type=kind, headers=head)
 
 
 async def _run(request: Request, function: Callable[[LiveTests], _T]) -> _T:
