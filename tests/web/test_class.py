@@ -118,8 +118,8 @@ def _class_with_traps(folder: Path) -> OfferedTest:
     bank = replace(
         ItemBank.from_qmatrix([[1], [1]], items=["=1+1", "b"], guess=0.2, slip=0.1),
         items=(
-            Item("=1+1", choices=(("3/10", "1"), ("a;=1+1", "0"))),
-            Item("b", choices=(("@now", "1"), ("=cmd()", "0"))),
+            Item("=1+1", choices=(("3/10", "1"), ("a;=1+1", "0")), shuffle=False),
+            Item("b", choices=(("@now", "1"), ("=cmd()", "0")), shuffle=False),
         ),
         title="Traps",
     )
