@@ -39,6 +39,7 @@ def _play(page: Any) -> None:
     page.click("#hint")
     page.wait_for_selector(".proposal")
     page.click("#give-up")
+    page.click("#ask-yes")
     page.wait_for_selector("#state .big")
 
 
@@ -107,6 +108,22 @@ def test_no_page_has_a_barrier(page: Any) -> None:
                 nodes = [node["html"][:160] for node in barrier["nodes"][:3]]
                 found.append((place, use and "used", barrier["id"], barrier["help"], nodes))
     assert found == []
+
+
+def test_no_page_is_wider_than_a_small_phone(page: Any) -> None:
+    if page.viewport_size["width"] > 500:
+        pytest.skip("once is enough")
+    page.set_viewport_size({"width": 320, "height": 640})
+    wide = []
+    for place, _ in AREAS:
+        page.goto(place)
+        page.wait_for_load_state("networkidle")
+        for use in (None, *([USED[place]] if place in USED else [])):
+            if use is not None:
+                use(page)
+            if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
+                wide.append((place, use))
+    assert wide == []
 
 
 def test_a_barrier_would_be_found(page: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Iterator
 from typing import Any
@@ -64,6 +65,7 @@ def test_a_noisy_game_is_assisted_and_the_wrong_row_is_doubted(page: Any) -> Non
     page.click("#use-text")
     page.wait_for_selector(".row >> nth=4")
     page.wait_for_selector(".row.much")
+    assert "chance of being wrong:" in page.inner_text(".row.much .doubt")
     assert page.locator(".row.much .number").all_inner_texts() == ["3"]
     page.click('[data-act="what 2"]')
     page.click(".chips button >> nth=0")
@@ -137,15 +139,115 @@ def test_a_network_is_clicked_in_the_list_and_in_the_picture(page: Any) -> None:
     assert page.inner_text("#evidence") == told
 
 
+def test_a_large_picture_fits_and_is_made_larger_and_moved(page: Any) -> None:
+    page.goto("/networks")
+    page.select_option("#model", "alarm")
+    page.wait_for_selector('.variable[aria-label="HRBP"]')
+    page.click("#as-picture")
+    page.wait_for_selector("#canvas svg")
+    inside = """(box) => {
+        const place = document.getElementById("canvas").getBoundingClientRect();
+        return [...document.querySelectorAll("#canvas [data-variable]")].every((one) => {
+            const own = one.getBoundingClientRect();
+            return own.left >= place.left && own.right <= place.right + 1
+                && own.top >= place.top && own.bottom <= place.bottom + 1;
+        });
+    }"""
+    assert page.evaluate(inside)  # all of it is in view, not an empty corner
+    width = "document.querySelector('#canvas svg').getBoundingClientRect().width"
+    small = page.evaluate(width)
+    for _ in range(4):
+        page.press("#larger", "Enter")
+    assert page.evaluate(width) > 3 * small
+    assert not page.evaluate(inside)
+    place = page.evaluate("document.getElementById('canvas').scrollTop")
+    assert place > 0  # its middle stays in the middle
+    box = page.locator("#canvas").bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x - 20, y - 40)
+    page.mouse.up()
+    assert page.evaluate("document.getElementById('canvas').scrollTop") == pytest.approx(place + 40)
+    assert page.locator("#evidence button").count() == 0  # that was no click
+    page.locator('#canvas [aria-label^="HRBP: LOW"]').scroll_into_view_if_needed()
+    page.click('#canvas [aria-label^="HRBP: LOW"]')
+    page.wait_for_selector("#evidence >> text=HRBP = LOW")
+    assert page.evaluate(width) > 3 * small  # a new picture has the size of the one before
+    page.press("#smaller", "Enter")
+    page.press("#fit", "Enter")
+    assert page.evaluate(width) == pytest.approx(small, rel=0.05)
+
+
+def test_back_undoes_evidence(page: Any) -> None:
+    page.goto("/")
+    page.goto("/networks")
+    page.click('.variable[aria-label="xray"] .state >> nth=0')
+    page.wait_for_selector("#evidence >> text=xray = yes")
+    page.click('.variable[aria-label="smoke"] .state >> nth=1')
+    page.wait_for_selector("#evidence >> text=smoke = no")
+    page.set_input_files("#file", ROOT / "models" / "mastermind-3x4.bif")
+    page.wait_for_selector("#network-title >> text=mastermind-3x4.bif")
+    page.click('.variable[aria-label="H1"] .state >> nth=1')
+    page.wait_for_selector("#evidence >> text=H1 = 2")
+    page.go_back()
+    page.wait_for_selector("#evidence >> text=Nothing is observed yet.")
+    assert page.inner_text("#network-title") == "mastermind-3x4.bif"
+    page.go_back()
+    page.wait_for_selector("#evidence >> text=smoke = no")
+    page.go_back()
+    page.wait_for_selector("#evidence >> text=smoke = no", state="detached")
+    assert page.locator("#evidence .chips button").all_inner_texts() == ["xray = yes ✕"]
+    page.go_back()
+    page.wait_for_selector("#evidence >> text=Nothing is observed yet.")
+    page.go_forward()
+    page.wait_for_selector("#evidence >> text=xray = yes")
+    page.go_back()
+    page.wait_for_selector("#evidence >> text=Nothing is observed yet.")
+    page.go_back()
+    page.wait_for_selector("text=The rules in short")
+
+
+def test_giving_up_asks_first(page: Any) -> None:
+    page.goto("/play")
+    page.click("#setting button[type=submit]")
+    page.wait_for_selector("#entry:not([hidden])")
+    page.press("#give-up", "Enter")
+    page.press("#ask-no", "Enter")
+    assert page.is_visible("#entry")
+    page.press("#give-up", "Enter")
+    page.press("#ask-yes", "Enter")
+    page.wait_for_selector("#state >> text=The code was")
+
+
+def test_a_bar_above_bits_unknown_shows_the_unknown_share(page: Any) -> None:
+    shown = (
+        "parseFloat(document.querySelector('.gauge .meter i').style.getPropertyValue('--share'))"
+    )
+    page.goto("/assist")
+    page.wait_for_selector(".gauge >> text=bits are still unknown")
+    assert page.evaluate(shown) == pytest.approx(1)
+    page.click(".text-history summary")
+    page.fill("#text", "1123 1b1w, 2345 1b1w")
+    page.click("#use-text")
+    page.wait_for_selector(".row >> nth=1")
+    page.wait_for_selector(".probable li")
+    left, all_bits = map(float, re.findall(r"\d+\.\d+", page.inner_text(".gauge")))
+    assert page.evaluate(shown) == pytest.approx(left / all_bits, abs=0.01)
+
+
 def test_an_opened_network_is_there_after_a_reload(page: Any) -> None:
     page.goto("/networks")
     page.set_input_files("#file", ROOT / "models" / "mastermind-3x4.bif")
     page.wait_for_selector("#network-title >> text=mastermind-3x4.bif")
+    chosen = "document.getElementById('model').selectedOptions[0].textContent"
+    assert "mastermind-3x4.bif" in page.evaluate(chosen)
     page.press('.variable[aria-label="H1"] .state >> nth=1', "Enter")
     page.wait_for_selector("#evidence >> text=H1 = 2")
     page.reload()
     page.wait_for_selector("#evidence >> text=H1 = 2")
     assert page.inner_text("#network-title") == "mastermind-3x4.bif"
+    assert "mastermind-3x4.bif" in page.evaluate(chosen)
     assert page.url.endswith("/networks")
 
 

@@ -8,8 +8,13 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from bnmind.adaptive import ItemBank, write_bank
+from bnmind.web.testing.live import LiveTests
+from bnmind.web.testing.plan import read_plan
+from bnmind.web.testing.store import Store
 from tests.command_line import ROOT
 from tests.web.serving import serving
 from tests.web.test_browser import CHROMIUM, OPTIONS, WIDTHS
@@ -100,6 +105,7 @@ def test_a_class_goes_on_after_the_server_was_killed(tmp_path: Path) -> None:
         taker.page.keyboard.press("1")
         taker.page.keyboard.press("Enter")
         taker.page.wait_for_selector("#notice >> text=The server does not answer.")
+        assert "bnmind" not in taker.page.inner_text("#notice")
         assert len(taker.faults) == 1  # the browser's own words about the connection
         with serving(tmp_path, *arguments) as (again, process):
             assert again == address
@@ -157,3 +163,44 @@ def test_two_windows_of_one_test_agree(tmp_path: Path) -> None:
         other.wait_for_selector("#notice >> text=answered already")
         other.wait_for_selector("#question-title >> text=/^Question 2/")
         one.close()
+
+
+def test_the_table_of_a_class_holds_five_skills_and_a_long_name(tmp_path: Path) -> None:
+    playwright = pytest.importorskip("playwright.sync_api")
+    skills = ["adding fractions", "common denominator", "multiplication", "canceling", "mixed"]
+    items = np.vstack([np.eye(5, dtype=int), np.ones((1, 5), dtype=int)])
+    bank = ItemBank.from_qmatrix(items, guess=0.2, slip=0.1, skill_names=skills)
+    write_bank(bank, tmp_path / "bank.json")
+    live = LiveTests(
+        read_plan(tmp_path / "bank.json", None),
+        Store(f"sqlite:///{tmp_path / 'class.sqlite'}"),
+        needs_code=True,
+    )
+    for sitting in live.new(59, ["x" * 80, *(f"Pupil {i}" for i in range(58))], with_code=True):
+        live.answer(sitting.key, 0, live.state(sitting.key)["question"]["item"], 0)
+    live.store.close()
+    arguments = ("--bank", str(tmp_path / "bank.json"), "--codes")
+    place = ("--responses", str(tmp_path / "class.sqlite"))
+    with (
+        playwright.sync_playwright() as driver,
+        serving(tmp_path, *arguments, *place) as (_, server),
+    ):
+        teacher = _Opened(driver, phone=False)
+        teacher.page.goto(_teachers_address(server))
+        teacher.page.wait_for_selector("#rows tr >> nth=58")
+        table = "document.querySelector('.class').parentElement"
+        assert teacher.page.evaluate(f"{table}.scrollWidth <= {table}.clientWidth")
+        heights = teacher.page.evaluate(
+            "[...document.querySelectorAll('#rows tr')].map((one) => one.offsetHeight)"
+        )
+        assert max(heights) < 70
+        assert 1 <= teacher.page.pdf(format="A4").count(b"/Type /Page\n") <= 2
+        teacher.page.select_option("#separator", "semicolon")
+        with teacher.page.expect_download() as download:
+            teacher.page.click("text=Skills (CSV)")
+        assert download.value.path().read_text().startswith("examinee;name;state")
+        assert teacher.barriers() == []
+        teacher.page.set_viewport_size({"width": 320, "height": 640})
+        assert teacher.barriers() == []
+        assert teacher.faults == []
+        teacher.close()

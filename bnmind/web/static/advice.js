@@ -23,11 +23,11 @@ export function proposal(answer, use) {
 export function belief(answer) {
   if (answer.found) return [];
   const all = Math.log2(answer.n_codes);
-  const known = Math.max(0, Math.min(1, 1 - answer.entropy / all));
+  const unknown = all > 0 ? Math.min(1, answer.entropy / all) : 0;
   const parts = [
     make("h3", {}, "What is known"),
     make("p", {class: "why"}, answer.words.knowledge),
-    make("div", {class: "gauge"}, meter(known),
+    make("div", {class: "gauge"}, meter(unknown),
       make("small", {}, `${answer.entropy.toFixed(2)} of ${all.toFixed(2)} bits are still unknown.`)),
   ];
   if (!answer.rows.length) return [make("div", {class: "known"}, ...parts)];
@@ -65,5 +65,5 @@ export function positions(shares) {
 export function doubt(row) {
   const p = row.probability_wrong;
   const kind = p >= 0.5 ? "much" : p >= 0.15 ? "some" : "";
-  return {kind, element: make("div", {class: `doubt ${kind}`}, meter(p), make("span", {}, `probably wrong: ${row.words}`))};
+  return {kind, element: make("div", {class: `doubt ${kind}`}, meter(p), make("span", {}, `chance of being wrong: ${row.words}`))};
 }

@@ -37,7 +37,7 @@ function buttons(box, one, finding, press) {
       x: 4, y: places[i] - 4 - height / 2, width: width - 8, height, rx: 4,
     };
     for (const [name, value] of Object.entries(attributes)) button.setAttribute(name, value);
-    button.addEventListener("click", () => press(one.name, state));
+    button.addEventListener("click", () => { if (!button.closest(".dragged")) press(one.name, state); });
     box.append(button);
   });
 }
@@ -62,4 +62,78 @@ function moved(event) {
   else if (event.key === "Enter" || event.key === " ") here.dispatchEvent(new MouseEvent("click"));
   else return;
   event.preventDefault();
+}
+
+// --- Its size and its place ------------------------------------------------------------------------
+
+/** Let a picture in an element fit, be made larger and smaller, and be moved. */
+export class Frame {
+  constructor(place) {
+    this.place = place;
+    this.scale = null; // null: the whole picture is in view
+    place.addEventListener("wheel", (event) => {
+      if (!event.ctrlKey) return;
+      event.preventDefault();
+      this.zoom(event.deltaY < 0 ? 1.15 : 1 / 1.15);
+    }, {passive: false});
+    place.addEventListener("pointerdown", (event) => this.drag(event));
+    addEventListener("resize", () => { if (place.firstElementChild && this.scale === null) this.fit(); });
+  }
+
+  /** Show another picture at the same place. */
+  show(svg) {
+    const {scrollLeft, scrollTop} = this.place;
+    this.place.replaceChildren(svg);
+    this.size();
+    [this.place.scrollLeft, this.place.scrollTop] = [scrollLeft, scrollTop];
+  }
+
+  fit() {
+    this.scale = null;
+    this.size();
+  }
+
+  /** Make the picture larger by a factor; its middle stays in the middle. */
+  zoom(factor) {
+    const {place} = this, before = this.size();
+    const middle = [(place.scrollLeft + place.clientWidth / 2) / before, (place.scrollTop + place.clientHeight / 2) / before];
+    this.scale = Math.min(4, Math.max(this.whole(), before * factor));
+    const now = this.size();
+    place.scrollLeft = middle[0] * now - place.clientWidth / 2;
+    place.scrollTop = middle[1] * now - place.clientHeight / 2;
+  }
+
+  /** Return the scale at which the whole picture is in view. */
+  whole() {
+    const box = this.place.firstElementChild.viewBox.baseVal;
+    const most = Number.parseFloat(getComputedStyle(this.place).maxHeight) || innerHeight;
+    return Math.min(1, this.place.clientWidth / box.width, most / box.height);
+  }
+
+  size() {
+    const svg = this.place.firstElementChild;
+    const now = this.place.clientWidth ? this.scale ?? this.whole() : 1;
+    svg.setAttribute("width", svg.viewBox.baseVal.width * now);
+    svg.setAttribute("height", svg.viewBox.baseVal.height * now);
+    return now;
+  }
+
+  /** Move the picture with the mouse; a finger scrolls it anyway. */
+  drag(event) {
+    if (event.pointerType !== "mouse" || event.button !== 0) return;
+    const {place} = this, {clientX, clientY} = event, {scrollLeft, scrollTop} = place;
+    const move = (to) => {
+      if (Math.hypot(to.clientX - clientX, to.clientY - clientY) < 4 && !place.classList.contains("dragged")) return;
+      place.classList.add("dragged");
+      place.scrollLeft = scrollLeft + clientX - to.clientX;
+      place.scrollTop = scrollTop + clientY - to.clientY;
+    };
+    const end = () => {
+      removeEventListener("pointermove", move);
+      // The click that follows is no choice of a state.
+      setTimeout(() => place.classList.remove("dragged"));
+    };
+    addEventListener("pointermove", move);
+    addEventListener("pointerup", end, {once: true});
+  }
 }

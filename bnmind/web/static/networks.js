@@ -2,7 +2,7 @@
 
 import {ask, at, make, meter, percent} from "./ask.js";
 import {remember, remembered} from "./network_memory.js";
-import {drawn} from "./network_picture.js";
+import {drawn, Frame} from "./network_picture.js";
 import {save} from "./shapes.js";
 
 let model = {name: at("model").value};
@@ -11,7 +11,7 @@ let known = null;    // the last posterior
 let kept = null;     // the posteriors to compare with, {name: [share, …]}, and their evidence
 let weighed = null;  // the variable whose likelihood is being entered
 let picture = null;  // the last picture, as text
-let asking = null, ranking = null, drawing = null;
+let asking = null, ranking = null, drawing = null, restoring = null;
 
 const question = () => ({model, evidence});
 
@@ -27,6 +27,9 @@ async function refresh({told = null} = {}) {
     before = null;
     at("fault").replaceChildren(told ?? "");
     at("network-title").textContent = got.title;
+    at("opened").hidden = Boolean(model.name);
+    at("opened").textContent = model.name ? "" : `${model.file} (a file of yours)`;
+    at("model").value = model.name ?? "";
     at("as-picture").disabled = !got.drawn;
     if (!got.drawn) view("list");
     if (other) showTargets();
@@ -37,7 +40,6 @@ async function refresh({told = null} = {}) {
     if (asking !== mine || fault.name === "AbortError") return;
     if (before !== null) { // the network could not be opened: the one before stays
       [model, before] = [before, null];
-      at("model").value = model.name ?? at("model").value;
       at("file").value = "";
       refresh({told: make("p", {class: "notice bad"}, fault.message)});
       return;
@@ -185,11 +187,15 @@ async function showPicture(signal) {
   picture = got.svg;
   const focused = at("canvas").contains(document.activeElement) ? document.activeElement.dataset.key : null;
   const svg = drawn(picture, known.variables, evidence, press);
-  at("canvas").replaceChildren(svg);
+  frame.show(svg);
   const same = [...svg.querySelectorAll(".pick")].find((one) => one.dataset.key === focused);
   (same ?? (focused && [...svg.querySelectorAll(".pick")].find((one) => one.dataset.of === focused.split("\n")[0])))?.focus();
 }
 
+const frame = new Frame(at("canvas"));
+at("larger").addEventListener("click", () => frame.zoom(1.4));
+at("smaller").addEventListener("click", () => frame.zoom(1 / 1.4));
+at("fit").addEventListener("click", () => frame.fit());
 at("as-list").addEventListener("click", () => { view("list"); note(); });
 async function redraw() {
   try { await showPicture(); } catch (fault) { at("fault").replaceChildren(make("p", {class: "notice bad"}, fault.message)); }
@@ -236,7 +242,7 @@ at("clear").addEventListener("click", () => { evidence = {}; refresh(); });
 for (const id of ["about", "about-too"]) at(id).addEventListener("change", () => { showRanking(); note(); });
 at("search").addEventListener("input", showVariables);
 at("choice").addEventListener("submit", (event) => event.preventDefault());
-at("model").addEventListener("change", () => { at("file").value = ""; open({name: at("model").value}); });
+at("model").addEventListener("change", () => { if (at("model").value) { at("file").value = ""; open({name: at("model").value}); } });
 at("file").addEventListener("change", async () => {
   const file = at("file").files[0];
   if (!file) return;
@@ -262,13 +268,14 @@ function note() {
 /** Show what was there before a reload, or what the address asks for. */
 async function restore() {
   const was = remembered();
+  const mine = restoring = {};
   if (was) {
     try {
       const [got, other] = await Promise.all([was.evidence, was.compare].map((some) =>
         (some ? ask("/api/network/query", {model: was.model, evidence: some}) : null)));
+      if (restoring !== mine) return null; // Back was pressed again
       model = was.model; evidence = was.evidence; known = got; latest = null; weighed = null;
       kept = other && following(was.compare, other);
-      if (model.name) at("model").value = model.name;
       showTargets();
       const isThere = (name) => known.variables.some((one) => one.name === name);
       if (isThere(was.about[0])) at("about").value = was.about[0];
@@ -281,5 +288,5 @@ async function restore() {
   return refresh();
 }
 
-addEventListener("hashchange", restore);
+addEventListener("popstate", restore);
 restore();

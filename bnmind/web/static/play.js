@@ -132,7 +132,9 @@ at("slots").addEventListener("keydown", (event) => {
   if (event.key === "Enter" && slots.complete) { event.preventDefault(); at("entry").requestSubmit(); }
 });
 at("undo").addEventListener("click", () => send("/api/play/undo"));
-at("give-up").addEventListener("click", () => send("/api/play/give-up"));
+at("give-up").addEventListener("click", () => at("ask").showModal());
+at("ask-no").addEventListener("click", () => at("ask").close());
+at("ask-yes").addEventListener("click", () => { at("ask").close(); send("/api/play/give-up"); });
 at("hint").addEventListener("click", async () => {
   at("hint").disabled = true;
   at("advice").replaceChildren(make("p", {class: "muted"}, "Thinking …"));

@@ -27,8 +27,11 @@ function skill(one) {
 const bar = (label, p) => make("div", {class: "skill-bar"},
   label ? make("span", {class: "muted"}, label) : null, meter(p), make("span", {class: "share"}, percent(p)));
 
-/** Return a time of the server as this place writes it. */
-export function when(stamp) {
+/** Return a time of the server as this place writes it; a short one is the time of today, or the day. */
+export function when(stamp, {isShort = false} = {}) {
   const time = new Date(`${stamp}Z`);
-  return Number.isNaN(time.getTime()) ? stamp : time.toLocaleString([], {dateStyle: "medium", timeStyle: "short"});
+  if (Number.isNaN(time.getTime())) return stamp;
+  if (!isShort) return time.toLocaleString([], {dateStyle: "medium", timeStyle: "short"});
+  const isToday = time.toDateString() === new Date().toDateString();
+  return isToday ? time.toLocaleTimeString([], {timeStyle: "short"}) : time.toLocaleDateString([], {dateStyle: "short"});
 }

@@ -30,7 +30,7 @@ async function refresh() {
   const focused = document.activeElement?.dataset?.key;
   const heading = (text, kind) => make("th", {scope: "col", class: kind}, text);
   at("header").replaceChildren(...(got.sessions.length ? [make("tr", {}, heading("Examinee"), heading("Code"), heading("State"),
-    heading("Answers", "amount"), ...got.skills.map((one) => heading(one.label, "amount")), heading("Last"),
+    heading("Answers", "amount once"), ...got.skills.map((one) => heading(one.label, "amount")), heading("Last"),
     make("th", {scope: "col", class: "screen"}, make("span", {class: "unseen"}, "Actions")))] : []));
   at("rows").replaceChildren(...got.sessions.map((one) => row(one, got.skills)));
   if (focused) document.querySelector(`[data-key="${focused}"]`)?.focus();
@@ -39,14 +39,13 @@ async function refresh() {
 function row(one, skills) {
   const name = one.name || (one.code ? "" : `session ${one.id}`);
   return make("tr", {},
-    make("th", {scope: "row"}, name || make("span", {class: "muted"}, "no name")),
+    make("th", {scope: "row"}, make("a", {class: "name", href: `/teacher/report?session=${one.id}`, title: name, "data-key": `r${one.id}`, "aria-label": `Report on ${name || one.code}`}, name || "no name")),
     make("td", {}, one.code ? make("code", {}, one.code) : make("span", {class: "muted"}, "none")),
-    make("td", {}, make("span", {class: `tag ${one.state === "over" ? "good" : one.state === "expired" ? "bad" : ""}`}, one.state)),
+    make("td", {class: "once"}, make("span", {class: `tag ${one.state === "over" ? "good" : one.state === "expired" ? "bad" : ""}`}, one.state)),
     make("td", {class: "amount"}, String(one.n_answered)),
     ...skills.map((skill) => cell(skill, one.posterior?.[skill.skill])),
-    make("td", {}, one.n_answered ? when(one.last) : ""),
+    make("td", {class: "once"}, one.n_answered ? when(one.last, {isShort: true}) : ""),
     make("td", {class: "screen"},
-      make("a", {href: `/teacher/report?session=${one.id}`, "data-key": `r${one.id}`, "aria-label": `Report on ${name || one.code}`}, "Report"), " ",
       make("button", {type: "button", class: "link", "data-key": `d${one.id}`, "aria-label": `Delete ${name || one.code}`, onclick: () => doubt(one, name)}, "Delete")));
 }
 
