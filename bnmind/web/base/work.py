@@ -73,7 +73,7 @@ _SOON = 0.02
 """Seconds between two attempts to stop work."""
 
 _QUICK = 0.5
-"""Seconds after which work is heavy."""
+"""Seconds after which work is heavy if others wait."""
 
 _MOST_HEAVY, _MOST_OF_SESSION = 8, 4
 """How much heavy work of an address, and how many requests of a session of a test may wait."""
@@ -112,7 +112,8 @@ class Turn(Enum):
     """Whom work waits for: each of these has threads of its own."""
 
     QUICK = "quick"
-    """Work that takes a moment. If it takes longer, it is stopped, and begins again as heavy."""
+    """Work that takes a moment. If it takes longer while others wait, it is stopped, and begins
+    again as heavy."""
     HEAVY = "heavy"
     TEST = "test"
     """Questions and answers of tests, which are never begun twice."""
@@ -200,7 +201,8 @@ class Work:
                     raise SlowError
                 if await request.is_disconnected():
                     raise GoneError
-                if turn is Turn.QUICK and work.seconds > _QUICK:
+                somebody_waits = self._waiting[turn, ""] > self._settings.workers
+                if turn is Turn.QUICK and somebody_waits and work.seconds > _QUICK:
                     raise _HeavyError
         finally:
             if not future.cancel():
