@@ -29,7 +29,7 @@ can, and the printed address has a token that every visitor needs; the connectio
 The server remembers its port and a key, so that games go on after a restart, at the same address.
 
 With --bank, people take a test of this bank. Every answer is saved before it counts, so a test goes
-on after a crash. The teacher's page makes access codes, shows the class, and exports it as CSV.
+on after a crash. The teacher's page makes access codes, shows the class, and exports it.
 
 \b
 Examples:
