@@ -351,6 +351,9 @@ def test_options_of_a_test_need_a_bank(capsys: pytest.CaptureFixture[str]) -> No
     with pytest.raises((SystemExit, BnmindError)):
         app(["web", "--no-codes"], prog_name="bnmind")
     assert "need --bank" in " ".join(capsys.readouterr().err.split())
+    with pytest.raises((SystemExit, BnmindError)):
+        app(["web", "--trusted-proxy", "proxy"], prog_name="bnmind")
+    assert "expected an IP address" in " ".join(capsys.readouterr().err.split())
 
 
 def test_other_machines_get_an_address_that_they_can_open() -> None:
