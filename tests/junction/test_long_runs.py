@@ -45,7 +45,7 @@ def test_answers_stay_the_same(network: Network, data: st.DataObject) -> None:
     evidence = data.draw(st.lists(st.sampled_from(names), unique=True, max_size=2))
     soft = data.draw(st.lists(st.sampled_from(names), unique=True, max_size=2))
     soft = [name for name in soft if name not in evidence]
-    targets = [(name,) for name in names if name not in evidence] or [()]
+    targets: list[tuple[str, ...]] = [(n,) for n in names if n not in evidence] or [()]
     pair = data.draw(st.lists(st.sampled_from(names), unique=True, max_size=2))
     with pytest.MonkeyPatch.context() as patch:
         plain, better = both(
@@ -82,7 +82,7 @@ def test_a_grid_is_read_in_long_runs(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_products_that_wait_for_memory_have_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     plan = compile_plan(grid(14), evidence=["x13_13"], targets=[["x0_0"]])
-    used = set()
+    used: set[int] = set()
 
     def matmul(*operands: Any) -> Any:
         used.update(f["num_threads"] for f in threadpool_info() if f["user_api"] == "blas")
@@ -90,6 +90,6 @@ def test_products_that_wait_for_memory_have_one_thread(monkeypatch: pytest.Monke
 
     multiplied = np.matmul
     with threadpool_limits(limits=2, user_api="blas"):
-        monkeypatch.setattr(program.np, "matmul", matmul)
+        monkeypatch.setattr(np, "matmul", matmul)
         plan.run({"x13_13": "1"})
     assert 1 in used  # SciPy may have loaded a library of its own since

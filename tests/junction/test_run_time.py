@@ -60,7 +60,8 @@ def test_scaled_numbers_take_a_second_run() -> None:
     x = [Variable(f"x{i}", ("0", "1")) for i in range(41)]
     seconds = []
     for large in (1e3, 1e9):
-        tables = [Factor((x[i], x[i + 1]), [[large, 1.0], [1.0, large]]) for i in range(40)]
+        values = np.array([[large, 1.0], [1.0, large]])
+        tables = [Factor((x[i], x[i + 1]), values) for i in range(40)]
         plan = compile_plan(FactorModel(tuple(tables)), targets=[["x0"]])
         assert plan.run().joints[0][0] == pytest.approx(0.5)
         seconds.append(plan.seconds)

@@ -396,7 +396,7 @@ def responses_to(bank: ItemBank, responses: Responses | pandas.DataFrame | Array
     return Responses.of(responses, items=None if named else bank.item_names)
 
 
-def names_in(responses: Responses | pandas.DataFrame | TextTable) -> tuple[str, ...]:
+def names_in(responses: Responses | pandas.DataFrame | TextTable | Any) -> tuple[str, ...]:
     """Return the names that the items may have: of the columns, or in the rows of a long table."""
     if isinstance(responses, Responses):
         return responses.items
