@@ -55,6 +55,7 @@ class ColumnOptions:
 
     expected: tuple[str, ...] | None = None
     """The names of the items; if all are found, other columns are left out."""
+    _: KW_ONLY
     id_column: str | None = None
     """The column with the names of the examinees; None to guess."""
     group_column: str | None = None

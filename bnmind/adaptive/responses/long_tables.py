@@ -99,7 +99,7 @@ def wide_table(table: TextTable, options: ColumnOptions) -> TextTable:
         for name, number in answers.items():
             cells[places[name]] = table.rows[number][response]
         rows.append(tuple(cells))
-    return TextTable(tuple(names), tuple(rows), (*table.notes, *notes))
+    return TextTable(tuple(names), tuple(rows), notes=(*table.notes, *notes))
 
 
 def _holding(table: TextTable, expected: Sequence[str] | None) -> int | None:

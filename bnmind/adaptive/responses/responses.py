@@ -158,10 +158,10 @@ class Responses(CheckedValue):
             return table
         options = ColumnOptions(
             None if expected is None else tuple(expected),
-            id_column,
-            group_column,
-            tuple(ignore),
-            {} if key is None else answer_keys(key),
+            id_column=id_column,
+            group_column=group_column,
+            ignore=tuple(ignore),
+            keys={} if key is None else answer_keys(key),
         )
         given = None if items is None else tuple(map(label_text, items))
         names = GivenNames(given, None if examinees is None else tuple(map(str, examinees)))
@@ -227,10 +227,10 @@ class Responses(CheckedValue):
         """
         options = ColumnOptions(
             None if expected is None else tuple(expected),
-            id_column,
-            group_column,
-            tuple(ignore),
-            {} if key is None else answer_keys(key),
+            id_column=id_column,
+            group_column=group_column,
+            ignore=tuple(ignore),
+            keys={} if key is None else answer_keys(key),
         )
         if fixed_width is not None and fixed_width < 0:
             raise InvalidArgumentError(

@@ -118,15 +118,7 @@ def calibrate(options: CalibrateOptions) -> None:
         if len(options.tests) > 1:
             raise BnmindError("expected saved sessions (.json), or one file of responses")
         responses = read_response_file(
-            options.tests[0],
-            expected=bank.item_names,
-            missing=options.missing,
-            id_column=options.id_column,
-            ignore=options.ignore,
-            fixed_width=options.fixed_width,
-            lowest=options.lowest,
-            key=options.key,
-            choices=bank,
+            options.tests[0], options, expected=bank.item_names, choices=bank
         )
         say_notes(responses)
     else:

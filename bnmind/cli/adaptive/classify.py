@@ -97,18 +97,7 @@ def classify(options: ClassifyOptions) -> None:
         check_writable(options.out)
     _check_order(options.bank, options.responses)
     bank = with_named_prior(read_bank(options.bank), options.prior)
-    data = read_response_file(
-        options.responses,
-        expected=bank.item_names,
-        missing=options.missing,
-        id_column=options.id_column,
-        group_column=options.group_column,
-        ignore=options.ignore,
-        fixed_width=options.fixed_width,
-        lowest=options.lowest,
-        key=options.key,
-        choices=bank,
-    )
+    data = read_response_file(options.responses, options, expected=bank.item_names, choices=bank)
     with naming(options.responses):
         data = data.for_bank(bank)
     say_notes(data)

@@ -244,14 +244,8 @@ def _learned(options: JudgeOptions, gate: str | None, *, is_first: bool) -> Lear
         make, distribution = gate_of(gate or "dina"), skills_of(skills)
     data = read_response_file(
         options.responses,
+        options,
         expected=None if model is None else model.item_names,
-        missing=options.missing,
-        id_column=options.id_column,
-        group_column=options.group_column,
-        ignore=options.ignore,
-        fixed_width=options.fixed_width,
-        lowest=options.lowest,
-        key=options.key,
         choices=model,
     )
     if model is not None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Protocol, TypeAlias
 
 import typer
 
@@ -104,27 +104,39 @@ KeyFile: TypeAlias = Annotated[
 ]
 
 
+class _TableOptions(Protocol):
+    """What every command that reads responses may be told of their file."""
+
+    @property
+    def missing(self) -> Sequence[str] | None: ...
+    @property
+    def id_column(self) -> str | None: ...
+    @property
+    def ignore(self) -> Sequence[str] | None: ...
+    @property
+    def fixed_width(self) -> int | None: ...
+    @property
+    def lowest(self) -> int: ...
+    @property
+    def key(self) -> Path | None: ...
+
+
 def read_response_file(
     path: Path,
+    options: _TableOptions,
     *,
-    expected: Sequence[str] | None = None,
-    missing: Iterable[str] | None = None,
-    id_column: str | None = None,
-    group_column: str | None = None,
-    ignore: Iterable[str] | None = None,
-    fixed_width: int | None = None,
-    lowest: int = 0,
-    key: Path | None = None,
-    choices: Path | ItemBank | QMatrix | None = None,
+    expected: Sequence[str] | None,
+    choices: Path | ItemBank | QMatrix | None,
 ) -> Responses:
-    """Return the responses in a file; the parameters are those of `Responses.from_csv`.
+    """Return the responses in a file, by the options of a command.
 
     The lowest response counts as 0. The choices of items score columns of answers, if there is no
-    key.
+    key. The names of items are expected as by `Responses.from_csv`.
     """
     from bnmind.adaptive import ItemBank, Responses
     from bnmind.adaptive.items.descriptions import answer_keys
 
+    key, lowest = options.key, options.lowest
     if key is not None and lowest:
         raise BnmindError("expected --key or --lowest, got both: a right answer counts as 1")
     keys = {}
@@ -137,7 +149,7 @@ def read_response_file(
         with naming(key):
             keys |= answer_keys(key)
 
-    missing = tuple(text.replace("\N{MINUS SIGN}", "-") for text in missing or ())
+    missing = tuple(text.replace("\N{MINUS SIGN}", "-") for text in options.missing or ())
     for text in missing:
         _check_one(text)
     with naming(path):
@@ -145,10 +157,10 @@ def read_response_file(
             path,
             expected=expected,
             missing=missing,
-            id_column=id_column,
-            group_column=group_column,
-            ignore=tuple(ignore or ()),
-            fixed_width=fixed_width,
+            id_column=options.id_column,
+            group_column=getattr(options, "group_column", None),
+            ignore=tuple(options.ignore or ()),
+            fixed_width=options.fixed_width,
             key=keys,
         )
         return found if lowest == 0 else _counted_from(lowest, found)

@@ -393,17 +393,7 @@ class _Tests:
 
 def _answers(bank: ItemBank, path: Path, options: SimulateOptions) -> Responses:
     """Return the recorded answers to the items of a bank."""
-    answers = read_response_file(
-        path,
-        expected=bank.item_names,
-        missing=options.missing,
-        id_column=options.id_column,
-        ignore=options.ignore,
-        fixed_width=options.fixed_width,
-        lowest=options.lowest,
-        key=options.key,
-        choices=bank,
-    )
+    answers = read_response_file(path, options, expected=bank.item_names, choices=bank)
     with naming(path):
         answers = answers.for_bank(bank)
     say_notes(answers)

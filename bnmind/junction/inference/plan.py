@@ -16,7 +16,7 @@ from bnmind._arguments import checked
 from bnmind._display.tables import text_html
 from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError, UnknownNameError
-from bnmind.junction.graphs.junction_tree import Clique, JunctionTree
+from bnmind.junction.graphs.junction_tree import JunctionTree
 from bnmind.junction.inference.answering import Answering
 from bnmind.junction.inference.batch_memory import batch_size
 from bnmind.junction.inference.batch_run import BatchPosterior
@@ -106,11 +106,6 @@ class Plan(Value):
     def total_size(self) -> int:
         """The sum of the clique sizes."""
         return self._answering.ordinary.compiled.total_size
-
-    @property
-    def largest(self) -> Clique:
-        """The largest clique."""
-        return self._answering.ordinary.compiled.largest
 
     @property
     def multiplications(self) -> int:

@@ -97,7 +97,7 @@ def points(name: str) -> list[Figure]:
     return [
         counted(
             "x",
-            Estimate(float(rng.random()) + 1, 0.1, 9),
+            Estimate(float(rng.random()), 0.1, 9),
             curve=curve,
             at=None if curve.endswith("learned") else 0.1 + step,
         )

@@ -15,7 +15,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -77,6 +77,7 @@ class TextTable:
     """The name of each column, "" if it has none; None if there is no line of names."""
     rows: tuple[tuple[Any, ...], ...]
     """The cells: texts without surrounding blanks, or values of a data frame."""
+    _: KW_ONLY
     notes: tuple[str, ...] = ()
     """How the file was read, where that may surprise."""
     uneven: tuple[str, ...] = ()
@@ -142,7 +143,7 @@ def read_table(path: str | os.PathLike[str], *, fixed_width: int | None = None) 
         if not cells.rows:
             raise ModelFileError(f"{path} is empty", str(path))
         if cells.names is not None:
-            return TextTable(cells.names, tuple(map(tuple, cells.rows)), cells.notes)
+            return TextTable(cells.names, tuple(map(tuple, cells.rows)), notes=cells.notes)
         table = _trimmed(table_of(cells.rows))
         return replace(table, notes=(*cells.notes, *table.notes))
     text, notes = _text(path, data)
@@ -221,7 +222,7 @@ def _of_digits(lines: Sequence[str]) -> TextTable | None:
     header = (*(["id"] if named else []), *(f"item_{number + 1}" for number in range(n_cells)))
     first = "the name of an examinee and " if named else ""
     note = f"each line was read as {first}{n_cells} digits, one for each item, without names"
-    return TextTable(header, tuple(rows), (note,))
+    return TextTable(header, tuple(rows), notes=(note,))
 
 
 def table_of(rows: Sequence[Sequence[Any]]) -> TextTable:
