@@ -34,6 +34,7 @@ _EXAMPLES: Mapping[str, str] = {
     "CodeMaker": "CodeMaker.from_seed(channel, 0)",
     "Examinees": "Examinees.drawn(bank, 1000, seed=1)",
     "Experiment": 'read_experiment("noise.toml")',
+    "HasBank": "learn(responses, q_matrix)",
     "ItemBank": 'read_bank("bank.json")',
     "IrtModel": 'IRT_MODELS["2PL"]',
     "Selector": "MinimalEntropy()",

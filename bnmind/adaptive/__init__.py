@@ -26,7 +26,7 @@ from bnmind.adaptive.calibration import *  # noqa: F403
 from bnmind.adaptive.classification.classify import Classification, classify
 from bnmind.adaptive.classification.known_profiles import Agreement, KnownProfiles, read_profiles
 from bnmind.adaptive.classification.reliability import Reliability, SkillReliability
-from bnmind.adaptive.items.bank import ItemBank
+from bnmind.adaptive.items.bank import HasBank, ItemBank
 from bnmind.adaptive.items.bank_files import read_bank, write_bank
 from bnmind.adaptive.items.certain_tables import drawn_bank, with_certainties
 from bnmind.adaptive.items.certainty import ParameterCertainty, TableCertainty
@@ -272,6 +272,7 @@ __all__ = [
     "Gdina",
     "Graded",
     "GradedResponse",
+    "HasBank",
     "Hierarchy",
     "HigherOrder",
     "Independent",

@@ -30,7 +30,6 @@ from bnmind.adaptive import (
 from bnmind.adaptive.items.name_match import match_names
 from bnmind.adaptive.items.tables.text_table import number_of, read_table, table_of
 from bnmind.errors import (
-    InvalidArgumentError,
     InvalidModelError,
     ModelFileError,
     ResponseTableError,
@@ -259,12 +258,10 @@ def test_a_column_of_0_and_1_that_is_left_out_may_be_an_item() -> None:
     assert note.endswith("were left out: i12, age; i12 is not in the Q-matrix or bank")
 
 
-def test_a_nine_may_be_declared_as_missing_and_a_gate_is_a_class() -> None:
+def test_a_nine_may_be_declared_as_missing() -> None:
     q = QMatrix.of([[1], [1]], items=["a", "b"])
     with pytest.raises(ResponseTableError, match=r"got 9; if 9 stands for .* --missing 9 "):
         learn(Responses([[1, 9], [0, 1]], ("a", "b")), q)  # type: ignore[arg-type]
-    with pytest.raises(InvalidArgumentError, match="gate to be a response model such as Gdina"):
-        learn([[1, 0], [0, 1]], q, gate="gdina")  # type: ignore[arg-type]
 
 
 def test_a_bare_q_matrix_is_matched_in_cross_validation_too() -> None:

@@ -31,8 +31,10 @@ from bnmind.adaptive import (
     Saturated,
     Sequential,
     beliefs_given,
+    cross_validate,
     irt_bank,
     learn,
+    learn_groups,
 )
 from bnmind.adaptive.learning.em.e_step_table import TableExpectation
 from bnmind.adaptive.learning.learn import LearningModel
@@ -427,6 +429,29 @@ def test_what_cannot_be_learned_is_refused() -> None:
     ):
         with pytest.raises(InvalidArgumentError):
             faulty()
+
+
+@pytest.mark.parametrize("name", ["gdina", "GDINA", "G-DINA"])
+def test_a_gate_may_be_named(name: str) -> None:
+    codes = Examinees.drawn(ItemBank.from_qmatrix(Q, 0.2, 0.1), 200, seed=1).responses
+    options = LearningOptions(starts=1, max_iterations=20)
+    named, given = (learn(codes, Q, gate=g, options=options) for g in (name, Gdina))
+    assert {type(item.gate) for item in named.bank.items} == {Gdina}
+    assert named.log_likelihood == given.log_likelihood
+    assert {type(item.gate) for item in ItemBank.from_qmatrix(Q, gate=name).items} == {Gdina}
+    folds = cross_validate(codes, Q, gate=name, options=options, folds=2)
+    assert {type(item.gate) for item in folds.banks[0].items} == {Gdina}
+    groups = learn_groups(codes, Q, ["a", "b"] * 100, gate=name, options=options)
+    assert {type(item.gate) for item in groups["a"].items} == {Gdina}
+
+
+def test_a_named_gate_may_have_steps_and_must_be_known() -> None:
+    found = learn([[0, 2], [1, 0], [2, 1], [0, 2]], [[1], [1]], gate="sequential:dina")
+    assert {type(item.gate) for item in found.bank.items} == {Sequential}
+    with pytest.raises(UnknownNameError, match=r"a response model among .*; did you mean gdina"):
+        learn([[0, 1], [1, 0]], [[1], [1]], gate="gdnia")
+    with pytest.raises(InvalidArgumentError, match="text or a response model such as Gdina"):
+        learn([[0, 1], [1, 0]], [[1], [1]], gate=Gdina([[1, 0], [0, 1]]))  # type: ignore[arg-type]
 
 
 def test_a_gate_nobody_knows_is_refused_and_its_table_is_not() -> None:

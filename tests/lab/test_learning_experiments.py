@@ -66,7 +66,10 @@ def test_files_and_stores(tmp_path: Path) -> None:
     ("text", "told"),
     [
         ('responses = "no.csv"', ("responses: ", "either bank or qmatrix")),
-        ('responses = "no.csv"\nqmatrix = "no.csv"\ngate = "x"', ("bank: expected a gate among",)),
+        (
+            'responses = "no.csv"\nqmatrix = "no.csv"\ngate = "x"',
+            ("bank: expected a response model among",),
+        ),
         ('responses = "no.csv"\nbank = "no.json"\ngate = "dina"', ("bank: a gate is for",)),
         ('responses = "no.csv"\nqmatrix = "q.csv"\nstarts = 0', ("options: ", "starts")),
         ("starts = 1.5", ("starts: expected a whole number", "responses: this key is missing")),

@@ -12,7 +12,7 @@ from bnmind.adaptive.beliefs.table_batch import TableBatch
 from bnmind.adaptive.beliefs.table_belief import TableBelief
 from bnmind.adaptive.beliefs.tree_batch import TreeBatch
 from bnmind.adaptive.beliefs.tree_belief import TreeBelief
-from bnmind.adaptive.items.bank import ItemBank
+from bnmind.adaptive.items.bank import HasBank, ItemBank, bank_of
 
 __all__ = ["TABLE_PROFILES", "beliefs_given", "start_belief", "start_beliefs"]
 
@@ -21,7 +21,7 @@ TABLE_PROFILES = 2**16
 
 
 @checked
-def start_belief(bank: ItemBank) -> SkillBelief:
+def start_belief(bank: ItemBank | HasBank) -> SkillBelief:
     """Return the belief about an examinee who has answered nothing.
 
     It is a table over all profiles if there are at most `TABLE_PROFILES`, else a junction
@@ -30,13 +30,14 @@ def start_belief(bank: ItemBank) -> SkillBelief:
     Parameters
     ----------
     bank
-        The item bank.
+        The item bank, or what `learn` returns.
 
     Raises
     ------
     TooLargeError
         If the tree is too large; the message says how large it would be.
     """
+    bank = bank_of(bank)
     if n_profiles(bank) <= TABLE_PROFILES:
         return TableBelief.start(bank)
     return TreeBelief.start(bank)

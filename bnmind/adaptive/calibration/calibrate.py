@@ -37,7 +37,7 @@ from bnmind._blas_threads import one_blas_thread
 from bnmind._values import CheckedValue
 from bnmind.adaptive.beliefs.start import start_belief
 from bnmind.adaptive.calibration.earlier_answers import earlier_counts, together
-from bnmind.adaptive.items.bank import ItemBank
+from bnmind.adaptive.items.bank import HasBank, ItemBank, bank_of
 from bnmind.adaptive.items.certain_tables import table_deviations
 from bnmind.adaptive.learning.certainties import item_certainties
 from bnmind.adaptive.learning.em.response_layout import ResponseLayout
@@ -94,7 +94,7 @@ class Calibration(CheckedValue):
 
 @checked
 def calibrate_items(
-    bank: ItemBank,
+    bank: ItemBank | HasBank,
     responses: Responses | pandas.DataFrame | ArrayLike,
     items: Sequence[str],
     *,
@@ -107,7 +107,8 @@ def calibrate_items(
     Parameters
     ----------
     bank
-        The bank. The certainty of an item that it holds counts as answers of earlier data.
+        The bank, or what `learn` returns. The certainty of an item that it holds counts as
+        answers of earlier data.
     responses
         The responses, or a table of them as for `Responses.of`; columns need not be in the order of
         the bank, and items may lack.
@@ -142,6 +143,7 @@ def calibrate_items(
     >>> round(gate.guess, 1), round(gate.slip, 1), calibration.items[0].is_ready
     (0.2, 0.1, True)
     """
+    bank = bank_of(bank)
     chosen = tuple(dict.fromkeys(items))
     places = [bank.position(name) for name in chosen]
     if not places or max_cycles < 1 or not 0 < largest_error <= 1:

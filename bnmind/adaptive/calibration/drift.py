@@ -38,7 +38,7 @@ from bnmind._values import CheckedValue
 from bnmind.adaptive.beliefs.batch_belief import MISSING
 from bnmind.adaptive.beliefs.response_errors import updated_batch_anyway
 from bnmind.adaptive.beliefs.start import start_beliefs
-from bnmind.adaptive.items.bank import ItemBank
+from bnmind.adaptive.items.bank import HasBank, ItemBank, bank_of
 from bnmind.adaptive.responses.responses import Responses, responses_to
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
@@ -94,7 +94,7 @@ class ItemDrift(CheckedValue):
 
 @checked
 def item_drift(
-    bank: ItemBank,
+    bank: ItemBank | HasBank,
     responses: Responses | pandas.DataFrame | ArrayLike,
     *,
     rng: np.random.Generator,
@@ -108,9 +108,9 @@ def item_drift(
     Parameters
     ----------
     bank
-        The bank, best an averaged one: errors of the parameters look like drift. An item that
-        drifts much also makes the answers to others of its skills look strange, so correct or
-        leave out the worst one first.
+        The bank, or what `learn` returns; best an averaged bank: errors of the
+        parameters look like drift. An item that drifts much also makes the answers to others of its
+        skills look strange, so correct or leave out the worst one first.
     responses
         The responses, or a table of them as for `Responses.of`; examinees in the order of time.
     rng
@@ -151,6 +151,7 @@ def item_drift(
             f" {shift} and {false_alarm}",
             (shift, false_alarm),
         )
+    bank = bank_of(bank)
     data = responses_to(bank, responses)
     columns = np.array([bank.position(name) for name in data.items], dtype=np.intp)
     codes = np.full((len(data), len(bank.items)), MISSING, dtype=np.int16)

@@ -29,7 +29,7 @@ from bnmind.adaptive.beliefs.table_batch import TableBatch
 from bnmind.adaptive.classification.known_profiles import Agreement, agreement, read_profiles
 from bnmind.adaptive.classification.likelihood_fit import standardized_fit
 from bnmind.adaptive.classification.reliability import Reliability, ReliabilitySums
-from bnmind.adaptive.items.bank import ItemBank
+from bnmind.adaptive.items.bank import HasBank, ItemBank, bank_of
 from bnmind.adaptive.response_models.base.abilities import ability_values
 from bnmind.adaptive.responses.responses import Responses
 from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError
@@ -203,7 +203,7 @@ class Classification(CheckedValue):
 
 @checked
 def classify(
-    bank: ItemBank,
+    bank: ItemBank | HasBank,
     responses: Responses | pandas.DataFrame | ArrayLike,
     *,
     progress: Callable[[int, int], None] | None = None,
@@ -216,7 +216,7 @@ def classify(
     Parameters
     ----------
     bank
-        The bank.
+        The bank, or what `learn` returns.
     responses
         The responses; see `Responses.of`.
     progress
@@ -236,6 +236,7 @@ def classify(
     >>> found.profiles.tolist(), found.expected.round(2).tolist()
     ([[1, 0], [1, 1]], [[0.99, 0.0], [1.0, 1.0]])
     """
+    bank = bank_of(bank)
     if isinstance(responses, Responses) or hasattr(responses, "columns"):
         data = Responses.of(responses, expected=bank.item_names).for_bank(bank)
     else:

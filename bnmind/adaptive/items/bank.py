@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,6 +28,7 @@ from bnmind.adaptive.items.qmatrix import QMatrix, bank_parts, skill_levels
 from bnmind.adaptive.items.skill_distributions import ProfileDistribution
 from bnmind.adaptive.response_models.base import ResponseModel
 from bnmind.adaptive.response_models.dina import Dina
+from bnmind.adaptive.response_models.registry import gate_of
 from bnmind.errors import (
     InvalidArgumentError,
     InvalidModelError,
@@ -41,7 +42,7 @@ from bnmind.pgm.variable import label_text
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["ItemBank"]
+__all__ = ["HasBank", "ItemBank", "bank_of"]
 
 _STACKED_CELLS = 2**20
 """All channels are stored in one padded array if it has at most this many cells."""
@@ -134,7 +135,7 @@ class ItemBank:
         q_matrix: ArrayLike | pandas.DataFrame,
         guess: ArrayLike = 0.2,
         slip: ArrayLike = 0.1,
-        gate: Callable[..., ResponseModel] = Dina,
+        gate: str | Callable[..., ResponseModel] = Dina,
         *,
         skills: ProfileDistribution | Network | None = None,
         levels: int | Sequence[int] = 2,
@@ -154,7 +155,8 @@ class ItemBank:
             wrong response with them; one number, or one for each item.
         gate
             The response model: `Dina`, `Dino`, `Acdm`, `Llm`, `Rrum`, `NoisyAnd` or another
-            class that is registered for Q-matrices, or a function of guess and slip.
+            class that is registered for Q-matrices; its name, such as ``"gdina"``; or a function
+            of guess and slip.
         skills
             The distribution of the skills; default `Saturated`, uniform. A network must
             have variables named as the skills.
@@ -173,7 +175,7 @@ class ItemBank:
         """
         q = QMatrix.of(q_matrix, items=items, skills=skill_names)
         sizes = skill_levels(q, skills, levels)
-        models = q.response_models(guess, slip, gate, levels=sizes)
+        models = q.response_models(guess, slip, gate_of(gate), levels=sizes)
         return cls(*bank_parts(q, models, skills, levels))
 
     @classmethod
@@ -305,24 +307,12 @@ class ItemBank:
 
     @checked_if_it_fails
     def item(self, name: str) -> Item:
-        """Return an item by name.
-
-        Parameters
-        ----------
-        name
-            The name.
-        """
+        """Return the item with the name `name`."""
         return self.items[self.position(name)]
 
     @checked_if_it_fails
     def variable(self, name: str) -> Variable:
-        """Return the variable of a skill or an item.
-
-        Parameters
-        ----------
-        name
-            The name.
-        """
+        """Return the variable of the skill or the item `name`."""
         return self.network.variable(name)
 
     @checked_if_it_fails
@@ -419,7 +409,6 @@ class ItemBank:
         """Return the channels of `items`, by default all, ``(items, configurations, responses)``.
 
         Items with fewer configurations or responses than others are padded with zeros.
-        Default all items.
         """
         if items is None:
             items = self.item_names
@@ -446,3 +435,16 @@ class ItemBank:
         That is, the skill is a parent, or an ancestor with no other skill between.
         """
         return nearest_skills(self.network, self.skills, self.item_names)
+
+
+class HasBank(Protocol):
+    """What has a bank, such as the result of `learn`."""
+
+    @property
+    def bank(self) -> ItemBank:
+        """The bank."""
+
+
+def bank_of(source: ItemBank | HasBank) -> ItemBank:
+    """Return a bank, or the bank of what has one."""
+    return source if isinstance(source, ItemBank) else source.bank

@@ -23,7 +23,7 @@ from bnmind import _bounded_files
 from bnmind._arguments import checked
 from bnmind._bounded_files import LARGE_FILE
 from bnmind._text_files import encoded, write_files
-from bnmind.adaptive.items.bank import ItemBank
+from bnmind.adaptive.items.bank import HasBank, ItemBank, bank_of
 from bnmind.errors import InvalidModelError, ModelFileError, TooLargeError
 from bnmind.pgm import Network
 from bnmind.pgm.files import FILE_CELLS, NETWORK_SUFFIXES, model_contents, read_network
@@ -36,14 +36,15 @@ _SHOWN = 6
 
 @checked
 def write_bank(
-    bank: ItemBank, path: str | os.PathLike[str], *, max_cells: int = FILE_CELLS
+    bank: ItemBank | HasBank, path: str | os.PathLike[str], *, max_cells: int = FILE_CELLS
 ) -> None:
     """Write a bank to a file, in the format of its suffix.
 
     Parameters
     ----------
     bank
-        The bank. ``.json`` files keep response models; other formats store tables.
+        The bank, or what `learn` returns. ``.json`` files keep response models; other formats
+        store tables.
     path
         Replaced if it exists, together with the file of roles beside it. If anything
         fails, all files stay as they were.
@@ -59,7 +60,7 @@ def write_bank(
     TooLargeError
         If a table has more cells.
     """
-    write_files(bank_contents(bank, path, max_cells=max_cells))
+    write_files(bank_contents(bank_of(bank), path, max_cells=max_cells))
 
 
 def bank_contents(

@@ -122,7 +122,7 @@ def learn_groups(
     model: ItemBank | QMatrix | pandas.DataFrame | ArrayLike,
     groups: Sequence[object] | None = None,
     *,
-    gate: Callable[..., ResponseModel] = Dina,
+    gate: str | Callable[..., ResponseModel] = Dina,
     skills: ProfileDistribution | Network | None = None,
     options: LearningOptions | None = None,
     progress: Callable[[int, int], None] | None = None,

@@ -29,7 +29,7 @@ __all__ = ["learning_inputs"]
 def learning_inputs(
     responses: Responses | pandas.DataFrame | ArrayLike,
     model: ItemBank | QMatrix | pandas.DataFrame | ArrayLike,
-    gate: Callable[..., ResponseModel],
+    gate: str | Callable[..., ResponseModel],
     skills: ProfileDistribution | Network | None,
 ) -> tuple[ItemBank, Responses]:
     """Return the bank whose parameters are the first start, and the responses to its items.

@@ -286,7 +286,7 @@ def learn(
     responses: Responses | pandas.DataFrame | ArrayLike,
     model: ItemBank | QMatrix | pandas.DataFrame | ArrayLike,
     *,
-    gate: Callable[..., ResponseModel] = Dina,
+    gate: str | Callable[..., ResponseModel] = Dina,
     skills: ProfileDistribution | Network | None = None,
     options: LearningOptions | None = None,
     title: str | None = None,
@@ -308,8 +308,8 @@ def learn(
         the first start.
     gate
         The response model for a Q-matrix, such as `Dina`, `Dino`, `Acdm`, or `Gdina` (the
-        saturated model, with separate probabilities for each configuration);
-        `RESPONSE_MODELS` has them all.
+        saturated model, with separate probabilities for each configuration); or its name in
+        `RESPONSE_MODELS`, such as ``"gdina"``, ``"G-DINA"`` or ``"sequential:dina"``.
     skills
         The distribution of the skills for a Q-matrix, as for `ItemBank.from_qmatrix`.
         Default saturated up to 12 skills, else independent. Impossible profiles stay
@@ -332,6 +332,8 @@ def learn(
     ------
     ResponseTableError
         If responses do not fit the items; the message names rows and columns.
+    UnknownNameError
+        If no response model has the name.
     InvalidModelError
         If the Q-matrix is invalid, or the response model of an item cannot be learned.
     ImpossibleEvidenceError

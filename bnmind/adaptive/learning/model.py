@@ -32,6 +32,7 @@ from bnmind.adaptive.response_models.gdina import Gdina
 from bnmind.adaptive.response_models.guess_slip import GuessSlip
 from bnmind.adaptive.response_models.noisy_skills import NoisySkills
 from bnmind.adaptive.response_models.parametric import ParametricModel
+from bnmind.adaptive.response_models.registry import gate_of
 from bnmind.adaptive.response_models.sequential import Sequential, StepsOf
 from bnmind.adaptive.response_models.tabulated import Tabulated
 from bnmind.errors import InvalidArgumentError, InvalidModelError, UnknownNameError
@@ -54,7 +55,7 @@ several maxima."""
 
 def bank_to_learn(
     model: ItemBank | QMatrix | pandas.DataFrame | ArrayLike,
-    gate: Callable[..., ResponseModel],
+    gate: str | Callable[..., ResponseModel],
     skills: ProfileDistribution | Network | None,
     n_responses: Mapping[str, int] | None = None,
 ) -> ItemBank:
@@ -65,12 +66,14 @@ def bank_to_learn(
     model
         A bank; or a Q-matrix, as for `ItemBank.from_qmatrix`.
     gate
-        A class of response models, or a function that makes one from a guess and a slip.
+        A class of response models or its name, or a function that makes one from a guess and a
+        slip.
     skills
         The distribution of the skills.
     n_responses
         For `Sequential`, the number of responses to each item; default 2.
     """
+    gate = gate_of(gate)
     if isinstance(model, ItemBank):
         if gate is not Dina or skills is not None:
             raise InvalidArgumentError("gate and skills are for a Q-matrix; a bank has its own")

@@ -5,12 +5,13 @@ A new response model is a file in this folder and a line here.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
 
+from bnmind._registry import meant_by
 from bnmind.adaptive.response_models.additive.acdm import Acdm
 from bnmind.adaptive.response_models.additive.leaky_or import LeakyOr
 from bnmind.adaptive.response_models.additive.llm import Llm
@@ -32,8 +33,17 @@ from bnmind.adaptive.response_models.nominal import Nominal
 from bnmind.adaptive.response_models.partial_credit import PartialCredit
 from bnmind.adaptive.response_models.sequential import Sequential
 from bnmind.adaptive.response_models.tabulated import Tabulated
+from bnmind.errors import UnknownNameError
 
-__all__ = ["FORMER_NAMES", "RESPONSE_MODELS", "RegisteredModel"]
+__all__ = [
+    "FORMER_NAMES",
+    "LEARNABLE",
+    "RESPONSE_MODELS",
+    "STEPS",
+    "RegisteredModel",
+    "gate_name",
+    "gate_of",
+]
 
 
 class RegisteredModel(NamedTuple):
@@ -90,6 +100,11 @@ RESPONSE_MODELS: Mapping[str, RegisteredModel] = MappingProxyType(
 )
 """The response model of each name; other names that are understood are in `FORMER_NAMES`."""
 
+LEARNABLE = MappingProxyType(
+    {name: model for name, model in RESPONSE_MODELS.items() if model.from_qmatrix}
+)
+"""The response models that can be learned from a Q-matrix."""
+
 FORMER_NAMES: Mapping[str, str] = MappingProxyType(
     {
         **{"free-table": "gdina", "table": "gdina", "g-dina": "gdina", "lcdm": "gdina"},
@@ -97,4 +112,38 @@ FORMER_NAMES: Mapping[str, str] = MappingProxyType(
         **{"grm": "graded-response", "gpcm": "partial-credit"},
     }
 )
-"""Other names that files and command lines may use."""
+"""Other names that files, command lines and `gate_of` understand."""
+
+STEPS = "sequential:"
+"""Begins the name of a model for each step, such as ``sequential:dina``."""
+
+
+def gate_name(name: str) -> str:
+    """Return the name of a response model as the registry has it.
+
+    >>> gate_name("G-DINA"), gate_name("Sequential:DINO")
+    ('gdina', 'sequential:dino')
+    """
+    lower = name.lower()
+    if lower.startswith(STEPS):
+        return STEPS + gate_name(name[len(STEPS) :])
+    known = FORMER_NAMES.get(lower, lower)
+    return known if known in LEARNABLE else name
+
+
+def gate_of(gate: str | Callable[..., ResponseModel]) -> Callable[..., ResponseModel]:
+    """Return the maker of a response model that is named, in any case, or given.
+
+    Raises
+    ------
+    UnknownNameError
+        If no response model that can be learned from a Q-matrix has the name.
+    """
+    if not isinstance(gate, str):
+        return gate
+    name = gate_name(gate)
+    if name.startswith(STEPS):
+        return Sequential.of(gate_of(name.removeprefix(STEPS)))
+    if name not in LEARNABLE:
+        raise UnknownNameError("response model", gate, LEARNABLE, meant=meant_by(gate, LEARNABLE))
+    return LEARNABLE[name].make

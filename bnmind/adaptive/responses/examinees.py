@@ -15,7 +15,7 @@ from bnmind._messages import counted, listed, many
 from bnmind.adaptive.beliefs.batch_answers import checked_responses
 from bnmind.adaptive.beliefs.batch_belief import MISSING
 from bnmind.adaptive.beliefs.batch_belief import Responses as ResponseCodes
-from bnmind.adaptive.items.bank import ItemBank
+from bnmind.adaptive.items.bank import HasBank, ItemBank, bank_of
 from bnmind.adaptive.responses.responses import Responses, responses_to
 from bnmind.errors import InvalidArgumentError, InvalidModelError, TooLargeError, UnknownNameError
 from bnmind.information import Floats
@@ -118,7 +118,7 @@ class Examinees:
 
     @classmethod
     @checked
-    def drawn(cls, model: ItemBank, n_examinees: int, *, seed: int = 0) -> Examinees:
+    def drawn(cls, model: ItemBank | HasBank, n_examinees: int, *, seed: int = 0) -> Examinees:
         """Return examinees with profiles and answers drawn from a model.
 
         Each examinee has a generator of its own, spawned from the seed, so an examinee does
@@ -127,7 +127,8 @@ class Examinees:
         Parameters
         ----------
         model
-            The bank that determines the answers. The bank of the test may differ.
+            The bank that determines the answers, or what `learn` returns. The bank of the test
+            may differ.
         n_examinees
             The number of examinees, at least 1.
         seed
@@ -144,6 +145,7 @@ class Examinees:
             raise InvalidArgumentError(
                 f"expected at least 1 examinee, got {n_examinees}", n_examinees
             )
+        model = bank_of(model)
         luck = _luck(model, n_examinees, seed)
         return cls._answering(model, _hidden(model, luck), luck)
 
@@ -189,14 +191,14 @@ class Examinees:
     @classmethod
     @checked
     def recorded(
-        cls, bank: ItemBank, responses: Responses | pandas.DataFrame | ArrayLike
+        cls, bank: ItemBank | HasBank, responses: Responses | pandas.DataFrame | ArrayLike
     ) -> Examinees:
         """Return examinees with real answers and unknown skills.
 
         Parameters
         ----------
         bank
-            The bank that names the items.
+            The bank that names the items, or what `learn` returns.
         responses
             The responses, or a data frame of them; or an array ``(examinees, items)`` of
             positions of responses in the order of the bank's items, −1 for a missing one.
@@ -207,6 +209,7 @@ class Examinees:
             If a response is out of range, an item is unknown or missing, or an examinee has no
             response at all. All faults are reported at once, with rows and columns.
         """
+        bank = bank_of(bank)
         codes = responses_to(bank, responses).for_bank(bank).codes.astype(np.int16)
         n = len(codes)
         return cls(

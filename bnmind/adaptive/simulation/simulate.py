@@ -17,7 +17,7 @@ from bnmind.adaptive.beliefs.belief import SkillBelief
 from bnmind.adaptive.beliefs.profile_space import n_profiles
 from bnmind.adaptive.beliefs.start import start_beliefs
 from bnmind.adaptive.beliefs.tree_batch import TreeBatch
-from bnmind.adaptive.items.bank import ItemBank
+from bnmind.adaptive.items.bank import HasBank, ItemBank, bank_of
 from bnmind.adaptive.pilot.pilot_items import check_pilots
 from bnmind.adaptive.responses.examinees import Examinees, Levels
 from bnmind.adaptive.selection.selector import Selector
@@ -88,7 +88,7 @@ class _Task:
 
 @checked
 def simulate(
-    bank: ItemBank,
+    bank: ItemBank | HasBank,
     examinees: Examinees,
     selectors: Mapping[str, Selector[SkillBelief]],
     stopper: Stopper | None = None,
@@ -110,7 +110,7 @@ def simulate(
     Parameters
     ----------
     bank
-        The bank that the tests use.
+        The bank that the tests use, or what `learn` returns.
     examinees
         The examinees: drawn from this bank or another one, or recorded. Items without an
         answer are not asked.
@@ -154,6 +154,7 @@ def simulate(
     """
     if not selectors:
         raise InvalidArgumentError("at least one selector is needed", selectors)
+    bank = bank_of(bank)
     asked = options or SimulationOptions()
     responses, levels = examinees.responses_to(bank), examinees.levels_in(bank)
     abilities = examinees.abilities_in(bank)

@@ -25,7 +25,7 @@ from bnmind.cli.adaptive.judge_models import (
     show_trust,
     tested_models_json,
 )
-from bnmind.cli.adaptive.model_names import gate_name, gate_of, model_of, skills_of
+from bnmind.cli.adaptive.model_names import gate_of, model_of, skills_of
 from bnmind.cli.adaptive.options import gate_completer, skills_completer
 from bnmind.cli.adaptive.response_files import (
     FixedWidth,
@@ -207,6 +207,8 @@ def judge(options: JudgeOptions) -> None:
         raise BnmindError("expected one --gate to test items by groups, got several")
     models = {gate: _learned(options, gate, is_first=gate == gates[0]) for gate in gates}
     if len(gates) > 1:
+        from bnmind.adaptive.response_models.registry import gate_name
+
         show_compared(
             {gate_name(str(gate)): model for gate, model in models.items()},
             as_json=options.json_output,

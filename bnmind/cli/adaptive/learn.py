@@ -20,7 +20,6 @@ from bnmind.cli.adaptive.irt_models import ability_lines, curve_estimates, irt_m
 from bnmind.cli.adaptive.learning_text import LearnedModel, shortened, starts_text
 from bnmind.cli.adaptive.model_names import (
     distributions,
-    gate_name,
     gate_of,
     learnable,
     model_of,
@@ -324,6 +323,8 @@ def _named(start: ItemBank, settings: LearningOptions, options: LearnOptions) ->
     if options.qmatrix is None:
         gate = next(name for name in irt_models() if name.lower() == gate.lower())
         return LearnedModel.of(start, settings, gate, None)
+    from bnmind.adaptive.response_models.registry import gate_name
+
     skills = options.skills or usual_skills(len(start.skills))
     return LearnedModel.of(start, settings, gate_name(gate), skills_name(skills))
 

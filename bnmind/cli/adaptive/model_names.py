@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bnmind._registry import listed_names, made_by_name, meant_by
+from bnmind._registry import listed_names, made_by_name
 from bnmind.cli.shared.errors import naming
 from bnmind.cli.shared.printable import printable
 from bnmind.errors import BnmindError, UnknownNameError
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "distributions",
-    "gate_name",
     "gate_of",
     "gate_words",
     "learnable",
@@ -34,15 +33,14 @@ __all__ = [
     "usual_skills",
 ]
 
-_SEQUENTIAL = "sequential:"
 _HIERARCHY = "hierarchy:"
 
 
 def learnable() -> Mapping[str, RegisteredModel]:
     """Return the response models that can be learned from a Q-matrix."""
-    from bnmind.adaptive import RESPONSE_MODELS
+    from bnmind.adaptive.response_models.registry import LEARNABLE
 
-    return {name: model for name, model in RESPONSE_MODELS.items() if model.from_qmatrix}
+    return LEARNABLE
 
 
 def distributions() -> Mapping[str, Registered[ProfileDistribution]]:
@@ -60,34 +58,17 @@ def gate_words() -> Mapping[str, str]:
     return curves | {name: model.about for name, model in learnable().items()}
 
 
-def gate_name(name: str) -> str:
-    """Return the name of a response model as the registry has it.
-
-    >>> gate_name("G-DINA"), gate_name("Sequential:DINO")
-    ('gdina', 'sequential:dino')
-    """
-    from bnmind.adaptive.response_models.registry import FORMER_NAMES
-
-    lower = name.lower()
-    if lower.startswith(_SEQUENTIAL):
-        return _SEQUENTIAL + gate_name(name[len(_SEQUENTIAL) :])
-    known = FORMER_NAMES.get(lower, lower)
-    return known if known in learnable() else name
-
-
 def gate_of(name: str) -> Callable[..., ResponseModel]:
-    """Return the maker of a response model by its name."""
+    """Return the maker of a response model by its name, or of the user's own."""
     from bnmind.adaptive import Sequential
+    from bnmind.adaptive.response_models import registry
 
-    name = gate_name(name)
-    if name.startswith(_SEQUENTIAL):
-        return Sequential.of(gate_of(name.removeprefix(_SEQUENTIAL)))
-    if _is_own_model(name):
-        return _own_model(name)
-    known = learnable()
-    if name not in known:
-        raise UnknownNameError("response model", name, known, meant=meant_by(name, known))
-    return known[name].make
+    if not _is_own_model(name):
+        return registry.gate_of(name)
+    name = registry.gate_name(name)
+    if name.startswith(registry.STEPS):
+        return Sequential.of(_own_model(name.removeprefix(registry.STEPS)))
+    return _own_model(name)
 
 
 def skills_name(name: str) -> str:

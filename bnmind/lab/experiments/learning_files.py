@@ -21,10 +21,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator
 
-from bnmind._messages import shown
-from bnmind.adaptive import RESPONSE_MODELS, Bounds, ItemBank, LearningOptions
+from bnmind.adaptive import Bounds, ItemBank, LearningOptions
 from bnmind.adaptive.items.qmatrix_csv import read_qmatrix
 from bnmind.adaptive.learning.model import bank_to_learn
+from bnmind.adaptive.response_models.registry import gate_of
 from bnmind.errors import BnmindError, ExperimentFileError
 from bnmind.lab.experiments.adaptive_parts import (
     ResponsesRecord,
@@ -103,13 +103,8 @@ def _bank(record: _Experiment, directory: Path) -> ItemBank | None:
         return bank_of(record.bank, directory)
     if record.qmatrix is None:
         return None
-    known = {name: model for name, model in RESPONSE_MODELS.items() if model.from_qmatrix}
-    gate = record.gate or "dina"
-    if gate not in known:
-        raise ExperimentFileError(
-            [f"expected a gate among {', '.join(known)}, got {shown(gate)}"], gate
-        )
-    return bank_to_learn(read_qmatrix(directory / record.qmatrix), known[gate].make, None)
+    gate = gate_of(record.gate or "dina")
+    return bank_to_learn(read_qmatrix(directory / record.qmatrix), gate, None)
 
 
 def _options(record: _Experiment) -> LearningOptions:

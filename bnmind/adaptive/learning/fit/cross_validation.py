@@ -81,7 +81,7 @@ def cross_validate(
     responses: Responses | pandas.DataFrame | ArrayLike,
     model: ItemBank | QMatrix | pandas.DataFrame | ArrayLike,
     *,
-    gate: Callable[..., ResponseModel] = Dina,
+    gate: str | Callable[..., ResponseModel] = Dina,
     skills: ProfileDistribution | Network | None = None,
     options: LearningOptions | None = None,
     folds: int = 10,

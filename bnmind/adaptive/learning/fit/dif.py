@@ -126,7 +126,7 @@ def item_functioning(
     groups: Sequence[object] | None = None,
     *,
     testing: FunctioningOptions | None = None,
-    gate: Callable[..., ResponseModel] = Dina,
+    gate: str | Callable[..., ResponseModel] = Dina,
     skills: ProfileDistribution | Network | None = None,
     options: LearningOptions | None = None,
     progress: Callable[[int, int], None] | None = None,

@@ -168,7 +168,7 @@ def compare_structures(
     q_matrix: QMatrix | pandas.DataFrame | ArrayLike,
     structures: Mapping[str, ProfileDistribution | Network | SkillTree] | None = None,
     *,
-    gate: Callable[..., ResponseModel] = Dina,
+    gate: str | Callable[..., ResponseModel] = Dina,
     options: LearningOptions | None = None,
     folds: int = 10,
     fold_seed: int = 1,
