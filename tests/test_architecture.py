@@ -133,9 +133,12 @@ DOORS = {
     ("bnmind.pgm.factor_model", "bnmind.pgm.bridges.pgmpy_markov"),
     ("bnmind.pgm.factor_model", "bnmind.pgm.bridges.pyagrum_bridge"),
     ("bnmind.pgm.network", "bnmind.pgm.bridges.pyagrum_bridge"),
+    ("bnmind.adaptive.learning.learn", "bnmind.adaptive.learning.fit.coefficients"),
+    ("bnmind.adaptive.learning.learn", "bnmind.adaptive.learning.fit.summary"),
 }
 """The ways up, only ever taken inside of a function: a notebook asks a network to draw itself, a
-model comes from another library or goes there, and it is queried in one call."""
+model comes from another library or goes there, it is queried in one call, and a learned bank sums
+itself up."""
 
 FRONT_DOOR = ROOT / "__init__.pyi"
 """The names of `import bnmind`, each imported from its room when it is first used."""

@@ -48,6 +48,8 @@ from bnmind.pgm import Network
 if TYPE_CHECKING:
     import pandas
 
+    from bnmind.adaptive.learning.fit.summary import LearnedSummary
+
 __all__ = ["Learned", "LearnedItem", "LearningRecord", "learn", "learn_from_start"]
 
 
@@ -121,6 +123,35 @@ class Learned(CheckedValue):
             slip = float(1 - channel[-1, -1])
             rows.append(LearnedItem(name, float(1 - channel[0, 0]), slip))
         return tuple(rows)
+
+    def to_frame(self) -> pandas.DataFrame:
+        """Return a row for each item, with its parameters and their standard errors.
+
+        Columns ``item``, ``model``, and for each parameter its value and its standard error, such
+        as ``guess, guess_error, slip, slip_error``. Items of an ability have the parameters of
+        their curves, as ``slope``. Others have a guess and a slip, whatever their model (see
+        `LearnedItem`), and then its own parameters, such as the effects of `Gdina`; see
+        `bnmind.adaptive.coefficients`, which also says why a standard error is nan.
+
+        Raises
+        ------
+        TooLargeError
+            If there are too many profiles for a table over all of them.
+        """
+        from bnmind.adaptive.learning.fit.coefficients import coefficients
+        from bnmind.adaptive.learning.fit.summary import item_frame
+
+        return item_frame(self, coefficients(self))
+
+    def summary(self) -> LearnedSummary:
+        """Return the fit, the first items with standard errors, the skills and the notes.
+
+        It shows itself as text, much as ``bnmind learn`` prints it. `to_frame` has the numbers of
+        all items.
+        """
+        from bnmind.adaptive.learning.fit.summary import summary_of
+
+        return summary_of(self)
 
     @cached_property
     def notes(self) -> tuple[LearningNote, ...]:

@@ -376,7 +376,7 @@ def _of_skills(learned: Fitted) -> Iterator[LearningNote]:
     if unneeded := tuple(skill for skill in bank.skills if skill not in informed):
         yield LearningNote("unneeded", unneeded, "No item tells anything about the skill")
     rare = {}
-    for skill, levels in _mastery(learned).items():
+    for skill, levels in mastery(learned).items():
         if levels[-1] < _RARE or levels[0] < _RARE:
             rare[skill] = f"{levels[-1]:.1%} have the highest level"
     if rare:
@@ -400,7 +400,8 @@ def _of_skills(learned: Fitted) -> Iterator[LearningNote]:
             )
 
 
-def _mastery(learned: Fitted) -> dict[str, Floats]:
+def mastery(learned: Fitted) -> dict[str, Floats]:
+    """Return how probable each level of each skill is."""
     from bnmind.adaptive.beliefs.start import start_belief
 
     belief = start_belief(learned.bank)

@@ -6,19 +6,15 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bnmind.cli.adaptive.irt_models import curve_estimates
 from bnmind.errors import BnmindError
 
 if TYPE_CHECKING:
     from bnmind.adaptive import Coefficient, Coefficients, Learned
 
-__all__ = ["coefficient_json", "coefficients_or_reason", "item_table", "write_coefficients"]
+__all__ = ["coefficient_json", "coefficients_or_reason", "write_tables"]
 
 _MOST_PARAMETERS = 3000
 """With more, standard errors take long, and need --coefficients to be asked for."""
-
-_NONE = "–"
-_ALONE = " of each item by itself, as the responses have fewer patterns than there are parameters"
 
 
 def coefficients_or_reason(found: Learned, *, wanted: bool) -> Coefficients | str:
@@ -43,46 +39,19 @@ def coefficients_or_reason(found: Learned, *, wanted: bool) -> Coefficients | st
         return str(fault)
 
 
-def write_coefficients(found: Coefficients, path: Path) -> None:
-    """Write the parameters as CSV."""
-    from bnmind._text_files import write_file
+def write_tables(
+    found: Learned, known: Coefficients | str, *, rows: Path | None, items: Path | None
+) -> None:
+    """Write the parameters as CSV, with a row for each and with a row for each item."""
+    from bnmind._text_files import write_files
+    from bnmind.adaptive.learning.fit.summary import item_frame
 
-    write_file(path, found.to_frame().to_csv(index=False, lineterminator="\n"))
-
-
-def item_table(found: Learned, known: Coefficients | str) -> tuple[list[str], list[list[str]], str]:
-    """Return the columns and a row of texts for each item, and a line below the table."""
-    curves = curve_estimates(found)
-    if isinstance(known, str):
-        below = f"No standard errors: {known}."
-    else:
-        below = f"error is the standard error{_ALONE * known.item_by_item}; {_NONE} stands for a"
-        below += " parameter that is fixed, at a bound, held by an order, or not identified."
-    if len(curves) < len(found.items):
-        names = ["guess", "slip"]
-        values = {item.name: {"guess": item.guess, "slip": item.slip} for item in found.items}
-    else:
-        names = list(dict.fromkeys(name for row in curves.values() for name in row))
-        values = curves
-    errors: dict[tuple[str, str], float] = {}
     if not isinstance(known, str):
-        rows = known.chances if values is not curves else known.rows
-        errors = {(row.item, row.name): row.error for row in rows}
-    columns = [title for name in names for title in (name, *["error"] * bool(errors))]
-    texts = []
-    for item, row in values.items():
-        cells = [item]
-        for name in names:
-            cells.append(f"{row[name]:.3f}" if name in row else "")
-            if errors:
-                error = errors.get((item, name), math.nan)
-                cells.append("" if name not in row else _text(error))
-        texts.append(cells)
-    return columns, texts, below
-
-
-def _text(error: float) -> str:
-    return _NONE if math.isnan(error) else f"{error:.3f}"
+        tables = ((rows, known.to_frame()), (items, item_frame(found, known)))
+        texts = {
+            path: table.to_csv(index=False, lineterminator="\n") for path, table in tables if path
+        }
+        write_files(texts)
 
 
 def coefficient_json(known: Coefficients | str) -> dict[str, list[dict[str, Any]]]:

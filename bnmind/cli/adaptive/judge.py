@@ -207,12 +207,7 @@ def judge(options: JudgeOptions) -> None:
         raise BnmindError("expected one --gate to test items by groups, got several")
     models = {gate: _learned(options, gate, is_first=gate == gates[0]) for gate in gates}
     if len(gates) > 1:
-        from bnmind.adaptive.response_models.registry import gate_name
-
-        show_compared(
-            {gate_name(str(gate)): model for gate, model in models.items()},
-            as_json=options.json_output,
-        )
+        show_compared({str(gate): one for gate, one in models.items()}, as_json=options.json_output)
         return
     [learned] = models.values()
     found = _judged(learned, options)

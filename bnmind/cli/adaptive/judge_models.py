@@ -66,8 +66,10 @@ _IN_GDINA = frozenset(("dina", "dino", "acdm", "llm", "rrum"))
 def show_compared(models: Mapping[str, Learned], *, as_json: bool) -> None:
     """Show the relative fit of models of the same responses, the smallest BIC first."""
     from bnmind.adaptive import compare_models, likelihood_ratio
+    from bnmind.adaptive.response_models.registry import gate_name
     from bnmind.cli.shared.show import plain_table, show_table, terminal
 
+    models = {gate_name(name): model for name, model in models.items()}
     found = compare_models(models)
     larger = models.get("gdina")
     ratios = {}

@@ -13,11 +13,10 @@ from bnmind._text_files import check_writable
 from bnmind.cli.adaptive.coefficient_tables import (
     coefficient_json,
     coefficients_or_reason,
-    item_table,
-    write_coefficients,
+    write_tables,
 )
-from bnmind.cli.adaptive.irt_models import ability_lines, curve_estimates, irt_model, irt_models
-from bnmind.cli.adaptive.learning_text import LearnedModel, shortened, starts_text
+from bnmind.cli.adaptive.irt_models import irt_model, irt_models
+from bnmind.cli.adaptive.learning_text import LearnedModel
 from bnmind.cli.adaptive.model_names import (
     distributions,
     gate_of,
@@ -114,6 +113,15 @@ class LearnOptions:
             metavar="FILE",
             help="A CSV file for the parameters of each item in the words of its model, with"
             " standard errors.",
+        ),
+    ] = None
+    table: Annotated[
+        Path | None,
+        typer.Option(
+            "--table",
+            metavar="FILE",
+            help="A CSV file with a row for each item: guess, slip and other parameters, each with"
+            " its standard error.",
         ),
     ] = None
     missing: MissingTexts = None
@@ -225,8 +233,9 @@ def learn(options: LearnOptions) -> None:
     learned_in = printable(options.responses.name)
     if options.out is not None:
         _check_place(start, options.out, options.title or "")
-    if options.coefficients is not None:
-        check_place(options.coefficients, (".csv",), "coefficients")
+    for path, what in ((options.coefficients, "coefficients"), (options.table, "table")):
+        if path is not None:
+            check_place(path, (".csv",), what)
     learned, interrupted = until_interrupted(
         "learning",
         lambda report, ended: learned_from(
@@ -244,9 +253,9 @@ def learn(options: LearnOptions) -> None:
     if interrupted:
         kept = "follow" if options.out is None else f"are in {options.out}"
         say(f"interrupted before the end; the best parameters so far {kept}")
-    known = coefficients_or_reason(learned, wanted=options.coefficients is not None)
-    if options.coefficients is not None and not isinstance(known, str):
-        write_coefficients(known, options.coefficients)
+    wanted = options.coefficients is not None or options.table is not None
+    known = coefficients_or_reason(learned, wanted=wanted)
+    write_tables(learned, known, rows=options.coefficients, items=options.table)
     if options.json_output:
         tell_json(_as_json(learned, named, known, options))
     else:
@@ -352,17 +361,12 @@ def _tell_names(bank: ItemBank, out: Path) -> None:
         )
 
 
-def _mastery(found: Learned) -> dict[str, list[float]]:
-    """Return how probable each level of each skill is."""
-    from bnmind.adaptive import start_belief
-
-    belief = start_belief(found.bank)
-    return {name: belief.marginal(name).tolist() for name in found.bank.skills}
-
-
 def _as_json(
     found: Learned, named: LearnedModel, known: Coefficients | str, options: LearnOptions
 ) -> dict[str, Any]:
+    from bnmind.adaptive.learning.fit.summary import curve_estimates
+    from bnmind.adaptive.learning.notes import mastery
+
     record, estimates, of_items = found.record, curve_estimates(found), coefficient_json(known)
     out = options.out
     return {
@@ -381,7 +385,9 @@ def _as_json(
         "starts_stopped_early": list(record.stopped_early),
         "best_start": record.best_start,
         "seed": record.seed,
-        "skills": [{"name": name, "levels": levels} for name, levels in _mastery(found).items()],
+        "skills": [
+            {"name": name, "levels": levels.tolist()} for name, levels in mastery(found).items()
+        ],
         "items": [
             {"name": item.name, "guess": item.guess, "slip": item.slip}
             | ({"estimates": estimates[item.name]} if item.name in estimates else {})
@@ -406,27 +412,14 @@ def _as_json(
 def _show(
     found: Learned, named: LearnedModel, known: Coefficients | str, options: LearnOptions
 ) -> None:
+    from bnmind.adaptive.learning.fit.summary import ability_lines, item_table, opening, shortened
+    from bnmind.adaptive.learning.notes import mastery
     from bnmind.cli.shared.show import percent, plain_table, show_table, terminal
 
     console = terminal()
-    record = found.record
-    n = len(found.responses)
-    console.print(
-        f"{counted(n, 'examinee')}, {counted(len(found.bank.items), 'item')},"
-        f" {counted(len(found.bank.skills), 'skill')};"
-        f" {counted(found.responses.n_missing, 'response')} missing.",
-        soft_wrap=True,
-    )
-    console.print(printable(str(named)), soft_wrap=True)
-    console.print(
-        f"Log-likelihood {found.log_likelihood:.2f}, {counted(found.n_parameters, 'parameter')},"
-        f" AIC {found.aic:.2f}, BIC {found.bic:.2f}.",
-        soft_wrap=True,
-    )
-    state = "Converged" if record.converged else "Not converged"
-    console.print(
-        f"{state} after {counted(record.steps, 'step')}{starts_text(record)}.", soft_wrap=True
-    )
+    data, *fit = opening(found)
+    for line in (data, printable(str(named)), *fit):
+        console.print(line, soft_wrap=True)
     columns, rows, below = item_table(found, known)
     table = plain_table("item", *columns)
     for row in rows[:_ITEMS_SHOWN]:
@@ -440,12 +433,12 @@ def _show(
             console.print(line, soft_wrap=True)
     else:
         table = plain_table("skill", "highest level")
-        for name, levels in _mastery(found).items():
+        for name, levels in mastery(found).items():
             table.add_row(name, percent(levels[-1]))
         show_table(console, table)
     console.print("Notes:")
     for note in found.notes:
         console.print(f"  {shortened(note)}.", soft_wrap=True)
-    for path in (options.out, options.coefficients):
+    for path in (options.out, options.coefficients, options.table):
         if path is not None:
             console.print(f"Written to {path}.", soft_wrap=True)

@@ -1,20 +1,17 @@
-"""How ``bnmind learn`` tells of starts and notes."""
+"""How ``bnmind learn`` names what it learns."""
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bnmind._messages import counted
 
 if TYPE_CHECKING:
-    from bnmind.adaptive import ItemBank, LearningNote, LearningOptions, LearningRecord
+    from bnmind.adaptive import ItemBank, LearningOptions
 
-__all__ = ["LearnedModel", "shortened", "starts_text"]
-
-_STARTS_SHOWN = 10
-_NAMES_SHOWN = 8
+__all__ = ["LearnedModel"]
 
 
 @dataclass(frozen=True)
@@ -64,26 +61,3 @@ def _models(bank: ItemBank) -> list[str]:
     names = {model.make: name for name, model in RESPONSE_MODELS.items()}
     gates = [item.gate for item in bank.items]
     return ["table" if g is None else names.get(type(g), type(g).__name__) for g in gates]
-
-
-def starts_text(record: LearningRecord) -> str:
-    """Return how the starts ended, in words."""
-    n = len(record.starts)
-    if n == 1:
-        return " from one start"
-    ends = [
-        f"{end:.2f}" + (" (stopped early)" if number in record.stopped_early else "")
-        for number, end in enumerate(record.starts[:_STARTS_SHOWN])
-    ]
-    more = f" and {n - _STARTS_SHOWN} more" if n > _STARTS_SHOWN else ""
-    return (
-        f", the best of {n} starts (number {record.best_start + 1}); they ended at"
-        f" {', '.join(ends)}{more}"
-    )
-
-
-def shortened(note: LearningNote) -> str:
-    """Return a note with the first of its names."""
-    n = len(note.names)
-    first = replace(note, names=note.names[:_NAMES_SHOWN], details=note.details[:_NAMES_SHOWN])
-    return f"{first} and {n - _NAMES_SHOWN} more" if n > _NAMES_SHOWN else str(first)

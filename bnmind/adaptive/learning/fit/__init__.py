@@ -42,6 +42,7 @@ from bnmind.adaptive.learning.fit.standard_errors import (
     StandardErrors,
     standard_errors,
 )
+from bnmind.adaptive.learning.fit.summary import LearnedSummary
 
 __all__ = [
     "Coefficient",
@@ -54,6 +55,7 @@ __all__ = [
     "ItemFunctioning",
     "ItemParameter",
     "ItemProposal",
+    "LearnedSummary",
     "LikelihoodRatio",
     "LimitedInformation",
     "ModelTest",
