@@ -1,6 +1,6 @@
 """Adaptive testing: item banks, response models, beliefs about skills, tests."""
 
-from bnmind.adaptive import calibration, pilot
+from bnmind.adaptive import calibration, learning, pilot
 from bnmind.adaptive.assembly.blueprint import Blueprint
 from bnmind.adaptive.assembly.bounds import Bound, CodeBound, ItemsBound, SkillBound
 from bnmind.adaptive.assembly.content_order import ContentOrder
@@ -44,7 +44,6 @@ from bnmind.adaptive.items.skill_distributions import (
     ProfileDistribution,
     Saturated,
 )
-from bnmind.adaptive.learning import fit as _fit
 from bnmind.adaptive.learning.fit import *  # noqa: F403
 from bnmind.adaptive.learning.groups import LearnedGroups, learn_groups
 from bnmind.adaptive.learning.irt import IRT_MODELS, IrtModel, irt_options, irt_start, learn_irt
@@ -369,4 +368,4 @@ __all__ = [
     "with_prior",
     "write_bank",
 ]
-__all__ += calibration.__all__ + _fit.__all__ + pilot.__all__
+__all__ += calibration.__all__ + learning.fit.__all__ + pilot.__all__

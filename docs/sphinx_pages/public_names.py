@@ -103,8 +103,8 @@ def _listed(module: str) -> list[str] | None:
         elif isinstance(node, ast.AugAssign) and names is not None:
             # The lists of packages below: ``__all__ += pilot.__all__``.
             for part in ast.walk(node.value):
-                if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name):
-                    names += _listed(f"{module}.{part.value.id}") or ()
+                if isinstance(part, ast.Attribute) and part.attr == "__all__":
+                    names += _listed(f"{module}.{ast.unparse(part.value)}") or ()
     return names
 
 
