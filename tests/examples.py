@@ -1149,6 +1149,7 @@ def _classification() -> Any:
 @_add(
     adaptive.Learned,
     adaptive.LearnedItem,
+    adaptive.LearnedSummary,
     adaptive.LearningOptions,
     adaptive.LearningRecord,
     adaptive.Bounds,
@@ -1169,6 +1170,7 @@ def _learning() -> Any:
     return [
         learned(),
         *learned().items,
+        learned().summary(),
         learned().record,
         options,
         adaptive.Bounds(),

@@ -88,7 +88,7 @@ def test_the_summary_shows_itself() -> None:
     assert lines[5].split() == ["item_1", *(f"{value:.3f}" for value in row)]
     assert any(line.split() == ["skill", "highest", "level"] for line in lines)
     assert lines[-1].startswith("More skill may lower the chance of success")
-    assert repr(DINA.summary()) == str(DINA.summary())
+    assert repr(DINA.summary()).splitlines()[:-1] == lines[:3]
     assert "<pre>300 examinees" in DINA.summary()._repr_html_()
     ability = str(learn_irt(CODES, IRT_MODELS["2PL"], options=ONE).summary())
     assert "ability: mean 0.000, standard deviation 1.000 (fixed)." in ability

@@ -7,10 +7,12 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from bnmind import adaptive
 from bnmind.adaptive import (
+    IRT_MODELS,
     RESPONSE_MODELS,
     Dina,
     Dino,
@@ -22,6 +24,7 @@ from bnmind.adaptive import (
     Responses,
     irt_bank,
     learn,
+    learn_irt,
     read_bank,
     read_qmatrix,
     write_bank,
@@ -371,3 +374,20 @@ def test_models_of_one_ability_need_no_qmatrix(gate: str, parameters: int, names
 def test_a_model_of_one_ability_takes_no_qmatrix() -> None:
     assert_one_line_error(run(*FILES, "--gate", "2PL"), "expected no --qmatrix with --gate 2PL")
     assert_one_line_error(run("learn", "r.csv"), "--gate names a model of one ability")
+
+
+@pytest.mark.parametrize("gate", ["dina", "G-DINA", "2PL"])
+def test_the_table_of_the_items_is_that_of_python(gate: str) -> None:
+    needed = () if gate == "2PL" else ("--qmatrix", "q.csv")
+    found = run("learn", "r.csv", *needed, "--gate", gate, "--table", "items.csv")
+    assert found.exit_code == 0, found.output
+    assert "Written to items.csv." in found.stdout
+    data = Responses.from_csv("r.csv")
+    if gate == "2PL":
+        learned = learn_irt(data, IRT_MODELS[gate])
+    else:
+        learned = learn(data, read_qmatrix("q.csv"), gate=gate)
+    pd.testing.assert_frame_equal(pd.read_csv("items.csv"), learned.to_frame())
+    assert_one_line_error(
+        run(*FILES, "--table", "items.xls"), "ending in .csv for the table, got 'items.xls'"
+    )

@@ -59,7 +59,10 @@ SHORT: Mapping[str, tuple[tuple[str, ...], str]] = {
     "ask": (("ask", ASIA, "--about", "lung", "--session", "lung.json"), "no\nq\n"),
     "predict": (("predict", MODEL, "cases.csv", "--targets", "P", "--out", "answers.csv"), ""),
     "track": (("track", "weather.json", "days.csv", "--out", "tracked.csv"), ""),
-    "learn": (("learn", "responses.csv", "--qmatrix", "q.csv", "--out", "bank.json"), ""),
+    "learn": (
+        ("learn", "responses.csv", "--qmatrix", "q.csv", "--out", "bank.json", "--table", "t.csv"),
+        "",
+    ),
     "judge": (("judge", "responses.csv", "--qmatrix", "q.csv"), ""),
     "classify": (("classify", "three.json", "responses.csv", "--out", "people.csv"), ""),
     "calibrate": (

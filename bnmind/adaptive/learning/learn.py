@@ -146,8 +146,8 @@ class Learned(CheckedValue):
     def summary(self) -> LearnedSummary:
         """Return the fit, the first items with standard errors, the skills and the notes.
 
-        It shows itself as text, much as ``bnmind learn`` prints it. `to_frame` has the numbers of
-        all items.
+        ``print(learned.summary())`` shows them much as ``bnmind learn`` does. `to_frame` has the
+        numbers of all items.
         """
         from bnmind.adaptive.learning.fit.summary import summary_of
 

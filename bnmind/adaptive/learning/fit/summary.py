@@ -41,13 +41,20 @@ _ALONE = " of each item by itself, as the responses have fewer patterns than the
 
 @dataclass(frozen=True)
 class LearnedSummary(CheckedValue):
-    """How well a learned bank fits, its items and skills, and what to look at. Shows itself."""
+    """How well a learned bank fits, its items and skills, and what to look at.
+
+    ``print`` and notebooks show all of it, a prompt the fit.
+    """
 
     text: str
     """The summary in lines."""
 
-    def __repr__(self) -> str:
+    def __str__(self) -> str:
         return self.text
+
+    def __repr__(self) -> str:
+        fit = self.text.partition("\n\n")[0]
+        return f"{fit}\nprint(…) shows items, skills and notes too."
 
     def _repr_html_(self) -> str:
         """Return the lines as HTML, which notebooks display."""
