@@ -143,7 +143,7 @@ def subsets(path: Path) -> None:
     figure = new_figure(8, 3.4)
     axes = figure.add_subplot()
     for column, label, color, marker in (
-        ("`entropy`, published", "entropy, published", ORANGE, "D"),
+        ("`entropy`, replicated", "entropy, replicated", ORANGE, "D"),
         ("`entropy`", "entropy", BLUE, "o"),
         ("`most-parts`", "most parts", GREEN, "^"),
         ("`expected-size`", "expected size", BLACK, "x"),
@@ -152,7 +152,7 @@ def subsets(path: Path) -> None:
         means = [number(row[column]) for row in rows]
         shown = [(i, mean) for i, mean in zip(places, means, strict=True) if mean == mean]
         x, y = zip(*shown, strict=True)
-        line = "none" if "published" in label else "-"
+        line = "none" if "replicated" in label else "-"
         axes.plot(x, y, marker=marker, color=color, label=label, linestyle=line, linewidth=1)
     axes.set_xticks(places, [row["MU"].removesuffix(", exact") for row in rows])
     axes.set_xlabel("possible codes in the subset")

@@ -88,8 +88,9 @@ def agreement(path: Path) -> None:
         axes.plot([], [], "s", color=color, label=column)
     axes.plot([], [], "o", color=GRAY, label="agrees")
     axes.plot([], [], "o", color=GRAY, markerfacecolor="none", label="too few games to tell")
+    axes.plot([], [], "^", color=GRAY, label="better")
     axes.plot([], [], "X", color=GRAY, label="differs")
-    axes.legend(loc="upper center", bbox_to_anchor=(0.4, 1.14), ncols=6, fontsize="small")
+    axes.legend(loc="lower center", bbox_to_anchor=(0.4, 1.0), ncols=4, fontsize="small")
     axes.set_yticks(range(len(shown)), shown)
     axes.invert_yaxis()
     axes.set_xlabel("bnmind minus the other figure, in our standard errors")
@@ -279,7 +280,7 @@ def adaptive(path: Path) -> None:
     ):
         chosen = [rows[f"{name}, pattern accuracy after {counted(n, 'item')}"] for n in lengths]
         others(left, lengths, chosen)
-        left.plot(lengths, [number(row["ours"]) for row in chosen], marker=marker, color=color)
+        left.plot(lengths, [number(row["bnmind"]) for row in chosen], marker=marker, color=color)
         left.plot([], [], marker=marker, color=color, label=f"bnmind: {name}")
     left.set_xticks(lengths)
     left.set_ylabel("share of examinees classified right")
