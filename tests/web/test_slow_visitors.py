@@ -127,6 +127,20 @@ def test_half_open_connections_of_one_client_keep_nobody_out(port: int) -> None:
         one.close()
 
 
+def test_requests_of_closed_connections_do_not_count(port: int) -> None:
+    body = (
+        b"POST /api/suggest HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        b"Content-Length: 100\r\n\r\n{"
+    )
+    for _ in range(20):
+        with ExitStack() as opened:
+            for _ in range(40):
+                slow = opened.enter_context(connected(port))
+                with suppress(ConnectionError):
+                    slow.sendall(body)
+            assert is_answered(port)
+
+
 def test_a_visitor_who_waits_for_an_answer_stays_connected(port: int) -> None:
     """Those are closed whose requests are not complete, the oldest of the busiest address first."""
     request = b"GET /api/network/models HTTP/1.1\r\nHost: localhost\r\n\r\n"

@@ -46,6 +46,10 @@ class PatientProtocol(H11Protocol):
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
+        self._most = self.limit_concurrency or math.inf
+        if self.limit_concurrency:
+            # uvicorn refuses at its limit, and counts requests of closed connections for a moment.
+            self.limit_concurrency *= 2
         self.conn = _Parts(h11.SERVER)
         self.since = self.loop.time()
 
@@ -53,7 +57,7 @@ class PatientProtocol(H11Protocol):
         """Begin to wait for a request."""
         super().connection_made(transport)
         self._look()
-        while len(self.connections) >= (self.limit_concurrency or math.inf):
+        while len(self.connections) >= self._most:
             if not self._make_room():
                 break
 
