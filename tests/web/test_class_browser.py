@@ -167,7 +167,8 @@ def test_two_windows_of_one_test_agree(tmp_path: Path) -> None:
 
 def test_the_table_of_a_class_holds_five_skills_and_a_long_name(tmp_path: Path) -> None:
     playwright = pytest.importorskip("playwright.sync_api")
-    skills = ["adding fractions", "common denominator", "multiplication", "canceling", "mixed"]
+    long = "adding fractions with unequal denominators"
+    skills = [long, "common denominator", "multiplication", "canceling", "mixed numbers"]
     items = np.vstack([np.eye(5, dtype=int), np.ones((1, 5), dtype=int)])
     bank = ItemBank.from_qmatrix(items, guess=0.2, slip=0.1, skill_names=skills)
     write_bank(bank, tmp_path / "bank.json")
@@ -194,6 +195,13 @@ def test_the_table_of_a_class_holds_five_skills_and_a_long_name(tmp_path: Path) 
             "[...document.querySelectorAll('#rows tr')].map((one) => one.offsetHeight)"
         )
         assert max(heights) < 70
+        lines = """(() => {
+            const words = document.createRange();
+            words.selectNodeContents(document.querySelectorAll("#header th")[6]);
+            const tops = [...words.getClientRects()].map((one) => one.top);
+            return [words.toString(), new Set(tops).size];
+        })()"""
+        assert teacher.page.evaluate(lines) == ["multiplication", 1]  # no word is broken
         assert 1 <= teacher.page.pdf(format="A4").count(b"/Type /Page\n") <= 2
         teacher.page.select_option("#separator", "semicolon")
         with teacher.page.expect_download() as download:
