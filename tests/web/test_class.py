@@ -175,6 +175,7 @@ def test_one_workbook_has_the_whole_class_with_typed_cells(tmp_path: Path) -> No
     assert book.sheetnames == list(TABLES)
     cells = [cell for sheet in book for row in sheet.iter_rows() for cell in row]
     assert {cell.data_type for cell in cells} <= {"s", "inlineStr", "n", "d"}
+    assert {cell.data_type for cell in cells if cell.value is None} == {"n"}  # empty, not ""
     texts = {cell.value for cell in cells if isinstance(cell.value, str)}
     assert {"Ann (session-1)", '=HYPERLINK("x")', "=1+1", "3/10", "a;=1+1"} <= texts
     assert not any(one.code in texts for one in tests.live().store.sittings(tests.live().key))

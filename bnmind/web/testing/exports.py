@@ -165,7 +165,7 @@ def workbook(tests: LiveTests) -> bytes:
                 if isinstance(value, str) and line and re.fullmatch(r"0|-?[1-9]\d{0,14}", value):
                     value = int(value)
                 if isinstance(value, str):
-                    value = ILLEGAL_CHARACTERS_RE.sub(" ", value)[:32767]
+                    value = ILLEGAL_CHARACTERS_RE.sub(" ", value)[:32767] or None
                 cell.value = value
                 if isinstance(value, str):
                     cell.data_type = "s"  # not a formula
