@@ -21,7 +21,9 @@ from bnmind.web.mastermind import game_api, picture_api, play_api, watch_api
 from bnmind.web.mastermind.game_answers import suggest
 from bnmind.web.mastermind.games import GameQuestion
 from bnmind.web.networks import network_api
+from bnmind.web.networks.first_questions import first_questions
 from bnmind.web.networks.models import Models
+from bnmind.web.networks.network_answers import posterior
 from bnmind.web.testing import people_pages, taking_api, teacher_api
 from bnmind.web.testing.offered import OfferedTest, offered_demonstration
 
@@ -87,7 +89,8 @@ _PATIENCE = 3.0
 def _warm(work: Work, tests: OfferedTest) -> None:
     """Load what the first visitors would wait for, the most urgent first.
 
-    Compiled code comes last: until it is loaded, answers are computed without it.
+    Compiled code comes last: until it is loaded, answers are computed without it. If there is none
+    on this machine, the compiler takes a minute, in which questions about large networks wait.
     """
     load(*GAMES)
     if not tests.is_demonstration:
@@ -101,3 +104,7 @@ def _warm(work: Work, tests: OfferedTest) -> None:
         work.wait(_PATIENCE)
         suggest(GameQuestion.model_validate({"noise": noise}), once=False)
     work.is_warm = True
+    models = Models()
+    for question in first_questions():
+        work.wait(_PATIENCE)
+        posterior(models, question)

@@ -8,9 +8,17 @@ from typing import Any
 
 import pytest
 
+from bnmind._jit import Kernel
+from bnmind.junction.propagation.propagation_kernel import propagate
+from bnmind.junction.single.light_order_kernel import steps_of
+from bnmind.junction.single.light_sum_kernel import sums_of
+from bnmind.junction.triangulation.greedy_kernel import one_pass
 from bnmind.web.base.work import GAMES, load
 from bnmind.web.mastermind import game_answers
 from bnmind.web.mastermind.games import GameQuestion
+from bnmind.web.networks.first_questions import first_questions
+from bnmind.web.networks.models import Models
+from bnmind.web.networks.network_answers import posterior
 from tests.web.clients import SMALL, asked, client
 
 _SCRIPT = """
@@ -70,3 +78,13 @@ def test_a_shared_answer_is_not_changed_by_who_receives_it() -> None:
     answer = game_answers.suggest(question)
     answer["guess"] = "changed"
     assert game_answers.suggest(question)["guess"] != "changed"
+
+
+@pytest.mark.slow
+def test_the_first_questions_load_the_compiled_code_of_networks() -> None:
+    models = Models()
+    for question in first_questions():
+        posterior(models, question)
+    for kernel in (one_pass, propagate, steps_of, sums_of):
+        assert isinstance(kernel, Kernel)
+        assert kernel.is_loaded
