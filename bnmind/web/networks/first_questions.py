@@ -19,7 +19,7 @@ _TIMES = 5
 def first_questions() -> Iterator[NetworkQuestion]:
     """Return questions about grids; answered with the same `Models`, they load compiled code."""
     for side in _SIDES:
-        model = Model(file="grid.uai", text=_grid(side))
+        model = Model(name=None, file="grid.uai", text=_grid(side))
         for number in range(_TIMES):
             seen = f"x{number * side**2 // _TIMES}"
             yield NetworkQuestion(model=model, evidence={seen: {"0": 1.0, "1": 2.0}})
