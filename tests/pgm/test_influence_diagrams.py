@@ -32,6 +32,7 @@ utility Food { }
 utility All { }
 potential (Economy) { data = (0.2 0.8); }
 potential (Success | Economy Invest) { data = (((0.1 0.9)(1 0))((0.6 0.4)(1 0))); }
+potential (Dine | Success) { }
 potential (Gain | Success) { data = (-5000 10000); }
 potential (Food | Dine) { data = (3 1); }
 """
@@ -41,7 +42,8 @@ node Success { kind = NATURE; states = (no, yes); parents = (Economy, Invest);
   probs = (((0.1, 0.9), (1, 0)), ((0.6, 0.4), (1, 0))); };
 node Invest { kind = DECISION; states = (now, never); };
 node Dine { kind = DECISION; states = (out, in); parents = (Success); };
-node Gain { kind = UTILITY; parents = (Success); functable = (-5000, 10000); };
+node Gain { kind = UTILITY; discrete = FALSE; measure = RATIO; chance = DETERMIN;
+  parents = (Success); functable = (-5000, 10000); };
 node Food { kind = UTILITY; parents = (Dine); functable = (3, 1); };
 node All { kind = UTILITY; parents = (); functable = (1); };
 };

@@ -69,7 +69,8 @@ _FIELDS = frozenset(
         *("kind", "discrete", "chance", "statetype", "states", "levels", "numstates"),
         *("parents", "probs", "functable", "equation", "eqndirty"),
         *("inputs", "title", "comment", "author", "whenchanged", "statetitles", "statecomments"),
-        *("numcases", "belief", "evidence", "measured", "cost", "user", "visual"),
+        *("numcases", "belief", "evidence", "measure", "units", "measured", "cost"),
+        *("user", "visual"),
     )
 )
 """The fields and blocks of a node that are read, or that say nothing about its probabilities."""

@@ -70,7 +70,7 @@ _OTHER_NODES = ("continuous", "function", "class")
 
 @dataclass(frozen=True)
 class _Table(DeclaredTable):
-    """The head of a potential, and the offsets of its numbers."""
+    """The head of a potential, and the offsets of its numbers; the same twice without any."""
 
     start: int
     end: int
@@ -197,13 +197,14 @@ def _potential(source: Source, at: int) -> tuple[_Table, int]:
             if data is not None:
                 raise source.fault(f"the data of {shown(children[0])} once", start)
             data = start, end
-    if data is None:
-        raise place.fault(f"expected data of {shown(children[0])} in numbers, got none")
-    _check(source, "potential", fields)
-    return _Table((children[0], *parents), place, *data), at
+    if data is not None:
+        _check(source, "potential", fields)
+    return _Table((children[0], *parents), place, *(data or (at, at))), at
 
 
 def _table(source: Source, table: _Table, scope: Scope) -> Numbers:
+    if table.start == table.end:
+        raise table.place.fault(f"expected data of {shown(scope[0].name)} in numbers, got none")
     text = source.text[table.start : table.end]
     tokens = text.replace("(", " ").replace(")", " ").split()
     values = number_list(tokens)
