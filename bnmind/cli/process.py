@@ -31,7 +31,7 @@ BROKEN_PIPE = 141
 def run() -> NoReturn:
     """Run the command line on the arguments of the process, and exit.
 
-    SIGTERM ends a command as Ctrl-C does, and then the process by this signal.
+    SIGTERM and SIGHUP end a command as Ctrl-C does, and then the process by the same signal.
 
     A closed standard input is an empty one; a closed standard output is refused.
     """
@@ -55,12 +55,13 @@ def run() -> NoReturn:
     _leave(128 + interrupts.heard if interrupts.heard else code)
 
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
-"""The signals that end a command in order."""
+_ENDING = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+_SIGNALS = (signal.SIGINT, *_ENDING)
+"""The signals that end a command in order, on this system."""
 
 
 class _Interrupts:
-    """Whether Ctrl-C was pressed, or SIGTERM has come.
+    """Whether Ctrl-C was pressed, or another signal has come.
 
     The handler raises `KeyboardInterrupt`, as usual. Foreign code may replace it by another
     exception, or lose it where no exception can be raised. In the first case the exit code is
@@ -99,11 +100,11 @@ def _handle(handler: Callable[[int, FrameType | None], object]) -> list[signal.S
 
 
 def _end(code: int) -> NoReturn:
-    """End the process at once, by SIGTERM if the code is that of it; leave no temporary files."""
+    """End the process at once, by a signal if the code is that of it; leave no temporary files."""
     remove_own()
-    if code == 128 + signal.SIGTERM:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        os.kill(os.getpid(), signal.SIGTERM)
+    if code - 128 in _ENDING:
+        signal.signal(code - 128, signal.SIG_DFL)
+        os.kill(os.getpid(), code - 128)
     os._exit(code)
 
 

@@ -168,7 +168,7 @@ batch_games = 2
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of Unix")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_command_that_is_ended_leaves_no_locks_and_no_temporary_files(
     number: signal.Signals, tmp_path: Path
 ) -> None:
