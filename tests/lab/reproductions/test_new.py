@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bnmind.lab.reproductions import REPRODUCTIONS, Estimate, Figure, Setting, Size
+from bnmind.lab.reproductions import REPRODUCTIONS, Estimate, Figure, Setting, Size, Verdict
 from bnmind.lab.reproductions.base.figures import counted
 from bnmind.lab.reproductions.new import endings, growth, noise, selectors
+from bnmind.lab.reproductions.new.curves import Panel, draw_panels
 from bnmind.lab.reproductions.page import small_picture
 from tests.data_sets import data_set
 
@@ -133,3 +134,23 @@ def test_plots_are_written_beside_the_figures(tmp_path: Path) -> None:
     assert len(small_picture(png)) < len(png) / 2
     assert b"<svg" in svg
     assert Setting(Size.QUICK, 0, tmp_path).of(1, 2) == 1
+
+
+def test_the_band_of_games_that_were_all_won_has_a_width() -> None:
+    won = [
+        Figure(
+            name=str(step),
+            ours=1.0,
+            standard_error=0.0,
+            games=20,
+            verdict=Verdict.NEW,
+            curve="map",
+            at=float(step),
+        )
+        for step in range(3)
+    ]
+    (axes,) = draw_panels(won, [Panel(curves=("map",), is_share=True)], x="step").axes
+    (band,) = axes.collections
+    ordinates = np.asarray(band.get_paths()[0].vertices)[:, 1]
+    # Wilson's interval of 20 of 20 begins at 20 / (20 + 1.96²).
+    assert (ordinates.min(), ordinates.max()) == pytest.approx((20 / 23.8415, 1.0), abs=1e-4)

@@ -105,7 +105,7 @@ def _draw(ax: Axes, panel: Panel, figures: Sequence[Figure]) -> None:
             at = _shifted(ax, at, number, len(panel.curves))
             sides = (mean - low, high - mean)
             ax.errorbar(at, mean, sides, fmt="none", ecolor=style_of(name).color, elinewidth=0.9)
-        elif error.any():
+        elif (high > low).any():
             band(ax, Curve(name=name, x=at, y=mean, low=low, high=high))
         line(ax, name, at, mean, label=plain(label), linewidth=1.4, markersize=5)
         if number < len(panel.levels) and (level := panel.levels[number].ours) is not None:
