@@ -117,7 +117,8 @@ def begin(directory: Path, experiment: Experiment, sources: Mapping[str, str]) -
     if before != text:
         faults = _differences(_content(before, path), tomllib.loads(text), "")
         raise StoreError(
-            f"{directory} holds another experiment: {listed(faults)}; name another directory",
+            f"{directory} holds another experiment: {listed(faults)}; undo the change to go on"
+            " from there, or name another directory to begin anew",
             str(directory),
         )
     environment = read_environment(directory)

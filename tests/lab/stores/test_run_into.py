@@ -312,3 +312,14 @@ def test_a_missing_library_is_told(
     with pytest.raises(MissingLibraryError, match=r"bnmind\[lab\]"):
         run_into(experiment, tmp_path / "new")
     assert not (tmp_path / "new").exists()
+
+
+def test_a_noise_file_that_was_edited_is_refused_with_both_ways_out(tmp_path: Path) -> None:
+    noise = tmp_path / "noise.csv"
+    noise.write_text("true,reported,count\n0b0w,0b0w,7\n1b0w,0b1w,1.5\n")
+    text = 'kind = "games"\ngames = 2\nboard = "2x3"\nstrategies = "knuth"\n'
+    text += f'noise = "file:{noise.as_posix()}"\n'
+    run_into(experiment_from_text(text), tmp_path / "rows")
+    noise.write_text("true,reported,count\n0b0w,0b0w,7\n1b0w,0b1w,5\n")
+    with pytest.raises(StoreError, match=r"undo the change to go on .* or name another directory"):
+        run_into(experiment_from_text(text), tmp_path / "rows")
