@@ -21,6 +21,7 @@ import os
 import resource
 import time
 from collections.abc import Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -29,14 +30,12 @@ from joblib.externals.loky import get_reusable_executor
 
 from bnmind._workers import results_of
 from bnmind.lab import (
-    Backend,
     Batch,
     Cluster,
     GameExperiment,
     GameRow,
     GameSetting,
     Player,
-    Processes,
 )
 from bnmind.mastermind import Board, Channel
 from bnmind.strategies import Entropy, MapCode
@@ -103,7 +102,7 @@ def processor() -> float:
     )
 
 
-def run(experiment: GameExperiment, workers: int | Backend, n_workers: int) -> Run:
+def run(experiment: GameExperiment, workers: int | Executor, n_workers: int) -> Run:
     tasks = [partial(measured, batch) for batch in experiment.batches()]
     before, start = processor(), time.perf_counter()
     waits: dict[int, float] = {}
@@ -116,7 +115,9 @@ def run(experiment: GameExperiment, workers: int | Backend, n_workers: int) -> R
             found = (row.strategy, row.game, row.seed, row.secret, row.guesses, row.won)
             digest.update(repr(found).encode())
     seconds = time.perf_counter() - start
-    if isinstance(workers, Processes):
+    if isinstance(workers, Executor):
+        workers.shutdown()
+    elif workers > 1:
         get_reusable_executor().shutdown(wait=True)  # so that its processor time is counted
     assert rows == experiment.n_rows
     return Run(
@@ -173,7 +174,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     runs: list[Run] = []
     for name, workers, number in (
         ("1 process", 1, 1),
-        (f"{n} processes", Processes(n), n),
+        (f"{n} processes", n, n),
         (f"Dask local:{n}", Cluster(f"local:{n}"), n),
     ):
         if options.without_one and number == 1:

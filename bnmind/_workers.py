@@ -1,134 +1,50 @@
-"""Distribution of tasks over processes or over a cluster, with results in order.
+"""Tasks on processes, on a Dask cluster, or on any executor of the standard library.
 
-`results_of` and `finished_of` are the only doors to joblib. Their ``workers`` are a number of
-processes or a `Backend`, which says where joblib runs the tasks. The results are those of the
-tasks, so they do not depend on the backend.
+`results_of` and `finished_of` distribute tasks. Their ``workers`` are a number of processes on this
+machine, or an `Executor`, of which `Cluster` is one. The results are those of the tasks, so they do
+not depend on where the tasks run.
 """
 
 from __future__ import annotations
 
+import logging
 import os
+import re
 import sys
 import threading
 import time
-import warnings
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager
-from dataclasses import dataclass
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, as_completed
+from contextlib import ExitStack, closing, contextmanager
+from importlib.util import find_spec
 from pickle import PicklingError
-from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
+from typing import Any, TypeVar
 
-from bnmind._arguments import check_fields
+from bnmind._front_door import installed_version
 from bnmind._temporary_files import remove_own
-from bnmind.errors import InvalidArgumentError, WorkersError
+from bnmind.errors import InvalidArgumentError, MissingLibraryError, WorkersError
 
-__all__ = [
-    "Backend",
-    "Processes",
-    "WorkersEndedError",
-    "faults_of_workers",
-    "finished_of",
-    "results_of",
-    "unpicklable",
-]
+__all__ = ["Cluster", "Executor", "faults_of_workers", "finished_of", "results_of"]
 
 _Result = TypeVar("_Result")
 
-_SECONDS = 0.5
+_CHECK = 0.5
 """Seconds between two checks whether the program still runs."""
 
+_IDLE = 300
+"""Seconds after which processes without a task end."""
+
+_CONNECT = 10
+"""Seconds to wait for the scheduler of a cluster, and for its first worker."""
+
 _MOST_ENDS = 3
-"""Times that workers may end without a result in between; afterwards a task is to blame."""
+"""Times that processes may end without a result in between; then a task is to blame."""
+
+_LOCAL = re.compile(r"local:([1-9]\d{0,3})", re.ASCII)
+_REMOTE = re.compile(r"(tcp|tls)://(\[[0-9a-fA-F:.]+\]|[^\s/:@]+):\d{1,5}", re.ASCII)
 
 
-@runtime_checkable
-class Backend(Protocol):
-    """The place where tasks run, for every ``workers`` argument: `Processes` or `Cluster`."""
-
-    def opened(self) -> AbstractContextManager[Any]:
-        """Return a context whose value is a `joblib.Parallel` that returns a generator.
-
-        It is called with joblib's tasks, and yields their results in any order:
-        ``return_as="generator_unordered"`` yields each as soon as it is finished.
-
-        Raises
-        ------
-        WorkersError
-            If the workers cannot be reached, also later, while they are in use.
-        """
-
-
-class WorkersEndedError(Exception):
-    """Workers ended while they ran tasks, which can run again; raised inside of a context."""
-
-
-@dataclass(frozen=True)
-class Processes:
-    """Processes on this machine.
-
-    Tasks of a process that ends, such as one that the system kills for its memory, run again.
-
-    Parameters
-    ----------
-    workers
-        The number of processes, at least 1; or −1, one for each core. A single one is the
-        process of the program itself.
-
-    Raises
-    ------
-    InvalidArgumentError
-        If the number is out of range.
-
-    Examples
-    --------
-    >>> from bnmind.lab import Processes
-    >>> Processes(2)
-    Processes(workers=2)
-    """
-
-    workers: int
-
-    def __post_init__(self) -> None:
-        check_fields(self)
-        if problems := faults_of_workers(self.workers):
-            raise InvalidArgumentError(problems[0], self.workers)
-
-    @contextmanager
-    def opened(self) -> Iterator[Any]:
-        """Yield a `joblib.Parallel` of processes, which end if the program is killed."""
-        from concurrent.futures.process import BrokenProcessPool
-
-        from joblib import Parallel
-
-        try:
-            yield Parallel(
-                n_jobs=self.workers,
-                backend="loky",
-                return_as="generator_unordered",
-                initializer=_prepare,
-                initargs=(os.getpid(),),
-            )
-        except BrokenProcessPool as error:
-            raise WorkersEndedError(
-                f"a worker process ended {_MOST_ENDS} times while it ran the same tasks, perhaps"
-                " for lack of memory; use fewer workers"
-            ) from error
-        except PicklingError as error:
-            raise unpicklable(error) from error
-
-
-def unpicklable(error: Exception) -> InvalidArgumentError:
-    """Return the error for a task that cannot be sent to a worker."""
-    # The cause in a process is the text of its traceback, in quotes.
-    reason = str(error.__cause__ or error).strip('\n"').rpartition("\n")[2]
-    return InvalidArgumentError(
-        f"workers need tasks that can be pickled, and this one cannot: {reason}; use one worker,"
-        " which is the program itself",
-        reason,
-    )
-
-
-def faults_of_workers(workers: int | Backend) -> list[str]:
+def faults_of_workers(workers: int | Executor) -> list[str]:
     """Return what is wrong with a ``workers`` argument of the right type: at most one sentence."""
     if not isinstance(workers, int) or workers >= 1 or workers == -1:
         return []
@@ -136,7 +52,7 @@ def faults_of_workers(workers: int | Backend) -> list[str]:
 
 
 def results_of(
-    tasks: Sequence[Callable[[], _Result]], workers: int | Backend
+    tasks: Sequence[Callable[[], _Result]], workers: int | Executor
 ) -> Generator[_Result]:
     """Yield the results of tasks, in their order.
 
@@ -159,12 +75,12 @@ def results_of(
 
 
 def finished_of(
-    tasks: Sequence[Callable[[], _Result]], workers: int | Backend
+    tasks: Sequence[Callable[[], _Result]], workers: int | Executor
 ) -> Generator[tuple[int, _Result]]:
     """Yield the number and the result of each task, from 0, as soon as it is finished.
 
-    If a worker ends, its tasks run again. If the program is killed, its processes end within a
-    second.
+    If a process or a worker of a cluster ends, its tasks run again. If the program is killed, its
+    processes end within a second.
 
     Parameters
     ----------
@@ -172,70 +88,73 @@ def finished_of(
         The tasks: functions whose results depend on nothing but themselves. They are pickled,
         except in a single process.
     workers
-        The number of processes; 1 runs the tasks in this process, and −1 uses all cores. Or the
-        backend.
+        The number of processes; 1 runs the tasks in this process, and −1 uses all cores. Or an
+        executor, which stays open.
 
     Raises
     ------
     WorkersError
         If the workers cannot be reached, or end again and again.
     InvalidArgumentError
-        If a task cannot be pickled.
+        If the number is out of range, or a task cannot be pickled.
     """
-    backend = Processes(workers) if isinstance(workers, int) else workers
-    if isinstance(backend, Processes) and backend.workers > len(tasks):
-        backend = Processes(max(1, len(tasks)))  # more would have nothing to do
-    if backend == Processes(1):
-        yield from ((number, task()) for number, task in enumerate(tasks))
+    if faults := faults_of_workers(workers):
+        raise InvalidArgumentError(faults[0], workers)
+    if isinstance(workers, int):
+        yield from _in_processes(tasks, workers)
         return
     left = dict(enumerate(tasks))
-    ends = 0
+    try:
+        yield from _run(left, workers)
+    except BrokenExecutor as error:
+        raise WorkersError(f"the workers of an executor ended: {error}", repr(workers)) from error
+
+
+def _in_processes(
+    tasks: Sequence[Callable[[], _Result]], workers: int
+) -> Iterator[tuple[int, _Result]]:
+    from joblib import cpu_count
+
+    n_workers = min(len(tasks), workers if workers > 0 else cpu_count())
+    if n_workers <= 1:
+        yield from ((number, task()) for number, task in enumerate(tasks))
+        return
+    left, ends = dict(enumerate(tasks)), 0
     while left:
         before = len(left)
+        processes = _processes(n_workers)
         try:
-            for number, result in _finished(left, backend):
-                del left[number]
-                yield number, result
-        except WorkersEndedError as error:
+            yield from _run(left, processes, own=True)
+        except BrokenExecutor as error:
             ends = 1 if len(left) < before else ends + 1
             if ends == _MOST_ENDS:
-                raise WorkersError(str(error), "processes") from error
-
-
-def _finished(
-    tasks: Mapping[int, Callable[[], _Result]], backend: Backend
-) -> Iterator[tuple[int, _Result]]:
-    calls: list[Any] = [(_Call(number, task), (), {}) for number, task in tasks.items()]
-    with backend.opened() as parallel:
-        results = parallel(iter(calls))
-        try:
-            # "yield from" would close them before the end is reached below.
-            for result in results:  # noqa: UP028
-                yield result
+                raise WorkersError(
+                    f"a worker process ended {_MOST_ENDS} times while it ran the same tasks,"
+                    " perhaps for lack of memory; use fewer workers",
+                    "processes",
+                ) from error
         finally:
-            with warnings.catch_warnings():
-                # Users may stop early, and joblib would warn that tasks are not finished.
-                warnings.filterwarnings("ignore", ".*(but not used|cancelled)", UserWarning)
-                results.close()
+            if left:  # those that still run are of no use
+                processes.shutdown(kill_workers=True)
 
 
-class _Call(Generic[_Result]):
-    """A task as joblib should see it: without a name, content or arguments to look into.
+def _processes(n: int) -> Any:
+    """Return the executor of this program's processes, which wait for the next tasks for a while.
 
-    joblib's backend for Dask puts large arguments on a single worker, and they would be lost with
-    that worker.
+    Together, they use as many threads for products of matrices as there are cores.
     """
+    from joblib import cpu_count
+    from joblib.externals.loky import get_reusable_executor
 
-    __slots__ = ("number", "task")
-
-    def __init__(self, number: int, task: Callable[[], _Result]) -> None:
-        self.number, self.task = number, task
-
-    def __call__(self) -> tuple[int, _Result]:
-        return self.number, self.task()
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _Call, (self.number, self.task)
+    threads = str(max(1, cpu_count() // n))
+    names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+    return get_reusable_executor(
+        max_workers=n,
+        timeout=_IDLE,
+        initializer=_prepare,
+        initargs=(os.getpid(),),
+        env={name: os.environ.get(name, threads) for name in names},
+    )
 
 
 def _prepare(program: int) -> None:
@@ -252,6 +171,235 @@ def _prepare(program: int) -> None:
 def _end_with(program: int) -> None:
     # The parent of a process changes when the original parent ends.
     while os.getppid() == program:
-        time.sleep(_SECONDS)
+        time.sleep(_CHECK)
     remove_own()
     os._exit(1)
+
+
+def _run(
+    left: dict[int, Callable[[], _Result]], executor: Executor, *, own: bool = False
+) -> Iterator[tuple[int, _Result]]:
+    """Yield the number and the result of each task; those that are not yielded stay in ``left``.
+
+    Tasks that nobody waits for any more are canceled, unless the executor is our own and is ended.
+    """
+    numbers: dict[Future[_Result], int] = {}
+    try:
+        for number, task in left.items():
+            numbers[executor.submit(task)] = number
+        for future in as_completed(numbers):
+            number = numbers.pop(future)
+            result = future.result()
+            del left[number], future
+            yield number, result
+    except PicklingError as error:
+        # The cause in a process is the text of its traceback, in quotes.
+        reason = str(error.__cause__ or error).strip('\n"').rpartition("\n")[2]
+        raise InvalidArgumentError(
+            f"workers need tasks that can be pickled, and this one cannot: {reason}; use one"
+            " worker, which is the program itself",
+            reason,
+        ) from error
+    finally:
+        if not own:
+            for future in numbers:
+                future.cancel()
+
+
+class Cluster(Executor):
+    """A Dask cluster.
+
+    It is an executor, which connects for its first task and disconnects at the end of a ``with``
+    block. The scheduler gives the tasks of a worker that ends to the others. Workers need the same
+    version of bnmind. Start them with one thread each: ``dask worker ADDRESS --nthreads 1``.
+    On Linux, two variables make tasks faster; see docs/parallel.md.
+
+    Parameters
+    ----------
+    address
+        The address of a scheduler, such as ``tcp://10.0.0.1:8786``; or ``local:N``, which starts
+        a scheduler and N workers on this machine. Programs that use ``local:N`` keep their main
+        part under ``if __name__ == "__main__":``, because the workers import the program.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the address is none.
+    MissingLibraryError
+        If Dask is not installed.
+
+    Examples
+    --------
+    >>> from bnmind.lab import Cluster
+    >>> Cluster("nearby")
+    Traceback (most recent call last):
+    bnmind.errors.InvalidArgumentError: expected tcp://HOST:PORT or local:N as cluster, got 'nearby'
+    """
+
+    def __init__(self, address: str) -> None:
+        if not isinstance(address, str) or not (
+            _LOCAL.fullmatch(address) or _REMOTE.fullmatch(address)
+        ):
+            raise InvalidArgumentError(
+                f"expected tcp://HOST:PORT or local:N as cluster, got {address!r}", address
+            )
+        if find_spec("distributed") is None:
+            raise MissingLibraryError(
+                'a cluster needs Dask; install it with: pip install "bnmind[distributed]"',
+                "distributed",
+            )
+        self._address, self._open = address, ExitStack()
+        self._client: Any = None
+
+    @property
+    def address(self) -> str:
+        """The address."""
+        return self._address
+
+    def __repr__(self) -> str:
+        return f"Cluster({self._address!r})"
+
+    def submit(self, fn: Callable[..., _Result], /, *args: Any, **kwargs: Any) -> Future[_Result]:
+        """Send a task to the scheduler; return its future.
+
+        Raises
+        ------
+        WorkersError
+            If there is no scheduler, or it has no workers, or workers with another version of
+            bnmind. The future has one, too, if the connection is lost or a task ends several
+            workers in turn.
+        """
+        from distributed.protocol.pickle import dumps
+
+        if self._client is None:
+            self._client = self._connected()
+        try:
+            # Dask would look into a task that is not pickled, and lose its large arrays with the
+            # worker that it puts them on.
+            task = dumps((fn, args, kwargs))
+        except Exception as error:
+            raise PicklingError(str(error)) from error
+        found: Future[_Result] = Future()
+        sent = self._client.submit(_call, task, pure=False)
+        sent.add_done_callback(lambda one: self._tell(one, found))
+        # The scheduler forgets a task whose future is.
+        found.add_done_callback(lambda one: sent.cancel() if one.cancelled() else None)
+        return found
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Disconnect; a local cluster ends."""
+        self._client = None
+        self._open.close()
+
+    def _tell(self, done: Any, found: Future[Any]) -> None:
+        """Pass on the result of a task, or its error as one that says what to do."""
+        from distributed import KilledWorker
+        from distributed.comm import CommClosedError
+        from distributed.protocol.pickle import loads
+
+        if not found.set_running_or_notify_cancel():
+            return
+        try:
+            found.set_result(loads(done.result()))
+        except KilledWorker:
+            found.set_exception(
+                WorkersError(
+                    f"several workers of {self._address} ended in turn while they ran the same"
+                    " task, perhaps for lack of memory",
+                    self._address,
+                )
+            )
+        except BaseException as error:
+            is_lost = isinstance(error, CancelledError | CommClosedError) or self._client is None
+            if is_lost or self._client.status != "running":
+                error = WorkersError(
+                    f"the connection to the cluster {self._address} was lost", self._address
+                )
+            found.set_exception(error)
+
+    def _connected(self) -> Any:
+        """Return a client of the scheduler, which is started if it is a local one."""
+        import dask
+        import distributed
+
+        local = _LOCAL.fullmatch(self._address)
+        place: Any = self._address
+        with ExitStack() as stack:
+            stack.enter_context(_silence())
+            if local is not None:
+                # Dask has workers return freed memory to the system at once, and each larger
+                # array then costs page faults: a quarter of the processor time of games.
+                trim = "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_"
+                with self._told("start"), dask.config.set({trim: None}):
+                    place = stack.enter_context(
+                        distributed.LocalCluster(
+                            n_workers=int(local[1]),
+                            threads_per_worker=1,
+                            processes=True,
+                            dashboard_address=None,
+                            # Workers are not paused or ended for their memory, as processes.
+                            memory_limit=0,
+                            silence_logs=logging.CRITICAL,
+                        )
+                    )
+            with self._told("reach"):
+                client = distributed.Client(place, timeout=_CONNECT, set_as_default=False)
+            stack.enter_context(client)
+            self._check(client)
+            self._open = stack.pop_all()
+        return client
+
+    @contextmanager
+    def _told(self, action: str) -> Iterator[None]:
+        """Raise an error of the network as one of bnmind."""
+        try:
+            yield
+        except (OSError, RuntimeError, ValueError) as error:
+            reason = next(iter(str(error).splitlines()), "") or type(error).__name__
+            raise WorkersError(
+                f"cannot {action} the cluster {self._address}: {reason}", self._address
+            ) from error
+
+    def _check(self, client: Any) -> None:
+        """Raise `WorkersError` unless there are workers, all with this version of bnmind."""
+        try:
+            client.wait_for_workers(1, timeout=_CONNECT)
+        except TimeoutError as error:
+            raise WorkersError(
+                f"the cluster {self._address} has no workers; start some with: dask worker"
+                f" {self._address} --nthreads 1",
+                self._address,
+            ) from error
+        versions: Mapping[str, object] = client.run(installed_version, on_error="return")
+        for worker, version in versions.items():
+            if isinstance(version, ImportError):
+                version = "none that it can import"
+            if version != installed_version():
+                raise WorkersError(
+                    f"expected bnmind {installed_version()} on all workers of {self._address}, as"
+                    f" here; {worker} has {version}",
+                    self._address,
+                )
+
+
+def _call(task: bytes) -> bytes:
+    """Run a task that was pickled, and pickle its result."""
+    from distributed.protocol.pickle import dumps, loads
+
+    function, args, kwargs = loads(task)
+    found: bytes = dumps(function(*args, **kwargs))
+    return found
+
+
+@contextmanager
+def _silence() -> Iterator[None]:
+    """Keep Dask from writing to the error stream that workers ended; errors are raised."""
+    loggers = [logging.getLogger(name) for name in ("distributed", "distributed.client")]
+    before = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        for logger, level in zip(loggers, before, strict=True):
+            logger.setLevel(level)

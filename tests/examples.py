@@ -1332,11 +1332,6 @@ def game_experiment() -> lab.GameExperiment:
     return lab.GameExperiment(settings=(setting,), games=3, turns=True)
 
 
-@_add(lab.Cluster, lab.Processes)
-def _backends() -> Any:
-    return [lab.Cluster("local:2"), lab.Cluster("tcp://10.0.0.1:8786"), lab.Processes(2)]
-
-
 @_add(
     lab.BatchRows,
     lab.CodeMaker,

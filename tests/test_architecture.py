@@ -27,7 +27,6 @@ ORDER = (
     (
         *("errors", "_argument_kinds", "_arguments", "_values", "_display", "information", "_jit"),
         *("_blas_threads", "_jit_cache", "_kernel_source", "_messages", "_registry", "_workers"),
-        *("_cluster", "_dask_backend"),
         *("_bounded_files", "_text_files", "_temporary_files", "_file_locks"),
         "_front_door",
     ),

@@ -1,4 +1,4 @@
-"""A cluster as a backend: a real scheduler and two worker processes on this machine."""
+"""A cluster as an executor: a real scheduler and two worker processes on this machine."""
 
 from __future__ import annotations
 
@@ -33,10 +33,6 @@ class Started:
     address: str
     scheduler: subprocess.Popen[bytes]
     workers: tuple[subprocess.Popen[bytes], ...]
-
-    @property
-    def cluster(self) -> Cluster:
-        return Cluster(self.address)
 
 
 def dask(place: Path, *arguments: str) -> subprocess.Popen[bytes]:
@@ -89,38 +85,37 @@ def test_a_worker_that_is_killed_loses_nothing(two_workers: Started, tmp_path: P
     seen.mkdir()
     # Both workers must be there, as a task of the first one may be over before the other starts.
     both = [partial(square, seen, number) for number in range(4)]
-    end = time.monotonic() + SECONDS
-    while len(list(seen.iterdir())) < 2:
-        assert list(results_of(both, two_workers.cluster)) == [0, 1, 4, 9]
-        assert time.monotonic() < end
-    tasks = [partial(square, seen, number) for number in range(60)]
-    found = []
-    for result in results_of(tasks, two_workers.cluster):
-        found.append(result)
-        if len(found) == 5:
-            two_workers.workers[0].send_signal(signal.SIGKILL)
-    assert str(os.getpid()) not in {path.name for path in seen.iterdir()}
-    assert found == [number * number for number in range(60)]
-    assert two_workers.workers[0].wait(timeout=SECONDS) == -signal.SIGKILL
-    assert two_workers.workers[1].poll() is None
-    # The other worker has time for more, and errors come from there as they are.
-    with pytest.raises(InvalidCodeError, match="7 is refused") as caught:
-        list(results_of([partial(refuse, 7)] * 3, two_workers.cluster))
-    assert caught.value.value == 7
-    # Tasks and results that cannot be sent are errors too, which joblib would wait for.
-    with pytest.raises(InvalidArgumentError, match="workers need tasks that can be pickled"):
-        list(results_of([partial(abs, threading.Lock())] * 3, two_workers.cluster))  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="cannot pickle"):
-        list(results_of([threading.Lock] * 3, two_workers.cluster))
-    # Without a scheduler, the results end with an error, and do not wait for ever.
-    results = results_of(
-        [partial(square, seen, number) for number in range(500)], two_workers.cluster
-    )
-    assert next(results) == 0
-    two_workers.scheduler.kill()
-    with pytest.raises(WorkersError, match=r"connection to the cluster .* was lost") as lost:
-        list(results)
-    assert lost.value.place == two_workers.address
+    with Cluster(two_workers.address) as cluster:
+        end = time.monotonic() + SECONDS
+        while len(list(seen.iterdir())) < 2:
+            assert list(results_of(both, cluster)) == [0, 1, 4, 9]
+            assert time.monotonic() < end
+        tasks = [partial(square, seen, number) for number in range(60)]
+        found = []
+        for result in results_of(tasks, cluster):
+            found.append(result)
+            if len(found) == 5:
+                two_workers.workers[0].send_signal(signal.SIGKILL)
+        assert str(os.getpid()) not in {path.name for path in seen.iterdir()}
+        assert found == [number * number for number in range(60)]
+        assert two_workers.workers[0].wait(timeout=SECONDS) == -signal.SIGKILL
+        assert two_workers.workers[1].poll() is None
+        # The other worker has time for more, and errors come from there as they are.
+        with pytest.raises(InvalidCodeError, match="7 is refused") as caught:
+            list(results_of([partial(refuse, 7)] * 3, cluster))
+        assert caught.value.value == 7
+        # Tasks and results that cannot be sent are errors too.
+        with pytest.raises(InvalidArgumentError, match="workers need tasks that can be pickled"):
+            list(results_of([partial(abs, threading.Lock())] * 3, cluster))  # type: ignore[arg-type]
+        with pytest.raises(TypeError, match="cannot pickle"):
+            list(results_of([threading.Lock] * 3, cluster))
+        # Without a scheduler, the results end with an error, and do not wait for ever.
+        results = results_of([partial(square, seen, number) for number in range(500)], cluster)
+        assert next(results) == 0
+        two_workers.scheduler.kill()
+        with pytest.raises(WorkersError, match=r"connection to the cluster .* was lost") as lost:
+            list(results)
+        assert lost.value.place == two_workers.address
 
 
 @pytest.mark.slow
@@ -129,14 +124,11 @@ def test_a_cluster_is_started_on_this_machine(tmp_path: Path) -> None:
     # Dask has its workers return freed memory at once, which slows their tasks by a quarter.
     usual = os.getenv("MALLOC_TRIM_THRESHOLD_")
     tasks.append(partial(os.getenv, "MALLOC_TRIM_THRESHOLD_"))
-    with Cluster("local:2").kept() as cluster:
+    with Cluster("local:2") as cluster:
         assert list(results_of(tasks, cluster)) == [0, 1, 4, 9, 16, 25, usual]
         first = set(tmp_path.iterdir())
         assert list(results_of(tasks, cluster)) == [0, 1, 4, 9, 16, 25, usual]
-        assert cluster.address.startswith("tcp://127.0.0.1:")
         assert len(first | set(tmp_path.iterdir())) <= 2
-        with cluster.kept() as same:
-            assert same == cluster
     pids = {int(path.name) for path in tmp_path.iterdir()}
     assert os.getpid() not in pids
     for pid in pids:
@@ -147,5 +139,5 @@ def test_a_cluster_is_started_on_this_machine(tmp_path: Path) -> None:
 def test_without_dask_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(MissingLibraryError, match=r"pip install .bnmind\[distributed\].") as caught:
-        list(results_of([partial(abs, 1)], Cluster("local:2")))
+        Cluster("local:2")
     assert caught.value.name == "distributed"

@@ -8,8 +8,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,9 +17,10 @@ from typing import Any
 import pytest
 from joblib.externals.loky import get_reusable_executor
 
-from bnmind._workers import WorkersEndedError, finished_of, results_of
+from bnmind._workers import finished_of, results_of
 from bnmind.errors import InvalidArgumentError, InvalidCodeError, WorkersError
-from bnmind.lab import Backend, Cluster, Processes
+from bnmind.lab import Cluster
+from tests.backends import Pickled
 from tests.command_line import ROOT
 from tests.worker_tasks import ends_once, half, remembers, waits, waits_for
 
@@ -44,10 +45,10 @@ def test_results_come_in_the_order_of_the_tasks(workers: int) -> None:
     assert list(results_of(tasks, workers)) == [2**number for number in range(20)]
 
 
-def test_a_backend_is_checked() -> None:
+def test_workers_are_checked() -> None:
     for workers in (0, -2):
         with pytest.raises(InvalidArgumentError, match="at least 1 worker, or -1"):
-            Processes(workers)
+            list(results_of([partial(abs, 1)], workers))
     addresses = [
         "",
         "nearby",
@@ -77,45 +78,49 @@ def test_no_tasks_need_no_workers() -> None:
     assert list(results_of([], Cluster("tcp://127.0.0.1:1"))) == []
 
 
-class Unsteady:
-    """A backend whose workers end after each third result, or without any."""
+class Broken(Executor):
+    """An executor whose workers have ended."""
 
-    def __init__(self, results: int) -> None:
-        self.results = results
-        self.run: list[int] = []
-
-    @contextmanager
-    def opened(self) -> Iterator[Any]:
-        yield self.parallel
-
-    def parallel(self, calls: Iterator[Any]) -> Iterator[Any]:
-        for (task, _, _), _ in zip(calls, range(self.results), strict=False):
-            number, result = task()
-            self.run.append(result)
-            yield number, result
-        raise WorkersEndedError("they ended")
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        raise BrokenExecutor("they ended")
 
 
-def test_tasks_of_a_worker_that_ends_run_again() -> None:
-    backend = Unsteady(3)
-    assert isinstance(backend, Backend)
-    tasks = [partial(abs, number) for number in range(8)]
-    assert list(results_of(tasks, backend)) == list(range(8))
-    assert backend.run == list(range(8))
+def test_an_executor_whose_workers_ended_is_named() -> None:
+    with pytest.raises(WorkersError, match="the workers of an executor ended: they ended"):
+        list(results_of([partial(abs, 1)], Broken()))
 
 
-class Backwards:
-    """A backend whose last task is finished first."""
+@pytest.mark.parametrize("kind", [ThreadPoolExecutor, Pickled])
+def test_any_executor_runs_tasks_and_stays_open(kind: Callable[[], Executor]) -> None:
+    tasks = [partial(abs, -number) for number in range(4)]
+    with kind() as executor:
+        for _ in range(2):
+            assert list(results_of(tasks, executor)) == [0, 1, 2, 3]
 
-    @contextmanager
-    def opened(self) -> Iterator[Any]:
-        yield lambda calls: (task() for task, _, _ in list(calls)[::-1])
+
+class Backwards(Executor):
+    """An executor whose last task is finished first."""
+
+    def __init__(self, n: int) -> None:
+        self.n, self.sent = n, []  # type: ignore[var-annotated]
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        self.sent.append((future, fn))
+        if len(self.sent) == self.n:
+            threading.Thread(target=self.run).start()
+        return future
+
+    def run(self) -> None:
+        for future, function in reversed(self.sent):
+            time.sleep(0.05)
+            future.set_result(function())
 
 
 def test_results_wait_for_those_before_them_unless_they_need_not() -> None:
     tasks = [partial(abs, -number) for number in range(4)]
-    assert list(results_of(tasks, Backwards())) == [0, 1, 2, 3]
-    assert list(finished_of(tasks, Backwards())) == [(3, 3), (2, 2), (1, 1), (0, 0)]
+    assert list(results_of(tasks, Backwards(4))) == [0, 1, 2, 3]
+    assert list(finished_of(tasks, Backwards(4))) == [(3, 3), (2, 2), (1, 1), (0, 0)]
     assert list(finished_of(tasks, 1)) == [(0, 0), (1, 1), (2, 2), (3, 3)]
 
 
@@ -132,9 +137,11 @@ def test_a_slow_task_does_not_keep_others_back(tmp_path: Path) -> None:
     assert sorted(numbers) == list(range(6))
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="there is no SIGKILL")
 def test_a_task_that_ends_every_worker_is_given_up() -> None:
-    with pytest.raises(WorkersError, match="they ended") as caught:
-        list(results_of([partial(abs, 1)], Unsteady(0)))
+    with pytest.raises(WorkersError, match="ended 3 times while it ran the same tasks") as caught:
+        list(results_of([partial(signal.raise_signal, signal.SIGKILL)] * 2, 2))
     assert caught.value.place == "processes"
 
 
@@ -142,20 +149,20 @@ def test_a_task_that_ends_every_worker_is_given_up() -> None:
 @pytest.mark.skipif(os.name != "posix", reason="there is no SIGKILL")
 def test_a_process_that_is_killed_loses_nothing(tmp_path: Path) -> None:
     tasks = [partial(ends_once, tmp_path, number) for number in range(8)]
-    assert list(results_of(tasks, Processes(2))) == list(range(8))
+    assert list(results_of(tasks, 2)) == list(range(8))
     assert (tmp_path / "3").exists()
 
 
 @pytest.mark.slow
 def test_an_error_of_a_task_comes_through_from_a_process() -> None:
     with pytest.raises(InvalidCodeError, match="3 is odd") as caught:
-        list(results_of([partial(half, number) for number in (4, 3, 2)], Processes(2)))
+        list(results_of([partial(half, number) for number in (4, 3, 2)], 2))
     assert caught.value.value == 3
 
 
 @pytest.mark.slow
 def test_results_may_be_left_unread(recwarn: pytest.WarningsRecorder) -> None:
-    results = results_of([partial(waits, number) for number in range(40)], Processes(2))
+    results = results_of([partial(waits, number) for number in range(40)], 2)
     assert [next(results), next(results)] == [0, 1]
     results.close()
     assert list(recwarn) == []
@@ -164,7 +171,7 @@ def test_results_may_be_left_unread(recwarn: pytest.WarningsRecorder) -> None:
 @pytest.mark.slow
 def test_processes_stay_though_they_remember_much(recwarn: pytest.WarningsRecorder) -> None:
     try:
-        results = list(results_of([partial(remembers, 60) for _ in range(14)], Processes(2)))
+        results = list(results_of([partial(remembers, 60) for _ in range(14)], 2))
     finally:
         get_reusable_executor().shutdown(wait=True)  # gives the memory back
     assert len({process for process, _ in results}) == 2
@@ -176,7 +183,7 @@ def test_processes_stay_though_they_remember_much(recwarn: pytest.WarningsRecord
 def test_a_task_that_cannot_be_pickled_is_an_error() -> None:
     tasks = [partial(print, threading.Lock())] * 2
     with pytest.raises(InvalidArgumentError, match="workers need tasks that can be pickled"):
-        list(results_of(tasks, Processes(2)))
+        list(results_of(tasks, 2))
 
 
 def is_running(process: int) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from bnmind._arguments import check_fields
 from bnmind._messages import counted, listed
 from bnmind._values import CheckedValue
-from bnmind._workers import Backend, faults_of_workers
+from bnmind._workers import Executor, faults_of_workers
 from bnmind.errors import InvalidArgumentError
 from bnmind.fitting.em import EM, EMState
 from bnmind.fitting.record import LearningRecord
@@ -42,8 +42,8 @@ class FitOptions:
     accelerate
         Whether to extrapolate steps (SQUAREM) if this raises the objective.
     workers
-        The number of processes for the starts; −1 for one process for each core. Or a backend, such
-        as `bnmind.lab.Cluster`. The result does not depend on it.
+        The number of processes for the starts; −1 for one process for each core. Or an executor,
+        such as `bnmind.lab.Cluster`. The result does not depend on it.
 
     Raises
     ------
@@ -56,7 +56,7 @@ class FitOptions:
     max_iterations: int = 1000
     tolerance: float = 1e-4
     accelerate: bool = True
-    workers: int | Backend = 1
+    workers: int | Executor = 1
 
     def __post_init__(self) -> None:
         check_fields(self)

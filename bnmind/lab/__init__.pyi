@@ -1,8 +1,6 @@
 # The names of `bnmind.lab`, for type checkers and `bnmind._front_door`: the one list.
 
-from bnmind._cluster import Cluster as Cluster
-from bnmind._workers import Backend as Backend
-from bnmind._workers import Processes as Processes
+from bnmind._workers import Cluster as Cluster
 from bnmind.lab.adaptive.plots import plot_attributes as plot_attributes
 from bnmind.lab.adaptive.plots import plot_exposure as plot_exposure
 from bnmind.lab.adaptive.plots import plot_measure as plot_measure

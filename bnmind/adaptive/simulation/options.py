@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from bnmind._arguments import check_fields
 from bnmind._messages import listed
-from bnmind._workers import Backend, faults_of_workers
+from bnmind._workers import Executor, faults_of_workers
 from bnmind.adaptive.pilot.pilot_items import PilotItems
 from bnmind.adaptive.selection.rules import Enemies, Rule, Testlets
 from bnmind.adaptive.simulation.measures import Measure
@@ -38,7 +38,7 @@ class SimulationOptions:
         Whether to keep the probability of each level of each skill after every answer, and not
         only at the end; see `SimulationResult.posteriors`.
     workers
-        The number of processes; −1 for one process for each core. Or a backend, such as
+        The number of processes; −1 for one process for each core. Or an executor, such as
         `bnmind.lab.Cluster`.
     until
         Asked after each batch of examinees; if it returns true, the simulation ends with the
@@ -57,7 +57,7 @@ class SimulationOptions:
     seed: int = 0
     batch_size: int | None = None
     posteriors: bool = False
-    workers: int | Backend = 1
+    workers: int | Executor = 1
     until: Callable[[], bool] | None = None
     pilot: PilotItems | None = None
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import checked
-from bnmind._workers import Backend, results_of
+from bnmind._workers import Executor, results_of
 from bnmind.adaptive.beliefs.batch_belief import MISSING, BatchBelief, Responses
 from bnmind.adaptive.beliefs.belief import SkillBelief
 from bnmind.adaptive.beliefs.profile_space import n_profiles
@@ -233,7 +233,7 @@ def _batch_size(bank: ItemBank, prior: BatchBelief) -> int:
     return max(1, min(_MOST_EXAMINEES, most))
 
 
-def _blocks(n: int, size: int, workers: int | Backend) -> list[NDArray[np.intp]]:
+def _blocks(n: int, size: int, workers: int | Executor) -> list[NDArray[np.intp]]:
     """Return the rows of the examinees in blocks of whole batches, for the workers.
 
     One worker gets a block for each batch. Several workers get few blocks, since each block
@@ -245,6 +245,6 @@ def _blocks(n: int, size: int, workers: int | Backend) -> list[NDArray[np.intp]]
     return [np.arange(start, min(n, start + together)) for start in range(0, n, together)]
 
 
-def _most_blocks(workers: int | Backend) -> int:
+def _most_blocks(workers: int | Executor) -> int:
     known = workers if isinstance(workers, int) and workers > 0 else 16
     return 4 * max(2, known)

@@ -41,11 +41,10 @@ from bnmind.cli.adaptive.response_files import (
     read_response_file,
     say_notes,
 )
-from bnmind.cli.shared.backends import backend_of
 from bnmind.cli.shared.command import with_options
 from bnmind.cli.shared.errors import INTERRUPTED, naming, say
 from bnmind.cli.shared.members import command_with_members
-from bnmind.cli.shared.options import ClusterOption, Json, Seed, Workers
+from bnmind.cli.shared.options import ClusterOption, Json, Seed, Workers, workers_of
 from bnmind.cli.shared.places import check_place
 from bnmind.cli.shared.printable import printable, tell_json
 from bnmind.cli.shared.work import until_interrupted
@@ -279,7 +278,7 @@ def _inputs(options: LearnOptions) -> tuple[ItemBank, Responses, LearningOptions
         monotone=options.monotone,
         least_chance=options.least_chance,
         max_iterations=options.iterations,
-        workers=backend_of(options.workers, options.cluster),
+        workers=workers_of(options.workers, options.cluster),
     )
     irt = irt_model(options.gate, options.qmatrix, options.bank)
     gate, skills = options.gate, options.skills

@@ -38,18 +38,24 @@ from bnmind.cli.adaptive.response_files import (
 from bnmind.cli.adaptive.simulation_json import simulation_as_json
 from bnmind.cli.adaptive.simulation_text import show_simulation
 from bnmind.cli.adaptive.true_profiles import with_profiles
-from bnmind.cli.shared.backends import backend_of
 from bnmind.cli.shared.command import with_options
 from bnmind.cli.shared.completion import completing_members
 from bnmind.cli.shared.errors import INTERRUPTED, naming, say
-from bnmind.cli.shared.options import ClusterOption, Json, ResultsDirectory, Seed, Workers
+from bnmind.cli.shared.options import (
+    ClusterOption,
+    Json,
+    ResultsDirectory,
+    Seed,
+    Workers,
+    workers_of,
+)
 from bnmind.cli.shared.places import results_place
 from bnmind.cli.shared.printable import tell_json
 from bnmind.cli.shared.work import Report, until_interrupted, working
 from bnmind.errors import BnmindError
 
 if TYPE_CHECKING:
-    from bnmind._workers import Backend
+    from bnmind._workers import Executor
     from bnmind.adaptive import (
         Design,
         Examinees,
@@ -208,7 +214,7 @@ def simulate(options: SimulateOptions) -> None:
         raise BnmindError(f"expected different selectors, got {', '.join(names)}")
     place = results_place(options.out)
     _check(options)
-    workers = backend_of(options.workers, options.cluster)
+    workers = workers_of(options.workers, options.cluster)
     model = _model(options)
     first = model  # learning starts from it, whatever the tests start from
     if options.design is None:
@@ -288,7 +294,7 @@ class _Tests:
         selectors: dict[str, Selector[SkillBelief]],
         stopper: Stopper | None,
         seed: int,
-        workers: int | Backend,
+        workers: int | Executor,
     ) -> None:
         self.selectors, self.stopper, self.seed, self.workers = selectors, stopper, seed, workers
         self.designs: dict[str, Design] = {}
@@ -298,7 +304,7 @@ class _Tests:
         """What the tests of banks that are learned on the way start from; see `prior_of`."""
 
     @classmethod
-    def of_designs(cls, designs: dict[str, Design], workers: int | Backend) -> _Tests:
+    def of_designs(cls, designs: dict[str, Design], workers: int | Executor) -> _Tests:
         """Return the tests of designs that differ only in their selectors."""
         first = next(iter(designs.values()))
         selectors = {name: design.selector for name, design in designs.items()}

@@ -11,19 +11,18 @@ import typer
 
 from bnmind._messages import counted
 from bnmind._text_files import check_writable_directory
-from bnmind.cli.shared.backends import backend_of, kept
 from bnmind.cli.shared.command import with_options
 from bnmind.cli.shared.completion import completing_members
 from bnmind.cli.shared.errors import INTERRUPTED, say, say_interrupted
 from bnmind.cli.shared.members import Described, command_with_members
-from bnmind.cli.shared.options import ClusterOption, Json, Workers
+from bnmind.cli.shared.options import ClusterOption, Json, Workers, workers_of
 from bnmind.cli.shared.places import check_place
 from bnmind.cli.shared.printable import tell, tell_json
 from bnmind.cli.shared.work import working
 from bnmind.errors import BnmindError, UnknownNameError
 
 if TYPE_CHECKING:
-    from bnmind._workers import Backend
+    from bnmind._workers import Executor
     from bnmind.lab.reproductions import Reproduction, SavedRun, Setting, Size
 
 __all__ = ["REPRODUCE_HELP", "ReproduceCommand", "reproduce"]
@@ -127,7 +126,7 @@ def reproduce(options: ReproduceOptions) -> None:
         _list(REPRODUCTIONS, as_json=options.as_json)
         return
     names = _chosen(options.names or (), REPRODUCTIONS)
-    workers = backend_of(options.workers, options.cluster)
+    workers = workers_of(options.workers, options.cluster)
     if options.out.exists() and not options.out.is_dir():
         raise BnmindError(f"expected a directory for --out, got the file {options.out}")
     check_writable_directory(options.out)
@@ -142,8 +141,7 @@ def reproduce(options: ReproduceOptions) -> None:
         size = "A full run" if setting.size is Size.FULL else f"A {setting.size.value} run, with"
         fewer = "" if setting.size is Size.FULL else " fewer games"
         tell(f"{size}{fewer}; results are kept in {options.out}.")
-    with kept(workers) as started:
-        runs = _computed(names, setting, started, options)
+    runs = _computed(names, setting, workers, options)
     if options.page is not None:
         _write_page(options.page, runs, options)
     if options.as_json:
@@ -174,7 +172,7 @@ def _chosen(names: Sequence[str], known: Mapping[str, Reproduction]) -> tuple[st
 
 
 def _computed(
-    names: Sequence[str], setting: Setting, workers: int | Backend, options: ReproduceOptions
+    names: Sequence[str], setting: Setting, workers: int | Executor, options: ReproduceOptions
 ) -> list[SavedRun]:
     """Return the runs; after Ctrl-C, say how to go on, and exit."""
     from bnmind.lab.reproductions import REPRODUCTIONS, reproduce_into

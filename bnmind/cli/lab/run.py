@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bnmind._text_files import check_writable_directory
-from bnmind.cli.shared.backends import backend_of
 from bnmind.cli.shared.command import with_options
 from bnmind.cli.shared.errors import INTERRUPTED, say, say_interrupted
-from bnmind.cli.shared.options import ClusterOption, Json, Workers
+from bnmind.cli.shared.options import ClusterOption, Json, Workers, workers_of
 from bnmind.cli.shared.printable import tell_json
 from bnmind.cli.shared.work import Report, working
 from bnmind.errors import BnmindError
@@ -77,7 +76,7 @@ def run(options: RunOptions) -> None:
 
     experiment = read_experiment(options.file)
     out = options.file.with_suffix("") if options.out is None else options.out
-    workers = backend_of(options.workers, options.cluster)
+    workers = workers_of(options.workers, options.cluster)
     if out.exists() and not out.is_dir():
         raise BnmindError(f"expected a directory for --out, got the file {out}")
     check_writable_directory(out)

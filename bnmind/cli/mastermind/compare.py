@@ -19,7 +19,6 @@ from bnmind.cli.mastermind.compare_report import (
     show_notes,
 )
 from bnmind.cli.mastermind.setting import UNIFORM, prior_of
-from bnmind.cli.shared.backends import backend_of
 from bnmind.cli.shared.command import with_options
 from bnmind.cli.shared.completion import completing_members
 from bnmind.cli.shared.errors import INTERRUPTED, say_interrupted
@@ -36,6 +35,7 @@ from bnmind.cli.shared.options import (
     ResultsDirectory,
     Seed,
     Workers,
+    workers_of,
 )
 from bnmind.cli.shared.places import results_place
 from bnmind.cli.shared.printable import tell, tell_json
@@ -43,7 +43,7 @@ from bnmind.cli.shared.work import Report, working
 from bnmind.errors import BnmindError, InvalidArgumentError
 
 if TYPE_CHECKING:
-    from bnmind._workers import Backend
+    from bnmind._workers import Executor
     from bnmind.lab import Comparison, Contest, Ending, Enough, GameRow
 
 __all__ = ["COMPARE_HELP", "DEFAULT_GAMES", "DEFAULT_STRATEGIES", "compare"]
@@ -188,7 +188,7 @@ def compare(options: CompareOptions) -> None:
         )
     rule = None if options.until is None else _rule(options.until)
     place = results_place(options.out)
-    workers = backend_of(options.workers, options.cluster)
+    workers = workers_of(options.workers, options.cluster)
     with _blamed_on(options.strategies or ()):
         names = options.strategies or DEFAULT_STRATEGIES
         games = _Games(
@@ -241,7 +241,7 @@ class _Games:
         contest: Contest,
         names: Sequence[str],
         out: Path,
-        workers: int | Backend,
+        workers: int | Executor,
         *,
         sequential: bool,
         tells: bool,

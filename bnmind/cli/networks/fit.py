@@ -11,12 +11,19 @@ import typer
 
 from bnmind._messages import one_line
 from bnmind._registry import listed_names, made_by_name
-from bnmind.cli.shared.backends import backend_of
 from bnmind.cli.shared.command import with_options
 from bnmind.cli.shared.errors import say
 from bnmind.cli.shared.members import Described, command_with_members
 from bnmind.cli.shared.models import model_from
-from bnmind.cli.shared.options import ClusterOption, DropDecisions, Json, Normalize, Seed, Workers
+from bnmind.cli.shared.options import (
+    ClusterOption,
+    DropDecisions,
+    Json,
+    Normalize,
+    Seed,
+    Workers,
+    workers_of,
+)
 from bnmind.cli.shared.places import check_place
 from bnmind.cli.shared.printable import printable, tell, tell_json
 from bnmind.cli.shared.work import working
@@ -134,7 +141,7 @@ def fit(options: FitCommandOptions) -> None:
         seed=options.seed or 0,
         max_iterations=options.iterations,
         tolerance=options.tolerance,
-        workers=backend_of(options.workers, options.cluster),
+        workers=workers_of(options.workers, options.cluster),
     )
     if options.out is not None:
         check_place(options.out, NETWORK_SUFFIXES, "network")

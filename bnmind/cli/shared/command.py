@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, ExitStack
+from contextvars import ContextVar
 from dataclasses import MISSING, fields
 from functools import wraps
 from inspect import Parameter, Signature
 from typing import Any, TypeVar, get_type_hints
 
-__all__ = ["with_options"]
+__all__ = ["until_end", "with_options"]
 
 T = TypeVar("T")
+
+
+_resources: ContextVar[ExitStack] = ContextVar("resources")
+
+
+def until_end(resource: AbstractContextManager[T]) -> T:
+    """Return what a context yields, and leave the context when the command ends."""
+    return _resources.get().enter_context(resource)
 
 
 def with_options(options: type[T]) -> Callable[[Callable[[T], None]], Callable[..., None]]:
@@ -51,7 +61,12 @@ def with_options(options: type[T]) -> Callable[[Callable[[T], None]], Callable[.
     def decorate(command: Callable[[T], None]) -> Callable[..., None]:
         @wraps(command)
         def run(**values: Any) -> None:
-            command(options(**values))
+            with ExitStack() as stack:
+                token = _resources.set(stack)
+                try:
+                    command(options(**values))
+                finally:
+                    _resources.reset(token)
 
         del run.__wrapped__
         run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Executor
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
 import typer
 
+from bnmind.cli.shared.command import until_end
 from bnmind.cli.shared.completion import NOISES, completing, completing_members
 from bnmind.cli.shared.places import DEFAULT_RESULTS
+from bnmind.errors import BnmindError, InvalidArgumentError
 
 __all__ = [
     "DEFAULT_COLORS",
@@ -32,6 +35,7 @@ __all__ = [
     "SavedPrior",
     "Seed",
     "Workers",
+    "workers_of",
 ]
 
 DEFAULT_PEGS = 4
@@ -180,3 +184,22 @@ ClusterOption: TypeAlias = Annotated[
         show_default=False,
     ),
 ]
+
+
+def workers_of(workers: int | None, cluster: str | None) -> int | Executor:
+    """Return what ``--workers`` and ``--cluster`` say; a cluster is left when the command ends.
+
+    Raises
+    ------
+    BnmindError
+        If both are given, a number or an address is invalid, or Dask is not installed.
+    """
+    from bnmind._workers import Cluster, faults_of_workers
+
+    if cluster is None:
+        if faults := faults_of_workers(1 if workers is None else workers):
+            raise InvalidArgumentError(faults[0], workers)
+        return 1 if workers is None else workers
+    if workers is not None:
+        raise BnmindError("expected either --workers or --cluster, got both")
+    return until_end(Cluster(cluster))

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from bnmind._arguments import checked
 from bnmind._messages import many
-from bnmind._workers import Backend, results_of
+from bnmind._workers import Executor, results_of
 from bnmind.errors import TooLargeError
 from bnmind.lab.experiments.experiment import Experiment, Results, Row
 
@@ -20,7 +20,7 @@ MOST_ROWS = 2**21
 def run(
     experiment: Experiment,
     *,
-    workers: int | Backend = 1,
+    workers: int | Executor = 1,
     progress: Callable[[int, int], None] | None = None,
 ) -> Results:
     """Run an experiment, and return its rows.
@@ -33,7 +33,7 @@ def run(
     experiment
         The experiment.
     workers
-        The number of processes; 1 runs in this process, and −1 uses all cores. Or a backend.
+        The number of processes; 1 runs in this process, and −1 uses all cores. Or an executor.
     progress
         Called after each batch with the number of rows so far and the total number of rows.
 

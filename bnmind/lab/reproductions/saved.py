@@ -25,7 +25,7 @@ from bnmind._front_door import installed_version
 from bnmind._messages import made_by_newer, shown
 from bnmind._text_files import naming, write_file, write_files
 from bnmind._values import CheckedValue
-from bnmind._workers import Backend
+from bnmind._workers import Executor
 from bnmind.errors import BnmindError, FileWriteError, InvalidArgumentError
 from bnmind.lab.reproductions.base.figures import Figure, Standing
 from bnmind.lab.reproductions.base.reproduction import DonePart, Reproduction, Setting, Size
@@ -90,7 +90,7 @@ def reproduce_into(
     reproduction: Reproduction,
     setting: Setting,
     *,
-    workers: int | Backend = 1,
+    workers: int | Executor = 1,
     report: Callable[[int, int], None] | None = None,
 ) -> SavedRun:
     """Compute the figures of a reproduction, and write them into a directory.
@@ -110,7 +110,7 @@ def reproduce_into(
     setting
         The size, the seed and the place of the data.
     workers
-        The number of processes, −1 for one on each core, or a backend such as
+        The number of processes, −1 for one on each core, or an executor such as
         `bnmind.lab.Cluster`. The figures do not depend on it.
     report
         Called after each part with the number of parts computed by this call, and the number of

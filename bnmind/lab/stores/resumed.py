@@ -12,7 +12,7 @@ from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 
 from bnmind._text_files import move, naming, remove_directory
-from bnmind._workers import Backend, finished_of
+from bnmind._workers import Executor, finished_of
 from bnmind.errors import (
     ExperimentFileError,
     FileWriteError,
@@ -68,7 +68,7 @@ def resumed_games(
     experiment: GameExperiment,
     place: Path | None,
     *,
-    workers: int | Backend = 1,
+    workers: int | Executor = 1,
     kept: Callable[[int], None] | None = None,
 ) -> Iterator[GameRow]:
     """Yield the rows of all games in order; those that are kept are not played again.
@@ -82,7 +82,7 @@ def resumed_games(
     place
         A directory to keep them in, which need not exist; None to keep nothing.
     workers
-        The number of processes or a backend, as for `run`.
+        The number of processes or an executor, as for `run`.
     kept
         Called at the start with the number of rows that are kept from an earlier run, if there are
         any.
@@ -154,7 +154,7 @@ def forget_unfinished(directory: Path, place: Path | None) -> None:
 
 def _made(
     batches: list[GameBatch],
-    workers: int | Backend,
+    workers: int | Executor,
     keep: Callable[[int, Sequence[GameRow]], None],
 ) -> Generator[Iterator[GameRow], None, None]:
     """Yield the rows of each batch; in this process, each as soon as its game has ended.

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from bnmind._arguments import checked
 from bnmind._text_files import check_writable_directory, naming
-from bnmind._workers import Backend, finished_of
+from bnmind._workers import Executor, finished_of
 from bnmind.lab.experiments.experiment import BatchRows, Experiment
 from bnmind.lab.experiments.files import experiment_to_toml
 from bnmind.lab.stores.columns import arrow
@@ -24,7 +24,7 @@ def run_into(
     experiment: Experiment,
     directory: Path,
     *,
-    workers: int | Backend = 1,
+    workers: int | Executor = 1,
     progress: Callable[[int, int], None] | None = None,
 ) -> Store:
     r"""Run an experiment, and write its rows into a directory batch by batch.
@@ -41,7 +41,7 @@ def run_into(
     directory
         The directory, which is made if it is missing.
     workers
-        The number of processes; 1 runs in this process, and −1 uses all cores. Or a backend.
+        The number of processes; 1 runs in this process, and −1 uses all cores. Or an executor.
     progress
         Called after each batch with the number of rows that this run has made, and the number
         that it has to make.

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from bnmind._arguments import check_fields, checked
 from bnmind._messages import listed
-from bnmind._workers import Backend, faults_of_workers
+from bnmind._workers import Executor, faults_of_workers
 from bnmind.errors import InvalidArgumentError
 
 __all__ = ["Bounds", "LearningOptions", "Priors", "kept_off"]
@@ -166,7 +166,7 @@ class LearningOptions:
         junction tree.
     workers
         The number of processes for the starts; −1 for one process for each core. Or a
-        backend, such as `bnmind.lab.Cluster`. The result does not depend on it.
+        executor, such as `bnmind.lab.Cluster`. The result does not depend on it.
     until
         Asked before each step, or with several workers after each start. If it returns true,
         learning ends with the best parameters so far, and `LearningRecord.converged` is false.
@@ -195,7 +195,7 @@ class LearningOptions:
     tolerance: float = 1e-7
     accelerate: bool = True
     max_profiles: int = 2**14
-    workers: int | Backend = 1
+    workers: int | Executor = 1
     until: Callable[[], bool] | None = None
 
     def __post_init__(self) -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from bnmind._arguments import checked
 from bnmind._values import CheckedValue, Value
-from bnmind._workers import Backend, finished_of
+from bnmind._workers import Executor, finished_of
 from bnmind.errors import InvalidArgumentError
 from bnmind.lab.reproductions.base.figures import Figure
 
@@ -179,7 +179,7 @@ class Reproduction(Value):
         self,
         setting: Setting,
         *,
-        workers: int | Backend = 1,
+        workers: int | Executor = 1,
         done: Mapping[str, DonePart] | None = None,
         report: Callable[[DonePart, int, int], None] | None = None,
     ) -> tuple[Figure, ...]:
@@ -190,7 +190,7 @@ class Reproduction(Value):
         setting
             The size, the seed and the place of the data. They determine the figures.
         workers
-            The number of processes, −1 for one on each core, or a backend such as
+            The number of processes, −1 for one on each core, or an executor such as
             `bnmind.lab.Cluster`. The figures do not depend on it.
         done
             Parts computed before, by name; they are not computed again.
