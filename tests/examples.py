@@ -82,6 +82,7 @@ def _public() -> Iterable[type]:
                 and not issubclass(thing, Exception)
                 and not getattr(thing, "_is_protocol", False)
                 and not inspect.isabstract(thing)
+                and not issubclass(thing, Executor)  # a connection
             ):
                 yield thing
 
