@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 import inspect
 from collections.abc import Callable, Iterable
+from concurrent.futures import Executor
 from enum import Enum
 from functools import cache, partial
 from pathlib import Path
