@@ -262,6 +262,11 @@ class Cluster(Executor):
     def submit(self, fn: Callable[..., _Result], /, *args: Any, **kwargs: Any) -> Future[_Result]:
         """Send a task to the scheduler; return its future.
 
+        Parameters
+        ----------
+        fn, args, kwargs
+            The function and its arguments.
+
         Raises
         ------
         WorkersError
@@ -287,7 +292,13 @@ class Cluster(Executor):
         return found
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Disconnect; a local cluster ends."""
+        """Disconnect; a local cluster ends.
+
+        Parameters
+        ----------
+        wait, cancel_futures
+            As for `concurrent.futures.Executor`; tasks that still run are always lost.
+        """
         self._client = None
         self._open.close()
 

@@ -434,7 +434,7 @@ def _as_json(
         saved, trees = plan.savings, plan.trees
         result["plan"] = {
             "total_size": plan.total_size,
-            "largest": plan.compiled.largest.size,
+            "largest": max(one.size for tree in trees for one in tree.cliques),
             "multiplications": plan.multiplications,
             "seconds": plan.seconds,
             "memory": plan.memory,
