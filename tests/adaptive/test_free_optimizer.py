@@ -19,7 +19,7 @@ GRID = AbilityGrid.normal(n_points=31, reach=6)
 POINTS, WEIGHTS = np.array(GRID.points), np.array(GRID.weights)
 MODELS = tuple(name for name in IRT_MODELS if name != "1PL")  # that is the Rasch model
 BINARY = ("rasch", "2PL", "3PL", "4PL")
-SETS = int(os.environ.get("BNMIND_SETS", "40"))
+SETS = int(os.environ.get("BNMIND_SETS", "10"))
 """The number of random data sets of the slow test; 200 take ten minutes of processor time."""
 
 
