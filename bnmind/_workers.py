@@ -20,8 +20,8 @@ from importlib.util import find_spec
 from pickle import PicklingError
 from typing import Any, TypeVar
 
+from bnmind._files import remove_own
 from bnmind._front_door import installed_version
-from bnmind._temporary_files import remove_own
 from bnmind.errors import InvalidArgumentError, MissingLibraryError, WorkersError
 
 __all__ = ["Cluster", "Executor", "faults_of_workers", "finished_of", "results_of"]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bnmind._text_files import write_files
+from bnmind._files import write_files
 from bnmind.mastermind import Board
 from bnmind.mastermind.network import random_turns, relational_contents
 

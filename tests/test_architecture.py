@@ -26,8 +26,7 @@ FILES = sorted(ROOT.rglob("*.py"))
 ORDER = (
     (
         *("errors", "_argument_kinds", "_arguments", "_values", "_display", "information", "_jit"),
-        *("_blas_threads", "_jit_cache", "_kernel_source", "_messages", "_registry", "_workers"),
-        *("_bounded_files", "_text_files", "_temporary_files", "_file_locks"),
+        *("_blas_threads", "_files", "_messages", "_registry", "_workers"),
         "_front_door",
     ),
     ("datasets", "pgm"),

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bnmind._bounded_files import parse_json, read_bytes, read_text
+from bnmind._files import parse_json, read_bytes, read_text
 from bnmind.errors import ModelFileError
 
 # Half a pair of surrogates is no text.

@@ -21,8 +21,7 @@ from typing import Any
 
 import pytest
 
-from bnmind._file_locks import locked
-from bnmind._text_files import write_file
+from bnmind._files import locked, write_file
 from bnmind.adaptive import ItemBank, Session
 from bnmind.errors import BnmindError, FileWriteError, SessionFileError
 from bnmind.lab.mastermind import SavedGame, content_of, read_game, write_game
@@ -183,7 +182,7 @@ def test_a_killed_holder_blocks_nobody(tmp_path: Path) -> None:
     place = tmp_path / "a"
     code = (
         "import os, signal, sys\n"
-        "from bnmind._file_locks import locked\n"
+        "from bnmind._files import locked\n"
         "with locked(sys.argv[1]):\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"
     )

@@ -20,8 +20,7 @@ import pytest
 from numba.core.caching import CompileResultCacheImpl
 
 import bnmind
-from bnmind._jit import Kernel, njit
-from bnmind._jit_cache import KEPT_DAYS, MUST_SAVE, KernelCache, content_of
+from bnmind._jit import KEPT_DAYS, MUST_SAVE, Kernel, KernelCache, content_of, njit
 from tests.test_architecture import FILES, MODULES
 
 ROOT = Path(bnmind.__file__).parent.parent
@@ -196,7 +195,7 @@ def test_code_that_cannot_be_loaded_is_compiled_again(
     package: Package, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert package.run() == (13, True)
-    monkeypatch.setattr("bnmind._jit_cache._read", lambda path: b"no pickle")
+    monkeypatch.setattr("bnmind._jit._read", lambda path: b"no pickle")
     assert package.run() == (13, True)
 
 
@@ -336,7 +335,7 @@ def test_the_content_of_every_kernel_is_known() -> None:
 
 def test_contents_are_the_same_in_every_process() -> None:
     statement = (
-        "from bnmind._jit_cache import content_of\n"
+        "from bnmind._jit import content_of\n"
         "from bnmind.strategies.kernels.best_guess_kernel import best_guess\n"
         "print(content_of(best_guess))"
     )

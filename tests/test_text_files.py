@@ -21,12 +21,12 @@ from typing import Any
 
 import pytest
 
-from bnmind import _text_files
-from bnmind._temporary_files import temporary_name
-from bnmind._text_files import (
+from bnmind import _files
+from bnmind._files import (
     check_writable,
     check_writable_directory,
     create_file,
+    temporary_name,
     write_file,
     write_files,
 )
@@ -266,7 +266,7 @@ def test_files_in_memory_are_replaced_like_all_others() -> None:
 @pytest.mark.parametrize("to_file", [True, False])
 def test_standard_output_can_be_named(to_file: bool, tmp_path: Path) -> None:
     code = (
-        "from bnmind._text_files import check_writable, write_file\n"
+        "from bnmind._files import check_writable, write_file\n"
         "check_writable('/dev/stdout')\n"
         "print('before', flush=True)\n"
         "write_file('/dev/stdout', 'within\\n')\n"
@@ -354,7 +354,7 @@ def test_a_killed_writer_leaves_the_old_file_and_the_next_one_sweeps(tmp_path: P
     place.write_text("old")
     code = (
         "import os, signal, sys\n"
-        "from bnmind._text_files import write_file\n"
+        "from bnmind._files import write_file\n"
         "os.fsync = lambda handle: os.kill(os.getpid(), signal.SIGKILL)\n"
         "write_file(sys.argv[1], 'new')\n"
     )
@@ -429,19 +429,21 @@ def test_the_functions_say_what_they_raise(tmp_path: Path) -> None:
         "check_writable": lambda: check_writable(missing),
         "check_writable_directory": lambda: check_writable_directory(tmp_path / "file"),
         "create_file": lambda: create_file(missing, "new"),
-        "encoded": lambda: _text_files.encoded(missing, "\udcff"),
-        "move": lambda: _text_files.move(missing, tmp_path / "b"),
-        "naming": lambda: within(_text_files.naming),
-        "real_place": lambda: _text_files.real_place(str(tmp_path)),
+        "encoded": lambda: _files.encoded(missing, "\udcff"),
+        "move": lambda: _files.move(missing, tmp_path / "b"),
+        "naming": lambda: within(_files.naming),
+        "real_place": lambda: _files.real_place(str(tmp_path)),
         "write_file": lambda: write_file(missing, "new"),
         "write_files": lambda: write_files({missing: "new"}),
-        "writing": lambda: within(_text_files.writing),
+        "writing": lambda: within(_files.writing),
     }
-    assert {*attempts, "is_stream", "remove_directory"} == set(_text_files.__all__)
+    functions = {name: getattr(_files, name) for name in _files.__all__ if name.islower()}
+    named = {name for name, one in functions.items() if "FileWriteError" in (one.__doc__ or "")}
+    assert named == {*attempts, "locked"} - {"real_place"}
     for name, attempt in attempts.items():
         with pytest.raises((FileWriteError, OSError)) as caught:
             attempt()
         kind = FileWriteError if caught.type is FileWriteError else OSError
-        assert re.search(rf"\b{kind.__name__}\b", getattr(_text_files, name).__doc__), name
-    assert not _text_files.is_stream(str(missing))
-    _text_files.remove_directory(missing)
+        assert re.search(rf"\b{kind.__name__}\b", getattr(_files, name).__doc__), name
+    assert not _files.is_stream(str(missing))
+    _files.remove_directory(missing)

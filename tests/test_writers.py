@@ -27,7 +27,7 @@ BOARD = Board(2, 2)
 SMALL = ("--pegs", "2", "--colors", "2")
 FEW = ("--evaluations", "2")
 
-WRITERS = ("bnmind._text_files", "bnmind._temporary_files", "bnmind._file_locks")
+WRITERS = ("bnmind._files",)
 """The modules that may write files; all others leave it to them."""
 
 EXCEPTIONS = {

@@ -98,12 +98,12 @@ def _replace(module: Path, source: str) -> None:
         return original(self, name)
 
     SourceFileLoader.get_code = get_code  # type: ignore[assignment,method-assign]
-    from bnmind import _jit_cache
+    from bnmind import _jit
 
     def keep(_path: Path) -> None:
         """Keep the machine code of the module without a fault."""
 
-    _jit_cache._sweep = keep  # type: ignore[assignment]
+    _jit._sweep = keep  # type: ignore[assignment]
 
 
 def _rewrite_nothing() -> None:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO, cast
 
-from bnmind._temporary_files import remove_own
+from bnmind._files import remove_own
 from bnmind.cli.app import app
 from bnmind.cli.shared.errors import EXIT_CODE, INTERRUPTED, os_fault, say
 from bnmind.cli.shared.progress import speaking

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from bnmind._files import check_writable_directory
 from bnmind._messages import counted
-from bnmind._text_files import check_writable_directory
 from bnmind.cli.shared.command import with_options
 from bnmind.cli.shared.errors import EXIT_CODE, say
 from bnmind.cli.shared.options import Json
@@ -81,7 +81,7 @@ class WarmUpOptions:
 @with_options(WarmUpOptions)
 def warm_up(options: WarmUpOptions) -> None:
     """Run the examples, and say where the machine code is."""
-    from bnmind._jit_cache import NO_DIRECTORY, cached_code
+    from bnmind._jit import NO_DIRECTORY, cached_code
     from bnmind.cli.shared.work import working
 
     chosen = os.environ.get("NUMBA_CACHE_DIR")
@@ -142,7 +142,7 @@ def _chain(n: int) -> str:
 
 def _error_of(arguments: Sequence[str], place: str) -> str:
     """Run a command in a process of its own; return what is wrong, or nothing."""
-    from bnmind._jit_cache import MUST_SAVE
+    from bnmind._jit import MUST_SAVE
 
     chosen = os.environ.get("NUMBA_CACHE_DIR")
     ended = subprocess.run(

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from bnmind._arguments import check_fields, checked
-from bnmind._text_files import write_files
+from bnmind._files import write_files
 from bnmind.errors import FileWriteError, InvalidArgumentError, ModelFileError, UnknownNameError
 
 if TYPE_CHECKING:

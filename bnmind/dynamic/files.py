@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from bnmind._arguments import checked
-from bnmind._text_files import write_files
+from bnmind._files import write_files
 from bnmind.dynamic.network import DynamicNetwork
 from bnmind.dynamic.xdsl import dynamic_from_xdsl
 from bnmind.errors import InvalidModelError, ModelFileError

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bnmind import _text_files
+from bnmind import _files
 from bnmind._arguments import checked
 from bnmind._messages import shown
 from bnmind.errors import InvalidArgumentError
@@ -39,9 +39,9 @@ def write_files(directory: Path, contents: Mapping[str, bytes]) -> tuple[Path, .
     created: list[Path] = []
     places = {directory / name: content for name, content in contents.items()}
     try:
-        with _text_files.naming(str(directory)):
+        with _files.naming(str(directory)):
             _make(directory, created)
-        _text_files.write_files(places)
+        _files.write_files(places)
     except BaseException:
         for empty in reversed(created):
             with suppress(OSError):

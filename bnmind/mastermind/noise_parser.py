@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from bnmind._arguments import checked
-from bnmind._bounded_files import SMALL_FILE, read_text
+from bnmind._files import SMALL_FILE, read_text
 from bnmind._messages import one_line, shown
 from bnmind.errors import (
     InvalidChannelError,

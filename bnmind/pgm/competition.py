@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from bnmind._arguments import checked
-from bnmind._text_files import write_file
+from bnmind._files import write_file
 from bnmind.errors import ModelFileError
 from bnmind.information import Floats
 from bnmind.pgm.formats.model_format import read_from

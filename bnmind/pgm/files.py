@@ -17,8 +17,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bnmind._arguments import checked
+from bnmind._files import write_files
 from bnmind._messages import counted
-from bnmind._text_files import write_files
 from bnmind._values import CheckedValue
 from bnmind.errors import ModelFileError
 from bnmind.pgm.competition import read_evidence

@@ -7,7 +7,7 @@ import math
 import os
 
 from bnmind._arguments import checked
-from bnmind._bounded_files import SMALL_FILE, read_text
+from bnmind._files import SMALL_FILE, read_text
 from bnmind._messages import first_faults, listed, shown
 from bnmind.errors import ModelFileError
 

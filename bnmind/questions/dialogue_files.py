@@ -20,10 +20,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bnmind._arguments import checked
-from bnmind._bounded_files import SMALL_FILE, read_text
-from bnmind._file_locks import locked
+from bnmind._files import SMALL_FILE, locked, read_text, write_file
 from bnmind._messages import one_line
-from bnmind._text_files import write_file
 from bnmind._values import CheckedValue
 from bnmind.errors import BnmindError, SessionFileError
 from bnmind.questions.dialogue import Dialogue

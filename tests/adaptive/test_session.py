@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bnmind._bounded_files import SMALL_FILE
+from bnmind._files import SMALL_FILE
 from bnmind.adaptive import (
     AllOf,
     AnyOf,

@@ -21,7 +21,7 @@ from pathlib import Path
 
 import pytest
 
-import bnmind._text_files
+import bnmind._files
 from bnmind.adaptive import ItemBank, Session, read_bank, write_bank
 from bnmind.adaptive.calibration import read_answers
 from bnmind.cli.adaptive import administer
@@ -54,8 +54,8 @@ class FullDisk:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, files: int) -> None:
         self.left = files
-        self._finish = bnmind._text_files._finish
-        monkeypatch.setattr(bnmind._text_files, "_finish", self._or_full)
+        self._finish = bnmind._files._finish
+        monkeypatch.setattr(bnmind._files, "_finish", self._or_full)
 
     def _or_full(self, *parts: object) -> None:
         self.left -= 1
@@ -154,12 +154,12 @@ def test_a_clock_that_is_put_back_during_a_test(
 def test_a_clock_that_jumps_loses_no_file_that_is_being_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with bnmind._text_files.writing(tmp_path / "long.csv") as file:
+    with bnmind._files.writing(tmp_path / "long.csv") as file:
         file.write(b"half ")
         for jump in (-3e8, 3e8):
             now = time.time() + jump
             monkeypatch.setattr(time, "time", lambda now=now: now)
-            bnmind._text_files.write_file(tmp_path / "other.csv", "whole")
+            bnmind._files.write_file(tmp_path / "other.csv", "whole")
         file.write(b"and half")
     assert (tmp_path / "long.csv").read_text() == "half and half"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["long.csv", "other.csv"]

@@ -58,7 +58,7 @@ def test_json(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_without_a_place_for_code_it_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bnmind._jit_cache.cached_code", lambda: (None, ()))
+    monkeypatch.setattr("bnmind._jit.cached_code", lambda: (None, ()))
     result = run("warm-up")
     assert_one_line_error(result)
     assert "NUMBA_CACHE_DIR" in result.stderr

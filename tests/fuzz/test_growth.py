@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from bnmind._bounded_files import SMALL_FILE
+from bnmind._files import SMALL_FILE
 from bnmind.errors import BnmindError
 from bnmind.pgm.files import FILE_BYTES
 from tests.command_line import ROOT

@@ -19,10 +19,9 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from bnmind import _bounded_files
+from bnmind import _files
 from bnmind._arguments import checked
-from bnmind._bounded_files import LARGE_FILE
-from bnmind._text_files import encoded, write_files
+from bnmind._files import LARGE_FILE, encoded, write_files
 from bnmind.adaptive.items.bank import HasBank, ItemBank, bank_of
 from bnmind.errors import InvalidModelError, ModelFileError, TooLargeError
 from bnmind.pgm import Network
@@ -171,7 +170,7 @@ def read_text(
     Files of more than ``most`` bytes are rejected. If ``damaged``, a text that is not valid
     UTF-8 is returned up to the first invalid byte.
     """
-    text = _bounded_files.read_text(path, most=most, damaged=damaged)
+    text = _files.read_text(path, most=most, damaged=damaged)
     if not text.strip():
         raise ModelFileError(f"{path} is empty", str(path))
     return text

@@ -11,7 +11,7 @@ import os
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from bnmind._bounded_files import LARGE_FILE, read_bytes
+from bnmind._files import LARGE_FILE, read_bytes
 from bnmind._messages import counted
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.item import Item

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 
-from bnmind._bounded_files import LARGE_FILE, read_text
+from bnmind._files import LARGE_FILE, read_text
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.item import Item
 from bnmind.errors import ModelFileError

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from bnmind._arguments import checked
-from bnmind._bounded_files import SMALL_FILE, parse_json, read_text
+from bnmind._files import SMALL_FILE, parse_json, read_text
 from bnmind._messages import one_line, shown
 from bnmind._registry import as_registered
 from bnmind.adaptive.items.bank import ItemBank

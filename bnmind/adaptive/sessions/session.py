@@ -10,8 +10,7 @@ from functools import cached_property, partial
 from pathlib import Path
 
 from bnmind._arguments import checked, checked_if_it_fails
-from bnmind._file_locks import locked
-from bnmind._text_files import create_file, write_file
+from bnmind._files import create_file, locked, write_file
 from bnmind._values import CheckedValue, ReadOnlyDict
 from bnmind.adaptive.beliefs.belief import SkillBelief, skills_html
 from bnmind.adaptive.beliefs.person_fit import AnswerFit, person_fit

@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bnmind._bounded_files import SMALL_FILE
-from bnmind._file_locks import locked
-from bnmind._text_files import create_file, write_file
+from bnmind._files import SMALL_FILE, create_file, locked, write_file
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.bank_files import read_text
 from bnmind.adaptive.sessions.events import Event, Replay, SessionState

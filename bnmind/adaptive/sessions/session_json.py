@@ -25,7 +25,7 @@ from typing import Annotated, Any, Literal, cast
 import numpy as np
 from pydantic import AfterValidator, FailFast, Field, ValidationError
 
-from bnmind._bounded_files import parse_json
+from bnmind._files import parse_json
 from bnmind._messages import shown
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.sessions.events import Event, EventKind

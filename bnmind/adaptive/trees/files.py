@@ -11,8 +11,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from bnmind._arguments import checked
-from bnmind._bounded_files import LARGE_FILE, read_text
-from bnmind._text_files import write_file
+from bnmind._files import LARGE_FILE, read_text, write_file
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.trees.item_tree import ItemTree
 from bnmind.adaptive.trees.paper_html import tree_to_html

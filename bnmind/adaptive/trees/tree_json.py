@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from bnmind._bounded_files import parse_json
+from bnmind._files import parse_json
 from bnmind._messages import made_by_newer, shown
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.trees.item_tree import Branch, ItemNode, ItemTree, item_tree

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bnmind._bounded_files import SMALL_FILE
+from bnmind._files import SMALL_FILE, check_writable
 from bnmind._messages import counted, in_shell, shown
-from bnmind._text_files import check_writable
 from bnmind.cli.adaptive.designs import DesignOption, PriorOption, with_named_prior
 from bnmind.cli.adaptive.options import (
     DEFAULT_SELECTOR,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bnmind._text_files import check_writable, write_file
+from bnmind._files import check_writable, write_file
 from bnmind.cli.adaptive.designs import PriorOption, with_named_prior
 from bnmind.cli.adaptive.response_files import (
     FixedWidth,

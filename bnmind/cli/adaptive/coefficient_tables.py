@@ -43,7 +43,7 @@ def write_tables(
     found: Learned, known: Coefficients | str, *, rows: Path | None, items: Path | None
 ) -> None:
     """Write the parameters as CSV, with a row for each and with a row for each item."""
-    from bnmind._text_files import write_files
+    from bnmind._files import write_files
     from bnmind.adaptive.learning.fit.summary import item_frame
 
     if not isinstance(known, str):

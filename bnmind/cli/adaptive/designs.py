@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
+from bnmind._files import write_file
 from bnmind._messages import listed
 from bnmind._registry import as_registered
-from bnmind._text_files import write_file
 from bnmind.cli.adaptive.options import DEFAULT_SELECTOR
 from bnmind.cli.shared.errors import say
 from bnmind.cli.shared.printable import printable

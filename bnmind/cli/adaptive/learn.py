@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from bnmind._files import check_writable
 from bnmind._messages import counted
-from bnmind._text_files import check_writable
 from bnmind.cli.adaptive.coefficient_tables import (
     coefficient_json,
     coefficients_or_reason,

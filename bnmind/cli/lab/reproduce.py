@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bnmind._files import check_writable_directory
 from bnmind._messages import counted
-from bnmind._text_files import check_writable_directory
 from bnmind.cli.shared.command import with_options
 from bnmind.cli.shared.completion import completing_members
 from bnmind.cli.shared.errors import INTERRUPTED, say, say_interrupted
@@ -268,7 +268,7 @@ def _show(run: SavedRun, reproduction: Reproduction) -> None:
 
 def _write_page(path: Path, runs: Sequence[SavedRun], options: ReproduceOptions) -> None:
     """Write the page, and its pictures into a directory beside it."""
-    from bnmind._text_files import write_file
+    from bnmind._files import write_file
     from bnmind.lab import write_files
     from bnmind.lab.reproductions import REPRODUCTIONS
     from bnmind.lab.reproductions.page import command_of, page, small_picture

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bnmind._text_files import check_writable_directory
+from bnmind._files import check_writable_directory
 from bnmind.cli.shared.command import with_options
 from bnmind.cli.shared.errors import INTERRUPTED, say, say_interrupted
 from bnmind.cli.shared.options import ClusterOption, Json, Workers, workers_of

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bnmind._text_files import check_writable
+from bnmind._files import check_writable
 from bnmind.cli.mastermind.assist_dialogue import converse
 from bnmind.cli.mastermind.assist_game import AssistTable, channel_of, replayed
 from bnmind.cli.mastermind.pegs import colors_of

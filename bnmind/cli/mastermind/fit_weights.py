@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from bnmind._text_files import check_writable
+from bnmind._files import check_writable
 from bnmind.cli.shared.command import with_options
 from bnmind.cli.shared.options import (
     DEFAULT_COLORS,

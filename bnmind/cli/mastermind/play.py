@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bnmind._files import check_writable
 from bnmind._messages import many, shown
-from bnmind._text_files import check_writable
 from bnmind.cli.mastermind.pegs import colors_of
 from bnmind.cli.mastermind.play_dialogue import MOST_TURNS, PlayState, PlayTable, guessing
 from bnmind.cli.mastermind.setting import UNIFORM, prior_of

@@ -28,7 +28,7 @@ def show_relational(options: RelationalOptions) -> None:
     """Show the size of the network and the game; write the files if a place is given."""
     import numpy as np
 
-    from bnmind._text_files import write_files
+    from bnmind._files import write_files
     from bnmind.mastermind import Board, format_history
     from bnmind.mastermind.network import (
         random_turns,

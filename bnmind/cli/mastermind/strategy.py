@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bnmind._files import write_file
 from bnmind._registry import Registered
-from bnmind._text_files import write_file
 from bnmind.cli.shared.command import with_options
 from bnmind.cli.shared.completion import completing_members
 from bnmind.cli.shared.members import Described, command_with_members

@@ -200,7 +200,7 @@ def _show_relational(options: NetworkOptions, n_guesses: int) -> None:
 
 def _draw(stage: Stage, options: NetworkOptions) -> list[Path]:
     """Write the pictures that are asked for, both or neither, and return their files."""
-    from bnmind._text_files import write_files
+    from bnmind._files import write_files
     from bnmind.mastermind.network.figures import stage_figure, tree_figure
 
     pictures: dict[Path, str] = {}

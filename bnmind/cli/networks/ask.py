@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from bnmind._files import check_writable
 from bnmind._messages import shown
-from bnmind._text_files import check_writable
 from bnmind.cli.networks.ask_setting import AskOptions, setting_of
 from bnmind.cli.shared.command import with_options
 from bnmind.cli.shared.errors import INTERRUPTED, one_line

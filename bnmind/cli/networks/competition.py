@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from bnmind._text_files import check_writable
+from bnmind._files import check_writable
 from bnmind.cli.shared.named_states import names_of
 from bnmind.cli.shared.printable import tell
 from bnmind.cli.shared.work import working

@@ -188,7 +188,7 @@ def _names(texts: list[str] | None) -> list[str]:
 
 def _check_content(network: Network, out: Path) -> None:
     """Raise before the work is done if the format of the file cannot hold the network."""
-    from bnmind._text_files import check_writable
+    from bnmind._files import check_writable
     from bnmind.pgm.files import model_contents
 
     # All but the numbers is known now: the names, the sizes of the tables and the places.

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bnmind._files import check_writable, write_file
 from bnmind._messages import one_line
 from bnmind._registry import made_by_name
-from bnmind._text_files import check_writable, write_file
 from bnmind.cli.networks.beyond_memory import (
     APPROXIMATIONS,
     planned_in_slices,

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from bnmind._files import check_writable, writing
 from bnmind._messages import one_line
-from bnmind._text_files import check_writable, writing
 from bnmind.cli.shared.command import with_options
 from bnmind.cli.shared.errors import say
 from bnmind.cli.shared.members import command_with_members

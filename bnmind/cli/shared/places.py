@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bnmind._text_files import check_writable, check_writable_directory, is_stream
+from bnmind._files import check_writable, check_writable_directory, is_stream
 from bnmind.cli.shared.printable import tell
 from bnmind.errors import BnmindError, ModelFileError
 

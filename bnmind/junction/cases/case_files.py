@@ -25,7 +25,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from bnmind._bounded_files import LARGE_FILE, read_bytes
+from bnmind._files import LARGE_FILE, read_bytes
 from bnmind._messages import one_line, shown
 from bnmind.errors import CaseTableError, FileWriteError, MissingLibraryError, ModelFileError
 from bnmind.junction.cases.lost_states import CaseTableWarning

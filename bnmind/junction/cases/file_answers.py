@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO, TypeAlias
 
 from bnmind._arguments import checked
+from bnmind._files import check_writable, writing
 from bnmind._messages import one_line
-from bnmind._text_files import check_writable, writing
 from bnmind._values import Value
 from bnmind.errors import CaseTableError, InvalidArgumentError
 from bnmind.junction.cases.answers import CaseAnswers, case_notes

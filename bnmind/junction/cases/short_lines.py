@@ -8,7 +8,7 @@ import os
 import stat
 from typing import Any
 
-from bnmind._bounded_files import SMALL_FILE
+from bnmind._files import SMALL_FILE
 from bnmind._messages import bytes_text
 from bnmind.errors import ModelFileError
 

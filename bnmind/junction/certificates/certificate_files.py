@@ -16,9 +16,8 @@ import os
 from typing import Any
 
 from bnmind._arguments import checked
-from bnmind._bounded_files import parse_json, read_text
+from bnmind._files import parse_json, read_text, write_file
 from bnmind._messages import made_by_newer, shown
-from bnmind._text_files import write_file
 from bnmind.errors import ModelFileError
 from bnmind.junction.certificates.certificate import Certificate
 from bnmind.junction.certificates.checker import Atom, Claim

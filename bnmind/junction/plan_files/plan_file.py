@@ -14,9 +14,8 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from bnmind._arguments import checked
-from bnmind._bounded_files import parse_json, read_text
+from bnmind._files import parse_json, read_text, write_file
 from bnmind._messages import made_by_newer, shown
-from bnmind._text_files import write_file
 from bnmind.errors import (
     InvalidArgumentError,
     InvalidModelError,

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from bnmind._arguments import checked
-from bnmind._file_locks import locked
+from bnmind._files import locked
 from bnmind._messages import bytes_text, counted, many
 from bnmind._values import CheckedValue, Value
 from bnmind.errors import ImpossibleEvidenceError

@@ -18,9 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from bnmind._bounded_files import parse_json, read_text
+from bnmind._files import parse_json, read_text, write_file
 from bnmind._messages import made_by_newer, many
-from bnmind._text_files import write_file
 from bnmind.errors import ModelFileError, StoreError, TooLargeError
 from bnmind.junction.plan_files.fingerprint import fingerprint, has_code
 from bnmind.junction.slicing.slice_sums import SliceSums

@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 
 from bnmind._arguments import checked
-from bnmind._bounded_files import SMALL_FILE, parse_json, read_text
+from bnmind._files import SMALL_FILE, parse_json, read_text, write_file
 from bnmind._messages import one_line, shown
-from bnmind._text_files import write_file
 from bnmind.errors import ExperimentFileError, ModelFileError, UnknownNameError
 from bnmind.lab.experiments.adaptive_experiment import MEASURES
 from bnmind.lab.experiments.experiment import Experiment

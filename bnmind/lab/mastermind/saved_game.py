@@ -8,10 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from bnmind._bounded_files import SMALL_FILE, parse_json, read_text
-from bnmind._file_locks import locked
+from bnmind._files import SMALL_FILE, encoded, is_stream, locked, parse_json, read_text, write_file
 from bnmind._messages import made_by_newer, shown
-from bnmind._text_files import encoded, is_stream, write_file
 from bnmind.errors import BnmindError, FileWriteError, InvalidHistoryError
 from bnmind.mastermind.priors.uniform import UNIFORM
 

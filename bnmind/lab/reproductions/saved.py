@@ -19,11 +19,17 @@ from pathlib import Path
 from typing import Any
 
 from bnmind._arguments import checked
-from bnmind._bounded_files import LARGE_FILE, read_text
-from bnmind._file_locks import LockHeldError, locked
+from bnmind._files import (
+    LARGE_FILE,
+    LockHeldError,
+    locked,
+    naming,
+    read_text,
+    write_file,
+    write_files,
+)
 from bnmind._front_door import installed_version
 from bnmind._messages import made_by_newer, shown
-from bnmind._text_files import naming, write_file, write_files
 from bnmind._values import CheckedValue
 from bnmind._workers import Executor
 from bnmind.errors import BnmindError, FileWriteError, InvalidArgumentError

@@ -10,7 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from bnmind._bounded_files import SMALL_FILE, parse_json, read_text
+from bnmind._files import SMALL_FILE, parse_json, read_text
 from bnmind._front_door import installed_version
 from bnmind._messages import made_by_newer, shown
 from bnmind.errors import ModelFileError, StoreError

@@ -8,11 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from bnmind._bounded_files import SMALL_FILE, read_text
-from bnmind._file_locks import LockHeldError, locked
+from bnmind._files import SMALL_FILE, LockHeldError, locked, read_text, write_file, write_files
 from bnmind._front_door import installed_version
 from bnmind._messages import listed, shown
-from bnmind._text_files import write_file, write_files
 from bnmind.errors import StoreError, TooLargeError
 from bnmind.lab.experiments.experiment import Batch, Experiment, Row
 from bnmind.lab.experiments.files import experiment_to_toml

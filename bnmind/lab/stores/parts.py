@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from bnmind._files import move, write_file
 from bnmind._messages import one_line
-from bnmind._text_files import move, write_file
 from bnmind.errors import StoreError
 from bnmind.lab.experiments.experiment import Row
 from bnmind.lab.stores.columns import arrow, parquet, schema_of, table_of

@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 
-from bnmind._text_files import move, naming, remove_directory
+from bnmind._files import move, naming, remove_directory
 from bnmind._workers import Executor, finished_of
 from bnmind.errors import (
     ExperimentFileError,

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bnmind._arguments import checked
-from bnmind._text_files import check_writable_directory, naming
+from bnmind._files import check_writable_directory, naming
 from bnmind._workers import Executor, finished_of
 from bnmind.lab.experiments.experiment import BatchRows, Experiment
 from bnmind.lab.experiments.files import experiment_to_toml

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import check_fields, checked, number_array, whole_array
-from bnmind._bounded_files import read_text
+from bnmind._files import read_text
 from bnmind._messages import one_line, shown
 from bnmind._values import Value
 from bnmind.errors import InvalidCodeError, InvalidPriorError, ModelFileError

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from bnmind._bounded_files import read_bytes
+from bnmind._files import read_bytes
 from bnmind.errors import ModelFileError, TooLargeError
 from bnmind.pgm.cpd import CPD
 from bnmind.pgm.encoded_names import Alphabet, FileNames

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from bnmind._bounded_files import parse_json
+from bnmind._files import parse_json
 from bnmind._messages import made_by_newer, shown
 from bnmind.errors import BnmindError, InvalidArgumentError, ModelFileError
 

@@ -11,8 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from bnmind._arguments import checked, checked_if_it_fails
-from bnmind._bounded_files import SMALL_FILE, read_text
-from bnmind._text_files import write_file
+from bnmind._files import SMALL_FILE, read_text, write_file
 from bnmind.mastermind.channel import Channel
 from bnmind.strategies.base.record_json import parse_record
 from bnmind.strategies.belief_game.value import FEATURES, BeliefValue, ValueOrigin

@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 
 from bnmind._arguments import checked
-from bnmind._bounded_files import SMALL_FILE, read_text
+from bnmind._files import SMALL_FILE, read_text, write_file
 from bnmind._messages import shown, visible
-from bnmind._text_files import write_file
 from bnmind.errors import InvalidArgumentError
 from bnmind.mastermind.board import Board
 from bnmind.strategies.base.record_json import parse_record

@@ -13,8 +13,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from bnmind._arguments import checked
-from bnmind._bounded_files import LARGE_FILE, read_text
-from bnmind._text_files import write_file
+from bnmind._files import LARGE_FILE, read_text, write_file
 from bnmind.errors import ModelFileError
 from bnmind.strategies.trees.tree import StrategyTree
 from bnmind.strategies.trees.tree_dot import tree_from_dot, tree_to_dot

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 
 from bnmind._arguments import checked_if_it_fails
-from bnmind._bounded_files import parse_json
+from bnmind._files import parse_json
 from bnmind._messages import shown
 from bnmind.errors import ModelFileError
 from bnmind.strategies.trees.shape import Outline, outline_of, tree_of

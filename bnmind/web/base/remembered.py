@@ -10,7 +10,7 @@ import secrets
 from contextlib import suppress
 from pathlib import Path
 
-from bnmind._text_files import create_file, write_file
+from bnmind._files import create_file, write_file
 from bnmind.errors import FileWriteError
 
 __all__ = ["key_of", "port_of", "remember_port"]

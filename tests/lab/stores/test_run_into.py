@@ -291,7 +291,7 @@ def test_a_full_disk_is_not_called_another_run(
     def full(*_: object) -> int:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr("bnmind._file_locks._open", full)
+    monkeypatch.setattr("bnmind._files._open", full)
     with pytest.raises(FileWriteError, match="No space left"):
         run_into(experiment, tmp_path)
 

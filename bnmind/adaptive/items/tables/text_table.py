@@ -19,7 +19,7 @@ from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from bnmind._bounded_files import LARGE_FILE, read_bytes
+from bnmind._files import LARGE_FILE, read_bytes
 from bnmind._messages import counted, first_faults
 from bnmind.adaptive.items.tables.data_files import data_cells
 from bnmind.errors import ModelFileError

@@ -1,42 +1,274 @@
-"""Atomic writing of files: each file is written as a whole or not at all.
+"""Files: read with a limit, written as a whole or not at all, and locked.
 
-New content is written to a temporary file in the same directory and flushed to the disk. Then it
-replaces the old file in one step. A full disk, a crash or a killed program therefore leaves the old
-file as it was. A new file gets the permissions of the old one. A link stays a link, and the file
-behind it is replaced. Pipes and devices, such as ``/dev/stdout``, are written directly. The next
-writer in a directory removes the temporary files of killed programs.
+*Reading.* A file may be too large, compressed by a factor of a thousand, not a file at all, text in
+another encoding, or deeply nested JSON. In each case, a `ModelFileError` names the file, and never
+more of it is held than the limit allows.
+
+*Writing.* New content is written to a temporary file in the same directory and flushed to the disk.
+Then it replaces the old file in one step. A full disk, a crash or a killed program therefore leaves
+the old file as it was. A new file gets the permissions of the old one. A link stays a link, and the
+file behind it is replaced. Pipes and devices, such as ``/dev/stdout``, are written directly.
+
+*Temporary files.* Their name contains the machine and the process that made them. The next writer
+in a directory removes stale ones: those of a process that has ended, or, if this is unknown (the
+file is from another machine, from an earlier boot, or its process number is in use again), of an
+earlier day.
+
+*Locks*, from reading a file to replacing it. The lock is on a small file beside the file; the
+holder of the lock removes it at the end. The operating system releases the lock when the program
+ends, so there are no stale locks. On file systems without locks, nothing is locked.
 """
 
 from __future__ import annotations
 
 import errno
+import gzip
+import hashlib
 import io
 import os
+import re
 import shutil
+import socket
 import stat
+import sys
+import threading
+import time
+import unicodedata
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
+from uuid import uuid4
 
-from bnmind._temporary_files import gate, own, remove, sweep, temporary_name
-from bnmind.errors import FileWriteError
+from bnmind._messages import shown
+from bnmind.errors import FileWriteError, ModelFileError
 
 __all__ = [
+    "LARGE_FILE",
+    "SMALL_FILE",
+    "LockHeldError",
     "check_writable",
     "check_writable_directory",
     "create_file",
     "encoded",
+    "gate",
     "is_stream",
+    "locked",
     "move",
     "naming",
+    "own",
+    "parse_json",
+    "read_bytes",
+    "read_text",
     "real_place",
+    "remove",
     "remove_directory",
+    "remove_own",
+    "sweep",
+    "temporary_name",
     "write_file",
     "write_files",
     "writing",
 ]
+
+SMALL_FILE = 2**24
+"""The limit for files of persons and games: noise, weights, saved games (16 MiB)."""
+
+LARGE_FILE = 2**26
+"""The limit for files with data: models, banks, responses, trees (64 MiB)."""
+
+_PIECE = 2**20
+_PLACE = re.compile(r"at line (\d+) column (\d+)$")
+
+
+def read_bytes(path: str | os.PathLike[str], *, most: int, packed: bool = False) -> bytes:
+    """Return the content of a file.
+
+    Parameters
+    ----------
+    path
+        The file.
+    most
+        The limit for its size in bytes, uncompressed.
+    packed
+        Whether it is compressed by gzip.
+
+    Raises
+    ------
+    ModelFileError
+        If it cannot be read or decompressed, or is larger.
+    """
+    try:
+        with open(path, "rb") as file:
+            if packed:
+                with gzip.open(file) as unpacked:
+                    return _limited(unpacked, path, most)
+            return _limited(file, path, most)
+    except ModelFileError:
+        raise
+    except (EOFError, zlib.error, gzip.BadGzipFile) as fault:
+        raise ModelFileError(f"{path} is not packed by gzip: {fault}", str(path)) from fault
+    except OSError as fault:
+        raise ModelFileError(
+            f"cannot read {_name(path)} ({fault.strerror or fault})", str(path)
+        ) from fault
+    except ValueError as fault:  # a name that no file can have
+        raise ModelFileError(
+            f"{shown(os.fspath(path))} is not the name of a file: {fault}", os.fspath(path)
+        ) from fault
+
+
+def _name(path: str | os.PathLike[str]) -> str:
+    """Return the name of a file for a message; in quotes and short if it is no usual one."""
+    name = os.fspath(path)
+    return name if name.isprintable() and len(name) < 1000 else shown(name)
+
+
+def read_text(path: str | os.PathLike[str], *, most: int, damaged: bool = False) -> str:
+    """Return the text of a file in UTF-8, with line feeds as line ends.
+
+    Parameters
+    ----------
+    path
+        The file. A byte-order mark at its start is removed.
+    most
+        The limit for its size in bytes.
+    damaged
+        Whether to return the valid beginning of a text that is not UTF-8 throughout.
+
+    Raises
+    ------
+    ModelFileError
+        If it cannot be read, is larger, or is not UTF-8.
+    """
+    data = read_bytes(path, most=most)
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as fault:
+        text = data[: fault.start].decode("utf-8-sig") if damaged else ""
+        if not text.strip():
+            raise ModelFileError(
+                f"{path} is not UTF-8 text: {fault.reason} at byte {fault.start:,}",
+                str(path),
+            ) from fault
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def parse_json(text: str) -> Any:
+    """Return the value of a JSON text, nested at most 200 levels deep.
+
+    Raises
+    ------
+    ModelFileError
+        If the text is not JSON, is nested deeper, or contains NaN, an infinity, or an integer of
+        thousands of digits. The error has the line and the column.
+
+    Examples
+    --------
+    >>> parse_json('{"items": [1, 2.5]}')
+    {'items': [1, 2.5]}
+    >>> parse_json("[" * 1000)
+    Traceback (most recent call last):
+    bnmind.errors.ModelFileError: expected JSON, got recursion limit exceeded at line 1 column 202
+    """
+    # The depth limit of Python's own reader depends on the call stack.
+    from pydantic_core import from_json
+
+    try:
+        return from_json(text, allow_inf_nan=False)
+    except (ValueError, TypeError) as fault:  # the latter for half a pair of surrogates
+        place = _PLACE.search(str(fault))
+        raise ModelFileError(
+            f"expected JSON, got {fault}",
+            line=int(place[1]) if place else None,
+            column=int(place[2]) if place else None,
+        ) from fault
+
+
+def _limited(file: BinaryIO | gzip.GzipFile, path: str | os.PathLike[str], most: int) -> bytes:
+    # Read in pieces, because the size of compressed files and devices is unknown.
+    pieces, size = [], 0
+    while piece := file.read(_PIECE):
+        pieces.append(piece)
+        size += len(piece)
+        if size > most:
+            raise ModelFileError(f"{path} is larger than {most:,} bytes", os.fspath(path))
+    return b"".join(pieces)
+
+
+own: set[Path] = set()
+"""The temporary files and the locks of this process that are there now."""
+
+gate = threading.RLock()
+"""Held while one of them is created; once the process has begun to end, until its end."""
+
+_NAME = re.compile(r"\.bnmind-([0-9a-f]{8})-([0-9]{1,9})-[0-9a-f]{8}\.tmp")
+_DAY = 24 * 60 * 60.0
+
+
+def temporary_name(directory: Path) -> Path:
+    """Return the name of a new temporary file in a directory.
+
+    It does not contain the name of the final file, which may already have the maximal length.
+    """
+    return directory / f".bnmind-{_machine()}-{os.getpid()}-{uuid4().hex[:8]}.tmp"
+
+
+def remove(path: Path) -> None:
+    """Remove a temporary file or a lock of this process, if it is there."""
+    with suppress(OSError):
+        path.unlink()
+    own.discard(path)
+
+
+def remove_own() -> None:
+    """Remove all temporary files and locks of this process, which must end at once afterwards.
+
+    Threads that go on writing can create no others.
+    """
+    gate.acquire(timeout=1.0)
+    for path in tuple(own):
+        remove(path)
+
+
+def sweep(directory: Path) -> None:
+    """Remove the stale temporary files in a directory, if possible."""
+    machine = _machine()
+    with suppress(OSError), os.scandir(directory) as entries:
+        for entry in entries:
+            match = _NAME.fullmatch(entry.name)
+            if match is None:
+                continue
+            with suppress(OSError):
+                if match[1] == machine and int(match[2]) == os.getpid():
+                    continue  # another thread is writing it, whatever the clock says
+                age = time.time() - entry.stat(follow_symlinks=False).st_mtime
+                if age > _DAY or (match[1] == machine and not _is_running(int(match[2]))):
+                    os.unlink(entry.path)
+
+
+def _machine() -> str:
+    """Return a text that is equal for programs that share their process numbers."""
+    parts = [socket.gethostname()]
+    with suppress(OSError):
+        parts.append(Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii"))
+        parts.append(os.readlink("/proc/self/ns/pid"))
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:8]
+
+
+def _is_running(process: int) -> bool:
+    if os.name == "nt":  # there, this call would end the process
+        return True
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True
+    return True
+
 
 _HANDLES = ("/dev/fd/", "/dev/stdout", "/dev/stderr", "/proc/")
 """Names of open files; their readers would not see a replacement."""
@@ -434,3 +666,121 @@ def _try_directory(directory: Path) -> None:
 def _require_name(name: str) -> None:
     if len(os.fsencode(name)) > 255:
         raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG), name)
+
+
+_NO_LOCKS = {errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL}
+
+
+class LockHeldError(FileWriteError):
+    """Another program or thread holds the lock of a file."""
+
+
+@contextmanager
+def locked(path: str | os.PathLike[str], *, patience: float = 10.0) -> Iterator[None]:
+    """Lock a file against other programs and threads that lock it.
+
+    Parameters
+    ----------
+    path
+        The file; it need not exist. Readers need no lock, because files are replaced in one step.
+    patience
+        Seconds to wait for another holder of the lock.
+
+    Raises
+    ------
+    FileWriteError
+        If the lock is held for all this time, or the directory cannot be written. The error names
+        the file.
+    """
+    name = os.fspath(path)
+    with naming(name):
+        if is_stream(name):  # a pipe or a device holds nothing that could be lost
+            place, handle = None, None
+        else:
+            place = _lock_file(real_place(name))
+            handle = _acquire(place, name, patience)
+    try:
+        yield
+    finally:
+        if place is not None and handle is not None:
+            # Remove it while it is locked: waiting programs notice this and open a new one.
+            remove(place)
+            os.close(handle)
+
+
+def _lock_file(place: Path) -> Path:
+    """Return the lock of a file; all spellings of the same file have one lock."""
+    name = unicodedata.normalize("NFC", place.name).casefold()
+    digest = hashlib.sha256(os.fsencode(name)).hexdigest()[:16]
+    return place.with_name(f".bnmind-{digest}.lock")
+
+
+def _acquire(place: Path, name: str, patience: float) -> int:
+    """Return a handle of the lock file, which is locked while the handle is open."""
+    end = time.monotonic() + patience
+    while True:
+        with gate:
+            handle = _open(place)
+            try:
+                taken = _try(handle)
+                if taken and _is_at(place, handle):
+                    own.add(place)
+                    return handle
+            except BaseException:
+                os.close(handle)
+                raise
+        os.close(handle)
+        if taken:  # but the last holder has removed the file in the meantime
+            continue
+        if time.monotonic() > end:
+            raise LockHeldError(
+                f"another program has been writing {name} for {patience:.0f} seconds; try again"
+                " when it has ended",
+                name,
+            )
+        # Random times keep two programs from always trying at the same time.
+        time.sleep(0.001 + os.urandom(1)[0] / 25_600)
+
+
+def _open(place: Path) -> int:
+    flags = os.O_RDWR | getattr(os, "O_NOFOLLOW", 0)
+    while True:
+        with suppress(FileNotFoundError):
+            return os.open(place, flags)
+        with suppress(FileExistsError):
+            handle = os.open(place, flags | os.O_CREAT | os.O_EXCL, 0o666)
+            break
+    # Others who may write the file itself must be able to lock it too.
+    with suppress(OSError, NotImplementedError, AttributeError):
+        os.fchmod(handle, 0o666)
+    return handle
+
+
+def _try(handle: int) -> bool:
+    """Try to lock an open file; True if there are no locks on the file system."""
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError as fault:
+        if fault.errno in _NO_LOCKS:
+            return True
+        if fault.errno in (errno.EACCES, errno.EAGAIN):
+            return False
+        raise
+    return True
+
+
+def _is_at(place: Path, handle: int) -> bool:
+    """Return whether an open file still has its name."""
+    try:
+        return os.path.samestat(os.stat(place), os.fstat(handle))
+    except FileNotFoundError:
+        return False
