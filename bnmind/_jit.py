@@ -52,8 +52,6 @@ from pathlib import Path
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any, TypeVar, cast
 
-import numpy as np
-
 from bnmind._files import check_writable_directory, write_file
 from bnmind.errors import FileWriteError
 
@@ -564,6 +562,8 @@ class _UnknownContentError(Exception):
 
 def _described(value: Any, met: set[int], package: str) -> object:
     """Return a description of a value by plain objects with a stable representation."""
+    import numpy as np
+
     if isinstance(value, KernelSource):
         name = f"{value.function.__module__}.{value.function.__qualname__}"
         if id(value) in met:
