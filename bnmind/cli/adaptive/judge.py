@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from bnmind.cli.adaptive.irt_models import irt_model
 from bnmind.cli.adaptive.judge_models import (
     Steps,
     cutoff_of,
@@ -25,7 +24,7 @@ from bnmind.cli.adaptive.judge_models import (
     show_trust,
     tested_models_json,
 )
-from bnmind.cli.adaptive.model_names import gate_of, model_of, skills_of
+from bnmind.cli.adaptive.learning_start import learning_start
 from bnmind.cli.adaptive.options import gate_completer, skills_completer
 from bnmind.cli.adaptive.response_files import (
     FixedWidth,
@@ -36,11 +35,10 @@ from bnmind.cli.adaptive.response_files import (
     MissingTexts,
     QMatrixFile,
     ResponseFile,
-    read_response_file,
     say_notes,
 )
 from bnmind.cli.shared.command import with_options
-from bnmind.cli.shared.errors import INTERRUPTED, naming, say
+from bnmind.cli.shared.errors import INTERRUPTED, say
 from bnmind.cli.shared.options import Json, Seed
 from bnmind.cli.shared.printable import tell_json
 from bnmind.cli.shared.work import working
@@ -222,36 +220,10 @@ def judge(options: JudgeOptions) -> None:
 
 def _learned(options: JudgeOptions, gate: str | None, *, is_first: bool) -> Learned:
     """Return a model learned from the responses; only the first one reports notes."""
-    from bnmind.adaptive import LearningOptions, irt_options, irt_start, learn
-    from bnmind.adaptive.learning.inputs import learning_inputs
+    from bnmind.adaptive import LearningOptions, learn
 
     settings = LearningOptions(seed=options.seed or 0, monotone=options.monotone)
-    skills = options.skills
-    irt = irt_model(gate, options.qmatrix, options.bank)
-    model = None
-    if irt is None:
-        model = model_of(
-            options.qmatrix,
-            options.bank,
-            gate,
-            skills,
-            responses=options.responses,
-            fixed_width=options.fixed_width,
-        )
-        make, distribution = gate_of(gate or "dina"), skills_of(skills)
-    data = read_response_file(
-        options.responses,
-        options,
-        expected=None if model is None else model.item_names,
-        choices=model,
-    )
-    if model is not None:
-        with naming(options.responses, model=False):
-            start, data = learning_inputs(data, model, make, distribution)
-    else:
-        assert irt is not None
-        start = irt_start(data, irt)
-        settings = irt_options(irt, start, settings)
+    start, data, settings = learning_start(options, gate, settings)
     if is_first:
         say_notes(data)
     if options.groups and not data.groups:

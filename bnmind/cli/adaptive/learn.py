@@ -15,15 +15,12 @@ from bnmind.cli.adaptive.coefficient_tables import (
     coefficients_or_reason,
     write_tables,
 )
-from bnmind.cli.adaptive.irt_models import irt_model, irt_models
+from bnmind.cli.adaptive.learning_start import irt_models, learning_start
 from bnmind.cli.adaptive.learning_text import LearnedModel
 from bnmind.cli.adaptive.model_names import (
     distributions,
-    gate_of,
     learnable,
-    model_of,
     skills_name,
-    skills_of,
     usual_skills,
 )
 from bnmind.cli.adaptive.options import check_shares, gate_completer, skills_completer
@@ -38,7 +35,6 @@ from bnmind.cli.adaptive.response_files import (
     QMatrixFile,
     ResponseFile,
     as_in_file,
-    read_response_file,
     say_notes,
 )
 from bnmind.cli.shared.command import with_options
@@ -48,7 +44,6 @@ from bnmind.cli.shared.options import ClusterOption, Json, Seed, Workers, worker
 from bnmind.cli.shared.places import check_place
 from bnmind.cli.shared.printable import printable, tell_json
 from bnmind.cli.shared.work import until_interrupted
-from bnmind.errors import BnmindError
 
 if TYPE_CHECKING:
     from bnmind.adaptive import (
@@ -265,8 +260,7 @@ def learn(options: LearnOptions) -> None:
 
 def _inputs(options: LearnOptions) -> tuple[ItemBank, Responses, LearningOptions]:
     """Return the bank to start from, the responses, and how to learn."""
-    from bnmind.adaptive import Bounds, LearningOptions, describe_bank, irt_options, irt_start
-    from bnmind.adaptive.learning.inputs import learning_inputs
+    from bnmind.adaptive import Bounds, LearningOptions, describe_bank, irt_options
     from bnmind.adaptive.learning.irt import has_curves
 
     check_shares({"--max-guess": options.max_guess, "--max-slip": options.max_slip})
@@ -280,39 +274,9 @@ def _inputs(options: LearnOptions) -> tuple[ItemBank, Responses, LearningOptions
         max_iterations=options.iterations,
         workers=workers_of(options.workers, options.cluster),
     )
-    irt = irt_model(options.gate, options.qmatrix, options.bank)
-    gate, skills = options.gate, options.skills
-    if irt is None and options.qmatrix is None and options.bank is None:
-        raise BnmindError(
-            "expected --qmatrix or --bank, got neither; without them, --gate names a model of one"
-            " ability, such as 2PL"
-        )
-    model = None
-    if irt is None:
-        model = model_of(
-            options.qmatrix,
-            options.bank,
-            gate,
-            skills,
-            responses=options.responses,
-            fixed_width=options.fixed_width,
-        )
-        make, distribution = gate_of(gate or "dina"), skills_of(skills)
-    data = read_response_file(
-        options.responses,
-        options,
-        expected=None if model is None else model.item_names,
-        choices=options.items or model,
-    )
-    if model is not None:
-        with naming(options.responses, model=False):
-            start, data = learning_inputs(data, model, make, distribution)
-        if options.bank is not None and has_curves(start):
-            settings = irt_options(None, start, settings)
-    else:
-        assert irt is not None
-        start = irt_start(data, irt)
-        settings = irt_options(irt, start, settings)
+    start, data, settings = learning_start(options, options.gate, settings, items=options.items)
+    if options.bank is not None and has_curves(start):
+        settings = irt_options(None, start, settings)
     start = as_in_file(start, options.lowest)
     if options.items is not None:
         with naming(options.items):

@@ -17,7 +17,7 @@ from bnmind.errors import BnmindError, UnknownNameError
 
 if TYPE_CHECKING:
     from bnmind._registry import Registered
-    from bnmind.adaptive import ItemBank, ProfileDistribution, QMatrix, ResponseModel
+    from bnmind.adaptive import ProfileDistribution, QMatrix, ResponseModel
     from bnmind.adaptive.response_models.registry import RegisteredModel
     from bnmind.pgm import Network
 
@@ -26,7 +26,6 @@ __all__ = [
     "gate_of",
     "gate_words",
     "learnable",
-    "model_of",
     "qmatrix_for",
     "skills_name",
     "skills_of",
@@ -178,31 +177,6 @@ def _own_model(name: str) -> Callable[..., ResponseModel]:
             raise BnmindError(f"{printable(file)} defines no subclass of ParametricModel")
         raise UnknownNameError("response model", wanted, models)
     return models[wanted]
-
-
-def model_of(
-    qmatrix: Path | None,
-    bank: Path | None,
-    gate: str | None,
-    skills: str | None,
-    *,
-    responses: Path,
-    fixed_width: int | None,
-) -> ItemBank | QMatrix:
-    """Return the bank or the Q-matrix that a command names."""
-    from bnmind.adaptive import read_bank
-
-    if (qmatrix is None) == (bank is None):
-        raise BnmindError(
-            f"expected --qmatrix or --bank, got {'neither' if qmatrix is None else 'both'}"
-        )
-    if bank is not None:
-        if gate is not None or skills is not None:
-            option = "--gate" if gate is not None else "--skills"
-            raise BnmindError(f"expected {option} with --qmatrix, got it with --bank")
-        return read_bank(bank)
-    assert qmatrix is not None
-    return qmatrix_for(qmatrix, responses, fixed_width)
 
 
 def qmatrix_for(path: Path, responses: Path, fixed_width: int | None) -> QMatrix:

@@ -28,6 +28,7 @@ __all__ = [
     "MissingTexts",
     "QMatrixFile",
     "ResponseFile",
+    "TableOptions",
     "as_in_file",
     "read_response_file",
     "say_notes",
@@ -104,26 +105,37 @@ KeyFile: TypeAlias = Annotated[
 ]
 
 
-class _TableOptions(Protocol):
+class TableOptions(Protocol):
     """What every command that reads responses may be told of their file."""
 
     @property
-    def missing(self) -> Sequence[str] | None: ...
+    def missing(self) -> Sequence[str] | None:
+        """The texts that stand for a missing response."""
+
     @property
-    def id_column(self) -> str | None: ...
+    def id_column(self) -> str | None:
+        """The column of the names of the examinees."""
+
     @property
-    def ignore(self) -> Sequence[str] | None: ...
+    def ignore(self) -> Sequence[str] | None:
+        """The columns that are not items."""
+
     @property
-    def fixed_width(self) -> int | None: ...
+    def fixed_width(self) -> int | None:
+        """The characters of a line that name the examinee."""
+
     @property
-    def lowest(self) -> int: ...
+    def lowest(self) -> int:
+        """The lowest response."""
+
     @property
-    def key(self) -> Path | None: ...
+    def key(self) -> Path | None:
+        """The file of the right answers."""
 
 
 def read_response_file(
     path: Path,
-    options: _TableOptions,
+    options: TableOptions,
     *,
     expected: Sequence[str] | None,
     choices: Path | ItemBank | QMatrix | None,
