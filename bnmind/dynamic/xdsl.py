@@ -50,7 +50,8 @@ def dynamic_from_xdsl(data: bytes, *, max_cells: int, reading: Reading) -> Dynam
     kinds = {name: node.attributes.get("dynamic", _CONSTANT) for name, node in nodes.items()}
     if _PLATE not in kinds.values():
         raise root.place.fault(
-            "expected a network over time, got one without a temporal plate; bnmind.read reads it"
+            "expected a network over time (bnmind.read and bnmind query read others), got one"
+            " without a temporal plate"
         )
     later = _later(root, kinds)
     for name, node in nodes.items():

@@ -624,7 +624,7 @@ def test_titles_above_the_names_are_left_out(tmp_path: Path, ending: str) -> Non
     assert found.items == ITEMS
     np.testing.assert_array_equal(found.codes, CODES)
     assert (
-        "the first line was left out, because it does not name the columns: Results of class 5b"
+        "the first line was left out, because the columns are named below: Results of class 5b"
         in found.notes
     )
 

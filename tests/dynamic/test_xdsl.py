@@ -97,7 +97,7 @@ ENTRY = '<cpt id="Rain" order="1">'
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [
-        (' dynamic="plate"', "", "without a temporal plate; bnmind.read reads it"),
+        (' dynamic="plate"', "", "read others), got one without a temporal plate"),
         ('id="Umbrella" dynamic="plate"', 'id="Umbrella" dynamic="terminal"', "a terminal node"),
         ('id="Umbrella" dynamic="plate"', 'id="Umbrella"', "no parent on the plate of 'Umbrella'"),
         ('id="Umbrella" dynamic="plate"', 'id="Umbrella" dynamic="web"', "temporal type 'web'"),

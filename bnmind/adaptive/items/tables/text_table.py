@@ -231,8 +231,11 @@ def table_of(rows: Sequence[Sequence[Any]]) -> TextTable:
         return TextTable((), ())
     if n_titles := _n_titles(rows):
         table = table_of(rows[n_titles:])
-        title = " ".join(str(cell) for row in rows[:n_titles] for cell in row if cell != "")
-        note = f"the first line was left out, because it does not name the columns: {title}"
+        lines = [" ".join(str(cell) for cell in row if cell != "") for row in rows[:n_titles]]
+        titles = list(filter(None, lines))
+        what = "line was" if len(titles) == 1 else f"{len(titles)} lines were"
+        told = "; ".join(titles)
+        note = f"the first {what} left out, because the columns are named below: {told}"
         return replace(table, notes=(note, *table.notes))
     has_names = _names_columns(rows[0], rows[1:])
     header = list(map(str, rows[0])) if has_names else None
