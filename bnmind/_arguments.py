@@ -1,31 +1,27 @@
 """Checks of the types of arguments.
 
-`checked` decorates public functions and methods, and the constructors of public dataclasses call
-`check_fields` first. Both read the annotations once for each function or class, so the signature is
-the only place that defines the types. Functions themselves check the values, such as ranges, shapes
-and names, and all properties of arrays.
+`checked` decorates public functions and methods. It reads the annotations once for each function,
+so the signature is the only place that defines the types. Functions themselves check the values,
+such as shapes and names, and all properties of arrays.
 """
 
 from __future__ import annotations
 
 import inspect
 import math
-import sys
 import typing
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache, partial, wraps
-from itertools import chain
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._argument_kinds import Kind, Numbers, evaluated, holds, kinds_of, numbers_of, told
 from bnmind._messages import close_names, did_you_mean
+from bnmind._values import Converter, array_kind, converter, evaluated, misfits, told
 from bnmind.errors import BnmindError, InvalidArgumentError
 
 __all__ = [
-    "check_fields",
     "check_shape",
     "checked",
     "checked_if_it_fails",
@@ -60,12 +56,11 @@ def checked(function: Callable[_P, _R]) -> Callable[_P, _R]:
     n_positional = _n_positional(parameters.values())
     takes_all = any(one.kind is inspect.Parameter.VAR_KEYWORD for one in parameters.values())
     name = function.__qualname__
-    kinds: dict[str, Kind] = {}
+    kinds: dict[str, Converter] = {}
     # The types whose values all fit, for each argument. A call with only known types costs one set
     # lookup for each argument.
     known: dict[str, set[type]] = {n: set() for n in names}
     in_order = tuple(known.values())
-    ready = False
 
     @wraps(function)
     def call(*args: _P.args, **kwargs: _P.kwargs) -> _R:
@@ -75,55 +70,60 @@ def checked(function: Callable[_P, _R]) -> Callable[_P, _R]:
         for key in kwargs:
             if type(kwargs[key]) not in known.get(key, ()):
                 return careful(*args, **kwargs)
+        return run(args, kwargs)
+
+    def run(args: Any, kwargs: Any) -> _R:
         try:
             return function(*args, **kwargs)
         except Exception as fault:
-            if (error := of_arrays(fault, args, kwargs)) is None:
+            if type(fault) is TypeError and len(args) > n_positional:
+                raise _too_many(name, names, n_positional, len(args)) from fault
+            if (error := _array_error(function, _named(names, args, kwargs), fault)) is None:
                 raise
             raise error from fault
 
-    def careful(*args: _P.args, **kwargs: _P.kwargs) -> _R:
-        nonlocal ready
+    def careful(*args: Any, **kwargs: Any) -> _R:
         if not takes_all:
             for key in kwargs:
                 if key not in known:
                     raise _unknown_keyword(function, key, names)
-        if not ready:
+        if not kinds:
             # At the first call, because names in annotations may be imported late.
-            annotations = {n: t for n, t in function.__annotations__.items() if n != "return"}
-            kinds.update(kinds_of(annotations, function.__globals__))
-            ready = True
-        for key, value in chain(zip(names, args, strict=False), kwargs.items()):
-            if type(value) in known.get(key, ()):
-                continue
+            kinds.update(_kinds_of(function))
+        given = _named(names, args, kwargs)
+        wrong = {}
+        for key, value in given.items():
             kind = kinds.get(key)
-            if kind is not None and not (kind.fits(value) and kind.stays(value)):
-                break
-            if key in known and (kind is None or kind.settled(value)):
+            if kind is None or type(value) in known[key]:
+                if key in known:
+                    known[key].add(type(value))
+                continue
+            if isinstance(value, Iterator):
+                given[key] = value = tuple(value)  # it can be inspected only once
+            if not kind.fits(value):
+                wrong[key] = kind, value
+            elif kind.is_settled(value):
                 known[key].add(type(value))
-        else:
-            try:
-                return function(*args, **kwargs)
-            except Exception as fault:
-                if (error := of_arrays(fault, args, kwargs)) is None:
-                    raise
-                raise error from fault
-        positional: Any = [
-            _kept(kinds.get(key), value) for key, value in zip(names, args, strict=False)
-        ]
-        named: Any = {key: _kept(kinds.get(key), value) for key, value in kwargs.items()}
-        positional += args[len(positional) :]
-        everything = {**dict(zip(names, positional, strict=False)), **named}
-        if all(kinds[key].fits(value) for key, value in everything.items() if key in kinds):
-            return function(*positional, **named)
-        raise _error(name, kinds, everything)
-
-    def of_arrays(fault: Exception, args: Any, kwargs: Any) -> Exception | None:
-        if type(fault) is TypeError and len(args) > n_positional:
-            return _too_many(name, names, n_positional, len(args))
-        return _array_error(function, {**dict(zip(names, args, strict=False)), **kwargs}, fault)
+        if wrong:
+            raise misfits(name, wrong)
+        first = [given.pop(key) for key, _ in zip(names, args, strict=False)]
+        return run((*first, *args[len(first) :]), given)
 
     return call
+
+
+def _named(names: Sequence[str], args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a call by the names of the parameters."""
+    return {**dict(zip(names, args, strict=False)), **kwargs}
+
+
+def _kinds_of(function: Any) -> dict[str, Converter]:
+    """Return what the parameters of a function allow."""
+    return {
+        name: converter(evaluated(annotation, function.__globals__), freeze=False)
+        for name, annotation in function.__annotations__.items()
+        if name != "return"
+    }
 
 
 def _n_positional(parameters: Iterable[inspect.Parameter]) -> float:
@@ -144,29 +144,10 @@ def _too_many(function: str, names: Sequence[str], most: float, got: int) -> Typ
     return TypeError(f"{text}; name the others, as in {others[0]}=…" if others else text)
 
 
-_TWINS = {
-    "about": ("targets", "target"),
-    "evidence": ("given",),
-    "given": ("evidence",),
-    "max_guesses": ("ending",),
-    "n_jobs": ("workers",),
-    "q_matrix": ("model",),
-    "qmatrix": ("q_matrix", "model"),
-    "random_state": ("rng", "seed"),
-    "rng": ("seed",),
-    "seed": ("rng",),
-    "target": ("targets", "about"),
-    "targets": ("about", "target"),
-    "variables": ("targets",),
-}
-"""Arguments that have another name in another function, or in another program."""
-
-
 def _unknown_keyword(function: Any, key: str, names: tuple[str, ...]) -> TypeError:
     """Return the error of Python, with the argument that may be meant."""
-    twins = tuple(name for name in _TWINS.get(key, ()) if name in names)[:1]
-    question = did_you_mean(twins or close_names(key, names))
-    for name in () if twins else names:
+    question = did_you_mean(close_names(key, names))
+    for name in names:
         kind = evaluated(function.__annotations__.get(name), function.__globals__)
         for one in (kind, *typing.get_args(kind)):
             if name == "options" and key in getattr(one, "__dataclass_fields__", {}):
@@ -198,12 +179,15 @@ def checked_if_it_fails(function: Callable[_P, _R]) -> Callable[_P, _R]:
         except Exception as fault:
             if isinstance(fault, BnmindError) and not isinstance(fault, _OF_NAMES):
                 raise  # this error is more specific
-            annotations = {n: t for n, t in function.__annotations__.items() if n != "return"}
-            kinds = kinds_of(annotations, function.__globals__)
-            arguments = {**dict(zip(names, args, strict=False)), **kwargs}
-            if not all(kinds[key].fits(value) for key, value in arguments.items() if key in kinds):
-                raise _error(function.__qualname__, kinds, arguments) from fault
-            if (error := _array_error(function, arguments, fault)) is None:
+            given, kinds = _named(names, args, kwargs), _kinds_of(function)
+            wrong = {
+                name: (kinds[name], value)
+                for name, value in given.items()
+                if name in kinds and not kinds[name].fits(value)
+            }
+            if wrong:
+                raise misfits(function.__qualname__, wrong) from fault
+            if (error := _array_error(function, given, fault)) is None:
                 raise
             raise error from fault
 
@@ -221,19 +205,10 @@ def _array_error(
         return None
     for name, annotation in function.__annotations__.items():
         if name in given and name != "return":
-            numbers = numbers_of(evaluated(annotation, function.__globals__))
-            if numbers is not None and not holds(given[name], numbers):
-                return InvalidArgumentError(
-                    f"{function.__qualname__}: expected {name} as {numbers.described}, got"
-                    f" {told(given[name])}",
-                    given[name],
-                )
+            kind = array_kind(evaluated(annotation, function.__globals__))
+            if kind is not None and not kind.fits(given[name]):
+                return misfits(function.__qualname__, {name: (kind, given[name])})
     return None
-
-
-def _kept(kind: Kind | None, value: Any) -> Any:
-    """Return an argument; an iterator as a tuple."""
-    return value if kind is None or kind.stays(value) else tuple(value)
 
 
 def number_array(value: Any, what: str) -> NDArray[np.float64]:
@@ -304,84 +279,3 @@ def _array(value: Any, what: str, kind: Any, kinds: str, expected: str) -> NDArr
         pass
     message = f"expected {what} as an array of {expected}, got {told(value)}"
     raise InvalidArgumentError(message, value)
-
-
-def check_fields(instance: Any) -> None:
-    """Check the types of the fields of a dataclass in its constructor.
-
-    Raises
-    ------
-    InvalidArgumentError
-        If a field has the wrong type. The error lists all such fields.
-    """
-    kind: type = type(instance)
-    kinds = _field_kinds(kind)
-    for name, (expected, known) in kinds.items():
-        value = getattr(instance, name)
-        if type(value) not in known:
-            if not expected.stays(value):
-                value = tuple(value)
-                object.__setattr__(instance, name, value)
-            if not expected.fits(value):
-                expectations = {n: kinds[n][0] for n in kinds}
-                raise _error(kind.__name__, expectations, {n: getattr(instance, n) for n in kinds})
-            if expected.settled(value):
-                known.add(type(value))
-
-
-@cache
-def _field_kinds(kind: type) -> dict[str, tuple[Kind, set[type]]]:
-    """Return the allowed values of each field, and the types whose values all fit."""
-    kinds: dict[str, Kind] = {}
-    for base in reversed(kind.__mro__[:-1]):
-        annotations = inspect.get_annotations(base)
-        names = vars(sys.modules[base.__module__])
-        kinds |= kinds_of(annotations, names)
-        if "__post_init__" not in vars(base):  # otherwise it checks its arrays itself
-            kinds |= _array_kinds(annotations, names)
-    return {name: (expected, set()) for name, expected in kinds.items() if name in _fields(kind)}
-
-
-def _array_kinds(annotations: Mapping[str, Any], names: Mapping[str, Any]) -> dict[str, Kind]:
-    """Return the allowed values of fields that are arrays, including lists."""
-    array_kinds = {}
-    for name, annotation in annotations.items():
-        numbers = numbers_of(evaluated(annotation, names))
-        if numbers is not None:
-            # Lists become arrays; the constructor reports fractions in place of whole numbers.
-            kinds = "biuf" if numbers.kinds in ("b", "iu") else numbers.kinds
-            fits = partial(_may_be_array, numbers._replace(kinds=kinds, is_array=False))
-            array_kinds[name] = Kind(fits, numbers.described, settled=lambda _: False)
-    return array_kinds
-
-
-def _may_be_array(numbers: Numbers, value: Any) -> bool:
-    return holds(value, numbers)
-
-
-def _fields(kind: Any) -> Mapping[str, Any]:
-    fields: Mapping[str, Any] = kind.__dataclass_fields__
-    return fields
-
-
-def _error(owner: str, kinds: Mapping[str, Kind], given: Mapping[str, Any]) -> InvalidArgumentError:
-    faults = {
-        name: value
-        for name, value in given.items()
-        if name in kinds and not kinds[name].fits(value)
-    }
-    message = "; ".join(
-        f"expected {name} to be {kinds[name].described}, got {told(value)}"
-        + _part(kinds[name], value)
-        for name, value in faults.items()
-    )
-    return InvalidArgumentError(f"{owner}: {message}", next(iter(faults.values())))
-
-
-def _part(kind: Kind, value: Any) -> str:
-    """Return a hint at the part of an object that is meant, such as the bank that was learned."""
-    if type(value).__module__.startswith("bnmind."):
-        for name in ("bank", "network"):
-            if kind.fits(getattr(value, name, None)) and not kind.fits(None):
-                return f"; its {name} is one, .{name}"
-    return ""

@@ -1,45 +1,81 @@
-"""Base classes of immutable dataclasses.
+"""Immutable dataclasses, whose fields are checked, converted and frozen by their annotations.
 
-The fields of a frozen dataclass may still hold mutable lists, dictionaries and arrays, and arrays
-become writable again by pickling and deep copies. `Value` prevents both: its constructor, and the
-restoration from a pickle, convert fields to tuples, read-only mappings and read-only arrays.
-`CheckedValue` also checks the types of its fields. `Sealed` is for values that only the library
-makes.
+`converter` compiles an annotation to a function that checks a value and returns it in the form in
+which it is kept: lists as tuples, mappings as read-only ones, arrays as read-only arrays of the
+declared type, scalars of NumPy as those of Python. Ranges stand in the annotation, as in
+``Annotated[int, Ge(1)]``. `Value` converts each field so, once, in its constructor; what relates
+several fields is said by `Value._faults`. `Sealed` is for values that only the library makes.
 """
 
 from __future__ import annotations
 
+import collections.abc
+import os
+import sys
+import types
+import typing
 from collections import deque
-from collections.abc import Callable, Iterator, KeysView, Mapping, ValuesView
+from collections.abc import Callable, Iterable, Iterator, KeysView, Mapping, Sequence, ValuesView
 from dataclasses import fields
 from functools import cache
+from inspect import get_annotations
+from numbers import Integral, Real
 from operator import is_
-from typing import Any, TypeVar
+from typing import Annotated, Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from annotated_types import Ge, Gt, Le, Lt, MinLen
+from numpy.typing import ArrayLike, NDArray
 
-from bnmind._arguments import check_fields
 from bnmind._display.outline import outline
 from bnmind._display.tables import outline_html
+from bnmind._messages import listed, shown
+from bnmind.errors import BnmindError, InvalidArgumentError, InvalidModelError
 
 __all__ = [
-    "CheckedValue",
+    "Converter",
+    "Count",
+    "Distinct",
+    "Finite",
+    "Natural",
+    "Positive",
+    "Probability",
+    "Raw",
     "ReadOnlyDict",
     "Sealed",
     "Value",
-    "freeze",
+    "array_kind",
+    "converter",
+    "evaluated",
     "frozen",
     "latest",
     "made",
+    "misfits",
     "remembered",
     "sealed",
+    "told",
 ]
 
 _Type = TypeVar("_Type", bound=np.generic)
 _Kind = TypeVar("_Kind")
 _Key = TypeVar("_Key")
 _Part = TypeVar("_Part")
+
+
+class _Mark:
+    """A constraint of an annotation that has no parameters."""
+
+
+Finite, Distinct, Raw = _Mark(), _Mark(), _Mark()
+"""No infinite numbers; a sequence of parts that are all different; a field that its class converts
+itself, because it knows a better message."""
+
+Natural = Annotated[int, Ge(0)]
+Count = Annotated[int, Ge(1)]
+Probability = Annotated[float, Ge(0), Le(1)]
+Positive = Annotated[float, Gt(0), Finite]
+
+# --- Frozen values --------------------------------------------------------------------------------
 
 
 class ReadOnlyDict(dict[_Key, _Part]):
@@ -73,13 +109,472 @@ def _read_only_dict(content: dict[Any, Any]) -> ReadOnlyDict[Any, Any]:
     return ReadOnlyDict({key: frozen(part, own=True) for key, part in content.items()})
 
 
-class Value:
-    """A base class of immutable dataclasses.
+def frozen(value: Any, *, own: bool = False) -> Any:
+    """Return a value with tuples, frozen sets, read-only mappings and arrays at all levels.
 
-    A dataclass with its own ``__post_init__`` must call `freeze` there.
+    Parameters
+    ----------
+    value
+        The value. Instances of other classes are unchanged.
+    own
+        Whether there are no other references to its arrays, so that no copies are needed.
+
+    Examples
+    --------
+    >>> frozen([1, [2, {"a": [3]}]])
+    (1, (2, {'a': (3,)}))
     """
+    kind: Any = type(value)
+    way = _way(kind)
+    return value if way is None else way(value, own)
+
+
+@cache
+def _way(kind: Any) -> Callable[[Any, bool], Any] | None:
+    """Return the function that freezes values of a type; None if they stay unchanged."""
+    if kind is ReadOnlyDict or issubclass(kind, Value):
+        return None
+    if kind is tuple or (issubclass(kind, tuple) and hasattr(kind, "_make")):
+        return lambda value, own: _same(value, [frozen(part, own=own) for part in value])
+    if issubclass(kind, np.ndarray):
+        return lambda value, own: sealed(value) if own else _read_only(value)
+    if kind is list or issubclass(kind, Iterator | KeysView | ValuesView | deque):
+        return lambda value, own: tuple([frozen(part, own=own) for part in value])
+    if issubclass(kind, Mapping):
+        return lambda value, own: ReadOnlyDict(
+            {key: frozen(part, own=own) for key, part in value.items()}
+        )
+    if kind is set:
+        return lambda value, _: frozenset(value)
+    return None
+
+
+def _same(value: Any, parts: list[Any]) -> Any:
+    """Return a tuple of these parts: the value itself if it is one, of its class in any case."""
+    kind: Any = type(value)
+    if issubclass(kind, tuple):
+        if len(value) == len(parts) and all(map(is_, parts, value)):
+            return value
+        if hasattr(kind, "_make"):
+            return kind._make(parts)
+    return tuple(parts)
+
+
+def _read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """Return a read-only array, a copy if necessary."""
+    base: Any = array
+    while isinstance(base, np.ndarray) and not base.flags.writeable:
+        base = base.base
+    if isinstance(base, np.ndarray):
+        array = np.array(array)
+        array.setflags(write=False)
+    return array
+
+
+def sealed(array: NDArray[_Type]) -> NDArray[_Type]:
+    """Make an array and the arrays that it is a view of read-only, and return it.
+
+    >>> sealed(np.arange(4).reshape(2, 2)).base.flags.writeable
+    False
+    """
+    base: Any = array
+    while isinstance(base, np.ndarray):
+        base.setflags(write=False)
+        base = base.base
+    return array
+
+
+# --- Annotations ----------------------------------------------------------------------------------
+
+_MISFIT: Any = type("_Misfit", (), {})()
+"""What a converter returns for a value that does not fit."""
+
+
+def _never(_: Any) -> bool:
+    return False
+
+
+def _always(_: Any) -> bool:
+    return True
+
+
+class Converter(NamedTuple):
+    """What an annotation allows."""
+
+    convert: Callable[[Any], Any]
+    """Return the form in which a value is kept, or what `misfits` knows."""
+    words: str
+    """The allowed values, as in "expected seed to be …"."""
+    is_settled: Callable[[Any], bool] = _never
+    """Whether all values of the type of a fitting value fit too, and stay as they are."""
+
+    def fits(self, value: Any) -> bool:
+        """Return whether a value is allowed."""
+        return self.convert(value) is not _MISFIT
+
+
+def evaluated(annotation: Any, names: Mapping[str, Any]) -> Any:
+    """Return the type of an annotation; `Any` if it is imported only for type checkers."""
+    if isinstance(annotation, str):
+        try:
+            annotation = eval(annotation, dict(names))  # the module's own annotation
+        except (NameError, TypeError):
+            return Any
+    return annotation
+
+
+def _unfolded(annotation: Any) -> Any:
+    """Return the type behind a name that a `type` statement gave it, as NumPy 2.5 does."""
+    while type(alias := typing.get_origin(annotation) or annotation).__name__ == "TypeAliasType":
+        parts = typing.get_args(annotation)
+        annotation = alias.__value__[parts] if parts else alias.__value__
+    return annotation
+
+
+def _members(union: Any) -> list[Any]:
+    """Return the types of a union, and those of the unions in it."""
+    if typing.get_origin(union := _unfolded(union)) in (typing.Union, types.UnionType):
+        return [member for part in typing.get_args(union) for member in _members(part)]
+    return [union]
+
+
+_ARRAY_LIKE = frozenset(_members(ArrayLike))
+"""The types whose union is `numpy.typing.ArrayLike`."""
+_SCALARS: Mapping[Any, tuple[Any, str]] = {
+    int: (Integral, "a whole number"),
+    float: (Real, "a number"),
+    bool: ((bool, np.bool_), "True or False"),
+    str: (str, "text"),
+    type(None): (type(None), "None"),
+}
+_ARRAYS: tuple[tuple[type, str, str], ...] = (
+    (np.bool_, "b", "an array of True and False"),
+    (np.integer, "iu", "an array of whole numbers"),
+    (np.floating, "biuf", "an array of numbers"),
+    (np.str_, "U", "an array of texts"),
+    (np.generic, "biufc", "an array of numbers"),
+)
+_NAMES: Mapping[Any, str] = {
+    os.PathLike: "a path",
+    np.random.Generator: "a random generator such as numpy.random.default_rng(1)",
+}
+_FREE = Converter(frozen, "anything")
+_UNCHECKED = Converter(lambda value: value, "anything", _always)
+
+
+@cache
+def converter(annotation: Any, *, freeze: bool = True) -> Converter:
+    """Return what an annotation allows.
+
+    Parameters
+    ----------
+    annotation
+        A type, with constraints in `typing.Annotated`. Ranges are those of `annotated_types`.
+    freeze
+        Whether values are converted and arrays are checked, as fields are. Arguments are only
+        checked, and iterators become tuples; their arrays are checked if the function fails.
+
+    Examples
+    --------
+    >>> converter(Annotated[int, Ge(1)]).words, converter(list[float] | None).convert([1, 2])
+    ('a whole number of at least 1', (1, 2))
+    """
+    annotation, marks = _unfolded(annotation), ()
+    if typing.get_origin(annotation) is Annotated:
+        annotation, *marks = typing.get_args(annotation)
+        annotation = _unfolded(annotation)
+    if Raw in marks:
+        return _UNCHECKED
+    found = _plain(type(None) if annotation is None else annotation, freeze=freeze)
+    return _within(found, marks) if marks else found
+
+
+def _plain(annotation: Any, *, freeze: bool) -> Converter:
+    """Return what an annotation without constraints allows."""
+    anything = _FREE if freeze else _UNCHECKED
+    if annotation in (Any, object):
+        return anything
+    if annotation in _SCALARS:
+        return _scalar(annotation)
+    if isinstance(annotation, TypeVar) and annotation.__bound__ is not None:
+        return converter(annotation.__bound__, freeze=freeze)
+    origin, parts = typing.get_origin(annotation), typing.get_args(annotation)
+    if origin in (typing.Union, types.UnionType):
+        members = _members(annotation)
+        if _ARRAY_LIKE.issubset(members):
+            return anything
+        found = [converter(member, freeze=freeze) for member in members]
+        return anything if anything in found else _any_of(found)
+    if origin is np.ndarray:
+        return _array(parts[1]) if freeze else anything
+    if origin is collections.abc.Callable:
+        return Converter(lambda value: value if callable(value) else _MISFIT, "a function")
+    kind = origin or annotation
+    if not isinstance(kind, type) or kind.__module__.startswith("numpy._typing"):
+        return anything
+    if parts and issubclass(kind, Mapping):
+        return _mapping(*(converter(part, freeze=freeze) for part in parts), freeze=freeze)
+    if parts and issubclass(kind, tuple) and parts[-1] is not Ellipsis:
+        return _fixed([converter(part, freeze=freeze) for part in parts], freeze=freeze)
+    if parts and issubclass(kind, Iterable) and not getattr(kind, "_is_protocol", False):
+        return _sequence(kind, converter(parts[0], freeze=freeze), freeze=freeze)
+    return _instance(kind, freeze=freeze)
+
+
+def _scalar(kind: Any) -> Converter:
+    allowed, words = _SCALARS[kind]
+    numeric = kind in (int, float)
+
+    def convert(value: Any) -> Any:
+        if type(value) is kind:
+            return value
+        if not isinstance(value, allowed) or (numeric and isinstance(value, bool)):
+            return _MISFIT
+        return value.item() if isinstance(value, np.generic) else value
+
+    return Converter(convert, words, lambda value: not isinstance(value, np.generic))
+
+
+def _within(found: Converter, marks: Iterable[Any]) -> Converter:
+    """Return the values of a type that meet constraints."""
+    tests: list[Callable[[Any], bool]] = []
+    ends: dict[str, Any] = {}
+    words = found.words
+    for mark in marks:
+        match mark:
+            case Ge(ge=end):
+                tests.append(lambda value, end=end: value >= end)
+                ends["ge"] = end
+            case Gt(gt=end):
+                tests.append(lambda value, end=end: value > end)
+                ends["gt"] = end
+            case Le(le=end):
+                tests.append(lambda value, end=end: value <= end)
+                ends["le"] = end
+            case Lt(lt=end):
+                tests.append(lambda value, end=end: value < end)
+                ends["lt"] = end
+            case MinLen(min_length=least):
+                tests.append(lambda value, least=least: len(value) >= least)
+                words += ", at least one" if least == 1 else f", at least {least}"
+            case _ if mark is Finite:
+                tests.append(lambda value: -np.inf < value < np.inf)
+                words = words.replace("a number", "a finite number")
+            case _ if mark is Distinct:
+                tests.append(lambda value: len(set(value)) == len(value))
+                words += ", all different"
+    words = f"{words} {_interval(ends)}" if ends else words
+
+    def convert(value: Any) -> Any:
+        done = found.convert(value)
+        return done if done is _MISFIT or all(test(done) for test in tests) else _MISFIT
+
+    return Converter(convert, words)
+
+
+def _interval(ends: Mapping[str, Any]) -> str:
+    """Return an interval in words, by its ends and their kinds."""
+    match ends:
+        case {"ge": low, "le": high}:
+            return f"from {low} to {high}"
+        case {"ge": low, "lt": high}:
+            return f"in [{low}, {high})"
+        case {"gt": low, "le": high}:
+            return f"in ({low}, {high}]"
+        case {"gt": low, "lt": high}:
+            return f"between {low} and {high}"
+    (kind, end), *_ = ends.items()
+    words = {"ge": "of at least", "gt": "above", "le": "of at most", "lt": "below"}
+    return f"{words[kind]} {end}"
+
+
+def _any_of(found: Sequence[Converter]) -> Converter:
+    def convert(value: Any) -> Any:
+        for one in found:
+            if (done := one.convert(value)) is not _MISFIT:
+                return done
+        return _MISFIT
+
+    def is_settled(value: Any) -> bool:
+        return any(one.fits(value) and one.is_settled(value) for one in found)
+
+    return Converter(convert, " or ".join(dict.fromkeys(one.words for one in found)), is_settled)
+
+
+def _array(declared: Any) -> Converter:
+    """Return the arrays of a declared type, and what is converted to them without a loss."""
+    kind = next(iter(typing.get_args(declared)), np.generic)
+    kind = typing.get_origin(kind) or kind
+    kind = kind if isinstance(kind, type) else np.generic
+    kinds, words = next((k, w) for base, k, w in _ARRAYS if issubclass(kind, base))
+    # Abstract types such as `numpy.integer` name no type of elements.
+    dtype = np.dtype(kind) if kind.__module__ == "numpy" and "64" in kind.__name__ else None
+    dtype = np.dtype(kind) if kind in (np.bool_, np.intp, np.int8, np.int16, np.int32) else dtype
+
+    def convert(value: Any) -> Any:
+        try:
+            array = np.asarray(value)
+            if array.size and array.dtype.kind not in kinds:
+                return _MISFIT
+            if dtype is not None and array.dtype != dtype:
+                return sealed(array.astype(dtype))
+        except (TypeError, ValueError, OverflowError):
+            return _MISFIT
+        return _read_only(array)
+
+    return Converter(convert, words)
+
+
+def array_kind(annotation: Any) -> Converter | None:
+    """Return the arrays that the annotation of an argument allows; None for other annotations."""
+    members = _members(annotation)
+    declared = [typing.get_args(one)[1] for one in members if typing.get_origin(one) is np.ndarray]
+    likes = _ARRAY_LIKE.issubset(members)
+    if not (declared or likes):
+        return None
+    found = _array(np.dtype[np.floating[Any]] if likes else declared[0])
+
+    def convert(value: Any) -> Any:
+        if value is None and type(None) in members:
+            return value
+        return found.convert(value) if likes or isinstance(value, np.ndarray) else _MISFIT
+
+    return found._replace(convert=convert)
+
+
+def _mapping(keys: Converter, values: Converter, *, freeze: bool) -> Converter:
+    def convert(value: Any) -> Any:
+        if not isinstance(value, Mapping):
+            return _MISFIT
+        done = {keys.convert(key): values.convert(part) for key, part in value.items()}
+        if _MISFIT in done or any(part is _MISFIT for part in done.values()):
+            return _MISFIT
+        if not freeze or (
+            type(value) is ReadOnlyDict and all(map(is_, done.values(), value.values()))
+        ):
+            return value
+        return ReadOnlyDict(done)
+
+    known = "anything" not in (keys.words, values.words)
+    words = f"a mapping from {keys.words} to {values.words}" if known else "a mapping"
+    return Converter(convert, words)
+
+
+def _fixed(parts: Sequence[Converter], *, freeze: bool) -> Converter:
+    """Return the tuples of a fixed length."""
+
+    def convert(value: Any) -> Any:
+        if isinstance(value, str | bytes) or not isinstance(value, Sequence | np.ndarray):
+            return _MISFIT
+        if (isinstance(value, np.ndarray) and not value.ndim) or len(value) != len(parts):
+            return _MISFIT
+        done = [one.convert(part) for one, part in zip(parts, value, strict=True)]
+        if any(part is _MISFIT for part in done):
+            return _MISFIT
+        return _same(value, done) if freeze else value
+
+    return Converter(convert, f"{len(parts)} values, {' and '.join(one.words for one in parts)}")
+
+
+def _sequence(kind: type, part: Converter, *, freeze: bool) -> Converter:
+    ordered, is_set = issubclass(kind, Sequence), issubclass(kind, collections.abc.Set)
+    to_tuple = issubclass(kind, tuple)
+
+    def convert(value: Any) -> Any:
+        if isinstance(value, str | bytes) or not isinstance(value, Iterable):
+            return _MISFIT
+        if type(value) is not tuple and type(value) is not list:
+            if ordered and isinstance(value, collections.abc.Set | Mapping):
+                return _MISFIT
+            if isinstance(value, Iterator):
+                # A tuple may be made of an iterator; a sequence must be iterable more than once.
+                if ordered and not to_tuple:
+                    return _MISFIT
+                value = tuple(value)
+            dimensions = getattr(value, "ndim", 1)
+            if dimensions != 1 and (not dimensions or not isinstance(value, np.ndarray)):
+                return _MISFIT  # one number, or a table, which is a sequence of its columns
+            if to_tuple and isinstance(value, np.ndarray):
+                return _MISFIT  # an array is not converted to a tuple
+        done = [part.convert(one) for one in value]
+        if any(one is _MISFIT for one in done):
+            return _MISFIT
+        if not freeze:
+            return value
+        if is_set:
+            return frozenset(done)
+        return _read_only(value) if isinstance(value, np.ndarray) else _same(value, done)
+
+    each = "" if part.words == "anything" else f", each {part.words}"
+    return Converter(convert, f"a {'set' if is_set else 'sequence'}{each}")
+
+
+def _instance(kind: Any, *, freeze: bool) -> Converter:
+    """Return the instances of a class; of a protocol, what has all its attributes."""
+    words = _NAMES.get(kind, f"{'an' if kind.__name__[:1] in 'AEIOU' else 'a'} {kind.__name__}")
+    keep = frozen if freeze else _UNCHECKED.convert
+    if not getattr(kind, "_is_protocol", False):
+        return Converter(
+            lambda value: keep(value) if isinstance(value, kind) else _MISFIT,
+            words,
+            lambda value: _way(type(value)) is None,
+        )
+    names = [
+        name
+        for base in kind.__mro__
+        if getattr(base, "_is_protocol", False)
+        for name in (*vars(base), *vars(base).get("__annotations__", {}))
+        if name == "__call__" or not name.startswith("_")
+    ]
+
+    @cache
+    def has_all(owner: type) -> bool:
+        own = [vars(base) for base in owner.__mro__]
+        return all(any(name in known for known in own) for name in names)
+
+    def convert(value: Any) -> Any:
+        if isinstance(value, type):
+            return _MISFIT
+        if has_all(type(value)):
+            return value
+        own = [*(vars(base) for base in type(value).__mro__), getattr(value, "__dict__", {})]
+        return value if all(any(name in known for known in own) for name in names) else _MISFIT
+
+    return Converter(convert, words, lambda value: has_all(type(value)))
+
+
+def told(value: Any) -> str:
+    """Return the text of an argument of the wrong type; models of pgmpy and pyAgrum by a hint."""
+    library = type(value).__module__.partition(".")[0]
+    if library in ("pgmpy", "pyagrum") and not isinstance(value, type):
+        kind = type(value).__name__
+        model = "FactorModel" if "Markov" in kind or "FactorGraph" in kind else "Network"
+        if hasattr(value, "nodes"):
+            return f"a model of {library} ({kind}); convert it first: {model}.from_{library}(model)"
+    if library == "pandas" and not isinstance(value, type):
+        return f"a table of pandas ({type(value).__name__})"
+    return f"the class {value.__name__}" if isinstance(value, type) else shown(value)
+
+
+def misfits(owner: str, wrong: Mapping[str, tuple[Converter, Any]]) -> InvalidArgumentError:
+    """Return the error of values that do not fit, by their names."""
+    message = "; ".join(
+        f"expected {name} to be {one.words}, got {told(value)}"
+        for name, (one, value) in wrong.items()
+    )
+    return InvalidArgumentError(f"{owner}: {message}", next(iter(wrong.values()))[1])
+
+
+# --- Dataclasses ----------------------------------------------------------------------------------
+
+
+class Value:
+    """A base class of immutable dataclasses, which are valid from construction."""
 
     __slots__ = ()
+
+    _error: ClassVar[type[BnmindError]] = InvalidArgumentError
+    """The error of what `_faults` yields: this one, or `InvalidModelError`."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -89,7 +584,38 @@ class Value:
         cls.__repr__ = outline if generated else text  # type: ignore[method-assign]
 
     def __post_init__(self) -> None:
-        freeze(self)
+        self._convert()
+        if faults := [*self._faults()]:
+            if self._error is InvalidModelError:
+                raise InvalidModelError(faults)
+            raise self._error(listed(faults), tuple(faults))
+
+    def _faults(self) -> Iterable[str]:
+        """Yield what is wrong with the fields together, a sentence each."""
+        return ()
+
+    def _convert(self) -> None:
+        """Convert the fields by their annotations; raise `InvalidArgumentError` if one is wrong."""
+        own = self.__dict__
+        wrong: dict[str, tuple[Converter, Any]] = {}
+        for name, found, known in _converters(type(self)):
+            value = own.get(name, _MISFIT)
+            if type(value) in known:
+                continue
+            done = found.convert(value)
+            if done is _MISFIT:
+                wrong[name] = found, value
+            elif done is not value:
+                own[name] = done
+            elif found.is_settled(value):
+                known.add(type(value))
+        if wrong:
+            raise misfits(type(self).__name__, wrong)
+
+    def _set(self, **values: Any) -> None:
+        """Set fields in the constructor, to frozen values."""
+        for name, value in values.items():
+            self.__dict__[name] = frozen(value, own=True)
 
     def _repr_html_(self) -> str | None:
         """Return a table of the fields, which notebooks display if the text is long."""
@@ -104,14 +630,15 @@ class Value:
             object.__setattr__(self, name, frozen(value, own=True))
 
 
-class CheckedValue(Value):
-    """A value that checks the types of its fields; see `bnmind._arguments.check_fields`."""
-
-    __slots__ = ()
-
-    def __post_init__(self) -> None:
-        freeze(self)
-        check_fields(self)
+@cache
+def _converters(kind: Any) -> tuple[tuple[str, Converter, set[type]], ...]:
+    """Return what each field allows, and the types whose values all fit as they are."""
+    hints: dict[str, Any] = {}
+    for base in reversed(kind.__mro__[:-1]):
+        names = vars(sys.modules[base.__module__])
+        hints |= {name: evaluated(one, names) for name, one in get_annotations(base).items()}
+    # A field that is made later is no value yet.
+    return tuple([(f.name, converter(hints[f.name]), {type(_MISFIT)}) for f in fields(kind)])
 
 
 class Sealed(Value):
@@ -120,7 +647,9 @@ class Sealed(Value):
     __slots__ = ()
 
     def __post_init__(self) -> None:
-        freeze(self, own=True)
+        own = self.__dict__
+        for field in fields(self):  # type: ignore[arg-type]
+            own[field.name] = frozen(own[field.name], own=True)
 
 
 def made(kind: type[_Kind], **values: Any) -> _Kind:
@@ -158,92 +687,3 @@ def latest(owner: Any, name: str, key: Any, make: Callable[[], _Kind]) -> _Kind:
             known.pop(next(iter(known), key), None)
         known[key] = found
     return found
-
-
-def freeze(instance: Any, *, own: bool = False) -> None:
-    """Make the fields of a dataclass immutable; ``own`` as in `frozen`."""
-    kind: Any = type(instance)
-    for name in _names(kind):
-        value = getattr(instance, name)
-        frozen_value = frozen(value, own=own)
-        if frozen_value is not value:
-            object.__setattr__(instance, name, frozen_value)
-
-
-@cache
-def _names(kind: Any) -> tuple[str, ...]:
-    """Return the names of the fields of a dataclass."""
-    return tuple(field.name for field in fields(kind))
-
-
-def frozen(value: Any, *, own: bool = False) -> Any:
-    """Return a value with tuples, frozen sets, read-only mappings and arrays at all levels.
-
-    Parameters
-    ----------
-    value
-        The value. Instances of other classes are unchanged.
-    own
-        Whether there are no other references to its arrays, so that no copies are needed.
-
-    Examples
-    --------
-    >>> frozen([1, [2, {"a": [3]}]])
-    (1, (2, {'a': (3,)}))
-    """
-    kind: Any = type(value)
-    way = _way(kind)
-    return value if way is None else way(value, own)
-
-
-@cache
-def _way(kind: Any) -> Callable[[Any, bool], Any] | None:
-    """Return the function that freezes values of a type; None if they stay unchanged."""
-    if kind is ReadOnlyDict or issubclass(kind, Value):
-        return None
-    if kind is tuple or (issubclass(kind, tuple) and hasattr(kind, "_make")):
-        return _frozen_tuple
-    if issubclass(kind, np.ndarray):
-        return lambda value, own: sealed(value) if own else _read_only(value)
-    if kind is list or issubclass(kind, Iterator | KeysView | ValuesView | deque):
-        return lambda value, own: tuple([frozen(part, own=own) for part in value])
-    if issubclass(kind, Mapping):
-        return lambda value, own: ReadOnlyDict(
-            {key: frozen(part, own=own) for key, part in value.items()}
-        )
-    if kind is set:
-        return lambda value, _: frozenset(value)
-    return None
-
-
-def _frozen_tuple(value: tuple[Any, ...], own: bool) -> tuple[Any, ...]:
-    parts = [frozen(part, own=own) for part in value]
-    if all(map(is_, parts, value)):
-        return value
-    kind: Any = type(value)
-    result: tuple[Any, ...] = tuple(parts) if kind is tuple else kind._make(parts)
-    return result
-
-
-def _read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """Return a read-only array, a copy if necessary."""
-    base: Any = array
-    while isinstance(base, np.ndarray) and not base.flags.writeable:
-        base = base.base
-    if isinstance(base, np.ndarray):
-        array = np.array(array)
-        array.setflags(write=False)
-    return array
-
-
-def sealed(array: NDArray[_Type]) -> NDArray[_Type]:
-    """Make an array and the arrays that it is a view of read-only, and return it.
-
-    >>> sealed(np.arange(4).reshape(2, 2)).base.flags.writeable
-    False
-    """
-    base: Any = array
-    while isinstance(base, np.ndarray):
-        base.setflags(write=False)
-        base = base.base
-    return array

@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import ArrayLike, NDArray
 from typing_extensions import TypeAliasType, TypeVar
 
-from bnmind._argument_kinds import kinds_of, numbers_of
+from bnmind._values import array_kind, converter
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 Arrays = TypeAliasType("Arrays", np.ndarray[Any, np.dtype[Scalar]], type_params=(Scalar,))
@@ -28,11 +28,11 @@ NAMED: list[tuple[Any, Any]] = [
 
 @pytest.mark.parametrize(("named", "plain"), NAMED, ids=str)
 def test_a_name_means_what_it_names(named: Any, plain: Any) -> None:
-    assert numbers_of(named) == numbers_of(plain)
-    one, other = (kinds_of({"x": annotation}, {}).get("x") for annotation in (named, plain))
-    assert (one and one.described) == (other and other.described)
+    one, other = array_kind(named), array_kind(plain)
+    assert (one and one.words) == (other and other.words)
+    assert converter(named).words == converter(plain).words
 
 
 def test_unions_that_are_no_arrays_take_no_numbers_of_arrays() -> None:
-    assert numbers_of(tuple[tuple[int, ...], ...] | None) is None
-    assert numbers_of(int | str) is None
+    assert array_kind(tuple[tuple[int, ...], ...] | None) is None
+    assert array_kind(int | str) is None

@@ -24,8 +24,8 @@ import bnmind.adaptive as adaptive
 import bnmind.adaptive.trees as trees
 import bnmind.lab as lab
 import bnmind.strategies as strategies
-from bnmind._argument_kinds import kinds_of
-from bnmind._arguments import _field_kinds
+from bnmind._arguments import _kinds_of
+from bnmind._values import _converters
 from bnmind.adaptive.trees.profile_classes import ProfileClasses
 from bnmind.errors import BnmindError
 from bnmind.mastermind import Channel
@@ -952,11 +952,11 @@ def test_files_are_named_by_paths(value: Any, tmp_path: Path) -> None:
 def allows(function: Any) -> dict[str, Any]:
     """Return what the signature of a function or the fields of a class allow."""
     if inspect.isclass(function) and dataclasses.is_dataclass(function):
-        return {name: kind for name, (kind, _) in _field_kinds(function).items()}
+        return {name: kind for name, kind, _ in _converters(function)}
     plain = inspect.unwrap(getattr(function, "__func__", function))
     if not isinstance(plain, types.FunctionType):
         return {}
-    return kinds_of(plain.__annotations__, plain.__globals__)
+    return _kinds_of(plain)
 
 
 @pytest.mark.parametrize("call", CALLS, ids=lambda call: call.name)

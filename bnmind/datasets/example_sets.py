@@ -8,8 +8,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from bnmind._arguments import check_fields, checked
+from bnmind._arguments import checked
 from bnmind._files import write_files
+from bnmind._values import Value
 from bnmind.errors import FileWriteError, InvalidArgumentError, ModelFileError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def _root() -> Path:
 
 
 @dataclass(frozen=True)
-class ExampleSet:
+class ExampleSet(Value):
     """Files that belong together.
 
     Examples
@@ -55,7 +56,7 @@ class ExampleSet:
     """Where the numbers come from."""
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
 
     @property
     def folder(self) -> Path:

@@ -12,7 +12,7 @@ import numpy as np
 
 from bnmind._arguments import checked
 from bnmind._messages import counted
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind._workers import results_of
 from bnmind.dynamic.expectation import DynamicAscent, SequenceExpectation
 from bnmind.dynamic.network import PREVIOUS, DynamicNetwork, previous, renamed
@@ -34,7 +34,7 @@ __all__ = ["DynamicFit", "fit_dynamic"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class DynamicFit(CheckedValue):
+class DynamicFit(Value):
     """A dynamic network whose tables were learned from sequences. Created by `fit_dynamic`."""
 
     network: DynamicNetwork

@@ -27,7 +27,7 @@ import numpy as np
 
 from bnmind._arguments import checked
 from bnmind._messages import counted, many, shown
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError, InvalidModelError, TooLargeError
 from bnmind.pgm.cpd import CPD, DEFAULT_CELLS, TabularCPD
 from bnmind.pgm.factor_model import variable_named, variables_of_potentials
@@ -70,7 +70,7 @@ def renamed(cpd: CPD, names: Mapping[str, str]) -> CPD:
 
 
 @dataclass(frozen=True, eq=False)
-class DynamicNetwork(CheckedValue):
+class DynamicNetwork(Value):
     """A Bayesian network over time, with two kinds of slices: the first one, and all others.
 
     Parameters

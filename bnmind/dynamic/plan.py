@@ -11,7 +11,7 @@ import numpy as np
 
 from bnmind._arguments import checked
 from bnmind._messages import bytes_text, counted, listed
-from bnmind._values import CheckedValue, ReadOnlyDict, made, sealed
+from bnmind._values import ReadOnlyDict, Value, made, sealed
 from bnmind.dynamic.bound import plain
 from bnmind.dynamic.network import DynamicNetwork
 from bnmind.dynamic.passes import Passes, Tables, most_sequences
@@ -30,7 +30,7 @@ __all__ = ["DynamicPlan", "compile_dynamic"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class DynamicPlan(CheckedValue):
+class DynamicPlan(Value):
     """Compiled plans of the slices of a dynamic network. Created by `compile_dynamic`.
 
     The plans serve all slices, whatever is observed in them. Printing shows the interface and the

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bnmind._arguments import checked
 from bnmind._messages import counted
-from bnmind._values import CheckedValue, ReadOnlyDict
+from bnmind._values import ReadOnlyDict, Value
 from bnmind.errors import UnknownNameError
 from bnmind.information import Floats
 from bnmind.junction.inference.posterior import Posterior
@@ -24,7 +24,7 @@ __all__ = ["FilterInfo", "FilterState", "MostProbablePath", "SequencePosterior"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class FilterState(CheckedValue):
+class FilterState(Value):
     """All that filtering needs to know of the past. Created by `DynamicPlan.start`."""
 
     n_slices: int
@@ -41,7 +41,7 @@ class FilterState(CheckedValue):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class FilterInfo(CheckedValue):
+class FilterInfo(Value):
     """The answers of a step of filtering, for people."""
 
     number: int
@@ -56,7 +56,7 @@ class FilterInfo(CheckedValue):
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class SequencePosterior(CheckedValue):
+class SequencePosterior(Value):
     """The distributions of variables in every slice of some sequences."""
 
     variables: tuple[Variable, ...]
@@ -116,7 +116,7 @@ class SequencePosterior(CheckedValue):
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class MostProbablePath(CheckedValue):
+class MostProbablePath(Value):
     """The most probable states of all variables in all slices of each sequence, given the findings.
 
     The states of a sequence are the most probable ones together; they need not be the most probable

@@ -17,7 +17,7 @@ import numpy as np
 
 from bnmind._arguments import checked
 from bnmind._messages import counted
-from bnmind._values import CheckedValue, Sealed
+from bnmind._values import Sealed, Value
 from bnmind.errors import InvalidArgumentError
 from bnmind.fitting.expectation import Expectation
 from bnmind.fitting.layout import Layout
@@ -29,7 +29,7 @@ __all__ = ["EM", "EMInfo", "EMState", "TablesAscent"]
 
 
 @dataclass(frozen=True, eq=False)
-class EMState(CheckedValue):
+class EMState(Value):
     """The parameters between two steps of EM."""
 
     parameters: Floats
@@ -37,7 +37,7 @@ class EMState(CheckedValue):
 
 
 @dataclass(frozen=True, eq=False)
-class EMInfo(CheckedValue):
+class EMInfo(Value):
     """The E-step of a step of EM, for the parameters before the step."""
 
     log_likelihood: float

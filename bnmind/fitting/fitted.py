@@ -6,9 +6,8 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from bnmind._arguments import check_fields
 from bnmind._messages import counted, listed
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind._workers import Executor, faults_of_workers
 from bnmind.errors import InvalidArgumentError
 from bnmind.fitting.em import EM, EMState
@@ -22,7 +21,7 @@ __all__ = ["Fit", "FitOptions"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class FitOptions:
+class FitOptions(Value):
     """Options of `fit`.
 
     Parameters
@@ -59,7 +58,7 @@ class FitOptions:
     workers: int | Executor = 1
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         problems = [
             f"expected {name} of at least {least}, got {value}"
             for name, value, least in (
@@ -76,7 +75,7 @@ class FitOptions:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Fit(CheckedValue):
+class Fit(Value):
     """A network whose tables were learned from cases. Created by `fit`."""
 
     network: Network

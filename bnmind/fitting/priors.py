@@ -15,9 +15,9 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from bnmind._arguments import check_fields, checked
+from bnmind._arguments import checked
 from bnmind._registry import NUMBER, Registered
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 from bnmind.pgm.variable import Variable
@@ -46,7 +46,7 @@ class Prior(Protocol):
 
 
 @dataclass(frozen=True)
-class NoPrior(CheckedValue):
+class NoPrior(Value):
     """No pseudo-counts: maximum likelihood.
 
     The distribution is uniform in configurations of the parents that the cases do not contain.
@@ -59,7 +59,7 @@ class NoPrior(CheckedValue):
 
 
 @dataclass(frozen=True)
-class Laplace(CheckedValue):
+class Laplace(Value):
     """The same pseudo-count in every cell of every table.
 
     Parameters
@@ -81,7 +81,7 @@ class Laplace(CheckedValue):
     count: float = 1.0
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         if not (math.isfinite(self.count) and self.count >= 0):
             raise InvalidArgumentError(
                 f"expected a pseudo-count of at least 0, got {self.count}", self.count
@@ -94,7 +94,7 @@ class Laplace(CheckedValue):
 
 
 @dataclass(frozen=True)
-class BDeu(CheckedValue):
+class BDeu(Value):
     """Pseudo-counts that sum to the same number in every table, uniform in the table (BDeu).
 
     Parameters
@@ -122,7 +122,7 @@ class BDeu(CheckedValue):
     equivalent_sample_size: float = 10.0
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         size = self.equivalent_sample_size
         if not (math.isfinite(size) and size > 0):
             raise InvalidArgumentError(
@@ -137,7 +137,7 @@ class BDeu(CheckedValue):
 
 
 @dataclass(frozen=True, eq=False)
-class Dirichlet(CheckedValue):
+class Dirichlet(Value):
     """Pseudo-counts of some variables as given, and another prior for the others.
 
     Parameters

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.fitting.squarem import Climb
 
 __all__ = ["EQUAL", "LearningRecord"]
@@ -18,7 +18,7 @@ EQUAL = 1e-4
 
 
 @dataclass(frozen=True, kw_only=True)
-class LearningRecord(CheckedValue):
+class LearningRecord(Value):
     """The record of the EM iterations."""
 
     log_likelihoods: tuple[float, ...]

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bnmind._arguments import check_fields, checked, number_array
+from bnmind._arguments import checked, number_array
 from bnmind._values import Value
 from bnmind.errors import (
     InvalidChannelError,
@@ -75,7 +75,7 @@ class Channel(Value):
     def __post_init__(self) -> None:
         if isinstance(self.reports, Iterable):
             object.__setattr__(self, "reports", tuple(map(Reply.of, self.reports)))
-        check_fields(self)
+        self._convert()
         reports = self.reports
         problems: list[str] = []
         if len(set(reports)) < len(reports):

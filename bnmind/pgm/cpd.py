@@ -14,7 +14,7 @@ from typing import TypeAlias
 import numpy as np
 
 from bnmind._arguments import checked
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.errors import InvalidModelError
 from bnmind.information import Floats
 from bnmind.pgm.factor import Factor
@@ -28,7 +28,7 @@ __all__ = ["CPD", "DEFAULT_CELLS", "FunctionalCPD", "TabularCPD"]
 
 
 @dataclass(frozen=True)
-class FunctionalCPD(CheckedValue):
+class FunctionalCPD(Value):
     """A variable that is a function of its parents; the table is computed only on request.
 
     Parameters

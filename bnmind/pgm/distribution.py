@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numpy as np
 
-from bnmind._arguments import check_fields, checked
+from bnmind._arguments import checked
 from bnmind._messages import one_line, shown, visible
 from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError, InvalidProbabilityError, UnknownNameError
@@ -74,7 +74,7 @@ class Distribution(Value, Mapping[Any, float]):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_fields(self)
+        self._convert()
         values = numbers_of(self.probabilities, "in a distribution", real=True)
         table = Factor(self.scope, values).values.real
         total = float(table.sum())

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnmind._arguments import check_fields, checked, whole_array
+from bnmind._arguments import checked, whole_array
 from bnmind._messages import shown
 from bnmind._values import Value, frozen, sealed
 from bnmind.errors import InvalidArgumentError, InvalidModelError, UnknownNameError
@@ -83,7 +83,7 @@ class Factor(Value):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "scope", frozen(self.scope))
-        check_fields(self)
+        self._convert()
         names = self.names
         values = self.values
         if not (isinstance(values, np.ndarray) and values.dtype == np.float64):
@@ -228,7 +228,7 @@ class SparseFactor(Value):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "scope", frozen(self.scope))
-        check_fields(self)
+        self._convert()
         values = frozen_array(numbers_of(self.values, "in a sparse factor"))
         rows = np.array(whole_array(self.configurations, "the configurations"))
         if values.ndim != 1 or rows.size != len(values) * len(self.scope):

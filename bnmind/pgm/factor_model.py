@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from bnmind._arguments import checked
 from bnmind._messages import counted
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.errors import InvalidModelError, UnknownNameError
 from bnmind.pgm.cpd import CPD
 from bnmind.pgm.factor import Factor
@@ -43,7 +43,7 @@ def variables_of_potentials(
 
 
 @dataclass(frozen=True, eq=False)
-class Replacement(CheckedValue):
+class Replacement(Value):
     """Factors that represent a conditional distribution.
 
     The distribution is the product of the factors, summed over all other variables.
@@ -56,7 +56,7 @@ class Replacement(CheckedValue):
 
 
 @dataclass(frozen=True, eq=False)
-class FactorModel(CheckedValue):
+class FactorModel(Value):
     """A product of factors, which need not be probabilities.
 
     Parameters

@@ -19,7 +19,7 @@ from pathlib import Path
 from bnmind._arguments import checked
 from bnmind._files import write_files
 from bnmind._messages import counted
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.errors import ModelFileError
 from bnmind.pgm.competition import read_evidence
 from bnmind.pgm.encoded_names import FileNames
@@ -249,7 +249,7 @@ def read_model(
 
 
 @dataclass(frozen=True, eq=False)
-class ReadReport(CheckedValue):
+class ReadReport(Value):
     """A model from a file, and what a reader should know about the file; see `read_with_report`."""
 
     model: Network | FactorModel

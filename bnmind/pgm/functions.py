@@ -29,7 +29,7 @@ from typing import Protocol
 import numpy as np
 
 from bnmind._arguments import checked
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError, InvalidModelError
 from bnmind.pgm.stepwise import Positions, Steps, Stepwise
 
@@ -71,7 +71,7 @@ class Function(Protocol):
 
 
 @dataclass(frozen=True)
-class Addition(CheckedValue):
+class Addition(Value):
     """A sum: ``(constant + Σ_i terms[i][x_i]) mod modulus``.
 
     It represents sums (``terms[i] = 0, 1, 2, …``), differences (``0, −1, −2, …``) and counts of a
@@ -227,7 +227,7 @@ class Parity:
 
 
 @dataclass(frozen=True)
-class Threshold(CheckedValue):
+class Threshold(Value):
     """At least l of k: 1 if at least ``least`` of the arguments count, else 0.
 
     Parameters
@@ -269,7 +269,7 @@ class Threshold(CheckedValue):
 
 
 @dataclass(frozen=True)
-class Exactly(CheckedValue):
+class Exactly(Value):
     """Exactly l of k: 1 if exactly ``count`` of the arguments count, else 0.
 
     Parameters
@@ -330,7 +330,7 @@ class Equality:
 
 
 @dataclass(frozen=True)
-class Restricted(CheckedValue):
+class Restricted(Value):
     """A function restricted to some states of its arguments or of its result.
 
     Parameters

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bnmind._values import Value, freeze
+from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError, InvalidModelError
 from bnmind.pgm.stepwise import Positions, Steps
 
@@ -51,8 +51,7 @@ class Listed(Value):
                     f" for each argument, got an array of shape {results.shape} of {results.dtype}"
                 ]
             )
-        object.__setattr__(self, "results", np.array(results, dtype=np.intp))
-        freeze(self, own=True)
+        self._set(results=np.array(results, dtype=np.intp))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Listed) and np.array_equal(self.results, other.results)

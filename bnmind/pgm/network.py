@@ -10,7 +10,7 @@ from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, Any
 
 from bnmind._arguments import checked
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.errors import ImpossibleEvidenceError, InvalidModelError
 from bnmind.pgm.cpd import CPD, FunctionalCPD
 from bnmind.pgm.factor_model import (
@@ -31,7 +31,7 @@ __all__ = ["FactorModel", "Network", "Potential", "Replacement"]
 
 
 @dataclass(frozen=True, eq=False)
-class Network(CheckedValue):
+class Network(Value):
     """A Bayesian network: one conditional distribution for each variable, without cycles.
 
     Parameters

@@ -30,13 +30,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnmind._arguments import check_fields, checked
-from bnmind._values import Value, frozen
+from bnmind._arguments import checked
+from bnmind._values import Raw, Value, frozen
 from bnmind.errors import InvalidModelError
 from bnmind.information import Floats
 from bnmind.pgm.factor import Factor, frozen_array, numbers_of
@@ -77,14 +77,14 @@ class NoisyExtremum(ABC, Value):
 
     variable: Variable
     parents: tuple[Variable, ...]
-    links: tuple[Floats, ...]
+    links: Annotated[tuple[Floats, ...], Raw]
     leak: Floats | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "parents", frozen(self.parents))
         if isinstance(self.links, Iterator):
             object.__setattr__(self, "links", tuple(self.links))
-        check_fields(self)
+        self._convert()
         name, n = self.variable.name, self.variable.n_states
         problems = []
         if len({v.name for v in self.scope}) != len(self.scope):

@@ -6,14 +6,14 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._arguments import check_fields, checked
+from bnmind._arguments import checked
 from bnmind._messages import many
-from bnmind._values import Value, frozen
+from bnmind._values import Raw, Value, frozen
 from bnmind.errors import InvalidArgumentError, InvalidModelError, TooLargeError
 from bnmind.information import Floats
 from bnmind.pgm.factor import Factor, frozen_array, numbers_of
@@ -60,11 +60,11 @@ class TabularCPD(Value):
 
     variable: Variable
     parents: tuple[Variable, ...]
-    values: Floats
+    values: Annotated[Floats, Raw]
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "parents", frozen(self.parents))
-        check_fields(self)
+        self._convert()
         problems = []
         shape = tuple(v.n_states for v in self.scope)
         name = self.variable.name

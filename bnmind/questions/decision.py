@@ -12,7 +12,7 @@ import numpy as np
 
 from bnmind._arguments import checked
 from bnmind._messages import listed, shown
-from bnmind._values import CheckedValue, ReadOnlyDict
+from bnmind._values import ReadOnlyDict, Value
 from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.information import Floats
 from bnmind.pgm.network import FactorModel, Network
@@ -31,7 +31,7 @@ _MOST_CONFIGURATIONS = 2**20
 
 
 @dataclass(frozen=True)
-class Decision(CheckedValue):
+class Decision(Value):
     """A decision about some targets: the utility of each action in each of their configurations.
 
     `Decision.of` makes one from a mapping or a data frame.

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from bnmind._arguments import checked
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.pgm.encoded_names import decoded
 from bnmind.pgm.formats.model_format import read_from
 from bnmind.pgm.formats.xdsl import smile_of
@@ -22,7 +22,7 @@ __all__ = ["DiagnosisMarks", "read_diagnosis"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class DiagnosisMarks(CheckedValue):
+class DiagnosisMarks(Value):
     """The roles of variables in a diagnosis; variables without a role are in none of the lists."""
 
     targets: tuple[str, ...] = ()

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any
 
 from bnmind._arguments import checked
-from bnmind._values import CheckedValue, ReadOnlyDict
+from bnmind._values import ReadOnlyDict, Value
 from bnmind.errors import InvalidArgumentError, InvalidResponseError
 from bnmind.information import unchecked_entropy
 from bnmind.questions.asked import costs_of
@@ -28,7 +28,7 @@ __all__ = ["AnswerStep", "Dialogue"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class AnswerStep(CheckedValue):
+class AnswerStep(Value):
     """The changes of one step of a dialogue."""
 
     event: AnswerEvent
@@ -42,7 +42,7 @@ class AnswerStep(CheckedValue):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Dialogue(CheckedValue):
+class Dialogue(Value):
     """The state of a dialogue. Steps return the next state, and what they changed.
 
     Examples

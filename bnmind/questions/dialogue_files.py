@@ -22,7 +22,7 @@ from pathlib import Path
 from bnmind._arguments import checked
 from bnmind._files import SMALL_FILE, locked, read_text, write_file
 from bnmind._messages import one_line
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.errors import BnmindError, SessionFileError
 from bnmind.questions.dialogue import Dialogue
 from bnmind.questions.events import AnswerEvent, AnswerKind
@@ -35,7 +35,7 @@ _FIELDS = ("kind", "question", "answer", "at")
 
 
 @dataclass(frozen=True, kw_only=True)
-class SavedDialogue(CheckedValue):
+class SavedDialogue(Value):
     """The content of a file with a dialogue."""
 
     fingerprint: str

@@ -32,7 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.errors import ImpossibleEvidenceError
 from bnmind.information import Floats
 from bnmind.junction.engine.engine import Engine
@@ -50,7 +50,7 @@ _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, kw_only=True)
-class AnswerDoubt(CheckedValue):
+class AnswerDoubt(Value):
     """How well one answer fits the others, and what the belief would be without it."""
 
     question: str
@@ -72,7 +72,7 @@ class AnswerDoubt(CheckedValue):
 
 
 @dataclass(frozen=True)
-class Doubts(CheckedValue):
+class Doubts(Value):
     """The conflict among answers, and the doubt about each of them."""
 
     conflict: float

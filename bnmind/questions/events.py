@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.errors import InvalidResponseError
 
 __all__ = ["AnswerEvent", "AnswerKind", "AnswerState", "state_after"]
@@ -22,7 +22,7 @@ class AnswerKind(Enum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class AnswerEvent(CheckedValue):
+class AnswerEvent(Value):
     """One event of a dialogue, such as an answer to a question."""
 
     kind: AnswerKind
@@ -36,7 +36,7 @@ class AnswerEvent(CheckedValue):
 
 
 @dataclass(frozen=True)
-class AnswerState(CheckedValue):
+class AnswerState(Value):
     """The state of a dialogue after some events."""
 
     asked: tuple[str, ...] = ()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.information import Floats, information, unchecked_entropy
 from bnmind.questions.causes import Causes
 
@@ -15,7 +15,7 @@ __all__ = ["AnswerEffect", "QuestionEffect", "effect_of"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class AnswerEffect(CheckedValue):
+class AnswerEffect(Value):
     """The belief about the targets after one answer."""
 
     answer: str
@@ -29,7 +29,7 @@ class AnswerEffect(CheckedValue):
 
 
 @dataclass(frozen=True, kw_only=True)
-class QuestionEffect(CheckedValue):
+class QuestionEffect(Value):
     """The reasons for a question."""
 
     question: str

@@ -13,7 +13,7 @@ import numpy as np
 
 from bnmind._arguments import checked
 from bnmind._messages import listed
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 from bnmind.junction.engine.engine import Engine
@@ -33,7 +33,7 @@ _DIGITS = 9
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Inquiry(CheckedValue):
+class Inquiry(Value):
     """The part of a dialogue that stays the same: what is asked, about what, and how.
 
     `Inquiry.of` makes one.

@@ -20,7 +20,7 @@ from typing import ClassVar
 import numpy as np
 
 from bnmind._arguments import checked
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats, information, unchecked_entropy
 from bnmind.junction.inference.evidence import Evidence
@@ -45,7 +45,7 @@ BY_INFORMATION: QuestionScore = InformationOnly()
 
 
 @dataclass(frozen=True, kw_only=True)
-class RankedQuestion(CheckedValue):
+class RankedQuestion(Value):
     """The expected information of a question."""
 
     question: str
@@ -63,7 +63,7 @@ class RankedQuestion(CheckedValue):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class QuestionRanking(QuestionRows[RankedQuestion], CheckedValue):
+class QuestionRanking(QuestionRows[RankedQuestion], Value):
     """Questions about some targets, the best first. Printing shows them as a table.
 
     Examples

@@ -18,9 +18,9 @@ from typing import Protocol
 
 import numpy as np
 
-from bnmind._arguments import check_fields, checked_if_it_fails
+from bnmind._arguments import checked_if_it_fails
 from bnmind._registry import NUMBER, Registered
-from bnmind._values import ReadOnlyDict
+from bnmind._values import ReadOnlyDict, Value
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 
@@ -96,7 +96,7 @@ class InformationPerCost:
 
 
 @dataclass(frozen=True)
-class InformationLessCost:
+class InformationLessCost(Value):
     """The information in bits minus α times the cost, as in the diagnosis of GeNIe.
 
     Parameters
@@ -117,7 +117,7 @@ class InformationLessCost:
     alpha: float
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         if not (math.isfinite(self.alpha) and self.alpha >= 0):
             raise InvalidArgumentError(
                 f"alpha must be a number of at least 0, got {self.alpha}", self.alpha

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from bnmind._arguments import check_fields, checked
+from bnmind._arguments import checked
 from bnmind._registry import COUNT, NUMBER, Registered, made_by_name
-from bnmind._values import CheckedValue, ReadOnlyDict
+from bnmind._values import ReadOnlyDict, Value
 from bnmind.errors import InvalidArgumentError
 
 __all__ = [
@@ -26,7 +26,7 @@ __all__ = [
 
 
 @dataclass(frozen=True, kw_only=True)
-class DialogueProgress(CheckedValue):
+class DialogueProgress(Value):
     """The progress of a dialogue, as input to a stopper."""
 
     entropy: float
@@ -56,7 +56,7 @@ class DialogueStopper(Protocol):
 
 
 @dataclass(frozen=True)
-class EntropyAtMost:
+class EntropyAtMost(Value):
     """Stop once the entropy of the targets is at most this many bits.
 
     Examples
@@ -70,7 +70,7 @@ class EntropyAtMost:
     """The entropy, at least 0."""
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         _check(self.bits, "the bits")
 
     def stop(self, progress: DialogueProgress) -> str:
@@ -80,14 +80,14 @@ class EntropyAtMost:
 
 
 @dataclass(frozen=True)
-class Certain:
+class Certain(Value):
     """Stop once one state of each target has at least this probability."""
 
     probability: float
     """The probability, above 0 and at most 1."""
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         if not 0 < self.probability <= 1:
             raise InvalidArgumentError(
                 f"the probability must be above 0 and at most 1, got {self.probability}",
@@ -101,14 +101,14 @@ class Certain:
 
 
 @dataclass(frozen=True)
-class GainAtMost:
+class GainAtMost(Value):
     """Stop once no open question has more information than this, in bits."""
 
     bits: float
     """The information, at least 0."""
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         _check(self.bits, "the bits")
 
     def stop(self, progress: DialogueProgress) -> str:
@@ -118,14 +118,14 @@ class GainAtMost:
 
 
 @dataclass(frozen=True)
-class MostQuestions:
+class MostQuestions(Value):
     """Stop once this many questions were asked."""
 
     number: int
     """The number of questions."""
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         _check(self.number, "the number of questions")
 
     def stop(self, progress: DialogueProgress) -> str:
@@ -136,14 +136,14 @@ class MostQuestions:
 
 
 @dataclass(frozen=True)
-class MostCost:
+class MostCost(Value):
     """Stop once the questions answered cost this much together."""
 
     cost: float
     """The sum of the costs, in their unit."""
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         _check(self.cost, "the cost")
 
     def stop(self, progress: DialogueProgress) -> str:

@@ -27,7 +27,7 @@ from typing import ClassVar
 import numpy as np
 
 from bnmind._arguments import checked
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.information import Floats, tied_best
 from bnmind.junction.inference.evidence import Evidence
 from bnmind.junction.inference.limits import Limits
@@ -48,7 +48,7 @@ _ROUNDING = 1e-13
 
 
 @dataclass(frozen=True, kw_only=True)
-class ValuedQuestion(CheckedValue):
+class ValuedQuestion(Value):
     """The worth of a question for a decision."""
 
     question: str
@@ -66,7 +66,7 @@ class ValuedQuestion(CheckedValue):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class InformationValues(QuestionRows[ValuedQuestion], CheckedValue):
+class InformationValues(QuestionRows[ValuedQuestion], Value):
     """Questions by their worth for a decision, the best first. Printing shows them as a table."""
 
     COLUMNS: ClassVar = ("question", "value", "cost", "net")

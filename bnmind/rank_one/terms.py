@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bnmind._arguments import checked
-from bnmind._values import CheckedValue, Value
+from bnmind._values import Value
 from bnmind.pgm.cpd import CPD
 from bnmind.pgm.factor import Factor, Values
 from bnmind.pgm.variable import Variable
@@ -63,7 +63,7 @@ class Terms(Value):
 
 
 @dataclass(frozen=True, eq=False)
-class RankOne(CheckedValue):
+class RankOne(Value):
     """A distribution written as a sum, over an auxiliary variable, of products of small factors."""
 
     cpd: CPD

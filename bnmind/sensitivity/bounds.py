@@ -34,7 +34,7 @@ import numpy as np
 
 from bnmind._arguments import checked
 from bnmind._messages import listed
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError
 from bnmind.information import Floats
 from bnmind.junction.derivatives.compile import compile_derivatives
@@ -63,7 +63,7 @@ _MOST_ROWS = 64
 
 
 @dataclass(frozen=True, kw_only=True)
-class PosteriorBounds(CheckedValue):
+class PosteriorBounds(Value):
     """The bounds of a posterior probability if entries are known only within intervals."""
 
     low: float

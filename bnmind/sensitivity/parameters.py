@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from bnmind._arguments import check_fields, checked
-from bnmind._values import ReadOnlyDict
+from bnmind._arguments import checked
+from bnmind._values import ReadOnlyDict, Value
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 from bnmind.pgm.network import Network
@@ -19,7 +19,7 @@ __all__ = ["Parameter", "cd_distance", "distances", "moved_row", "row_of", "tabl
 
 
 @dataclass(frozen=True)
-class Parameter:
+class Parameter(Value):
     """An entry P(variable = state | given) of a table of a network.
 
     Parameters
@@ -40,7 +40,7 @@ class Parameter:
     given: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         object.__setattr__(self, "given", ReadOnlyDict(self.given))
 
     def __str__(self) -> str:

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 from bnmind.pgm.variable import Variable
@@ -43,7 +43,7 @@ class Property(Protocol):
 
 
 @dataclass(frozen=True)
-class MostProbable(CheckedValue):
+class MostProbable(Value):
     """The most probable state stays the most probable one; the first one if several are."""
 
     def inequalities(self, target: Variable, posterior: Floats) -> Sequence[Floats]:
@@ -54,7 +54,7 @@ class MostProbable(CheckedValue):
 
 
 @dataclass(frozen=True)
-class AtLeast(CheckedValue):
+class AtLeast(Value):
     """The posterior probability of a state is at least a number."""
 
     state: Any
@@ -72,7 +72,7 @@ class AtLeast(CheckedValue):
 
 
 @dataclass(frozen=True)
-class AtMost(CheckedValue):
+class AtMost(Value):
     """The posterior probability of a state is at most a number."""
 
     state: Any
@@ -90,7 +90,7 @@ class AtMost(CheckedValue):
 
 
 @dataclass(frozen=True)
-class Interval(CheckedValue):
+class Interval(Value):
     """The values of a parameter that keep a property; empty if the network itself breaks it."""
 
     low: float

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 
@@ -19,7 +19,7 @@ Spread = Callable[[Floats], tuple[Floats, Floats]]
 
 
 @dataclass(frozen=True)
-class Relative(CheckedValue):
+class Relative(Value):
     """Parameters vary by a share of their value: 0.1 stands for ±10 %."""
 
     share: float = 0.1
@@ -37,7 +37,7 @@ class Relative(CheckedValue):
 
 
 @dataclass(frozen=True)
-class Absolute(CheckedValue):
+class Absolute(Value):
     """Parameters vary by a difference; 1 stands for all values from 0 to 1."""
 
     difference: float = 0.1
@@ -57,7 +57,7 @@ class Absolute(CheckedValue):
 
 
 @dataclass(frozen=True)
-class Odds(CheckedValue):
+class Odds(Value):
     """The odds of parameters vary by a factor; 0 and 1 stay as they are."""
 
     factor: float = 2.0

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bnmind._arguments import checked
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.errors import BnmindError, ImpossibleEvidenceError, MissingLibraryError
 from bnmind.junction.engine.engine import Engine, compile_model
 from bnmind.pgm.network import Network
@@ -28,7 +28,7 @@ __all__ = ["EvidencePicture", "clickable"]
 
 
 @dataclass(frozen=True, eq=False)
-class EvidencePicture(CheckedValue):
+class EvidencePicture(Value):
     """A network with evidence that is changed by clicks; every click gives a new value.
 
     Raises

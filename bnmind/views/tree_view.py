@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from bnmind._arguments import checked
 from bnmind._messages import counted, visible
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.junction.graphs.junction_tree import JunctionTree
 from bnmind.views.drawing.figure import framed
 from bnmind.views.drawing.svg import Palette
@@ -27,7 +27,7 @@ _LAYERS = 66.0
 
 
 @dataclass(frozen=True, eq=False)
-class JunctionTreeView(CheckedValue):
+class JunctionTreeView(Value):
     """A view of a junction tree; made by `junction_tree_view`."""
 
     tree: JunctionTree

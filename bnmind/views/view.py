@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from bnmind._arguments import checked
 from bnmind._messages import counted, listed
-from bnmind._values import CheckedValue, ReadOnlyDict
+from bnmind._values import ReadOnlyDict, Value
 from bnmind.errors import InvalidArgumentError, InvalidModelError
 from bnmind.information import Floats
 from bnmind.junction.inference.evidence import (
@@ -54,7 +54,7 @@ TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class NetworkView(CheckedValue):
+class NetworkView(Value):
     """A view of the structure of a network: its variables, their states, and the arcs."""
 
     network: Network
@@ -92,7 +92,7 @@ class NetworkView(CheckedValue):
 
 
 @dataclass(frozen=True, eq=False)
-class BeliefView(CheckedValue):
+class BeliefView(Value):
     """A view of the distribution of each variable, given evidence; made by `belief_view`.
 
     Parameters
@@ -197,7 +197,7 @@ class BeliefView(CheckedValue):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SideBySide(CheckedValue):
+class SideBySide(Value):
     """A view of two beliefs on one network; made by `side_by_side`.
 
     Parameters

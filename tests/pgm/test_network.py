@@ -210,8 +210,3 @@ def test_restricting_to_possible_states_changes_nothing(network: Network) -> Non
     )
     single = {name: 0 for name, kept in states.items() if len(kept) == 1}
     assert enumerate_joint(smaller).isclose(cut.select(single))
-
-
-def test_the_argument_of_another_function_is_answered_with_its_name_here() -> None:
-    with pytest.raises(TypeError, match=r"unexpected keyword argument 'given'; did you mean e"):
-        Network((ON_A,)).query("A", given={})  # type: ignore[call-arg]

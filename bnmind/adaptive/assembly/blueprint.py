@@ -9,7 +9,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._arguments import check_fields, check_shape, checked
+from bnmind._arguments import check_shape, checked
+from bnmind._values import Value
 from bnmind.adaptive.assembly.bounds import Bound
 from bnmind.adaptive.assembly.program import possible_classes, shortage
 from bnmind.adaptive.assembly.structure import Structure, structure_of
@@ -22,7 +23,7 @@ __all__ = ["Blueprint", "enemies_of"]
 
 
 @dataclass(frozen=True)
-class Blueprint:
+class Blueprint(Value):
     """Allow an item only if some complete test with the items asked so far holds it.
 
     A complete test meets all minima and maxima, has no two enemies, asks all items of a
@@ -70,7 +71,7 @@ class Blueprint:
     enemies: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         object.__setattr__(self, "bounds", tuple(self.bounds))
         object.__setattr__(self, "enemies", tuple(tuple(pair) for pair in self.enemies))
         if self.length is not None and not (self.length >= 1 and self.length % 1 == 0):

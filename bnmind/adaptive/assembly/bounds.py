@@ -8,8 +8,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._arguments import check_fields, checked
+from bnmind._arguments import checked
 from bnmind._messages import listed
+from bnmind._values import Value
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.selection.rules import named_codes
 from bnmind.errors import InvalidArgumentError, UnknownNameError
@@ -43,7 +44,7 @@ class Bound(Protocol):
 
 
 @dataclass(frozen=True)
-class CodeBound:
+class CodeBound(Value):
     """Bounds for the number of items with a content code.
 
     Parameters
@@ -59,7 +60,7 @@ class CodeBound:
     most: int | None = None
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         _check(self)
 
     @property
@@ -75,7 +76,7 @@ class CodeBound:
 
 
 @dataclass(frozen=True)
-class SkillBound:
+class SkillBound(Value):
     """Bounds for the number of items that depend on a skill directly.
 
     An item that needs several skills counts for each of them.
@@ -93,7 +94,7 @@ class SkillBound:
     most: int | None = None
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         _check(self)
 
     @property
@@ -117,7 +118,7 @@ class SkillBound:
 
 
 @dataclass(frozen=True)
-class ItemsBound:
+class ItemsBound(Value):
     """Bounds for the number of items among some.
 
     Parameters
@@ -136,7 +137,7 @@ class ItemsBound:
     name: str = ""
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         object.__setattr__(self, "items", tuple(self.items))
         _check(self)
 

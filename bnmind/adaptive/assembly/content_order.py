@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._arguments import check_fields, checked
+from bnmind._arguments import checked
+from bnmind._values import Value
 from bnmind.adaptive.assembly.bounds import Bound
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.selection.rules import checked_asked
@@ -17,7 +18,7 @@ __all__ = ["ContentOrder"]
 
 
 @dataclass(frozen=True)
-class ContentOrder:
+class ContentOrder(Value):
     """Ask the items of one group before those of the next.
 
     A group ends when other rules allow none of its items: its maximum is reached, or the
@@ -34,7 +35,7 @@ class ContentOrder:
     groups: tuple[Bound, ...]
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         object.__setattr__(self, "groups", tuple(self.groups))
         if not self.groups:
             raise InvalidArgumentError("an order of content needs at least one group")

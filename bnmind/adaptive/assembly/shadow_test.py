@@ -21,7 +21,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnmind._arguments import check_fields, checked
+from bnmind._arguments import checked
+from bnmind._values import Value
 from bnmind.adaptive.assembly.blueprint import Blueprint, enemies_of
 from bnmind.adaptive.assembly.program import Program, best_completion
 from bnmind.adaptive.assembly.structure import Structure, structure_of
@@ -48,7 +49,7 @@ _FILL = 1e-3
 
 
 @dataclass(frozen=True)
-class ShadowTest:
+class ShadowTest(Value):
     """Select the best item of the best complete test that holds all items answered.
 
     Constraints that will matter later are met at the smallest loss of score, where `Blueprint`
@@ -74,7 +75,7 @@ class ShadowTest:
     blueprint: Blueprint
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         if self.blueprint.length is None:
             raise InvalidArgumentError("shadow tests need a blueprint with a length")
 

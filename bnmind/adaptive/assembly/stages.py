@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnmind._arguments import check_fields, checked
+from bnmind._arguments import checked
+from bnmind._values import Value
 from bnmind.adaptive.beliefs.batch_belief import MISSING, BatchBelief
 from bnmind.adaptive.beliefs.belief import SkillBelief
 from bnmind.adaptive.items.bank import ItemBank
@@ -21,7 +22,7 @@ __all__ = ["Stage", "StageItems", "Staged", "StartItems"]
 
 
 @dataclass(frozen=True)
-class StartItems:
+class StartItems(Value):
     """Ask some items first, in their order.
 
     An item that other rules do not allow is left out.
@@ -35,7 +36,7 @@ class StartItems:
     items: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         object.__setattr__(self, "items", tuple(self.items))
         if len(set(self.items)) < len(self.items):
             raise InvalidArgumentError("the items of a start must be distinct", self.items)
@@ -57,7 +58,7 @@ class StartItems:
 
 
 @dataclass(frozen=True)
-class StageItems:
+class StageItems(Value):
     """Ask only some items in a stage of the test, as far as other rules allow any of them.
 
     Parameters
@@ -73,7 +74,7 @@ class StageItems:
     last: int
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         object.__setattr__(self, "items", tuple(self.items))
         if not 1 <= self.first <= self.last:
             raise InvalidArgumentError(
@@ -97,7 +98,7 @@ class StageItems:
 
 
 @dataclass(frozen=True)
-class Stage:
+class Stage(Value):
     """A stage of a test with a selector of its own.
 
     Parameters
@@ -112,7 +113,7 @@ class Stage:
     answers: int
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         if not (self.answers >= 1 and self.answers % 1 == 0):
             raise InvalidArgumentError(
                 f"a stage needs at least 1 answer, got {self.answers}", self.answers
@@ -120,7 +121,7 @@ class Stage:
 
 
 @dataclass(frozen=True)
-class Staged:
+class Staged(Value):
     """Select by one selector after the other.
 
     The number of answers determines the stage; a skipped item does not count.
@@ -147,7 +148,7 @@ class Staged:
     then: Selector[SkillBelief] = field(default_factory=MinimalEntropy)
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         object.__setattr__(self, "stages", tuple(self.stages))
 
     @checked

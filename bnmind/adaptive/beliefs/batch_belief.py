@@ -9,7 +9,7 @@ from typing import Protocol, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.adaptive.beliefs.belief import SkillBelief
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.information import Floats
@@ -24,7 +24,7 @@ Responses = NDArray[np.int16]
 
 
 @dataclass(frozen=True, eq=False)
-class BatchProfiles(CheckedValue):
+class BatchProfiles(Value):
     """The most probable profile of each examinee."""
 
     levels: NDArray[np.intp]

@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bnmind._arguments import checked
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.adaptive.beliefs.belief import SkillBelief
 from bnmind.adaptive.beliefs.response_errors import likelihood
 from bnmind.errors import InvalidResponseError
@@ -37,7 +37,7 @@ _TIE = 1e-9
 
 
 @dataclass(frozen=True)
-class AnswerFit(CheckedValue):
+class AnswerFit(Value):
     """How surprising one answer is, given all other answers."""
 
     item: str

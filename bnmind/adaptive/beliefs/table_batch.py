@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import checked, checked_if_it_fails, positions
 from bnmind._messages import counted
-from bnmind._values import CheckedValue, sealed
+from bnmind._values import Value, sealed
 from bnmind.adaptive.beliefs.batch_answers import AnsweredBatch, BatchAnswers, impossible_rows
 from bnmind.adaptive.beliefs.batch_belief import MISSING, BatchProfiles
 from bnmind.adaptive.beliefs.cause_index import CauseIndex
@@ -31,7 +31,7 @@ _TIE = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class TableBatch(AnsweredBatch, CheckedValue):
+class TableBatch(AnsweredBatch, Value):
     """Beliefs stored as the probability of every profile for every examinee.
 
     Created by `start` or `of`, then by `update`. See `BatchBelief`.

@@ -12,7 +12,7 @@ import numpy as np
 
 from bnmind._arguments import checked, checked_if_it_fails
 from bnmind._messages import counted
-from bnmind._values import CheckedValue, ReadOnlyDict, made, sealed
+from bnmind._values import ReadOnlyDict, Value, made, sealed
 from bnmind.adaptive.beliefs.belief import (
     Profile,
     answers_without,
@@ -34,7 +34,7 @@ _TIE = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class TableBelief(ItemMasses, CheckedValue):
+class TableBelief(ItemMasses, Value):
     """A belief stored as the probability of every profile, for banks with few skills.
 
     Created by `start`, then by `update`. See `SkillBelief`.

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from bnmind._arguments import checked, checked_if_it_fails, positions
 from bnmind._messages import counted
-from bnmind._values import CheckedValue, sealed
+from bnmind._values import Value, sealed
 from bnmind.adaptive.beliefs.batch_answers import AnsweredBatch, BatchAnswers, impossible_rows
 from bnmind.adaptive.beliefs.batch_belief import MISSING, BatchProfiles, Responses
 from bnmind.adaptive.beliefs.cause_index import CauseIndex
@@ -30,7 +30,7 @@ DEFAULT_JOINT_CELLS = 2**26
 
 
 @dataclass(frozen=True, eq=False)
-class TreeBatch(AnsweredBatch, CheckedValue):
+class TreeBatch(AnsweredBatch, Value):
     """Beliefs stored as the joints of the cliques of a junction tree for every examinee.
 
     Created by `start` or `of`, then by `update`. See `BatchBelief`.

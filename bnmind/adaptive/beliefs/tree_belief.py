@@ -12,7 +12,7 @@ import numpy as np
 
 from bnmind._arguments import checked, checked_if_it_fails
 from bnmind._messages import counted
-from bnmind._values import CheckedValue, ReadOnlyDict
+from bnmind._values import ReadOnlyDict, Value
 from bnmind.adaptive.beliefs.belief import (
     Profile,
     answers_without,
@@ -33,7 +33,7 @@ __all__ = ["TreeBelief", "belief_after", "clique_likelihood"]
 
 
 @dataclass(frozen=True, eq=False)
-class TreeBelief(ItemMasses, CheckedValue):
+class TreeBelief(ItemMasses, Value):
     """A belief stored as the joint distribution of each clique of a junction tree.
 
     Created by `start`, then by `update`; each update is one run of a plan. See

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._arguments import check_fields, check_shape, checked, whole_array
-from bnmind._values import CheckedValue, freeze
+from bnmind._arguments import check_shape, checked, whole_array
+from bnmind._values import Value
 from bnmind.adaptive.beliefs.batch_belief import MISSING
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.responses.responses import Responses
@@ -23,7 +23,7 @@ __all__ = ["AnsweredTests", "read_answers"]
 
 
 @dataclass(frozen=True, eq=False)
-class AnsweredTests(CheckedValue):
+class AnsweredTests(Value):
     """The answers of finished tests; see `read_answers`."""
 
     responses: Responses
@@ -34,11 +34,11 @@ class AnsweredTests(CheckedValue):
     """The items that were pilot items in some test; see `PilotItems`."""
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         asked = whole_array(self.asked, "asked")
         check_shape(asked[:, :0] if asked.ndim == 2 else asked, "asked", (len(self.responses), 0))
         object.__setattr__(self, "asked", asked)
-        freeze(self)
+        self._convert()
 
 
 @checked

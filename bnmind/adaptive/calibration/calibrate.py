@@ -34,7 +34,7 @@ from numpy.typing import ArrayLike
 
 from bnmind._arguments import checked
 from bnmind._blas_threads import one_blas_thread
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.adaptive.beliefs.start import start_belief
 from bnmind.adaptive.calibration.earlier_answers import earlier_counts, together
 from bnmind.adaptive.items.bank import HasBank, ItemBank, bank_of
@@ -61,7 +61,7 @@ _MOST_STEPS = 50
 
 
 @dataclass(frozen=True, kw_only=True)
-class CalibratedItem(CheckedValue):
+class CalibratedItem(Value):
     """A calibrated item."""
 
     item: str
@@ -81,7 +81,7 @@ class CalibratedItem(CheckedValue):
 
 
 @dataclass(frozen=True, eq=False)
-class Calibration(CheckedValue):
+class Calibration(Value):
     """The result of `calibrate_items`."""
 
     bank: ItemBank

@@ -34,7 +34,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import checked, whole_array
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.adaptive.beliefs.batch_belief import MISSING
 from bnmind.adaptive.beliefs.response_errors import updated_batch_anyway
 from bnmind.adaptive.beliefs.start import start_beliefs
@@ -56,7 +56,7 @@ _CELLS = 2**21
 
 
 @dataclass(frozen=True, kw_only=True)
-class DriftChart(CheckedValue):
+class DriftChart(Value):
     """The chart of an item in one direction."""
 
     largest: float
@@ -72,7 +72,7 @@ class DriftChart(CheckedValue):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ItemDrift(CheckedValue):
+class ItemDrift(Value):
     """Whether an item drifts."""
 
     item: str

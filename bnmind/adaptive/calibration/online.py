@@ -24,7 +24,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from bnmind._arguments import checked_if_it_fails
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.adaptive.beliefs.belief import SkillBelief
 from bnmind.adaptive.items.averaging import with_table
 from bnmind.adaptive.items.bank import ItemBank
@@ -38,7 +38,7 @@ __all__ = ["OnlineCalibration", "OnlineStep"]
 
 
 @dataclass(frozen=True, eq=False)
-class OnlineStep(CheckedValue):
+class OnlineStep(Value):
     """One answer to a new item."""
 
     predicted: float
@@ -48,7 +48,7 @@ class OnlineStep(CheckedValue):
 
 
 @dataclass(frozen=True, eq=False)
-class OnlineCalibration(CheckedValue):
+class OnlineCalibration(Value):
     """The distributions of the tables of new items while examinees answer them.
 
     Examples

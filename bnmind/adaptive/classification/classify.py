@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from bnmind._arguments import check_shape, checked, positions, whole_array
 from bnmind._display.tables import frame_html
 from bnmind._messages import counted
-from bnmind._values import CheckedValue, sealed
+from bnmind._values import Value, sealed
 from bnmind.adaptive.beliefs.ability_estimates import has_ability
 from bnmind.adaptive.beliefs.batch_belief import MISSING, BatchBelief
 from bnmind.adaptive.beliefs.person_fit import AnswerFit, person_fit
@@ -45,7 +45,7 @@ _CELLS = 2**21
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Classification(CheckedValue):
+class Classification(Value):
     """The classification of examinees by a bank. Created by `classify`."""
 
     bank: ItemBank

@@ -17,10 +17,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._argument_kinds import told
 from bnmind._arguments import checked
 from bnmind._messages import MOST_FAULTS, counted, first_faults, shown
-from bnmind._values import CheckedValue
+from bnmind._values import Value, told
 from bnmind.adaptive.beliefs.batch_belief import MISSING
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.name_match import is_row_names, names_shown
@@ -38,7 +37,7 @@ _ID_COLUMNS = ("examinee", "id")
 
 
 @dataclass(frozen=True)
-class SkillAgreement(CheckedValue):
+class SkillAgreement(Value):
     """How often the level of a skill is the known one."""
 
     skill: str
@@ -50,7 +49,7 @@ class SkillAgreement(CheckedValue):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Agreement(CheckedValue):
+class Agreement(Value):
     """How often classifications are the known profiles."""
 
     n_examinees: int
@@ -113,7 +112,7 @@ def agreement(
 
 
 @dataclass(frozen=True, eq=False)
-class KnownProfiles(CheckedValue):
+class KnownProfiles(Value):
     """Profiles that are known. Created by `read_profiles`."""
 
     levels: NDArray[np.intp]

@@ -35,7 +35,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.information import Floats
 
 __all__ = ["Reliability", "ReliabilitySums", "SkillReliability"]
@@ -45,7 +45,7 @@ _MOST_CELLS = 2**25
 
 
 @dataclass(frozen=True)
-class SkillReliability(CheckedValue):
+class SkillReliability(Value):
     """How reliably one skill is classified."""
 
     skill: str
@@ -57,7 +57,7 @@ class SkillReliability(CheckedValue):
 
 
 @dataclass(frozen=True)
-class Reliability(CheckedValue):
+class Reliability(Value):
     """How reliably a test classifies, if the bank holds."""
 
     accuracy: float

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnmind._argument_kinds import told
-from bnmind._arguments import check_fields, checked, checked_if_it_fails
+from bnmind._arguments import checked, checked_if_it_fails
 from bnmind._display.tables import MOST_ROWS, table_html
 from bnmind._messages import counted, shown
+from bnmind._values import Value, told
 from bnmind.adaptive.items.averaging import averaged_items
 from bnmind.adaptive.items.bank_faults import bank_faults
 from bnmind.adaptive.items.bank_structure import (
@@ -49,7 +49,7 @@ _STACKED_CELLS = 2**20
 
 
 @dataclass(frozen=True, eq=False)
-class ItemBank:
+class ItemBank(Value):
     """Items, the skills that they measure, and the network that relates them.
 
     Parameters
@@ -90,7 +90,7 @@ class ItemBank:
     labels: tuple[str, ...] = field(default=(), kw_only=True)
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         object.__setattr__(self, "skills", tuple(self.skills))
         object.__setattr__(self, "items", tuple(self.items))
         object.__setattr__(self, "labels", tuple(self.labels) or self.skills)

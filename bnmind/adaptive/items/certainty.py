@@ -37,8 +37,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from bnmind._arguments import check_fields, number_array
-from bnmind._values import CheckedValue, freeze, sealed
+from bnmind._arguments import number_array
+from bnmind._values import Value, sealed
 from bnmind.adaptive.response_models.base import ResponseModel
 from bnmind.adaptive.response_models.base.vector import parameter_vector
 from bnmind.errors import InvalidModelError
@@ -49,7 +49,7 @@ __all__ = ["Certainty", "ParameterCertainty", "TableCertainty", "certainty_fault
 
 
 @dataclass(frozen=True, eq=False)
-class TableCertainty(CheckedValue):
+class TableCertainty(Value):
     """The rows of a table have independent Dirichlet distributions.
 
     Parameters
@@ -76,9 +76,9 @@ class TableCertainty(CheckedValue):
     answers: float = 0.0
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         object.__setattr__(self, "counts", number_array(self.counts, "counts"))
-        freeze(self)
+        self._convert()
         problems = []
         if self.counts.ndim != 2 or not np.all(np.isfinite(self.counts) & (self.counts > 0)):
             problems.append("expected positive counts (rows, responses) as certainty of a table")
@@ -98,7 +98,7 @@ class TableCertainty(CheckedValue):
 
 
 @dataclass(frozen=True, eq=False)
-class ParameterCertainty(CheckedValue):
+class ParameterCertainty(Value):
     """The parameters of a response model have a joint normal distribution.
 
     Parameters
@@ -123,9 +123,9 @@ class ParameterCertainty(CheckedValue):
     model: ResponseModel | None = None
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         object.__setattr__(self, "covariance", number_array(self.covariance, "covariance"))
-        freeze(self)
+        self._convert()
         c = self.covariance
         problems = _answer_faults(self.answers)
         square = c.ndim == 2 and c.shape[0] == c.shape[1] and bool(np.all(np.isfinite(c)))

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from bnmind._argument_kinds import told
 from bnmind._arguments import checked
 from bnmind._messages import shown
+from bnmind._values import told
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.item import Item
 from bnmind.adaptive.items.name_match import match_names, names_shown

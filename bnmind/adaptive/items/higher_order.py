@@ -28,7 +28,7 @@ import numpy as np
 
 from bnmind._arguments import checked
 from bnmind._messages import shown
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.adaptive.response_models.base.curves import logistic
 from bnmind.errors import InvalidModelError
 from bnmind.information import Floats
@@ -66,7 +66,7 @@ class LogisticCPD(TabularCPD):
 
 
 @dataclass(frozen=True, eq=False)
-class HigherOrder(CheckedValue):
+class HigherOrder(Value):
     """Skills that are independent of each other given one ability.
 
     The ability is a hidden variable of the bank, with a standard normal distribution on a grid.

@@ -17,8 +17,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bnmind._arguments import check_fields, checked
+from bnmind._arguments import checked
 from bnmind._messages import many, shown
+from bnmind._values import Value
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.item import Item
 from bnmind.adaptive.response_models.base import ResponseModel
@@ -42,7 +43,7 @@ _LARGEST = 1e150
 
 
 @dataclass(frozen=True)
-class AbilityGrid:
+class AbilityGrid(Value):
     """A grid of abilities with their prior probabilities.
 
     Parameters
@@ -57,7 +58,7 @@ class AbilityGrid:
     weights: tuple[float, ...]
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         points, weights = np.asarray(self.points), np.asarray(self.weights)
         problems = []
         if points.ndim != 1 or len(points) < 2 or not np.all(np.diff(points) > 0):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import KW_ONLY, dataclass
 
-from bnmind._arguments import check_fields
+from bnmind._values import Value
 from bnmind.adaptive.items.certainty import Certainty
 from bnmind.adaptive.response_models.base import ResponseModel
 from bnmind.errors import InvalidModelError
@@ -15,7 +15,7 @@ __all__ = ["Item"]
 
 
 @dataclass(frozen=True)
-class Item:
+class Item(Value):
     """A question of a test.
 
     The required skills and the probabilities of the responses are part of the network of
@@ -78,7 +78,7 @@ class Item:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "name", name_text(self.name))
-        check_fields(self)
+        self._convert()
         problems = []
         if not (math.isfinite(self.cost) and self.cost > 0):
             problems.append(f"the cost of item {self.name} must be positive, got {self.cost}")

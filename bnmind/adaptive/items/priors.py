@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bnmind._argument_kinds import told
 from bnmind._arguments import checked
 from bnmind._messages import first_faults, listed, shown
+from bnmind._values import told
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.skill_distributions import (
     MAX_PROFILES,

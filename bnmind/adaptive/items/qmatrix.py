@@ -21,7 +21,7 @@ from bnmind._messages import (
     one_line,
     shown,
 )
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.adaptive.items.item import Item
 from bnmind.adaptive.items.qmatrix_table import qmatrix_parts
 from bnmind.adaptive.items.skill_distributions import ProfileDistribution, Saturated
@@ -39,7 +39,7 @@ MAX_LEVEL = 1000
 
 
 @dataclass(frozen=True, eq=False)
-class QMatrix(CheckedValue):
+class QMatrix(Value):
     """The level of each skill that each item needs, with names.
 
     Parameters

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 from bnmind._arguments import checked, number_array
 from bnmind._messages import each_of, shown
 from bnmind._registry import Argument, Registered
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.adaptive.items.higher_order import HigherOrder
 from bnmind.errors import InvalidArgumentError, InvalidModelError, TooLargeError
 from bnmind.information import Floats
@@ -59,7 +59,7 @@ class ProfileDistribution(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Independent(CheckedValue):
+class Independent(Value):
     """Independent skills.
 
     Parameters
@@ -80,7 +80,7 @@ class Independent(CheckedValue):
 
 
 @dataclass(frozen=True, eq=False)
-class Saturated(CheckedValue):
+class Saturated(Value):
     """An arbitrary distribution over all profiles: each skill depends on all skills before it.
 
     Parameters
@@ -160,7 +160,7 @@ class Saturated(CheckedValue):
 
 
 @dataclass(frozen=True, eq=False)
-class Hierarchy(CheckedValue):
+class Hierarchy(Value):
     """Skills with prerequisites: nobody has a skill without its prerequisites.
 
     Parameters

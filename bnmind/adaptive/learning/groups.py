@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import checked
 from bnmind._messages import counted, shown
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.qmatrix import QMatrix
 from bnmind.adaptive.items.skill_distributions import ProfileDistribution
@@ -57,7 +57,7 @@ _FEWEST = 2
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class LearnedGroups(CheckedValue):
+class LearnedGroups(Value):
     """Banks of several groups with the same items. Created by `learn_groups`."""
 
     groups: tuple[str, ...]

@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import checked
 from bnmind._messages import counted
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.adaptive.beliefs.ability_estimates import has_ability
 from bnmind.adaptive.beliefs.batch_belief import MISSING
 from bnmind.adaptive.items.bank import ItemBank
@@ -64,7 +64,7 @@ _MOST_ITEMS = 5
 
 
 @dataclass(frozen=True)
-class IrtModel(CheckedValue):
+class IrtModel(Value):
     """A model of item response theory with one ability."""
 
     about: str

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from bnmind._arguments import checked
 from bnmind._blas_threads import one_blas_thread
 from bnmind._messages import counted
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.adaptive.beliefs.ability_estimates import has_ability
 from bnmind.adaptive.beliefs.profile_space import n_profiles
 from bnmind.adaptive.items.bank import ItemBank
@@ -54,7 +54,7 @@ __all__ = ["Learned", "LearnedItem", "LearningRecord", "learn", "learn_from_star
 
 
 @dataclass(frozen=True)
-class LearnedItem(CheckedValue):
+class LearnedItem(Value):
     """The guess and the slip of an item, whatever its response model."""
 
     name: str
@@ -66,7 +66,7 @@ class LearnedItem(CheckedValue):
 
 
 @dataclass(frozen=True, eq=False)
-class Learned(CheckedValue):
+class Learned(Value):
     """A learned bank with its likelihood and record. Created by `learn`."""
 
     bank: ItemBank

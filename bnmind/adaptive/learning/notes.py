@@ -32,7 +32,7 @@ from typing import Protocol
 
 import numpy as np
 
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.adaptive.beliefs.ability_estimates import has_ability
 from bnmind.adaptive.beliefs.batch_belief import MISSING
 from bnmind.adaptive.items.bank import ItemBank
@@ -65,7 +65,7 @@ _RARE = 0.005
 
 
 @dataclass(frozen=True)
-class LearningNote(CheckedValue):
+class LearningNote(Value):
     """A note on a learned bank."""
 
     kind: str

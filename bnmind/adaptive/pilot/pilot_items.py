@@ -8,8 +8,8 @@ from dataclasses import KW_ONLY, dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._arguments import check_fields
 from bnmind._messages import listed
+from bnmind._values import Value
 from bnmind.adaptive.beliefs.batch_belief import MISSING
 from bnmind.adaptive.beliefs.belief import SkillBelief
 from bnmind.adaptive.items.bank import ItemBank
@@ -37,7 +37,7 @@ _WIDTH = 5
 
 
 @dataclass(frozen=True)
-class PilotItems:
+class PilotItems(Value):
     """New items that are asked in a test to learn their parameters.
 
     Their answers are saved with the test. They do not count for the belief, for rules and
@@ -87,7 +87,7 @@ class PilotItems:
     complete: bool = True
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         object.__setattr__(self, "items", tuple(dict.fromkeys(self.items)))
         problems = []
         if self.number < 1:

@@ -38,7 +38,7 @@ from numpy.typing import NDArray
 
 from bnmind._arguments import check_shape, checked, number_array, positions
 from bnmind._registry import Registered
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.certain_tables import table_deviations
 from bnmind.adaptive.items.certainty import TableCertainty
@@ -76,7 +76,7 @@ class PilotRule(Protocol):
 
 
 @dataclass(frozen=True)
-class RandomPilot(CheckedValue):
+class RandomPilot(Value):
     """Ask pilot items at random, all with the same probability."""
 
     @checked
@@ -88,7 +88,7 @@ class RandomPilot(CheckedValue):
 
 
 @dataclass(frozen=True)
-class LeastCalibrated(CheckedValue):
+class LeastCalibrated(Value):
     """Ask pilot items with few answers more often.
 
     The probability of an item is inversely proportional to the number of its answers so far, plus
@@ -109,7 +109,7 @@ class LeastCalibrated(CheckedValue):
 
 
 @dataclass(frozen=True)
-class MostInformativePilot(CheckedValue):
+class MostInformativePilot(Value):
     """Ask the pilot item whose answer is expected to tell most about its own parameters.
 
     The expected information depends on the belief about the examinee and on how sure the

@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from bnmind._arguments import check_fields, checked
+from bnmind._arguments import checked
 from bnmind._messages import counted
+from bnmind._values import Value
 from bnmind.adaptive.response_models.base import check_item, check_skills, refuse_large, table
 from bnmind.adaptive.response_models.base.parameters import normalized_rows
 from bnmind.errors import InvalidModelError
@@ -27,7 +28,7 @@ __all__ = ["Gdina"]
 
 
 @dataclass(frozen=True, eq=False)
-class Gdina:
+class Gdina(Value):
     """The saturated model: a probability of each response for each configuration of the skills.
 
     Parameters
@@ -45,7 +46,7 @@ class Gdina:
     probabilities: Floats
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         values = np.array(numbers_of(self.probabilities, "in a G-DINA model", real=True).real)
         if values.ndim != 2 or not np.all((values >= 0) & np.isfinite(values)):
             raise InvalidModelError(

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bnmind._arguments import check_fields, checked
+from bnmind._arguments import checked
+from bnmind._values import Value
 from bnmind.adaptive.response_models.base import check_item, one_each, refuse_large, table
 from bnmind.adaptive.response_models.base.curves import graded
 from bnmind.adaptive.response_models.base.parameters import increasing, make_plain, refuse
@@ -26,7 +27,7 @@ __all__ = ["Graded"]
 
 
 @dataclass(frozen=True)
-class Graded:
+class Graded(Value):
     """Graded responses to a weighted sum of the skills' levels, by a logistic curve.
 
     With one threshold and skills of two levels it is the compensatory model (C-RUM).
@@ -43,7 +44,7 @@ class Graded:
     thresholds: tuple[float, ...]
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         refuse(make_plain(self, each=("slopes",), many=("thresholds",)))
         problems = increasing(self.thresholds)
         if not np.all(np.asarray(self.slopes) >= 0):

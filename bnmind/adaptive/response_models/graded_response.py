@@ -14,7 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bnmind._arguments import check_fields, checked
+from bnmind._arguments import checked
+from bnmind._values import Value
 from bnmind.adaptive.response_models.base.abilities import fisher, parent_abilities
 from bnmind.adaptive.response_models.base.curves import graded, logistic
 from bnmind.adaptive.response_models.base.parameters import (
@@ -30,7 +31,7 @@ __all__ = ["GradedResponse"]
 
 
 @dataclass(frozen=True)
-class GradedResponse:
+class GradedResponse(Value):
     """Graded responses to one ability, with a threshold for each response (Samejima).
 
     Parameters
@@ -48,7 +49,7 @@ class GradedResponse:
     _per_slope = "thresholds"  # the field that is minus an intercept over the slope
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         refuse(make_plain(self, one=("slope",), many=("thresholds",)))
         falls = self.slope < 0
         refuse(increasing(self.thresholds, falls=falls) + slope_faults(self.slope))

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._arguments import check_fields, checked
+from bnmind._arguments import checked
+from bnmind._values import Value
 from bnmind.adaptive.response_models.base import check_item, mastery, refuse_large, table
 from bnmind.adaptive.response_models.base.parameters import chance_faults, make_plain, refuse
 from bnmind.pgm import CPD, Variable
@@ -21,7 +22,7 @@ __all__ = ["GuessSlip"]
 
 
 @dataclass(frozen=True)
-class GuessSlip(ABC):
+class GuessSlip(Value, ABC):
     """A base of models in which noise follows a rule that decides whether the skills suffice.
 
     Parameters
@@ -38,7 +39,7 @@ class GuessSlip(ABC):
     required: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         problems = make_plain(self, one=("guess", "slip"), levels=("required",))
         refuse(problems or chance_faults(self.guess, self.slip))
 

@@ -26,7 +26,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bnmind._arguments import check_fields, checked
+from bnmind._arguments import checked
+from bnmind._values import Value
 from bnmind.adaptive.response_models.base.abilities import fisher, parent_abilities
 from bnmind.adaptive.response_models.base.curves import graded
 from bnmind.adaptive.response_models.base.parameters import make_plain, refuse, slope_faults
@@ -37,7 +38,7 @@ __all__ = ["Logistic"]
 
 
 @dataclass(frozen=True)
-class Logistic:
+class Logistic(Value):
     """An item with two responses that follows a logistic curve of one to four parameters.
 
     Parameters
@@ -59,7 +60,7 @@ class Logistic:
     _per_slope = "difficulty"  # the field that is minus an intercept over the slope
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         refuse(make_plain(self, one=("slope", "difficulty", "lower", "upper")))
         problems = slope_faults(self.slope)
         if not 0 <= self.lower < self.upper <= 1:

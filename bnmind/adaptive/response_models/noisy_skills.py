@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bnmind._arguments import check_fields, checked
+from bnmind._arguments import checked
+from bnmind._values import Value
 from bnmind.adaptive.response_models.base import check_item, mastery, one_each
 from bnmind.adaptive.response_models.base.parameters import (
     chance_faults,
@@ -26,7 +27,7 @@ __all__ = ["NoisySkills"]
 
 
 @dataclass(frozen=True)
-class NoisySkills(ABC):
+class NoisySkills(Value, ABC):
     """A base of models in which a rule combines skills that are noisy independently.
 
     Parameters
@@ -54,7 +55,7 @@ class NoisySkills(ABC):
         """The distribution that combines the skills."""
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         name = self.leak[0]
         problems = make_plain(self, one=(name,), each=("guess", "slip"), levels=("required",))
         refuse(

@@ -23,7 +23,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bnmind._arguments import check_fields, checked
+from bnmind._arguments import checked
+from bnmind._values import Value
 from bnmind.adaptive.response_models.base import check_item
 from bnmind.adaptive.response_models.base.abilities import fisher, parent_abilities
 from bnmind.adaptive.response_models.base.curves import softmax
@@ -35,7 +36,7 @@ __all__ = ["Nominal"]
 
 
 @dataclass(frozen=True)
-class Nominal:
+class Nominal(Value):
     """The nominal response model (Bock) of one ability.
 
     Parameters
@@ -57,7 +58,7 @@ class Nominal:
     intercepts: tuple[float, ...]
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         problems = make_plain(self, many=("slopes", "intercepts"))
         if not problems and not (self.slopes and len(self.slopes) == len(self.intercepts)):
             problems.append(

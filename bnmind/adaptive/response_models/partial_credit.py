@@ -25,7 +25,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bnmind._arguments import check_fields, checked
+from bnmind._arguments import checked
+from bnmind._values import Value
 from bnmind.adaptive.response_models.base import check_item
 from bnmind.adaptive.response_models.base.abilities import fisher, parent_abilities
 from bnmind.adaptive.response_models.base.curves import softmax
@@ -37,7 +38,7 @@ __all__ = ["PartialCredit"]
 
 
 @dataclass(frozen=True)
-class PartialCredit:
+class PartialCredit(Value):
     """The generalized partial credit model (GPCM) of one ability.
 
     With the same slope for all items it is the partial credit model (PCM), and with two
@@ -63,7 +64,7 @@ class PartialCredit:
     _per_slope = "thresholds"  # the field that is minus an intercept over the slope
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         problems = make_plain(self, one=("slope",), many=("thresholds",))
         if not problems and not self.thresholds:
             problems.append("expected at least one threshold, got ()")

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bnmind._arguments import check_fields, checked
+from bnmind._arguments import checked
+from bnmind._values import Value
 from bnmind.adaptive.response_models.base import (
     ResponseModel,
     check_item,
@@ -33,7 +34,7 @@ __all__ = ["Sequential", "StepsOf"]
 
 
 @dataclass(frozen=True)
-class Sequential:
+class Sequential(Value):
     """A series of steps; the response is the number of steps taken.
 
     Parameters
@@ -46,7 +47,7 @@ class Sequential:
     steps: tuple[ResponseModel, ...]
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         object.__setattr__(self, "steps", tuple(self.steps))
         wrong = [step for step in self.steps if step.n_responses != 2]
         if wrong or not self.steps:

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from bnmind._arguments import check_fields, checked
-from bnmind._values import ReadOnlyDict
+from bnmind._arguments import checked
+from bnmind._values import ReadOnlyDict, Value
 from bnmind.adaptive.response_models.gdina import Gdina
 from bnmind.errors import InvalidModelError
 from bnmind.information import Floats
@@ -17,7 +17,7 @@ __all__ = ["Tabulated"]
 
 
 @dataclass(frozen=True, eq=False)
-class Tabulated:
+class Tabulated(Value):
     """The table of a model of your own, as files hold it; see `ParametricModel`.
 
     It serves in tests as the model itself does. It cannot be learned: its formula is unknown.
@@ -37,7 +37,7 @@ class Tabulated:
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         if not isinstance(self.parameters, Mapping):
             raise InvalidModelError([f"expected parameters by name, got {self.parameters!r}"])
         object.__setattr__(self, "probabilities", Gdina(self.probabilities).probabilities)

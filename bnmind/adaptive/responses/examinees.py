@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnmind._arguments import check_fields, checked, positions, whole_array
+from bnmind._arguments import checked, positions, whole_array
 from bnmind._messages import counted, listed, many
+from bnmind._values import Value
 from bnmind.adaptive.beliefs.batch_answers import checked_responses
 from bnmind.adaptive.beliefs.batch_belief import MISSING
 from bnmind.adaptive.beliefs.batch_belief import Responses as ResponseCodes
@@ -34,7 +35,7 @@ Levels = NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
-class Examinees:
+class Examinees(Value):
     """Examinees, with their answers to every item and their true skills.
 
     Created by `drawn` from a model, by `with_profiles` for given profiles, or by
@@ -77,7 +78,7 @@ class Examinees:
     numbers: NDArray[np.intp]
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         responses = np.array(whole_array(self.responses, "responses"), dtype=np.int16)
         object.__setattr__(self, "items", tuple(self.items))
         object.__setattr__(self, "skills", tuple(self.skills))

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import checked, positions
 from bnmind._messages import MOST_FAULTS, counted, each_of, first_faults, shown
-from bnmind._values import CheckedValue, sealed
+from bnmind._values import Value, sealed
 from bnmind.adaptive.beliefs.batch_belief import MISSING
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.descriptions import answer_keys
@@ -49,7 +49,7 @@ __all__ = ["MISSING_TEXTS", "Responses", "names_in", "responses_to"]
 
 
 @dataclass(frozen=True, eq=False)
-class Responses(CheckedValue):
+class Responses(Value):
     """The response of each examinee to each item; responses may be missing.
 
     Parameters

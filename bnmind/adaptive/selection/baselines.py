@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnmind._arguments import check_fields, checked, checked_if_it_fails
-from bnmind._values import CheckedValue
+from bnmind._arguments import checked, checked_if_it_fails
+from bnmind._values import Value
 from bnmind.adaptive.beliefs.batch_belief import MISSING, BatchBelief
 from bnmind.adaptive.beliefs.belief import SkillBelief
 from bnmind.adaptive.items.bank import ItemBank
@@ -30,7 +30,7 @@ __all__ = ["ChosenBy", "FixedOrder", "PerCost", "RandomItem", "ScoredBy", "item_
 
 
 @dataclass(frozen=True)
-class RandomItem(DrawingSelector, CheckedValue):
+class RandomItem(DrawingSelector, Value):
     """Select any item, all with the same chance: a baseline for other selectors.
 
     The score of an item is its random number.
@@ -63,7 +63,7 @@ class FixedOrder(ScoringSelector[SkillBelief]):
     tolerance: float = field(default=0.0, init=False)
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         object.__setattr__(self, "order", tuple(self.order))
         if len(set(self.order)) < len(self.order):
             raise InvalidArgumentError("the items of a fixed order must be distinct")
@@ -157,7 +157,7 @@ def _scored(
 
 
 @dataclass(frozen=True)
-class ChosenBy(CheckedValue):
+class ChosenBy(Value):
     """Select the item that a function returns, for one examinee after the other.
 
     Parameters

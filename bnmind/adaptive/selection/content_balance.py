@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._arguments import check_fields, checked
+from bnmind._arguments import checked
 from bnmind._messages import listed
-from bnmind._values import ReadOnlyDict
+from bnmind._values import ReadOnlyDict, Value
 from bnmind.adaptive.beliefs.batch_belief import MISSING
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.selection.rules import asked_mask, checked_asked, named_codes
@@ -20,7 +20,7 @@ __all__ = ["ContentBalance"]
 
 
 @dataclass(frozen=True)
-class ContentBalance:
+class ContentBalance(Value):
     """Keep the number of items of each content code within bounds.
 
     No item of a code that has reached its maximum is allowed. As soon as the remaining
@@ -61,7 +61,7 @@ class ContentBalance:
     length: int | None = None
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         problems = [
             f"expected a whole number of at least 0 as {what} of {code}, got {number}"
             for what, bounds in (("minimum", self.minima), ("maximum", self.maxima))

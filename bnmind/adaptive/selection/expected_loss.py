@@ -19,8 +19,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bnmind._arguments import check_fields, checked, checked_if_it_fails, number_array
+from bnmind._arguments import checked, checked_if_it_fails, number_array
 from bnmind._messages import counted, shown
+from bnmind._values import Value
 from bnmind.adaptive.beliefs.batch_belief import BatchBelief
 from bnmind.adaptive.beliefs.belief import SkillBelief
 from bnmind.adaptive.beliefs.skill_response_joints import (
@@ -37,7 +38,7 @@ __all__ = ["Loss", "LossGain"]
 
 
 @dataclass(frozen=True, eq=False)
-class Loss:
+class Loss(Value):
     """The losses of decisions about some skills.
 
     Parameters
@@ -59,7 +60,7 @@ class Loss:
     table: ArrayLike
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         object.__setattr__(self, "skills", tuple(self.skills))
         table = np.array(number_array(self.table, "table"))
         if table.ndim != 2 or table.shape[0] < 1 or not np.all(np.isfinite(table)):
@@ -183,7 +184,7 @@ class LossGain(ScoringSelector[SkillBelief]):
     tolerance: float = TOLERANCE
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         checked_tolerance(self.tolerance)
         if self.losses is not None:
             object.__setattr__(self, "losses", tuple(self.losses))

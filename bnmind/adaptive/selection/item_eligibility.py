@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import check_shape, checked, number_array
 from bnmind._messages import listed, shown
-from bnmind._values import CheckedValue, sealed
+from bnmind._values import Value, sealed
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
@@ -32,7 +32,7 @@ __all__ = ["ItemEligibility"]
 
 
 @dataclass(frozen=True, eq=False)
-class ItemEligibility(CheckedValue):
+class ItemEligibility(Value):
     """The item-eligibility method: counts so far, and the eligibility for the next test.
 
     Created by `start`, then by `after`.

@@ -21,8 +21,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._arguments import check_fields
 from bnmind._messages import listed
+from bnmind._values import Value
 from bnmind.adaptive.beliefs.batch_belief import MISSING, BatchBelief
 from bnmind.adaptive.beliefs.belief import SkillBelief
 from bnmind.adaptive.selection.drawing import DrawingSelector
@@ -40,7 +40,7 @@ __all__ = ["Progressive"]
 
 
 @dataclass(frozen=True)
-class Progressive(DrawingSelector):
+class Progressive(Value, DrawingSelector):
     """Select at random at first, and by the score more and more.
 
     The first item is random, and the last one has the largest score. Answers are counted to
@@ -69,7 +69,7 @@ class Progressive(DrawingSelector):
     acceleration: float = 0.0
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         problems = []
         if not (self.length >= 1 and self.length % 1 == 0):
             problems.append(f"the length must be at least 1, got {self.length}")

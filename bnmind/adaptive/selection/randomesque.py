@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._arguments import check_fields
+from bnmind._values import Value
 from bnmind.adaptive.beliefs.batch_belief import MISSING, BatchBelief
 from bnmind.adaptive.beliefs.belief import SkillBelief
 from bnmind.adaptive.selection.drawing import DrawingSelector
@@ -24,7 +24,7 @@ __all__ = ["Randomesque"]
 
 
 @dataclass(frozen=True)
-class Randomesque(DrawingSelector):
+class Randomesque(Value, DrawingSelector):
     """Select one of the few best items, each with the same probability.
 
     The first random number decides. It is required even if there is only one item.
@@ -50,7 +50,7 @@ class Randomesque(DrawingSelector):
     within: float | None = None
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         if not self.best >= 1:
             raise InvalidArgumentError(f"best must be at least 1, got {self.best}", self.best)
         if self.within is not None and not 0 < self.within < 1:

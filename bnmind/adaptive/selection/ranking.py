@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from bnmind._arguments import checked
 from bnmind._display.tables import table_html
 from bnmind._messages import counted
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.adaptive.beliefs.belief import SkillBelief
 from bnmind.adaptive.beliefs.skill_response_joints import response_joints
 from bnmind.adaptive.selection.selector import in_bank_order
@@ -19,7 +19,7 @@ __all__ = ["RankedItem", "Ranking", "rank_items"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class RankedItem(CheckedValue):
+class RankedItem(Value):
     """The expected information of an item."""
 
     item: str

@@ -13,9 +13,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnmind._arguments import check_fields, check_shape, checked, number_array, whole_array
+from bnmind._arguments import check_shape, checked, number_array, whole_array
 from bnmind._messages import shown
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.adaptive.beliefs.batch_belief import MISSING
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.errors import InvalidArgumentError, UnknownNameError
@@ -106,7 +106,7 @@ def asked_mask(bank: ItemBank, asked: NDArray[np.intp]) -> NDArray[np.bool_]:
 
 
 @dataclass(frozen=True)
-class OnlyItems:
+class OnlyItems(Value):
     """Allow only some items.
 
     Parameters
@@ -118,7 +118,7 @@ class OnlyItems:
     items: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         object.__setattr__(self, "items", tuple(self.items))
 
     @checked
@@ -133,7 +133,7 @@ class OnlyItems:
 
 
 @dataclass(frozen=True)
-class Enemies(CheckedValue):
+class Enemies(Value):
     """Do not allow an item if one of its enemies was asked; the bank names enemies.
 
     Parameters
@@ -163,7 +163,7 @@ class Enemies(CheckedValue):
 
 
 @dataclass(frozen=True)
-class Testlets(CheckedValue):
+class Testlets(Value):
     """After an item of a testlet, ask the remaining items of the testlet before any other.
 
     Put this rule after the rules that exclude items: it continues with the items that these

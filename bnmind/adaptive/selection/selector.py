@@ -16,9 +16,9 @@ from typing import Generic, Protocol, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnmind._arguments import check_fields, check_shape, checked
+from bnmind._arguments import check_shape, checked
 from bnmind._messages import shown
-from bnmind._values import CheckedValue, frozen, made
+from bnmind._values import Value, frozen, made
 from bnmind.adaptive.beliefs.batch_belief import MISSING, BatchBelief
 from bnmind.errors import InvalidArgumentError, NothingToAskError
 from bnmind.information import Floats, tied_best
@@ -95,7 +95,7 @@ _Belief_contra = TypeVar("_Belief_contra", bound=QuestionBelief, contravariant=T
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Selection(CheckedValue):
+class Selection(Value):
     """A selected item, with the scores that led to it."""
 
     item: str
@@ -116,7 +116,7 @@ class Selection(CheckedValue):
 
 
 @dataclass(frozen=True, eq=False)
-class BatchSelection(CheckedValue):
+class BatchSelection(Value):
     """The selected item for each examinee."""
 
     items: NDArray[np.intp]
@@ -176,11 +176,11 @@ class Selector(Protocol[_Belief_contra]):
 
 
 @dataclass(frozen=True)
-class ScoringSelector(ABC, Generic[_Belief_contra]):
+class ScoringSelector(Value, ABC, Generic[_Belief_contra]):
     """A base of selectors that select the item with the largest score."""
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         checked_tolerance(self.tolerance)
 
     @property

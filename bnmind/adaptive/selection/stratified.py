@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._arguments import check_fields, checked_if_it_fails
+from bnmind._arguments import checked_if_it_fails
 from bnmind._messages import listed
 from bnmind.adaptive.beliefs.ability_estimates import AbilityEstimate, ability_of, expected_ability
 from bnmind.adaptive.beliefs.batch_belief import MISSING, BatchBelief
@@ -74,7 +74,7 @@ class AStratified(ScoringSelector[SkillBelief]):
     tolerance: float = TOLERANCE
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         checked_tolerance(self.tolerance)
         problems = [
             f"{what} must be a whole number of at least 1, got {number}"

@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._arguments import check_fields, checked
-from bnmind._values import ReadOnlyDict
+from bnmind._arguments import checked
+from bnmind._values import ReadOnlyDict, Value
 from bnmind.adaptive.beliefs.batch_belief import MISSING, BatchBelief
 from bnmind.adaptive.beliefs.belief import SkillBelief
 from bnmind.adaptive.items.bank import ItemBank
@@ -36,7 +36,7 @@ __all__ = ["SympsonHetter"]
 
 
 @dataclass(frozen=True)
-class SympsonHetter(DrawingSelector):
+class SympsonHetter(Value, DrawingSelector):
     """Ask a selected item only with a certain probability, else try the next best item.
 
     An item that is selected and not asked is set aside for the rest of the test; see
@@ -60,7 +60,7 @@ class SympsonHetter(DrawingSelector):
     rates: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         wrong = [f"{name}: {rate}" for name, rate in self.rates.items() if not 0 <= rate <= 1]
         if wrong:
             raise InvalidArgumentError(f"expected rates in [0, 1], got {', '.join(wrong[:5])}")

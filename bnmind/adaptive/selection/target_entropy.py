@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bnmind._arguments import check_fields, checked_if_it_fails
+from bnmind._arguments import checked_if_it_fails
 from bnmind._messages import one_line
 from bnmind._values import ReadOnlyDict
 from bnmind.adaptive.beliefs.batch_belief import BatchBelief
@@ -77,7 +77,7 @@ class TargetEntropy(ScoringSelector[SkillBelief]):
     tolerance: float = TOLERANCE
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         object.__setattr__(self, "skills", tuple(self.skills))
         checked_tolerance(self.tolerance)
         if not self.skills or len(set(self.skills)) < len(self.skills):
@@ -114,7 +114,7 @@ class SkillEntropy(ScoringSelector[SkillBelief]):
     tolerance: float = TOLERANCE
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         checked_tolerance(self.tolerance)
         if self.weights is None:
             return

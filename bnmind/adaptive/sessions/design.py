@@ -9,9 +9,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._arguments import check_fields, checked
+from bnmind._arguments import checked
 from bnmind._messages import listed
-from bnmind._values import CheckedValue, sealed
+from bnmind._values import Value, sealed
 from bnmind.adaptive.beliefs.belief import SkillBelief
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.pilot.pilot_items import (
@@ -35,7 +35,7 @@ __all__ = ["Design", "Outlook", "ReportOptions"]
 
 
 @dataclass(frozen=True)
-class Outlook(CheckedValue):
+class Outlook(Value):
     """The open items of a test, or the reason why it is over."""
 
     allowed: tuple[str, ...]
@@ -47,7 +47,7 @@ class Outlook(CheckedValue):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReportOptions(CheckedValue):
+class ReportOptions(Value):
     """The parts of the report of a live test that are shown."""
 
     skills: tuple[str, ...] = ()
@@ -64,7 +64,7 @@ class ReportOptions(CheckedValue):
 
 
 @dataclass(frozen=True, eq=False)
-class Design:
+class Design(Value):
     """The design of an adaptive test.
 
     Parameters
@@ -109,7 +109,7 @@ class Design:
     text: str = field(default="", kw_only=True)
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         rules = rules_for_test(self.bank, self.rules, self.stopper)
         object.__setattr__(self, "rules", rules)
         self._check_pilot()

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, field
 from enum import Enum
 
-from bnmind._values import CheckedValue, Value
+from bnmind._values import Value
 from bnmind.adaptive.beliefs.belief import SkillBelief
 from bnmind.adaptive.beliefs.response_errors import updated_anyway
 from bnmind.adaptive.items.bank import ItemBank
@@ -27,7 +27,7 @@ class EventKind(Enum):
 
 
 @dataclass(frozen=True)
-class Event(CheckedValue):
+class Event(Value):
     """One event of a test, such as an answer to an item."""
 
     kind: EventKind

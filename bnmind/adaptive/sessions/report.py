@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.adaptive.beliefs.belief import SkillBelief
 from bnmind.adaptive.beliefs.parameter_uncertainty import skill_intervals
 from bnmind.adaptive.beliefs.person_fit import AnswerFit
@@ -18,7 +18,7 @@ __all__ = ["SessionReport", "SkillReport", "report_of"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class SkillReport(CheckedValue):
+class SkillReport(Value):
     """The result of a test for one skill."""
 
     skill: str
@@ -37,7 +37,7 @@ class SkillReport(CheckedValue):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SessionReport(CheckedValue):
+class SessionReport(Value):
     """The result of a test."""
 
     title: str

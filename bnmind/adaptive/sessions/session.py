@@ -11,7 +11,7 @@ from pathlib import Path
 
 from bnmind._arguments import checked, checked_if_it_fails
 from bnmind._files import create_file, locked, write_file
-from bnmind._values import CheckedValue, ReadOnlyDict
+from bnmind._values import ReadOnlyDict, Value
 from bnmind.adaptive.beliefs.belief import SkillBelief, skills_html
 from bnmind.adaptive.beliefs.person_fit import AnswerFit, person_fit
 from bnmind.adaptive.beliefs.start import start_belief
@@ -38,7 +38,7 @@ __all__ = ["Session"]
 
 
 @dataclass(frozen=True, eq=False)
-class Session(CheckedValue):
+class Session(Value):
     """The state of a live test. Sessions are immutable: an answer returns a new session.
 
     Created by `start` or `load`, then by `answer`, `skip`, `change` and `undo`. With a path,

@@ -28,8 +28,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._arguments import check_fields, check_shape, checked, number_array
-from bnmind._values import CheckedValue, Sealed, sealed
+from bnmind._arguments import check_shape, checked, number_array
+from bnmind._values import Sealed, Value, sealed
 from bnmind.adaptive.beliefs.ability_estimates import ability_deviation, expected_ability
 from bnmind.adaptive.beliefs.batch_belief import MISSING, BatchBelief, BatchProfiles, Responses
 from bnmind.adaptive.items.bank import ItemBank
@@ -93,7 +93,7 @@ class Predictor(Sealed):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Moment(CheckedValue):
+class Moment(Value):
     """The state of some tests between two questions, as input to measures."""
 
     beliefs: BatchBelief
@@ -178,7 +178,7 @@ class Moment(CheckedValue):
 
 
 @dataclass(frozen=True)
-class Measure:
+class Measure(Value):
     """A measure of each test, taken after each answer.
 
     Parameters
@@ -205,7 +205,7 @@ class Measure:
     is_share: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         object.__setattr__(self, "label", self.label or self.name)
 
 

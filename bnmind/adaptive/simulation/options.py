@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from bnmind._arguments import check_fields
 from bnmind._messages import listed
+from bnmind._values import Value
 from bnmind._workers import Executor, faults_of_workers
 from bnmind.adaptive.pilot.pilot_items import PilotItems
 from bnmind.adaptive.selection.rules import Enemies, Rule, Testlets
@@ -20,7 +20,7 @@ DEFAULT_RULES: tuple[Rule, ...] = (Enemies(), Testlets())
 
 
 @dataclass(frozen=True, kw_only=True)
-class SimulationOptions:
+class SimulationOptions(Value):
     """How simulated tests are run, measured and computed.
 
     Parameters
@@ -62,7 +62,7 @@ class SimulationOptions:
     pilot: PilotItems | None = None
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         object.__setattr__(self, "rules", tuple(self.rules))
         if self.measures is not None:
             object.__setattr__(self, "measures", tuple(self.measures))

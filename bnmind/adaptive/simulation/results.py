@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from bnmind._arguments import checked
 from bnmind._display.tables import frame_html
 from bnmind._messages import counted
-from bnmind._values import CheckedValue, sealed
+from bnmind._values import Value, sealed
 from bnmind.adaptive.beliefs.batch_belief import MISSING, Responses
 from bnmind.adaptive.responses.examinees import Levels
 from bnmind.adaptive.simulation.measures import Measure
@@ -32,7 +32,7 @@ _NORMAL = 1.959963984540054
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class SelectorRun(CheckedValue):
+class SelectorRun(Value):
     """The results of all tests with one selector."""
 
     selector: str
@@ -117,7 +117,7 @@ class SelectorRun(CheckedValue):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class SimulationResult(CheckedValue):
+class SimulationResult(Value):
     """The results of a simulation with one or more selectors.
 
     Data frames are in long form. Means over examinees include finished tests, with their

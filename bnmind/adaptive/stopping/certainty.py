@@ -17,7 +17,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from bnmind._arguments import check_fields, checked, checked_if_it_fails
+from bnmind._arguments import checked, checked_if_it_fails
+from bnmind._values import Value
 from bnmind.adaptive.beliefs.ability_estimates import ability_deviation
 from bnmind.adaptive.beliefs.belief import SkillBelief
 from bnmind.adaptive.selection.entropy import MinimalEntropy
@@ -39,7 +40,7 @@ TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True)
-class EntropyBelow:
+class EntropyBelow(Value):
     """Stop if the joint entropy of all skills is small.
 
     Parameters
@@ -51,7 +52,7 @@ class EntropyBelow:
     bits: float
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         if not self.bits >= 0:
             raise InvalidArgumentError(
                 f"expected an entropy of at least 0 bits, got {self.bits}", self.bits
@@ -73,7 +74,7 @@ class EntropyBelow:
 
 
 @dataclass(frozen=True)
-class ProfileCertain:
+class ProfileCertain(Value):
     """Stop if the most probable profile of all skills is probable enough.
 
     Parameters
@@ -85,7 +86,7 @@ class ProfileCertain:
     probability: float
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         _check_probability(self.probability)
 
     @checked_if_it_fails
@@ -106,7 +107,7 @@ class ProfileCertain:
 
 
 @dataclass(frozen=True)
-class SkillsCertain:
+class SkillsCertain(Value):
     """Stop if the most probable level of each skill is probable enough.
 
     Parameters
@@ -121,7 +122,7 @@ class SkillsCertain:
     skills: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         object.__setattr__(self, "skills", tuple(self.skills))
         _check_probability(self.probability)
 
@@ -150,7 +151,7 @@ class SkillsCertain:
 
 
 @dataclass(frozen=True)
-class DeviationBelow:
+class DeviationBelow(Value):
     """Stop if the standard deviation of the ability of an IRT bank is small.
 
     Parameters
@@ -162,7 +163,7 @@ class DeviationBelow:
     deviation: float
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         if not self.deviation > 0:
             raise InvalidArgumentError(
                 f"expected a standard deviation above 0, got {self.deviation}", self.deviation
@@ -186,7 +187,7 @@ class DeviationBelow:
 
 
 @dataclass(frozen=True)
-class GainBelow:
+class GainBelow(Value):
     """Stop if no item that may be asked has a large score.
 
     Parameters
@@ -201,7 +202,7 @@ class GainBelow:
     scored: ScoringSelector[SkillBelief] = field(default_factory=MinimalEntropy)
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         if not self.gain >= 0:
             raise InvalidArgumentError(f"expected a gain of at least 0, got {self.gain}", self.gain)
 

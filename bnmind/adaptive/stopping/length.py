@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bnmind._arguments import check_fields, checked, checked_if_it_fails
+from bnmind._arguments import checked, checked_if_it_fails
+from bnmind._values import Value
 from bnmind.adaptive.stopping.stopper import (
     BatchProgress,
     Progress,
@@ -23,7 +24,7 @@ TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True)
-class MaximalItems:
+class MaximalItems(Value):
     """Stop after a number of items, including skipped ones.
 
     Within `AllOf` it is the least number of items.
@@ -37,7 +38,7 @@ class MaximalItems:
     items: int
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         if not (self.items >= 1 and self.items % 1 == 0):
             raise InvalidArgumentError(
                 f"expected a number of items of at least 1, got {self.items}", self.items
@@ -67,7 +68,7 @@ class MaximalItems:
 
 
 @dataclass(frozen=True)
-class MaximalCost:
+class MaximalCost(Value):
     """Stop if the total cost of the items asked reaches a limit.
 
     Parameters
@@ -79,7 +80,7 @@ class MaximalCost:
     cost: float
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         if not self.cost > 0:
             raise InvalidArgumentError(f"expected a cost above 0, got {self.cost}", self.cost)
 
@@ -105,7 +106,7 @@ class MaximalCost:
 
 
 @dataclass(frozen=True)
-class MaximalTime:
+class MaximalTime(Value):
     """Stop if the total time of the items asked reaches a limit.
 
     It adds the times stated in the bank; there is no clock.
@@ -119,7 +120,7 @@ class MaximalTime:
     time: float
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         if not self.time > 0:
             raise InvalidArgumentError(f"expected a time above 0, got {self.time}", self.time)
 

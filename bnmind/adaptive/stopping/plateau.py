@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._arguments import check_fields, checked, checked_if_it_fails
+from bnmind._arguments import checked, checked_if_it_fails
 from bnmind._messages import listed
+from bnmind._values import Value
 from bnmind.adaptive.beliefs.batch_belief import MISSING
 from bnmind.adaptive.beliefs.start import start_beliefs
 from bnmind.adaptive.stopping.certainty import TOLERANCE
@@ -19,7 +20,7 @@ __all__ = ["Plateau"]
 
 
 @dataclass(frozen=True)
-class Plateau:
+class Plateau(Value):
     """Stop if the last few answers have hardly changed the belief about any skill.
 
     The change is the total variation distance between the distributions of a skill before the
@@ -37,7 +38,7 @@ class Plateau:
     answers: int = 3
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         problems = []
         if not 0 <= self.change < 1:
             problems.append(f"expected a change in [0, 1), got {self.change}")

@@ -29,8 +29,9 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._arguments import check_fields, checked, checked_if_it_fails
+from bnmind._arguments import checked, checked_if_it_fails
 from bnmind._messages import listed
+from bnmind._values import Value
 from bnmind.adaptive.beliefs.ability_estimates import ability_of
 from bnmind.adaptive.beliefs.start import start_belief
 from bnmind.adaptive.items.bank import ItemBank
@@ -44,7 +45,7 @@ __all__ = ["AbilityDecided", "SkillsDecided"]
 
 
 @dataclass(frozen=True)
-class SkillsDecided:
+class SkillsDecided(Value):
     """Stop once a probability ratio test decides whether each skill is mastered.
 
     Unlike `SkillsCertain`, it does not use the prior odds of the skill, only the answers. A skill
@@ -62,7 +63,7 @@ class SkillsDecided:
     skills: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         object.__setattr__(self, "skills", tuple(self.skills))
         _check_error(self.error)
 
@@ -103,7 +104,7 @@ class SkillsDecided:
 
 
 @dataclass(frozen=True)
-class AbilityDecided:
+class AbilityDecided(Value):
     """Stop once a probability ratio test decides whether the ability is above a cut.
 
     Parameters
@@ -122,7 +123,7 @@ class AbilityDecided:
     indifference: float = 0.25
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         _check_error(self.error)
         problems = []
         if not math.isfinite(self.cut):

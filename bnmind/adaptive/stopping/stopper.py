@@ -12,9 +12,9 @@ from typing import Protocol, TypeAlias, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._arguments import check_fields, checked, checked_if_it_fails
+from bnmind._arguments import checked, checked_if_it_fails
 from bnmind._messages import shown
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.adaptive.beliefs.batch_belief import MISSING, BatchBelief
 from bnmind.adaptive.beliefs.belief import SkillBelief
 from bnmind.adaptive.items.bank import ItemBank
@@ -39,7 +39,7 @@ Reasons: TypeAlias = NDArray[np.str_]
 
 
 @dataclass(frozen=True, eq=False)
-class Progress(CheckedValue):
+class Progress(Value):
     """The progress of a test, as input to a stopper."""
 
     belief: SkillBelief
@@ -56,7 +56,7 @@ class Progress(CheckedValue):
 
 
 @dataclass(frozen=True, eq=False)
-class BatchProgress(CheckedValue):
+class BatchProgress(Value):
     """The progress of the tests of many examinees."""
 
     beliefs: BatchBelief
@@ -161,7 +161,7 @@ def reasons_where(stops: NDArray[np.bool_], reason: str) -> Reasons:
 
 
 @dataclass(frozen=True, init=False)
-class _Composed:
+class _Composed(Value):
     stoppers: tuple[Stopper, ...]
     """One or more."""
 
@@ -171,7 +171,7 @@ class _Composed:
         if len(one_by_one) == 1 and isinstance(one_by_one[0], Sequence):
             one_by_one = tuple(one_by_one[0])
         object.__setattr__(self, "stoppers", one_by_one or stoppers)
-        check_fields(self)
+        self._convert()
         object.__setattr__(self, "stoppers", tuple(self.stoppers))
         if not self.stoppers:
             raise InvalidArgumentError("no stoppers: at least one is needed")
@@ -268,7 +268,7 @@ class AllOf(_Composed):
 
 
 @dataclass(frozen=True)
-class StopBy(CheckedValue):
+class StopBy(Value):
     """Stop if a function says so.
 
     Parameters

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Protocol
 
-from bnmind._arguments import check_fields, checked
+from bnmind._arguments import checked
 from bnmind._registry import NUMBER, Registered, made_by_name
+from bnmind._values import Value
 from bnmind.adaptive.trees.profile_classes import ProfileClasses
 from bnmind.errors import InvalidArgumentError
 from bnmind.questions.trees import ExpectedEntropy, ExpectedLoss, MissedGoal, TreeObjective
@@ -88,7 +89,7 @@ class SkillLoss:
 
 
 @dataclass(frozen=True)
-class CostOfCertainty:
+class CostOfCertainty(Value):
     """The expected cost of a test that goes on until one profile is probable enough.
 
     Parameters
@@ -105,7 +106,7 @@ class CostOfCertainty:
     counts_cost: bool = field(default=True, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         if not 0 < self.probability <= 1:
             raise InvalidArgumentError(
                 f"expected a probability in (0, 1], got {self.probability}", self.probability

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from bnmind._arguments import checked
 from bnmind._display.tables import frame_html
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.information import Floats
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class CertifiedInterval(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class DesignEvaluation(CheckedValue):
+class DesignEvaluation(Value):
     """The expected results of a test, over all answers that the bank expects.
 
     The examinees are those of the bank: profiles have the probabilities of the bank, and answers

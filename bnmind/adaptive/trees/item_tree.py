@@ -10,7 +10,7 @@ import numpy as np
 from bnmind._arguments import checked
 from bnmind._display.tables import table_html
 from bnmind._messages import counted
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.adaptive.beliefs.batch_belief import MISSING, Responses
 from bnmind.adaptive.beliefs.start import beliefs_given, start_beliefs
 from bnmind.adaptive.items.bank import ItemBank
@@ -33,7 +33,7 @@ _BLOCK = 4096
 
 
 @dataclass(frozen=True, eq=False)
-class Branch(CheckedValue):
+class Branch(Value):
     """The plan of a part of a tree: an item and what follows each response, or an end."""
 
     item: str | None = None
@@ -43,7 +43,7 @@ class Branch(CheckedValue):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class ItemNode(CheckedValue):
+class ItemNode(Value):
     """A point of a test: the item to ask next, or the end, and what is known there."""
 
     item: str | None
@@ -73,7 +73,7 @@ class ItemNode(CheckedValue):
 
 
 @dataclass(frozen=True, eq=False)
-class ItemTree(CheckedValue):
+class ItemTree(Value):
     """A whole adaptive test: the next item after all responses that may come.
 
     Made by `item_tree`, `design_tree` or `optimal_test_tree`.

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bnmind._arguments import checked
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.trees.aims import Aim, EntropyOfSkills
 from bnmind.adaptive.trees.item_tree import Branch, ItemTree, item_tree
@@ -37,7 +37,7 @@ __all__ = ["FixedTest", "OptimalTest", "fixed_test", "optimal_test_tree", "searc
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class OptimalTest(CheckedValue):
+class OptimalTest(Value):
     """The best test that a search found, and what is proven about it."""
 
     tree: ItemTree
@@ -75,7 +75,7 @@ class OptimalTest(CheckedValue):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class FixedTest(CheckedValue):
+class FixedTest(Value):
     """The best fixed test that a search found, and what is proven about it."""
 
     items: tuple[str, ...]

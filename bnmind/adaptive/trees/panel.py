@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.trees.aims import Aim, EntropyOfSkills
 from bnmind.adaptive.trees.item_tree import Branch, ItemTree, item_tree
@@ -51,7 +51,7 @@ _Cuts: TypeAlias = tuple[float, tuple[tuple[int, int], ...]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class PanelModule(CheckedValue):
+class PanelModule(Value):
     """A module: items that are asked together, and where to go from there."""
 
     items: tuple[str, ...]
@@ -67,7 +67,7 @@ class PanelModule(CheckedValue):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PanelRoute(CheckedValue):
+class PanelRoute(Value):
     """A route to a module, for some numbers of points in the module before."""
 
     least: int
@@ -79,7 +79,7 @@ class PanelRoute(CheckedValue):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Panel(CheckedValue):
+class Panel(Value):
     """A multi-stage test and its value."""
 
     root: PanelModule

@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 from bnmind._arguments import checked
 from bnmind._messages import counted, many
-from bnmind._values import CheckedValue, Sealed, Value, sealed
+from bnmind._values import Sealed, Value, sealed
 from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError, TooLargeError
 from bnmind.information import Floats
 from bnmind.junction.graphs.elimination_order import OrderFinder
@@ -111,7 +111,7 @@ class PosteriorBounds(Sealed):
 
 
 @dataclass(frozen=True)
-class BoundsInfo(CheckedValue):
+class BoundsInfo(Value):
     """The account of a step of bounded conditioning."""
 
     done: int

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._arguments import check_fields, checked
+from bnmind._arguments import checked
 from bnmind._messages import counted
 from bnmind._values import Sealed, Value
 from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError
@@ -93,7 +93,7 @@ class ExplanationSearch(Value):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_fields(self)
+        self._convert()
 
     def __repr__(self) -> str:
         return (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bnmind._arguments import checked
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.errors import CertificateError
 from bnmind.junction.certificates.checker import Atom, checked_bound
 from bnmind.junction.graphs.interaction_graph import InteractionGraph, bits
@@ -14,7 +14,7 @@ __all__ = ["Certificate"]
 
 
 @dataclass(frozen=True)
-class Certificate(CheckedValue):
+class Certificate(Value):
     """A claim that no junction tree of a graph has a smaller total size, with a proof.
 
     `prove_bound` makes certificates. `check` verifies a proof without any search.

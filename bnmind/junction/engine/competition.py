@@ -14,7 +14,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from bnmind._arguments import check_fields, checked
+from bnmind._arguments import checked
+from bnmind._values import Value
 from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError
 from bnmind.information import Floats
 from bnmind.junction.engine.engine import Engine
@@ -36,7 +37,7 @@ _Answer: TypeAlias = Callable[[Engine, Mapping[str, str], Sequence[str]], str]
 
 
 @dataclass(frozen=True, kw_only=True)
-class CompetitionTask:
+class CompetitionTask(Value):
     """A task of the competitions.
 
     Examples
@@ -60,7 +61,7 @@ class CompetitionTask:
     """Returns the texts of the best answers; None if the task has a single answer."""
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
 
     @checked
     def answer(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bnmind._arguments import check_fields, checked
+from bnmind._arguments import checked
 from bnmind._messages import bytes_text, counted
 from bnmind._values import Value
 from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError
@@ -86,7 +86,7 @@ class Engine(TableQuestions, Value):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_fields(self)
+        self._convert()
         if self.memory < 0:
             raise InvalidArgumentError(f"memory must be at least 0, got {self.memory}", self.memory)
 

@@ -42,7 +42,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from bnmind._arguments import checked
-from bnmind._values import CheckedValue, latest, made
+from bnmind._values import Value, latest, made
 from bnmind.errors import InvalidModelError
 from bnmind.junction.graphs.interaction_graph import InteractionGraph
 
@@ -60,7 +60,7 @@ __all__ = [
 
 
 @dataclass(frozen=True)
-class EliminationOrder(CheckedValue):
+class EliminationOrder(Value):
     """An elimination order with its cost."""
 
     variables: tuple[str, ...]
@@ -213,7 +213,7 @@ def vertices_in_order(graph: InteractionGraph, variables: Sequence[str]) -> tupl
 
 
 @dataclass(frozen=True)
-class GivenOrder(CheckedValue):
+class GivenOrder(Value):
     """A given elimination order.
 
     Examples

@@ -14,7 +14,7 @@ from functools import cached_property
 from itertools import pairwise
 
 from bnmind._arguments import checked
-from bnmind._values import CheckedValue, made
+from bnmind._values import Value, made
 from bnmind.errors import InvalidModelError, UnknownNameError
 
 __all__ = ["InteractionGraph", "bits", "graph_of_scopes"]
@@ -35,7 +35,7 @@ def bits(mask: int) -> Iterator[int]:
 
 
 @dataclass(frozen=True)
-class InteractionGraph(CheckedValue):
+class InteractionGraph(Value):
     """An undirected graph whose vertices are variables with a number of states.
 
     Examples

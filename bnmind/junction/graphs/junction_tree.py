@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple, TypeAlias
 
 from bnmind._arguments import checked
-from bnmind._values import CheckedValue, latest, made
+from bnmind._values import Value, latest, made
 from bnmind.junction.graphs.elimination_order import (
     EliminationOrder,
     elimination,
@@ -26,7 +26,7 @@ __all__ = ["Clique", "Edge", "JunctionTree", "joined_cliques"]
 
 
 @dataclass(frozen=True)
-class Clique(CheckedValue):
+class Clique(Value):
     """A maximal clique of the triangulated graph."""
 
     variables: tuple[str, ...]
@@ -47,7 +47,7 @@ class Edge(NamedTuple):
 
 
 @dataclass(frozen=True)
-class JunctionTree(CheckedValue):
+class JunctionTree(Value):
     """A junction tree with its cliques and its elimination order.
 
     Examples

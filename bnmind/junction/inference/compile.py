@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from bnmind._arguments import check_fields, checked
+from bnmind._arguments import checked
 from bnmind._messages import listed
-from bnmind._values import ReadOnlyDict, made
+from bnmind._values import ReadOnlyDict, Value, made
 from bnmind.errors import InvalidArgumentError
 from bnmind.junction.graphs.elimination_order import OrderFinder
 from bnmind.junction.graphs.interaction_graph import InteractionGraph, graph_of_scopes
@@ -95,7 +95,7 @@ def families(network: Network) -> list[tuple[str, ...]]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Simplifications:
+class Simplifications(Value):
     """The transformations of a model that may make a plan smaller; each is used only if it does.
 
     Parameters
@@ -112,7 +112,7 @@ class Simplifications:
     factorize: bool = True
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
 
 
 ALL_SIMPLIFICATIONS = Simplifications()

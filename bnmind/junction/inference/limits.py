@@ -13,8 +13,8 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from bnmind._arguments import check_fields
 from bnmind._messages import bytes_text, many
+from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.junction.graphs.junction_tree import Clique, JunctionTree
 from bnmind.junction.program.run_time import seconds_text
@@ -64,7 +64,7 @@ _WAY_OUT = (
 
 
 @dataclass(frozen=True)
-class Limits:
+class Limits(Value):
     """The limits of the cost of a run of a plan.
 
     Parameters
@@ -93,7 +93,7 @@ class Limits:
     only_restrictions: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         for name in ("max_bytes", "max_multiplications"):
             if getattr(self, name) < 1:
                 raise InvalidArgumentError(f"{name} must be at least 1, got {getattr(self, name)}")

@@ -15,7 +15,7 @@ import numpy as np
 from bnmind._arguments import checked
 from bnmind._files import locked
 from bnmind._messages import bytes_text, counted, many
-from bnmind._values import CheckedValue, Value
+from bnmind._values import Value
 from bnmind.errors import ImpossibleEvidenceError
 from bnmind.junction.inference.answering import Answering
 from bnmind.junction.inference.evidence import Evidence, Findings, likelihood, read_findings
@@ -47,7 +47,7 @@ _Slice: TypeAlias = tuple[int, tuple[int, ...]]
 
 
 @dataclass(frozen=True)
-class SliceInfo(CheckedValue):
+class SliceInfo(Value):
     """The account of a step of a sliced plan."""
 
     slices: int

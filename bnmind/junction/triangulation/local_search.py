@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 
 from bnmind._arguments import checked
 from bnmind._messages import listed
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError
 from bnmind.junction.graphs.elimination_order import (
     EliminationOrder,
@@ -45,7 +45,7 @@ _FEW_VERTICES = 150
 
 
 @dataclass(frozen=True)
-class LocalSearch(CheckedValue):
+class LocalSearch(Value):
     """A search that improves the order of another search part by part, and never worsens it.
 
     Examples

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from bnmind._arguments import checked
 from bnmind._messages import listed
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError
 from bnmind.junction.graphs.elimination_order import EliminationOrder, measured_order
 from bnmind.junction.graphs.interaction_graph import InteractionGraph
@@ -119,7 +119,7 @@ class Searched(NamedTuple):
 
 
 @dataclass(frozen=True)
-class RandomizedGreedy(CheckedValue):
+class RandomizedGreedy(Value):
     """The best of many greedy orders with random scores; equal seeds give equal orders.
 
     Simplicial variables are eliminated first. The search includes the greedy orders without

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bnmind._arguments import check_shape, checked, number_array
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 from bnmind.lab.drawing.canvas import finish, line, new_figure
@@ -26,7 +26,7 @@ __all__ = ["Curve", "band", "curve_of", "plot_curves", "require_curves"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Curve(CheckedValue):
+class Curve(Value):
     """A curve with a band, such as the means of a strategy at several levels of noise.
 
     Raises

@@ -10,7 +10,7 @@ import zlib
 from dataclasses import dataclass
 
 from bnmind._arguments import checked
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 
 __all__ = ["Style", "style_of"]
 
@@ -48,7 +48,7 @@ _KNOWN = (
 
 
 @dataclass(frozen=True)
-class Style(CheckedValue):
+class Style(Value):
     """How a strategy looks, in the words of matplotlib."""
 
     color: str

@@ -11,9 +11,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._arguments import check_fields
 from bnmind._messages import counted
-from bnmind._values import CheckedValue, Value, freeze
+from bnmind._values import Value
 from bnmind.adaptive import (
     Examinees,
     ItemBank,
@@ -37,7 +36,7 @@ _BATCH = 500
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Measured(CheckedValue):
+class _Measured(Value):
     """The measures of a test; None where they are unknown, or do not belong to the bank."""
 
     accuracy: float | None = None
@@ -151,8 +150,7 @@ class TestExperiment(Value):
     """The version of the rules by which examinees are drawn."""
 
     def __post_init__(self) -> None:
-        freeze(self)
-        check_fields(self)
+        self._convert()
         faults: list[BnmindError] = []
         for ok, text, value in (
             (bool(self.selectors), "expected at least one selector", self.selectors),
@@ -221,7 +219,7 @@ class TestExperiment(Value):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class TestBatch(CheckedValue):
+class TestBatch(Value):
     """The tests of some examinees with one selector, made by `TestExperiment.batches`."""
 
     __test__ = False  # pytest should not collect it

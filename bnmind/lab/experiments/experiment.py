@@ -14,7 +14,7 @@ from types import UnionType
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from bnmind._messages import counted
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,7 +41,7 @@ Row: TypeAlias = Any
 
 
 @dataclass(frozen=True, eq=False)
-class BatchRows(CheckedValue):
+class BatchRows(Value):
     """The rows of a batch."""
 
     rows: tuple[Row, ...]
@@ -93,7 +93,7 @@ class Experiment(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Results(CheckedValue):
+class Results(Value):
     """The rows of an experiment, in the order of its batches."""
 
     experiment: Experiment

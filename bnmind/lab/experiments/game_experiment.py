@@ -10,9 +10,9 @@ from itertools import product
 from math import isnan
 from typing import ClassVar
 
-from bnmind._arguments import check_fields, checked
+from bnmind._arguments import checked
 from bnmind._messages import counted
-from bnmind._values import CheckedValue, Value, freeze
+from bnmind._values import Value
 from bnmind.errors import BnmindError, InvalidArgumentError
 from bnmind.lab.experiments.experiment import VERSION, BatchRows
 from bnmind.lab.mastermind.comparison import Comparison, GameRow, TurnRow
@@ -89,8 +89,7 @@ class GameExperiment(Value):
     """The version of the rules by which the luck is drawn."""
 
     def __post_init__(self) -> None:
-        freeze(self)
-        check_fields(self)
+        self._convert()
         faults: list[BnmindError] = series_faults(
             self.settings, games=self.games, seed=self.seed, match=self.match
         )
@@ -248,7 +247,7 @@ class GameExperiment(Value):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class GameBatch(CheckedValue):
+class GameBatch(Value):
     """A batch of games in one setting, made by `GameExperiment.batches`."""
 
     number: int

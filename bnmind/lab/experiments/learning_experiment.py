@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from bnmind._arguments import check_fields
 from bnmind._messages import counted
-from bnmind._values import CheckedValue, Value, freeze
+from bnmind._values import Value
 from bnmind.adaptive import ItemBank, Learned, LearningOptions, Responses
 from bnmind.adaptive.learning.learn import learn_from_start
 from bnmind.errors import BnmindError, InvalidArgumentError
@@ -19,7 +18,7 @@ __all__ = ["LearnedItemRow", "LearningBatch", "LearningExperiment", "StartRow"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class StartRow(CheckedValue):
+class StartRow(Value):
     """One start of the learning, where it ended."""
 
     start: int
@@ -36,7 +35,7 @@ class StartRow(CheckedValue):
 
 
 @dataclass(frozen=True, kw_only=True)
-class LearnedItemRow(CheckedValue):
+class LearnedItemRow(Value):
     """One item as it was learned from one start."""
 
     start: int
@@ -92,8 +91,7 @@ class LearningExperiment(Value):
     """The version of the rules by which starts are drawn."""
 
     def __post_init__(self) -> None:
-        freeze(self)
-        check_fields(self)
+        self._convert()
         faults: list[BnmindError] = []
         try:
             self.responses.for_bank(self.bank)
@@ -121,7 +119,7 @@ class LearningExperiment(Value):
 
 
 @dataclass(frozen=True, eq=False)
-class LearningBatch(CheckedValue):
+class LearningBatch(Value):
     """One start, made by `LearningExperiment.batches`."""
 
     experiment: LearningExperiment

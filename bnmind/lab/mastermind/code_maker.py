@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from bnmind._arguments import check_fields, checked, number_array
+from bnmind._arguments import checked, number_array
 from bnmind._display.outline import outline
 from bnmind._messages import shown
+from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError, InvalidProbabilityError
 from bnmind.information import Floats
 from bnmind.mastermind.board import Board
@@ -26,7 +27,7 @@ _MOST_TURNS = 10**7
 
 
 @dataclass(frozen=True, eq=False)
-class CodeMaker:
+class CodeMaker(Value):
     """A player who hides a code and answers through a channel.
 
     The luck of each turn is one random number, drawn before the game. Two strategies that play
@@ -56,7 +57,7 @@ class CodeMaker:
     __repr__ = outline
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         noise = np.array(number_array(self.noise, "noise"))
         if noise.ndim != 1 or not np.all((noise >= 0) & (noise < 1)):
             raise InvalidProbabilityError("expected noise numbers in [0, 1)", self.noise)

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 
-from bnmind._arguments import check_fields, checked
+from bnmind._arguments import checked
 from bnmind._display.outline import outline
 from bnmind._messages import many
+from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.lab.mastermind.comparison import Comparison, GameRow, Summary
 from bnmind.lab.mastermind.endings import Ending, Revealed
@@ -105,7 +106,7 @@ def compare(
 
 
 @dataclass(frozen=True, eq=False)
-class Contest:
+class Contest(Value):
     """A comparison whose games are played one by one, so that an interrupted one can be kept.
 
     It also has options that `compare` lacks.
@@ -151,7 +152,7 @@ class Contest:
     __repr__ = outline
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         object.__setattr__(self, "strategies", tuple(self.strategies))
         object.__setattr__(self, "max_guesses", self.rule.limit)
         _ = self.setting  # raises if the players do not fit the board, the noise or the prior

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from bnmind._arguments import checked, number_array
 from bnmind._display.tables import table_html
 from bnmind._messages import counted
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.information import Floats
 from bnmind.lab.mastermind.noise_words import noise_in_words
 from bnmind.lab.statistics.confidence_sequence import ConfidenceSequence
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 __all__ = ["Comparison", "GameRow", "Summary", "TurnRow", "comparison_groups", "match_means"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GameRow(CheckedValue):
+@dataclass(frozen=True, kw_only=True)
+class GameRow(Value):
     """One game of a comparison, a row of its CSV file."""
 
     board: str
@@ -71,8 +71,8 @@ class GameRow(CheckedValue):
     """The number of the match that the game belongs to, from 1."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TurnRow(CheckedValue):
+@dataclass(frozen=True, kw_only=True)
+class TurnRow(Value):
     """One turn of a game of an experiment; the first columns are those of the game."""
 
     board: str
@@ -108,7 +108,7 @@ class TurnRow(CheckedValue):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Summary(CheckedValue):
+class Summary(Value):
     """The games of one strategy in a comparison."""
 
     strategy: str
@@ -143,7 +143,7 @@ class Summary(CheckedValue):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Comparison(CheckedValue):
+class Comparison(Value):
     """The games that several strategies played on one board, through one channel."""
 
     board: str

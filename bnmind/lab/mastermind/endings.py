@@ -6,8 +6,9 @@ import operator
 from dataclasses import dataclass
 from typing import Protocol
 
-from bnmind._arguments import check_fields, checked
+from bnmind._arguments import checked
 from bnmind._messages import many, shown
+from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError, InvalidProbabilityError, TooLargeError
 from bnmind.mastermind.beliefs.belief import Belief
 from bnmind.strategies.base.needs import posterior_of
@@ -43,7 +44,7 @@ class Ending(Protocol):
 
 
 @dataclass(frozen=True)
-class Revealed:
+class Revealed(Value):
     """The code-maker ends the game, truthfully, when the guess is the code.
 
     A report of all pegs black in a game that goes on is therefore false.
@@ -53,7 +54,7 @@ class Revealed:
     """The limit of guesses; a longer game is lost."""
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         object.__setattr__(self, "limit", _checked(self.limit))
 
     @property
@@ -68,7 +69,7 @@ class Revealed:
 
 
 @dataclass(frozen=True)
-class Declared:
+class Declared(Value):
     """The breaker stops when sufficiently certain, and names a code, right or wrong."""
 
     certainty: float = 0.95
@@ -77,7 +78,7 @@ class Declared:
     """The limit of guesses; after the last one the breaker names a code, certain or not."""
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         if not 0 < self.certainty <= 1:
             raise InvalidProbabilityError(
                 f"expected a certainty in (0, 1], got {self.certainty}", self.certainty
@@ -96,14 +97,14 @@ class Declared:
 
 
 @dataclass(frozen=True)
-class Limit:
+class Limit(Value):
     """The breaker has a fixed number of guesses, and then names the most probable code."""
 
     limit: int
     """The number of guesses."""
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         object.__setattr__(self, "limit", _checked(self.limit))
 
     @property

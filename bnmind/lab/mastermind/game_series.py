@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.errors import BnmindError, InvalidArgumentError
 from bnmind.lab.mastermind.code_maker import CodeMaker
 from bnmind.lab.mastermind.comparison import GameRow
@@ -36,7 +36,7 @@ most."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class GameSeries(CheckedValue):
+class GameSeries(Value):
     """Consecutive games of a setting."""
 
     setting: GameSetting

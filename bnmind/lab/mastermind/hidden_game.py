@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError, InvalidHistoryError
 from bnmind.lab.mastermind.code_maker import CodeMaker
 from bnmind.mastermind.history import Turn
@@ -31,7 +31,7 @@ class Answered(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class HiddenGame(CheckedValue):
+class HiddenGame(Value):
     """The state of a game of a player against a code-maker.
 
     The luck of each turn is drawn before the game. A guess that is undone and made again therefore

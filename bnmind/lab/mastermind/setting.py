@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from bnmind._arguments import check_fields
 from bnmind._messages import listed
-from bnmind._values import Value, freeze
+from bnmind._values import Value
 from bnmind.errors import BnmindError, InvalidArgumentError, InvalidPriorError
 from bnmind.lab.mastermind.endings import Declared, Ending, Revealed
 from bnmind.lab.mastermind.games import assumed_channel
@@ -58,8 +57,7 @@ class Player(Value):
     """The name by which files find the strategy, such as ``module:name``; by default its name."""
 
     def __post_init__(self) -> None:
-        freeze(self)
-        check_fields(self)
+        self._convert()
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Other processes find a strategy of the user's own module by its source, as this one did.
@@ -109,8 +107,7 @@ class GameSetting(Value):
     """The rule that ends a game, with the limit of guesses."""
 
     def __post_init__(self) -> None:
-        freeze(self)
-        check_fields(self)
+        self._convert()
         faults: list[BnmindError] = []
         keys = [_key(player) for player in self.players]
         if not keys or len(set(keys)) < len(keys):

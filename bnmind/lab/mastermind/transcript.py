@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.lab.mastermind.endings import Ending
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.channel import Channel
@@ -17,7 +17,7 @@ __all__ = ["PlayedTurn", "Transcript"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlayedTurn(CheckedValue):
+class PlayedTurn(Value):
     """One guess and its reply."""
 
     guess: tuple[int, ...]
@@ -33,7 +33,7 @@ class PlayedTurn(CheckedValue):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Transcript(CheckedValue):
+class Transcript(Value):
     """The record of a game."""
 
     strategy: str

@@ -30,7 +30,7 @@ from bnmind._files import (
 )
 from bnmind._front_door import installed_version
 from bnmind._messages import made_by_newer, shown
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind._workers import Executor
 from bnmind.errors import BnmindError, FileWriteError, InvalidArgumentError
 from bnmind.lab.reproductions.base.figures import Figure, Standing
@@ -45,7 +45,7 @@ _COLUMNS = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class SavedRun(CheckedValue):
+class SavedRun(Value):
     """A run of a reproduction, complete or not, as its file holds it."""
 
     name: str

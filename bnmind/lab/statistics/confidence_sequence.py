@@ -25,7 +25,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bnmind._arguments import check_fields, checked
+from bnmind._arguments import checked
+from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 from bnmind.lab.statistics.intervals import require_error, spread_widths
@@ -35,7 +36,7 @@ __all__ = ["ConfidenceSequence"]
 
 
 @dataclass(frozen=True)
-class ConfidenceSequence:
+class ConfidenceSequence(Value):
     """The asymptotic confidence sequence with a normal mixture as its boundary.
 
     It is 1.3 to 2 times as wide as Student's interval. The guarantee is asymptotic: it holds the
@@ -69,7 +70,7 @@ class ConfidenceSequence:
     """The number of observations other than zero before the first look."""
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         faults = [
             f"expected {name} of at least {least}, got {value}"
             for name, value, least in (

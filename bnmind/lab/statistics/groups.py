@@ -10,7 +10,7 @@ from itertools import combinations, pairwise
 from typing import TypeVar
 
 from bnmind._arguments import checked
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError
 from bnmind.lab.statistics.holm import holm
 
@@ -20,7 +20,7 @@ _Found = TypeVar("_Found")
 
 
 @dataclass(frozen=True, kw_only=True)
-class RankSumGroups(CheckedValue):
+class RankSumGroups(Value):
     """Strategies ranked by their mean, in groups of neighbors that a test cannot tell apart.
 
     The Wilcoxon rank-sum test (Mann and Whitney's U, corrected for ties) is made for each pair of

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import check_shape, checked, number_array, whole_array
-from bnmind._values import CheckedValue, sealed
+from bnmind._values import Value, sealed
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 
@@ -16,7 +16,7 @@ __all__ = ["Moments"]
 
 
 @dataclass(frozen=True, eq=False)
-class Moments(CheckedValue):
+class Moments(Value):
     """The means and the sums of squared deviations of several series of the same length.
 
     References

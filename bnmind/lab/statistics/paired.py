@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bnmind._arguments import checked, number_array
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError, InvalidProbabilityError
 from bnmind.information import Floats
 from bnmind.lab.statistics.groups import neighbor_groups, pair_of
@@ -24,7 +24,7 @@ __all__ = ["PairedDifference", "PairedDifferences", "paired_differences"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class PairedDifference(CheckedValue):
+class PairedDifference(Value):
     """The mean difference of two strategies on the same games: first minus second."""
 
     first: str
@@ -90,7 +90,7 @@ class PairedDifference(CheckedValue):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PairedDifferences(CheckedValue):
+class PairedDifferences(Value):
     """The differences of all pairs of strategies, with simultaneous intervals."""
 
     ranking: tuple[str, ...]

@@ -13,8 +13,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bnmind._arguments import check_fields, checked, number_array
-from bnmind._values import CheckedValue, sealed
+from bnmind._arguments import checked, number_array
+from bnmind._values import Value, sealed
 from bnmind.errors import InvalidArgumentError, InvalidProbabilityError
 from bnmind.information import Floats
 from bnmind.lab.statistics.confidence_sequence import ConfidenceSequence
@@ -41,7 +41,7 @@ class Enough(Protocol):
 
 
 @dataclass(frozen=True)
-class NarrowEnough:
+class NarrowEnough(Value):
     """The games suffice when every difference is known to within ± ``margin``.
 
     Examples
@@ -54,7 +54,7 @@ class NarrowEnough:
     """The largest half-width of an interval, in the unit of the values, above 0."""
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         if not 0 < self.margin < np.inf:
             raise InvalidArgumentError(
                 f"expected a finite margin above 0, got {self.margin}", self.margin
@@ -85,7 +85,7 @@ class AllTold:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class RunningDifferences(CheckedValue):
+class RunningDifferences(Value):
     """The differences of all pairs of strategies so far; `plus` returns those after more games.
 
     Examples

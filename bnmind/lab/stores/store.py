@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bnmind._arguments import checked
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.errors import StoreError
 from bnmind.lab.experiments.experiment import Batch, Experiment, Results, Row, typed_frame
 from bnmind.lab.experiments.files import EXPERIMENTS, experiment_to_toml, read_experiment
@@ -45,7 +45,7 @@ DETAILS = "details"
 
 
 @dataclass(frozen=True)
-class Store(CheckedValue):
+class Store(Value):
     """A directory with the rows of an experiment, made by `run_into` or `read_store`.
 
     The properties read the files anew each time.

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from bnmind._arguments import checked
 from bnmind._display.tables import MOST_ROWS, table_html
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.errors import ImpossibleEvidenceError
 from bnmind.information import Floats
 from bnmind.mastermind.board import Board
@@ -231,7 +231,7 @@ class FromCodes:
 
 
 @dataclass(frozen=True, eq=False)
-class CodeBelief(FromCodes, CheckedValue):
+class CodeBelief(FromCodes, Value):
     """The common part of the beliefs that hold a distribution of codes."""
 
     channel: Channel

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.history import Turn
@@ -15,7 +15,7 @@ __all__ = ["HistoryBelief"]
 
 
 @dataclass(frozen=True, eq=False)
-class HistoryBelief(CheckedValue):
+class HistoryBelief(Value):
     """The turns of a game, for strategies that need only the history, on boards of any size.
 
     Examples

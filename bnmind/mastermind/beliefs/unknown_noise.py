@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked, number_array, whole_array
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.errors import InvalidChannelError, InvalidProbabilityError
 from bnmind.information import Floats, unchecked_entropy
 from bnmind.mastermind.beliefs.belief import FromCodes, impossible_history
@@ -45,7 +45,7 @@ _DIGITS = 1e10  # products that agree in so many digits are equal
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class UnknownNoiseBelief(FromCodes, CheckedValue):
+class UnknownNoiseBelief(FromCodes, Value):
     """A belief about the code and the noise level, exact on a grid of levels.
 
     Examples

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from bnmind._arguments import checked
 from bnmind._messages import shown
-from bnmind._values import CheckedValue, made, sealed
+from bnmind._values import Value, made, sealed
 from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError, InvalidReplyError
 from bnmind.mastermind.beliefs.belief import FromCodes, impossible_history
 from bnmind.mastermind.board import Board, require_believable
@@ -36,7 +36,7 @@ Counts: TypeAlias = NDArray[np.unsignedinteger[Any]]
 
 
 @dataclass(frozen=True, eq=False)
-class VanishingBelief(FromCodes, CheckedValue):
+class VanishingBelief(FromCodes, Value):
     """A belief that trusts the replies as long as they do not contradict each other.
 
     It is the prior, restricted to the codes that contradict the fewest replies among those that

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._arguments import check_fields, checked, number_array
+from bnmind._arguments import checked, number_array
 from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError, InvalidProbabilityError, TooLargeError
 from bnmind.information import Floats, unchecked_entropy
@@ -55,7 +55,7 @@ class CodeDistribution(Value):
     """``(n_codes,)`` in the order of ``board.codes``, read-only; they sum to one."""
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         values = number_array(self.probabilities, "the probabilities of the codes")
         if values.shape != (self.board.n_codes,):
             raise InvalidProbabilityError(

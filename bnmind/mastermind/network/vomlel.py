@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bnmind._arguments import checked, number_array
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError, InvalidProbabilityError, TooLargeError
 from bnmind.information import Floats
 from bnmind.junction import JunctionTree, OrderFinder, junction_tree
@@ -156,7 +156,7 @@ def vomlel_network(
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Stage(CheckedValue):
+class Stage(Value):
     """A stage of the paper's construction: the network and its junction tree.
 
     Stage 1 is the full network. Stage 2 is the network after the guess is inserted, without T

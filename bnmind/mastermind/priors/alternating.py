@@ -14,7 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._arguments import check_fields, checked
+from bnmind._arguments import checked
+from bnmind._values import Value
 from bnmind.errors import InvalidPriorError
 from bnmind.information import Floats
 from bnmind.mastermind.board import Board
@@ -25,7 +26,7 @@ __all__ = ["Alternating"]
 
 
 @dataclass(frozen=True)
-class Alternating(ClosedFormPrior):
+class Alternating(Value, ClosedFormPrior):
     """The prior that is uniform over the codes ABAB… of two different colors.
 
     Examples
@@ -38,7 +39,7 @@ class Alternating(ClosedFormPrior):
     """The board of the codes, of at least two pegs; if of more, colors may repeat."""
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         if self.board.pegs < 2 or (self.board.pegs > 2 and not self.board.repeats):
             raise InvalidPriorError(
                 "the prior alternating needs a board of at least two pegs on which colors may"

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._arguments import check_fields, checked, number_array, whole_array
+from bnmind._arguments import checked, number_array, whole_array
 from bnmind._files import read_text
 from bnmind._messages import one_line, shown
 from bnmind._values import Value
@@ -49,7 +49,7 @@ class CodeList(Value, ClosedFormPrior):
     """The name of the prior at the command line and in files."""
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         board = self.board
         codes = np.array(whole_array(self.codes, "the codes of a prior"))
         if codes.ndim != 2 or not len(codes) or codes.shape[1] != board.pegs:

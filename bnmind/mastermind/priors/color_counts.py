@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._arguments import check_fields, checked, number_array
+from bnmind._arguments import checked, number_array
 from bnmind._values import Value
 from bnmind.errors import InvalidPriorError
 from bnmind.information import Floats
@@ -48,7 +48,7 @@ class LearnedColors(Value, ClosedFormPrior):
     positive and read-only."""
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         require_repeats(self.board, self.name)
         counts = np.array(number_array(self.counts, "the counts of the colors"))
         shape = (self.board.pegs, self.board.colors)

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._arguments import check_fields, checked
+from bnmind._arguments import checked
+from bnmind._values import Value
 from bnmind.errors import InvalidPriorError
 from bnmind.information import Floats
 from bnmind.mastermind.board import Board
@@ -33,7 +34,7 @@ _PREFERRED = (0.50, 0.25, 0.13, 0.08, 0.03)  # the rest is shared by six and mor
 
 
 @dataclass(frozen=True)
-class ColorPool(ClosedFormPrior):
+class ColorPool(Value, ClosedFormPrior):
     """The prior of a code-maker that chooses the colors of a code before the code.
 
     The code-maker draws a number m, then m of the k colors, then each peg from these m colors,
@@ -57,7 +58,7 @@ class ColorPool(ClosedFormPrior):
     """The name of the prior at the command line and in files."""
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         require_repeats(self.board, self.name)
         sizes = tuple(map(float, self.sizes))
         fits = len(sizes) == self.board.colors and all(0 <= p <= 1 for p in sizes)

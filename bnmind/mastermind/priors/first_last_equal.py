@@ -14,7 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._arguments import check_fields, checked
+from bnmind._arguments import checked
+from bnmind._values import Value
 from bnmind.information import Floats
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.priors.closed_form import ClosedFormPrior, require_repeats
@@ -24,7 +25,7 @@ __all__ = ["FirstLastEqual"]
 
 
 @dataclass(frozen=True)
-class FirstLastEqual(ClosedFormPrior):
+class FirstLastEqual(Value, ClosedFormPrior):
     """The prior that is uniform over the codes whose first and last peg have the same color.
 
     Examples
@@ -37,7 +38,7 @@ class FirstLastEqual(ClosedFormPrior):
     """The board of the codes; colors may repeat."""
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         require_repeats(self.board, self.name)
 
     @property

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnmind._arguments import check_fields, checked, number_array
+from bnmind._arguments import checked, number_array
 from bnmind._messages import shown
 from bnmind._values import Value
 from bnmind.errors import InvalidPriorError
@@ -38,7 +38,7 @@ class FixedColors(Value, ClosedFormPrior):
     """``(pegs, colors)``, read-only; each row sums to one."""
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         require_repeats(self.board, "fixed")
         values = np.array(number_array(self.probabilities, "the probabilities of the colors"))
         shape = (self.board.pegs, self.board.colors)

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._arguments import check_fields, checked
+from bnmind._arguments import checked
+from bnmind._values import Value
 from bnmind.errors import InvalidPriorError
 from bnmind.information import Floats
 from bnmind.mastermind.board import Board
@@ -29,7 +30,7 @@ __all__ = ["LearnedNumber"]
 
 
 @dataclass(frozen=True)
-class LearnedNumber(ClosedFormPrior):
+class LearnedNumber(Value, ClosedFormPrior):
     """The prior of the next code, given the numbers of colors of the earlier ones.
 
     Examples
@@ -47,7 +48,7 @@ class LearnedNumber(ClosedFormPrior):
     """The weight of the frequencies among all codes, in codes; positive."""
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         require_repeats(self.board, self.name)
         most = min(self.board.pegs, self.board.colors)
         problems: list[str] = []

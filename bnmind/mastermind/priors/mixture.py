@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.errors import ImpossibleEvidenceError, InvalidPriorError
 from bnmind.information import Floats
 from bnmind.mastermind.board import Board
@@ -25,7 +25,7 @@ __all__ = ["MixturePrior"]
 
 
 @dataclass(frozen=True)
-class MixturePrior(CheckedValue, ClosedFormPrior):
+class MixturePrior(Value, ClosedFormPrior):
     """The prior of the next code of a code-maker who is one of several.
 
     Examples

@@ -13,8 +13,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._arguments import check_fields, checked
-from bnmind._values import sealed
+from bnmind._arguments import checked
+from bnmind._values import Value, sealed
 from bnmind.errors import InvalidPriorError
 from bnmind.information import Floats
 from bnmind.mastermind.board import Board
@@ -34,7 +34,7 @@ DEFAULT_STRENGTH = 1.0
 
 
 @dataclass(frozen=True)
-class NumberOfColors(ClosedFormPrior):
+class NumberOfColors(Value, ClosedFormPrior):
     """The prior that gives all codes of d colors the same probability.
 
     Examples
@@ -56,7 +56,7 @@ class NumberOfColors(ClosedFormPrior):
     computed if None."""
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         require_repeats(self.board, self.name)
         numbers = tuple(map(float, self.numbers))
         most = min(self.board.pegs, self.board.colors)

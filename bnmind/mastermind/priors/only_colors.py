@@ -14,7 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._arguments import check_fields, checked
+from bnmind._arguments import checked
+from bnmind._values import Value
 from bnmind.errors import InvalidPriorError
 from bnmind.information import Floats
 from bnmind.mastermind.board import Board
@@ -25,7 +26,7 @@ __all__ = ["OnlyColors"]
 
 
 @dataclass(frozen=True)
-class OnlyColors(ClosedFormPrior):
+class OnlyColors(Value, ClosedFormPrior):
     """The prior that is uniform over the codes of some colors.
 
     Examples
@@ -41,7 +42,7 @@ class OnlyColors(ClosedFormPrior):
     """The colors that the code-maker uses."""
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         colors = tuple(sorted(set(self.colors)))
         least = 1 if self.board.repeats else self.board.pegs
         if len(colors) < least or colors[:1] < (1,) or colors[-1] > self.board.colors:

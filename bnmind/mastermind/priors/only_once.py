@@ -14,7 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._arguments import check_fields, checked
+from bnmind._arguments import checked
+from bnmind._values import Value
 from bnmind.errors import InvalidPriorError
 from bnmind.information import Floats
 from bnmind.mastermind.board import Board
@@ -25,7 +26,7 @@ __all__ = ["OnlyOnce"]
 
 
 @dataclass(frozen=True)
-class OnlyOnce(ClosedFormPrior):
+class OnlyOnce(Value, ClosedFormPrior):
     """The prior that is uniform over the codes without repeated colors.
 
     Guesses may repeat colors, unlike on a board without repeats.
@@ -40,7 +41,7 @@ class OnlyOnce(ClosedFormPrior):
     """The board of the codes, with at least as many colors as pegs."""
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         if self.board.pegs > self.board.colors:
             raise InvalidPriorError(
                 f"the prior only-once needs at least as many colors as pegs, got the board"

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._arguments import check_fields, checked
+from bnmind._arguments import checked
+from bnmind._values import Value
 from bnmind.information import Floats
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.masses.distribution import CodeDistribution
@@ -22,7 +23,7 @@ UNIFORM = "uniform"
 
 
 @dataclass(frozen=True)
-class UniformPrior(ClosedFormPrior):
+class UniformPrior(Value, ClosedFormPrior):
     """The prior of a code-maker without preferences.
 
     Examples
@@ -36,7 +37,7 @@ class UniformPrior(ClosedFormPrior):
     """The board of the codes."""
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
 
     @property
     def name(self) -> str:

@@ -13,9 +13,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from bnmind._arguments import check_fields
 from bnmind._messages import shown
-from bnmind._values import Sealed
+from bnmind._values import Sealed, Value
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 from bnmind.mastermind.board import Board
@@ -53,7 +52,7 @@ _MOST_PARTICLES = 2**24
 
 
 @dataclass(frozen=True, kw_only=True)
-class SamplerOptions:
+class SamplerOptions(Value):
     """The options of the sampler.
 
     Raises
@@ -72,7 +71,7 @@ class SamplerOptions:
     """The seed of all random numbers, not negative."""
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         problems: list[str] = []
         for name, least in (("islands", 2), ("size", 2), ("seed", 0)):
             if getattr(self, name) < least:

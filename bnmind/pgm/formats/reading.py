@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.errors import InvalidModelError
 from bnmind.information import Floats
 from bnmind.pgm.tabular import ROW_TOLERANCE, TabularCPD, is_rounding_of_floats
@@ -60,7 +60,7 @@ class ModelFileWarning(UserWarning):
 
 
 @dataclass(frozen=True)
-class NormalizedTable(CheckedValue):
+class NormalizedTable(Value):
     """A table of a file whose rows were normalized, because they did not sum to one.
 
     Rows without probabilities are reported apart from the others of the same table.

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._messages import listed
-from bnmind._values import freeze
+from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 from bnmind.questions.trees.objectives import TreeBounds, TreeObjective
@@ -18,7 +18,7 @@ __all__ = ["TreeProblem"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class TreeProblem:
+class TreeProblem(Value):
     """A hidden state, questions about it, and what a tree of them is to minimize.
 
     A tree asks at most ``depth`` questions on a path, and each question at most once. Its value is
@@ -94,7 +94,7 @@ class TreeProblem:
             raise InvalidArgumentError(listed(problems), tuple(problems))
         object.__setattr__(self, "costs", costs)
         object.__setattr__(self, "excludes", pairs)
-        freeze(self)
+        self._convert()
 
     @property
     def n_questions(self) -> int:

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bnmind._arguments import checked_if_it_fails
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.masses.guess_symmetry import guess_classes
@@ -59,7 +59,7 @@ _SLICE = 20_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class AveragedGames(CheckedValue):
+class AveragedGames(Value):
     """The expected numbers of guesses of a strategy that makes random choices; replies are true."""
 
     strategy: str

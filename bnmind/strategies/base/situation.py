@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bnmind._arguments import check_fields
+from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError
 
 __all__ = ["FIRST_TURN", "Situation"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Situation:
+class Situation(Value):
     """The knowledge of a strategy beside the belief: its memory, and the end of the game."""
 
     memory: object = None
@@ -21,7 +21,7 @@ class Situation:
     """The number of guesses that the game still allows, the next one included; None if unknown."""
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         if self.guesses_left is not None and self.guesses_left < 1:
             raise InvalidArgumentError(
                 f"expected at least one guess left, got {self.guesses_left}", self.guesses_left

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.mastermind.beliefs.belief import Belief, Posterior
 from bnmind.mastermind.beliefs.vanishing_noise import VanishingBelief
 from bnmind.mastermind.board import Board
@@ -38,7 +38,7 @@ _PEGS = 6
 
 
 @dataclass(frozen=True)
-class Best(CheckedValue):
+class Best(Value):
     """Play as the strategy that is known to play best, and name it in the note of each guess.
 
     ===========================  ==========================================================

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.mastermind.beliefs.belief import Belief
 from bnmind.strategies.base.beginnings import ModelsNoise
 from bnmind.strategies.base.needs import distribution_of
@@ -26,7 +26,7 @@ __all__ = ["LookAhead"]
 
 
 @dataclass(frozen=True)
-class LookAhead(ModelsNoise, CheckedValue):
+class LookAhead(ModelsNoise, Value):
     """Choose the guess after which the expected value of the belief is least.
 
     The value of a belief estimates the number of guesses that the game still takes

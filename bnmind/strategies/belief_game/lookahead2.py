@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.mastermind.beliefs.belief import Belief
 from bnmind.strategies.base.beginnings import ModelsNoise
 from bnmind.strategies.base.needs import distribution_of
@@ -21,7 +21,7 @@ __all__ = ["LookAheadTwo"]
 
 
 @dataclass(frozen=True)
-class LookAheadTwo(ModelsNoise, CheckedValue):
+class LookAheadTwo(ModelsNoise, Value):
     """Choose the guess after which the best next guess has the least expected value.
 
     The score of a guess is one plus, for each reply, its probability times the least one-step score

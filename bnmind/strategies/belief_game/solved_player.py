@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError
 from bnmind.mastermind.beliefs.belief import Belief
 from bnmind.strategies.base.beginnings import ModelsNoise
@@ -23,7 +23,7 @@ __all__ = ["SolvedPlayer"]
 
 
 @dataclass(frozen=True, eq=False)
-class SolvedPlayer(ModelsNoise, CheckedValue):
+class SolvedPlayer(ModelsNoise, Value):
     """Guess as the best policy of a solution does for the belief.
 
     The score is the expected number of guesses of that policy, the next guess included. Under the

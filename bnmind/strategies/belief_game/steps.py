@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._arguments import check_fields
 from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
@@ -60,7 +59,7 @@ class Pruning(Value):
     """Replies of a smaller probability count with the value of the belief after them."""
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         problems: list[str] = []
         if self.firsts < 1 or self.seconds < 1:
             problems.append(

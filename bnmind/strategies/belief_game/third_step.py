@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.masses.distribution import CodeDistribution
 from bnmind.mastermind.masses.reply_table import replies_of
@@ -28,7 +28,7 @@ _COMPARED = 5
 
 
 @dataclass(frozen=True, kw_only=True)
-class ThirdStep(CheckedValue):
+class ThirdStep(Value):
     """The loss of two choices by the scores of guesses three steps ahead, in guesses."""
 
     one_step: float

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bnmind._arguments import check_fields
 from bnmind._messages import shown
-from bnmind._values import CheckedValue, Value, freeze
+from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 
@@ -33,7 +32,7 @@ _LN2 = math.log(2)
 
 
 @dataclass(frozen=True, kw_only=True)
-class ValueOrigin(CheckedValue):
+class ValueOrigin(Value):
     """The games to which a value was fitted."""
 
     board: str
@@ -90,8 +89,7 @@ class BeliefValue(Value):
     """The games to which the value was fitted; None if it was not fitted."""
 
     def __post_init__(self) -> None:
-        freeze(self)
-        check_fields(self)
+        self._convert()
         if len(self.coefficients) != len(FEATURES) or not np.isfinite(self.coefficients).all():
             raise InvalidArgumentError(
                 f"expected {len(FEATURES)} finite coefficients, one for each feature of a belief,"

@@ -43,7 +43,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._jit import njit
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError
 from bnmind.mastermind.beliefs.belief import Belief
 from bnmind.mastermind.board import Board
@@ -67,7 +67,7 @@ _CODES_FOR_EACH = 20  # code of the board: a larger search would only see small 
 
 
 @dataclass(frozen=True)
-class Cooling(CheckedValue):
+class Cooling(Value):
     """The schedule of the temperature.
 
     Raises
@@ -94,7 +94,7 @@ class Cooling(CheckedValue):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Collection(CheckedValue):
+class Collection(Value):
     """The number of eligible codes to find, and the choice among them.
 
     Raises
@@ -121,7 +121,7 @@ class Collection(CheckedValue):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Annealing(SearchesCodes, CheckedValue):
+class Annealing(SearchesCodes, Value):
     """Guess the best code that simulated annealing finds.
 
     If no code that agrees with all replies is found in `runs` runs, the guess is the code that is

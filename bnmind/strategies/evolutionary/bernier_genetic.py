@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._jit import njit
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.mastermind.beliefs.belief import Belief
 from bnmind.mastermind.sampling import draw_below, draw_uniform, seeded_state
 from bnmind.strategies.evolutionary.fitness import Replies, code_cost
@@ -54,7 +54,7 @@ _NONE = 2**60  # more than any cost
 
 
 @dataclass(frozen=True, kw_only=True)
-class BernierGenetic(SearchesCodes, CheckedValue):
+class BernierGenetic(SearchesCodes, Value):
     """Evolve a population over the whole game, and guess the first eligible code.
 
     Raises

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._jit import njit
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.mastermind.beliefs.belief import Belief
 from bnmind.mastermind.sampling import seeded_state
 from bnmind.strategies.evolutionary.fitness import PLAYED, Replies, code_cost
@@ -38,7 +38,7 @@ _SLICE = 200_000  # codes; Ctrl-C works between two slices
 
 
 @dataclass(frozen=True, kw_only=True)
-class BernierRandom(SearchesCodes, CheckedValue):
+class BernierRandom(SearchesCodes, Value):
     """Draw random codes, and guess the first one that agrees with all replies.
 
     Raises

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.history import Turn
@@ -34,7 +34,7 @@ __all__ = ["ColorRemoval", "MonochromeProbing", "allowed_colors", "next_probe"]
 
 
 @dataclass(frozen=True)
-class ColorRemoval(CheckedValue):
+class ColorRemoval(Value):
     """The facts that a search uses to exclude colors."""
 
     absent: bool = True
@@ -46,7 +46,7 @@ class ColorRemoval(CheckedValue):
 
 
 @dataclass(frozen=True)
-class MonochromeProbing(CheckedValue):
+class MonochromeProbing(Value):
     """Guess the colors one by one on large boards.
 
     Raises

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError
 from bnmind.mastermind.beliefs.belief import Belief
 from bnmind.mastermind.board import Board
@@ -40,7 +40,7 @@ __all__ = ["EstimationOfDistribution"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class EstimationOfDistribution(UsesHistory, CheckedValue):
+class EstimationOfDistribution(UsesHistory, Value):
     """Play a code that agrees with all replies, found by an estimation of distributions.
 
     Each generation keeps the fittest codes of the population. They determine how probable each

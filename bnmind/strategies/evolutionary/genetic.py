@@ -32,7 +32,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.mastermind.beliefs.belief import Belief
 from bnmind.mastermind.sampling import seeded_state
 from bnmind.strategies.evolutionary.eligible_choice import best_of
@@ -59,7 +59,7 @@ _CODES_FOR_EACH = 20  # code of the board: a larger search would only see small 
 
 
 @dataclass(frozen=True, kw_only=True)
-class Effort(CheckedValue):
+class Effort(Value):
     """The size of a genetic search; the defaults are those of the paper.
 
     Raises
@@ -88,7 +88,7 @@ class Effort(CheckedValue):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Genetic(SearchesCodes, CheckedValue):
+class Genetic(SearchesCodes, Value):
     """Collect eligible codes with a genetic algorithm, and guess the most informative of them.
 
     Raises

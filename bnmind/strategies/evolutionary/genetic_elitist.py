@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._jit import njit
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError
 from bnmind.mastermind.beliefs.belief import Belief
 from bnmind.mastermind.sampling import draw_below, seeded_state
@@ -50,7 +50,7 @@ def _removing_and_probing() -> Setup:
 
 
 @dataclass(frozen=True, kw_only=True)
-class GeneticElitist(SearchesCodes, CheckedValue):
+class GeneticElitist(SearchesCodes, Value):
     """Guess the best code of a genetic algorithm that keeps its best codes.
 
     Raises

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.mastermind.beliefs.belief import Belief
 from bnmind.mastermind.board import Board, digits_of
 from bnmind.strategies.base.beginnings import TrustsReplies
@@ -35,7 +35,7 @@ LOCAL_BITS = 30
 
 
 @dataclass(frozen=True)
-class LocalEntropy(TrustsReplies, CheckedValue):
+class LocalEntropy(TrustsReplies, Value):
     """Choose the possible code of the largest local entropy; ties are broken at random.
 
     The local entropy needs no reply classes, so it is cheap. The strategy assumes true replies, as

@@ -8,7 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.mastermind.board import Board
 
 __all__ = ["FixedOpening", "Opening", "PatternOpening", "RandomOpening"]
@@ -30,7 +30,7 @@ class Opening(Protocol):
 
 
 @dataclass(frozen=True)
-class FixedOpening(CheckedValue):
+class FixedOpening(Value):
     """A code of one board, such as (1, 1, 2, 2) at 4x6."""
 
     code: Sequence[int]
@@ -48,7 +48,7 @@ class FixedOpening(CheckedValue):
 
 
 @dataclass(frozen=True)
-class RandomOpening(CheckedValue):
+class RandomOpening(Value):
     """A random code of the board."""
 
     def guess(self, board: Board, rng: np.random.Generator) -> tuple[int, ...]:
@@ -61,7 +61,7 @@ class RandomOpening(CheckedValue):
 
 
 @dataclass(frozen=True)
-class PatternOpening(CheckedValue):
+class PatternOpening(Value):
     """Colors in ascending order, some of them on two pegs: 1123 at 4x6.
 
     1123 at 4x6 is the opening of Berghman, Goossens and Leus. On other boards the number of doubled

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError
 from bnmind.mastermind.beliefs.belief import Belief
 from bnmind.mastermind.board import Board
@@ -37,7 +37,7 @@ __all__ = [
 
 
 @dataclass(frozen=True)
-class Population(CheckedValue):
+class Population(Value):
     """The codes that a player keeps for its next turn.
 
     Raises
@@ -116,7 +116,7 @@ def _no_removal() -> ColorRemoval:
 
 
 @dataclass(frozen=True)
-class Setup(CheckedValue):
+class Setup(Value):
     """The parts of a player around its search."""
 
     opening: Opening = field(default_factory=PatternOpening)

@@ -27,7 +27,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.channel import Channel
@@ -55,7 +55,7 @@ _ENDLESS = 1 << 40  # larger than any total
 
 
 @dataclass(frozen=True)
-class Deeper(Planner, CheckedValue):
+class Deeper(Planner, Value):
     """The settings of a beam search. Call the object with a board to run the search.
 
     Examples

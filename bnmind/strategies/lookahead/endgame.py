@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.mastermind.board import Board
 from bnmind.strategies.base.game_rules import Goal
@@ -52,7 +52,7 @@ Codes = NDArray[np.int32]
 
 
 @dataclass(frozen=True)
-class Breadth(CheckedValue):
+class Breadth(Value):
     """The numbers of guesses to evaluate in an endgame."""
 
     pool: int

@@ -10,7 +10,7 @@ from itertools import count
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.errors import TooLargeError
 from bnmind.mastermind.beliefs.belief import Belief
 from bnmind.mastermind.board import Board
@@ -39,7 +39,7 @@ MAX_TRIED_AFRESH = 20_000
 
 
 @dataclass(frozen=True)
-class Optimal(TrustsReplies, PlansAhead, CheckedValue):
+class Optimal(TrustsReplies, PlansAhead, Value):
     """Play an optimal strategy, assuming true replies whatever the channel is.
 
     The strategy searches the whole board once, before the first guess. If a game leaves the tree,

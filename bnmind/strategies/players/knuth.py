@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.mastermind.beliefs.belief import Belief
 from bnmind.mastermind.masses.mass_plan import plan_masses
 from bnmind.strategies.base.beginnings import TrustsReplies
@@ -19,7 +19,7 @@ __all__ = ["Knuth"]
 
 
 @dataclass(frozen=True)
-class Knuth(TrustsReplies, CheckedValue):
+class Knuth(TrustsReplies, Value):
     """Choose, among all guesses, the one that leaves the fewest codes in the worst case.
 
     The strategy assumes true replies, whatever the channel is. If the replies contradict each

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bnmind._arguments import checked_if_it_fails
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.information import tied_best
 from bnmind.mastermind.beliefs.belief import Belief
 from bnmind.mastermind.channel import Channel
@@ -22,7 +22,7 @@ _TIE = 1e-9  # probabilities closer than this, relative to the largest, are equa
 
 
 @dataclass(frozen=True)
-class MapCode(ModelsNoise, CheckedValue):
+class MapCode(ModelsNoise, Value):
     """Choose the most probable code (maximum a posteriori); ties are broken at random.
 
     The score is the probability of the code. Probabilities within a relative difference of 1e-9

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.information import choose_by_information, choose_question
 from bnmind.mastermind.beliefs.belief import Belief
 from bnmind.mastermind.beliefs.unknown_noise import UnknownNoiseBelief
@@ -20,7 +20,7 @@ __all__ = ["Entropy"]
 
 
 @dataclass(frozen=True)
-class Entropy(ModelsNoise, CheckedValue):
+class Entropy(ModelsNoise, Value):
     """Choose, among all guesses, the guess of minimal expected entropy.
 
     The score is the expected entropy. Guesses whose scores differ by at most 1e-9 bits are

@@ -11,7 +11,7 @@ from enum import Enum
 
 import numpy as np
 
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.mastermind.beliefs.belief import Belief, ExactBelief
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.channel import Channel
@@ -41,7 +41,7 @@ class Ties(Enum):
 
 
 @dataclass(frozen=True)
-class Myopic(CheckedValue):
+class Myopic(Value):
     """Choose the guess of the best score.
 
     The strategy assumes true replies, whatever the channel is. If the replies contradict each

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.mastermind.beliefs.belief import Belief
 from bnmind.strategies.base.beginnings import TrustsReplies
 from bnmind.strategies.base.needs import distribution_of
@@ -17,7 +17,7 @@ __all__ = ["RandomCode"]
 
 
 @dataclass(frozen=True)
-class RandomCode(TrustsReplies, CheckedValue):
+class RandomCode(TrustsReplies, Value):
     """Choose uniformly at random among the possible codes.
 
     The strategy assumes true replies, as `Knuth` does. The score is the probability of choosing

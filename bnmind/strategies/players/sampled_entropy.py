@@ -8,8 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._arguments import check_fields
-from bnmind._values import Sealed
+from bnmind._values import Sealed, Value
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats, information, tied_best
 from bnmind.mastermind.beliefs.belief import Belief, Posterior
@@ -34,7 +33,7 @@ _BEST = 8  # guesses whose neighbors are tried too
 
 
 @dataclass(frozen=True, kw_only=True)
-class SampledEntropy(UsesSamples):
+class SampledEntropy(Value, UsesSamples):
     """Choose the guess of minimal expected entropy among some candidates, estimated from samples.
 
     The belief is a `SampledBelief`, so the strategy plays on boards of any size, with any noise and
@@ -77,7 +76,7 @@ class SampledEntropy(UsesSamples):
     """The number of rounds of improvement."""
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         if self.candidates < _BEST or self.rounds < 0:
             raise InvalidArgumentError(
                 f"expected at least {_BEST} candidates and 0 rounds, got {self.candidates} and "

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from bnmind._arguments import check_fields
+from bnmind._values import Value
 from bnmind.mastermind.beliefs.belief import Belief
 from bnmind.mastermind.sampling.sampler import SamplerOptions
 from bnmind.strategies.base.beginnings import UsesSamples
@@ -20,7 +20,7 @@ _TIE = 1e-9  # probabilities closer than this, relative to the largest, are equa
 
 
 @dataclass(frozen=True, kw_only=True)
-class SampledMap(UsesSamples):
+class SampledMap(Value, UsesSamples):
     """Choose the most probable of the sampled codes; ties are broken at random.
 
     This is `MapCode` for boards with too many codes to list. The score is the probability of the
@@ -43,7 +43,7 @@ class SampledMap(UsesSamples):
     """The options of the sampler."""
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
 
     @property
     def deterministic(self) -> bool:

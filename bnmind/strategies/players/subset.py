@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from bnmind._arguments import checked_if_it_fails
 from bnmind._messages import shown
 from bnmind._registry import Argument
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError, UnknownNameError
 from bnmind.mastermind.beliefs.belief import Belief, Posterior
 from bnmind.mastermind.beliefs.sampled_belief import SampledBelief
@@ -53,7 +53,7 @@ _DRAWS = 8
 
 
 @dataclass(frozen=True, kw_only=True)
-class Subset(CheckedValue):
+class Subset(Value):
     """Choose the guess of the best score within a random subset of the possible codes.
 
     Both the guesses that are compared and the reply classes that they are judged by consist of the

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from bnmind._arguments import checked_if_it_fails
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError, InvalidChannelError
 from bnmind.information import Floats
 from bnmind.mastermind.beliefs.belief import Belief
@@ -62,7 +62,7 @@ _TOLERANCE = 1e-9  # how far the weights may be from summing to one
 
 
 @dataclass(frozen=True)
-class UnknownNoise(CheckedValue):
+class UnknownNoise(Value):
     """Play a strategy without telling it the noise level.
 
     The channel that the game assumes only tells the kind of noise: false replies, or independent

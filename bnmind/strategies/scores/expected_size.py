@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.mastermind.board import Board
 from bnmind.strategies.scores.score import ClassTerms, equal_weights
 
@@ -14,7 +14,7 @@ __all__ = ["ExpectedSize"]
 
 
 @dataclass(frozen=True)
-class ExpectedSize(CheckedValue):
+class ExpectedSize(Value):
     """The mean number of codes left, Σ n_r² / n, to be minimized.
 
     Its key is Σ n_r² − n, which orders the guesses of one set of codes in the same way.

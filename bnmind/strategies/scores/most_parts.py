@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.mastermind.board import Board
 from bnmind.strategies.scores.score import ClassTerms, equal_weights
 
@@ -14,7 +14,7 @@ __all__ = ["MostParts"]
 
 
 @dataclass(frozen=True)
-class MostParts(CheckedValue):
+class MostParts(Value):
     """The number of non-empty classes, to be maximized.
 
     Its key is n minus that number.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bnmind._arguments import checked_if_it_fails
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.mastermind.board import Board
 from bnmind.strategies.scores.score import ClassTerms, Combination, equal_weights
 
@@ -16,7 +16,7 @@ __all__ = ["WorstCase", "guaranteed_information"]
 
 
 @dataclass(frozen=True)
-class WorstCase(CheckedValue):
+class WorstCase(Value):
     """The size of the largest class, to be minimized.
 
     Bestavros and Belal's *MaxMin* maximizes the guaranteed information of a guess,

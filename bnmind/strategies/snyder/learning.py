@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
-from bnmind._values import CheckedValue, Sealed
+from bnmind._values import Sealed, Value
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 from bnmind.mastermind.board import Board
@@ -190,7 +190,7 @@ def _log_probabilities(games: ScoredGames, theta: Theta) -> tuple[Floats, Floats
 
 
 @dataclass(frozen=True)
-class LengthEstimate(CheckedValue):
+class LengthEstimate(Value):
     """An importance sampling estimate of the mean number of guesses under other weights."""
 
     mean: float

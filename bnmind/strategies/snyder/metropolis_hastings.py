@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError
 from bnmind.mastermind.beliefs.belief import Belief
 from bnmind.mastermind.board import Board
@@ -59,7 +59,7 @@ def stopping_steps(board: Board) -> int:
 
 
 @dataclass(frozen=True)
-class WalkMemory(CheckedValue):
+class WalkMemory(Value):
     """The memory of `MetropolisHastings` between two turns.
 
     Raises
@@ -81,7 +81,7 @@ class WalkMemory(CheckedValue):
 
 
 @dataclass(frozen=True, kw_only=True)
-class MetropolisHastings(UsesHistory, CheckedValue):
+class MetropolisHastings(UsesHistory, Value):
     """Walk at random to a code of low cost, and guess it.
 
     The cost of a code is ``|ΔB| + |ΔW| + 2|ΔT|``, summed over the turns: the differences in black

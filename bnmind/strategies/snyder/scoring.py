@@ -24,7 +24,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._values import CheckedValue, sealed
+from bnmind._values import Value, sealed
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 from bnmind.mastermind.beliefs.belief import Belief
@@ -48,7 +48,7 @@ consistent codes."""
 
 
 @dataclass(frozen=True)
-class ExponentialScoring(TrustsReplies, CheckedValue):
+class ExponentialScoring(TrustsReplies, Value):
     """Guess each code with a probability in proportion to its exponential score.
 
     The strategy assumes true replies, as `RandomCode` does. If no code is consistent with all

@@ -10,7 +10,7 @@ from functools import lru_cache
 import numpy as np
 
 from bnmind._arguments import checked, checked_if_it_fails
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.mastermind.beliefs.belief import Belief
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.channel import Channel
@@ -86,7 +86,7 @@ class Planner(ABC):
 
 
 @dataclass(frozen=True)
-class Planned(TrustsReplies, PlansAhead, CheckedValue):
+class Planned(TrustsReplies, PlansAhead, Value):
     """Play the guesses of a tree, assuming true replies whatever the channel is.
 
     If the tree does not contain the history, because replies contradict each other, the strategy

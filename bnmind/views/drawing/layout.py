@@ -21,7 +21,7 @@ from itertools import pairwise
 from typing import TypeAlias
 
 from bnmind._arguments import checked
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError
 from bnmind.views.drawing.coordinates import place_items
 from bnmind.views.drawing.crossings import reduce_crossings
@@ -39,7 +39,7 @@ MOST_PIECES = 3
 
 
 @dataclass(frozen=True, kw_only=True)
-class Spacing(CheckedValue):
+class Spacing(Value):
     """Distances in a layout, in the unit of the box sizes, and limits of the work."""
 
     between_boxes: float = 16.0
@@ -65,7 +65,7 @@ class Spacing(CheckedValue):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Layout(CheckedValue):
+class Layout(Value):
     """The positions of boxes and arcs; the upper left corner of the layout is (0, 0)."""
 
     corners: tuple[tuple[float, float], ...]

@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 
 from bnmind._arguments import checked
 from bnmind._display.tables import frame_html
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.adaptive.learning.fit.standard_errors import block_covariance, item_slopes
 from bnmind.adaptive.learning.learn import Learned
 from bnmind.adaptive.learning.parameters.block import FixedBlock, ItemBlock, PairBlock
@@ -76,7 +76,7 @@ _Numbers = list[tuple[str, float]]
 
 
 @dataclass(frozen=True)
-class Coefficient(CheckedValue):
+class Coefficient(Value):
     """A number of an item's response model."""
 
     item: str
@@ -95,7 +95,7 @@ class Coefficient(CheckedValue):
 
 
 @dataclass(frozen=True, eq=False)
-class Coefficients(CheckedValue):
+class Coefficients(Value):
     """The numbers of all items' response models. Created by `coefficients`."""
 
     rows: tuple[Coefficient, ...]

@@ -25,7 +25,7 @@ import numpy as np
 
 from bnmind._arguments import checked
 from bnmind._display.tables import frame_html
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.adaptive.learning.learn import Learned
 from bnmind.errors import InvalidArgumentError
 
@@ -36,7 +36,7 @@ __all__ = ["ComparedModel", "Comparison", "LikelihoodRatio", "compare_models", "
 
 
 @dataclass(frozen=True, kw_only=True)
-class ComparedModel(CheckedValue):
+class ComparedModel(Value):
     """The relative fit of a model."""
 
     name: str
@@ -56,7 +56,7 @@ class ComparedModel(CheckedValue):
 
 
 @dataclass(frozen=True)
-class Comparison(CheckedValue):
+class Comparison(Value):
     """Models of the same responses. Created by `compare_models`."""
 
     models: tuple[ComparedModel, ...]
@@ -140,7 +140,7 @@ def compare_models(models: Mapping[str, Learned]) -> Comparison:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LikelihoodRatio(CheckedValue):
+class LikelihoodRatio(Value):
     """A test of a model against a larger one that contains it."""
 
     statistic: float

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import checked
 from bnmind._messages import counted
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind._workers import results_of
 from bnmind.adaptive.beliefs.start import beliefs_given
 from bnmind.adaptive.items.bank import ItemBank
@@ -36,7 +36,7 @@ __all__ = ["CrossValidation", "cross_validate"]
 
 
 @dataclass(frozen=True, eq=False)
-class CrossValidation(CheckedValue):
+class CrossValidation(Value):
     """Banks learned without each fold, with the likelihoods of the folds."""
 
     responses: Responses

@@ -30,8 +30,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnmind._arguments import check_fields, checked
-from bnmind._values import CheckedValue
+from bnmind._arguments import checked
+from bnmind._values import Value
 from bnmind.adaptive.beliefs.batch_belief import MISSING
 from bnmind.adaptive.beliefs.profile_space import ProfileSpace
 from bnmind.adaptive.items.bank import ItemBank
@@ -64,7 +64,7 @@ _KEPT = 200
 
 
 @dataclass(frozen=True, kw_only=True)
-class ItemFunctioning(CheckedValue):
+class ItemFunctioning(Value):
     """The test whether an item functions alike in all groups."""
 
     item: str
@@ -83,7 +83,7 @@ class ItemFunctioning(CheckedValue):
 
 
 @dataclass(frozen=True, kw_only=True)
-class FunctioningOptions:
+class FunctioningOptions(Value):
     """Which items are tested, and against which others.
 
     Raises
@@ -106,7 +106,7 @@ class FunctioningOptions:
 
     def __post_init__(self) -> None:
         """Check the options, and keep the names as tuples."""
-        check_fields(self)
+        self._convert()
         for name in ("items", "anchors"):
             names = getattr(self, name)
             if names is not None:

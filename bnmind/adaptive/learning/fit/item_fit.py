@@ -32,7 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.adaptive.beliefs.batch_belief import MISSING
 from bnmind.adaptive.learning.em.e_step_table import placed_sums
 from bnmind.adaptive.learning.em.response_layout import ResponseLayout
@@ -47,7 +47,7 @@ _FEWEST = 1.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class ItemFit(CheckedValue):
+class ItemFit(Value):
     """The fit of an item."""
 
     item: str

@@ -44,7 +44,7 @@ from numpy.typing import NDArray
 
 from bnmind._arguments import checked
 from bnmind._messages import counted
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.adaptive.beliefs.batch_belief import MISSING
 from bnmind.adaptive.learning.em.e_step_table import placed_sums
 from bnmind.adaptive.learning.fit.slopes import block_slopes, class_slopes
@@ -63,7 +63,7 @@ _SINGULAR = 1e-10
 
 
 @dataclass(frozen=True, kw_only=True)
-class LimitedInformation(CheckedValue):
+class LimitedInformation(Value):
     """The fit of a learned bank to the first and second moments of the responses."""
 
     m2: float

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bnmind._arguments import checked
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.adaptive.beliefs.batch_belief import MISSING
 from bnmind.adaptive.learning.em.e_step_table import placed_sums
 from bnmind.adaptive.learning.fit.standard_errors import table_expectation
@@ -38,7 +38,7 @@ __all__ = ["PairFit", "holm", "pair_fit"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class PairFit(CheckedValue):
+class PairFit(Value):
     """The fit of a pair of items with two responses."""
 
     items: tuple[str, str]

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from bnmind._arguments import checked
 from bnmind._messages import counted
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.adaptive.beliefs.batch_belief import MISSING
 from bnmind.adaptive.learning.learn import Learned
 from bnmind.adaptive.responses.examinees import Examinees
@@ -34,7 +34,7 @@ __all__ = ["PairStatistics", "PredictiveCheck", "predictive_check"]
 
 
 @dataclass(frozen=True, eq=False)
-class PairStatistics(CheckedValue):
+class PairStatistics(Value):
     """A statistic for every pair of items."""
 
     observed: Floats
@@ -57,7 +57,7 @@ class PairStatistics(CheckedValue):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class PredictiveCheck(CheckedValue):
+class PredictiveCheck(Value):
     """The comparison of responses with data sets drawn from the learned bank."""
 
     items: tuple[str, ...]

@@ -33,7 +33,7 @@ from itertools import combinations
 import numpy as np
 
 from bnmind._arguments import checked
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.adaptive.beliefs.batch_belief import MISSING
 from bnmind.adaptive.items.qmatrix import QMatrix
 from bnmind.adaptive.learning.em.e_step_table import placed_sums
@@ -49,7 +49,7 @@ _TIE = 1e-9
 
 
 @dataclass(frozen=True)
-class SkillSet(CheckedValue):
+class SkillSet(Value):
     """Some skills, and how much of an item's variance they account for."""
 
     skills: tuple[str, ...]
@@ -59,7 +59,7 @@ class SkillSet(CheckedValue):
 
 
 @dataclass(frozen=True)
-class ItemProposal(CheckedValue):
+class ItemProposal(Value):
     """The skills that an item seems to need."""
 
     item: str
@@ -78,7 +78,7 @@ class ItemProposal(CheckedValue):
 
 
 @dataclass(frozen=True, eq=False)
-class QValidation(CheckedValue):
+class QValidation(Value):
     """A Q-matrix with a proposal for each item."""
 
     items: tuple[ItemProposal, ...]

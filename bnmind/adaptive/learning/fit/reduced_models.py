@@ -38,7 +38,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bnmind._arguments import checked
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.adaptive.learning.fit.pair_fit import holm
 from bnmind.adaptive.learning.fit.standard_errors import standard_errors
 from bnmind.adaptive.learning.learn import Learned
@@ -62,7 +62,7 @@ REDUCED_MODELS = ("dina", "dino", "acdm", "llm", "rrum")
 
 
 @dataclass(frozen=True, kw_only=True)
-class ModelTest(CheckedValue):
+class ModelTest(Value):
     """A test of a simpler model of an item."""
 
     model: str
@@ -79,7 +79,7 @@ class ModelTest(CheckedValue):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReducedModel(CheckedValue):
+class ReducedModel(Value):
     """The tests of the simpler models of an item, and the model that they leave."""
 
     item: str

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bnmind._arguments import checked
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.adaptive.beliefs.start import beliefs_given
 from bnmind.adaptive.items.qmatrix import QMatrix
 from bnmind.adaptive.items.skill_distributions import (
@@ -141,12 +141,12 @@ def skill_tree(learned: Learned, *, root: str | None = None) -> Network:
 
 
 @dataclass(frozen=True)
-class SkillTree(CheckedValue):
+class SkillTree(Value):
     """A structure to compare: the tree of `skill_tree`, learned anew from each fold's examinees."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class SkillStructure(CheckedValue):
+class SkillStructure(Value):
     """A structure of the skills, with the likelihood of examinees that it was not learned from."""
 
     name: str

@@ -33,7 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.adaptive.beliefs.profile_space import n_profiles
 from bnmind.adaptive.learning.em.e_step_table import TableExpectation, placed_sums
 from bnmind.adaptive.learning.em.response_layout import Patterns
@@ -69,7 +69,7 @@ _RARE = 0.1
 
 
 @dataclass(frozen=True)
-class ItemParameter(CheckedValue):
+class ItemParameter(Value):
     """A parameter of an item."""
 
     item: str
@@ -83,7 +83,7 @@ class ItemParameter(CheckedValue):
 
 
 @dataclass(frozen=True, eq=False)
-class StandardErrors(CheckedValue):
+class StandardErrors(Value):
     """The standard errors and covariances of the parameters of the items."""
 
     items: tuple[ItemParameter, ...]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from bnmind._display.tables import text_html
 from bnmind._messages import counted
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.adaptive.beliefs.start import start_belief
 from bnmind.adaptive.learning.fit.coefficients import Coefficients, coefficients, model_numbers
 from bnmind.adaptive.learning.learn import Learned
@@ -40,7 +40,7 @@ _ALONE = " of each item by itself, as the responses have fewer patterns than the
 
 
 @dataclass(frozen=True)
-class LearnedSummary(CheckedValue):
+class LearnedSummary(Value):
     """How well a learned bank fits, its items and skills, and what to look at.
 
     ``print`` and notebooks show all of it, a prompt the fit.

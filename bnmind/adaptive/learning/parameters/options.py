@@ -6,8 +6,9 @@ import math
 from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, field
 
-from bnmind._arguments import check_fields, checked
+from bnmind._arguments import checked
 from bnmind._messages import listed
+from bnmind._values import Value
 from bnmind._workers import Executor, faults_of_workers
 from bnmind.errors import InvalidArgumentError
 
@@ -15,7 +16,7 @@ __all__ = ["Bounds", "LearningOptions", "Priors", "kept_off"]
 
 
 @dataclass(frozen=True)
-class Bounds:
+class Bounds(Value):
     """Bounds of the parameters of an item; equal bounds fix a parameter.
 
     Parameters
@@ -41,7 +42,7 @@ class Bounds:
     slope: tuple[float, float] = (-math.inf, math.inf)
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         problems = []
         for name, least, most in (("guess", 0, 1), ("slip", 0, 1), ("slope", -math.inf, math.inf)):
             low, high = getattr(self, name)
@@ -56,7 +57,7 @@ class Bounds:
 
 
 @dataclass(frozen=True)
-class Priors:
+class Priors(Value):
     """Prior distributions of the parameters; flat by default.
 
     Parameters
@@ -92,7 +93,7 @@ logit_slip=None)
     logit_slip: tuple[float, float] | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         problems = [
             f"the parameters of the prior of {name} must be at least 1, got {pair}"
             for name, pair in (("guess", self.guess), ("slip", self.slip))
@@ -116,7 +117,7 @@ logit_slip=None)
 
 
 @dataclass(frozen=True, kw_only=True)
-class LearningOptions:
+class LearningOptions(Value):
     """Options of `learn`.
 
     Parameters
@@ -199,7 +200,7 @@ class LearningOptions:
     until: Callable[[], bool] | None = None
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         object.__setattr__(self, "fixed", frozenset(self.fixed))
         object.__setattr__(self, "scaled", frozenset(self.scaled))
         object.__setattr__(self, "moved", frozenset(self.moved))

@@ -17,8 +17,8 @@ from typing import Self
 
 import numpy as np
 
-from bnmind._arguments import check_fields, checked
-from bnmind._values import sealed
+from bnmind._arguments import checked
+from bnmind._values import Value, sealed
 from bnmind.adaptive.response_models.additive.effects import (
     ROUNDING,
     ItemEffects,
@@ -33,7 +33,7 @@ __all__ = ["Acdm"]
 
 
 @dataclass(frozen=True)
-class Acdm(ItemEffects):
+class Acdm(Value, ItemEffects):
     """Right with a chance that each skill raises by its effect.
 
     Parameters
@@ -53,7 +53,7 @@ class Acdm(ItemEffects):
     required: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         refuse(make_plain(self, one=("intercept",), many=("effects",), levels=("required",)))
         low = self.intercept + sum(min(effect, 0.0) for effect in self.effects)
         high = self.intercept + sum(max(effect, 0.0) for effect in self.effects)

@@ -18,8 +18,8 @@ from typing import Self
 
 import numpy as np
 
-from bnmind._arguments import check_fields, checked
-from bnmind._values import sealed
+from bnmind._arguments import checked
+from bnmind._values import Value, sealed
 from bnmind.adaptive.response_models.additive.effects import ItemEffects, needed_levels
 from bnmind.adaptive.response_models.additive.link import COMPLEMENTARY
 from bnmind.adaptive.response_models.base import check_skills
@@ -30,7 +30,7 @@ __all__ = ["LeakyOr"]
 
 
 @dataclass(frozen=True)
-class LeakyOr(ItemEffects):
+class LeakyOr(Value, ItemEffects):
     """Right if any skill works or the leak does, independently of each other.
 
     Parameters
@@ -51,7 +51,7 @@ class LeakyOr(ItemEffects):
     required: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         refuse(make_plain(self, one=("leak",), many=("links",), levels=("required",)))
         if not all(0 <= chance < 1 for chance in (self.leak, *self.links)):
             refuse([f"expected a leak and links of at least 0 and below 1, got {self}"])

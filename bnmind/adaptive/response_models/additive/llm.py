@@ -18,8 +18,8 @@ from typing import Self
 
 import numpy as np
 
-from bnmind._arguments import check_fields, checked
-from bnmind._values import sealed
+from bnmind._arguments import checked
+from bnmind._values import Value, sealed
 from bnmind.adaptive.response_models.additive.effects import ItemEffects, needed_levels
 from bnmind.adaptive.response_models.additive.link import LOGIT
 from bnmind.adaptive.response_models.base import check_skills
@@ -30,7 +30,7 @@ __all__ = ["Llm"]
 
 
 @dataclass(frozen=True)
-class Llm(ItemEffects):
+class Llm(Value, ItemEffects):
     """Right with log-odds that each skill raises by its effect.
 
     Parameters
@@ -50,7 +50,7 @@ class Llm(ItemEffects):
     required: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         refuse(make_plain(self, one=("intercept",), many=("effects",), levels=("required",)))
 
     @property

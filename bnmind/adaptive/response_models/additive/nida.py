@@ -20,8 +20,8 @@ from typing import Self
 
 import numpy as np
 
-from bnmind._arguments import check_fields, checked
-from bnmind._values import sealed
+from bnmind._arguments import checked
+from bnmind._values import Value, sealed
 from bnmind.adaptive.response_models.additive.effects import SkillEffects, needed_levels
 from bnmind.adaptive.response_models.additive.link import LOG
 from bnmind.adaptive.response_models.base import check_skills
@@ -32,7 +32,7 @@ __all__ = ["Nida"]
 
 
 @dataclass(frozen=True)
-class Nida(SkillEffects):
+class Nida(Value, SkillEffects):
     """Right if every skill works; how well a skill works is the same in all items.
 
     Parameters
@@ -52,7 +52,7 @@ class Nida(SkillEffects):
     required: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         refuse(make_plain(self, many=("guess", "slip"), levels=("required",)))
         refuse(chance_faults(self.guess, self.slip))
         if not all(guess > 0 for guess in self.guess):

@@ -19,8 +19,8 @@ from typing import Self
 
 import numpy as np
 
-from bnmind._arguments import check_fields, checked
-from bnmind._values import sealed
+from bnmind._arguments import checked
+from bnmind._values import Value, sealed
 from bnmind.adaptive.response_models.additive.effects import SkillEffects, needed_levels
 from bnmind.adaptive.response_models.additive.link import LOGIT
 from bnmind.adaptive.response_models.base import check_skills
@@ -31,7 +31,7 @@ __all__ = ["Nido"]
 
 
 @dataclass(frozen=True)
-class Nido(SkillEffects):
+class Nido(Value, SkillEffects):
     """Right with log-odds to which each skill adds the same in all items.
 
     Parameters
@@ -50,7 +50,7 @@ class Nido(SkillEffects):
     required: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         refuse(make_plain(self, many=("intercepts", "effects"), levels=("required",)))
         if len(self.intercepts) != len(self.effects):
             refuse([f"expected as many intercepts as effects, got {self}"])

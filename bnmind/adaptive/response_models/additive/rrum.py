@@ -19,8 +19,8 @@ from typing import Self
 
 import numpy as np
 
-from bnmind._arguments import check_fields, checked
-from bnmind._values import sealed
+from bnmind._arguments import checked
+from bnmind._values import Value, sealed
 from bnmind.adaptive.response_models.additive.effects import (
     ROUNDING,
     ItemEffects,
@@ -35,7 +35,7 @@ __all__ = ["Rrum"]
 
 
 @dataclass(frozen=True)
-class Rrum(ItemEffects):
+class Rrum(Value, ItemEffects):
     """Right with a baseline chance, times a penalty for each missing skill.
 
     Parameters
@@ -56,7 +56,7 @@ class Rrum(ItemEffects):
     required: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        self._convert()
         refuse(make_plain(self, one=("baseline",), many=("penalties",), levels=("required",)))
         if not (self.baseline > 0 and all(penalty > 0 for penalty in self.penalties)):
             refuse([f"expected a baseline and penalties above 0, got {self}"])

@@ -25,8 +25,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from bnmind._arguments import check_fields, checked
+from bnmind._arguments import checked
 from bnmind._messages import shown
+from bnmind._values import Value
 from bnmind.adaptive.response_models.base import check_item, refuse_large, table
 from bnmind.adaptive.response_models.base.parameters import make_plain, refuse
 from bnmind.adaptive.response_models.dibello.combination import Combination, effective_abilities
@@ -43,7 +44,7 @@ __all__ = ["DiBelloNormal"]
 
 
 @dataclass(frozen=True)
-class DiBelloNormal:
+class DiBelloNormal(Value):
     """An expert's model of a skill that depends on others, with a normal link.
 
     Parameters
@@ -83,7 +84,7 @@ class DiBelloNormal:
         for name in ("slopes", "difficulty"):
             numbers = plain_numbers(name, getattr(self, name), problems, depth=1)
             object.__setattr__(self, name, numbers)
-        check_fields(self)
+        self._convert()
         problems += make_plain(self, one=("deviation",))
         if not problems:
             if not all(x > 0 for x in flat(self.slopes)):

@@ -18,8 +18,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bnmind._arguments import check_fields, checked
+from bnmind._arguments import checked
 from bnmind._messages import counted, shown
+from bnmind._values import Value
 from bnmind.adaptive.response_models.base import check_item, refuse_large, table
 from bnmind.adaptive.response_models.base.parameters import refuse
 from bnmind.adaptive.response_models.dibello.combination import Combination, effective_abilities
@@ -38,7 +39,7 @@ __all__ = ["DiBello"]
 
 
 @dataclass(frozen=True)
-class DiBello:
+class DiBello(Value):
     """An expert's model: slopes and difficulties, a combination function and a link.
 
     Parameters
@@ -94,7 +95,7 @@ class DiBello:
         if not isinstance(self.difficulties, tuple):
             object.__setattr__(self, "difficulties", (self.difficulties,))
         refuse(problems)
-        check_fields(self)
+        self._convert()
         refuse(self._faults())
 
     def _faults(self) -> list[str]:

@@ -20,7 +20,7 @@ import numpy as np
 
 from bnmind._arguments import checked
 from bnmind._messages import listed
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError
 from bnmind.junction.graphs.elimination_order import (
     EliminationOrder,
@@ -58,7 +58,7 @@ _WORK_OF_A_MOVE = 10
 
 
 @dataclass(frozen=True)
-class TreeAnnealing(CheckedValue):
+class TreeAnnealing(Value):
     """A search that improves the order of another search by exchanges of subtrees.
 
     It never worsens the order. Equal seeds give equal orders.

@@ -23,7 +23,7 @@ import numpy as np
 
 from bnmind._arguments import checked
 from bnmind._messages import listed
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError
 from bnmind.junction.graphs.elimination_order import EliminationOrder, measured_order
 from bnmind.junction.graphs.interaction_graph import InteractionGraph, bits
@@ -41,7 +41,7 @@ _PASSES = 8
 
 
 @dataclass(frozen=True)
-class NestedDissection(CheckedValue):
+class NestedDissection(Value):
     """Orders that eliminate small separators last; equal seeds give equal orders.
 
     Examples

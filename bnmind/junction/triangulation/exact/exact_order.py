@@ -12,7 +12,7 @@ import math
 from dataclasses import dataclass, field, replace
 
 from bnmind._arguments import checked
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError
 from bnmind.junction.graphs.elimination_order import (
     EliminationOrder,
@@ -55,7 +55,7 @@ _LARGEST_FLOAT = 10**300
 
 
 @dataclass(frozen=True)
-class ExactOrder(CheckedValue):
+class ExactOrder(Value):
     """A search for the smallest order, which is proven if the search finishes within ``max_sets``.
 
     Examples

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bnmind._arguments import checked
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError
 from bnmind.junction.graphs.elimination_order import EliminationOrder
 from bnmind.junction.graphs.interaction_graph import InteractionGraph
@@ -30,7 +30,7 @@ _EFFORT = 4.0
 
 
 @dataclass(frozen=True)
-class BestOrder(CheckedValue):
+class BestOrder(Value):
     """A thorough search, which usually takes a second or two.
 
     The search makes randomized greedy passes, and then runs `LocalSearch` and, for up to 200

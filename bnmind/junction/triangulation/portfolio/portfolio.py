@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from bnmind._arguments import checked
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError
 from bnmind.junction.graphs.elimination_order import EliminationOrder, vertices_in_order
 from bnmind.junction.graphs.interaction_graph import InteractionGraph
@@ -95,7 +95,7 @@ def run_cost(graph: InteractionGraph, order: EliminationOrder) -> int:
 
 
 @dataclass(frozen=True)
-class Portfolio(CheckedValue):
+class Portfolio(Value):
     """The default search: greedy passes, and annealing where a run costs more.
 
     Small graphs get the order of `RandomizedGreedy`. Equal seeds give equal orders.

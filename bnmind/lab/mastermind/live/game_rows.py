@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.errors import InvalidHistoryError
 from bnmind.mastermind.history import Turn
 
@@ -12,7 +12,7 @@ __all__ = ["GameRows"]
 
 
 @dataclass(frozen=True)
-class GameRows(CheckedValue):
+class GameRows(Value):
     """The guesses of a game with their replies, some of which the player does not trust.
 
     Rows are numbered from 1, as people see them.

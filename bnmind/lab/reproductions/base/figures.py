@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from bnmind._arguments import checked
-from bnmind._values import CheckedValue
+from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError
 
 __all__ = [
@@ -84,7 +84,7 @@ class Better(Enum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Figure(CheckedValue):
+class Figure(Value):
     """A figure of a reproduction, beside another one."""
 
     name: str
@@ -146,7 +146,7 @@ class Figure(CheckedValue):
 
 
 @dataclass(frozen=True)
-class Estimate(CheckedValue):
+class Estimate(Value):
     """A mean of games, tests or examinees.
 
     Examples
@@ -241,7 +241,7 @@ class Estimate(CheckedValue):
 
 
 @dataclass(frozen=True)
-class Reference(CheckedValue):
+class Reference(Value):
     """A figure that ours is compared with.
 
     Examples

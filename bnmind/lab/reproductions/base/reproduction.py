@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bnmind._arguments import checked
-from bnmind._values import CheckedValue, Value
+from bnmind._values import Value
 from bnmind._workers import Executor, finished_of
 from bnmind.errors import InvalidArgumentError
 from bnmind.lab.reproductions.base.figures import Figure
@@ -45,7 +45,7 @@ def default_data() -> Path | None:
 
 
 @dataclass(frozen=True)
-class Setting(CheckedValue):
+class Setting(Value):
     """The choices for a run of a reproduction."""
 
     size: Size
@@ -103,7 +103,7 @@ class Part(Value):
 
 
 @dataclass(frozen=True)
-class DonePart(CheckedValue):
+class DonePart(Value):
     """The figures of a part."""
 
     name: str
