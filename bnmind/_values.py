@@ -38,6 +38,7 @@ __all__ = [
     "Distinct",
     "Finite",
     "Natural",
+    "NonNegative",
     "Positive",
     "Probability",
     "Raw",
@@ -74,6 +75,7 @@ Natural = Annotated[int, Ge(0)]
 Count = Annotated[int, Ge(1)]
 Probability = Annotated[float, Ge(0), Le(1)]
 Positive = Annotated[float, Gt(0), Finite]
+NonNegative = Annotated[float, Ge(0), Finite]
 
 # --- Frozen values --------------------------------------------------------------------------------
 

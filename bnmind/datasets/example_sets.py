@@ -55,9 +55,6 @@ class ExampleSet(Value):
     source: str
     """Where the numbers come from."""
 
-    def __post_init__(self) -> None:
-        self._convert()
-
     @property
     def folder(self) -> Path:
         """The folder of the files."""

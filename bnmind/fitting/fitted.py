@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Annotated
 
-from bnmind._messages import counted, listed
-from bnmind._values import Value
+from annotated_types import Ge
+
+from bnmind._messages import counted
+from bnmind._values import Count, Natural, Value
 from bnmind._workers import Executor, faults_of_workers
-from bnmind.errors import InvalidArgumentError
 from bnmind.fitting.em import EM, EMState
 from bnmind.fitting.record import LearningRecord
 from bnmind.fitting.standard_errors import standard_errors_of
@@ -50,28 +52,15 @@ class FitOptions(Value):
         If a number is out of range.
     """
 
-    starts: int = 1
-    seed: int = 0
-    max_iterations: int = 1000
-    tolerance: float = 1e-4
+    starts: Count = 1
+    seed: Natural = 0
+    max_iterations: Count = 1000
+    tolerance: Annotated[float, Ge(0)] = 1e-4
     accelerate: bool = True
     workers: int | Executor = 1
 
-    def __post_init__(self) -> None:
-        self._convert()
-        problems = [
-            f"expected {name} of at least {least}, got {value}"
-            for name, value, least in (
-                ("starts", self.starts, 1),
-                ("seed", self.seed, 0),
-                ("max_iterations", self.max_iterations, 1),
-                ("tolerance", self.tolerance, 0),
-            )
-            if not value >= least
-        ]
-        problems += faults_of_workers(self.workers)
-        if problems:
-            raise InvalidArgumentError(listed(problems), tuple(problems))
+    def _faults(self) -> Iterator[str]:
+        yield from faults_of_workers(self.workers)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -17,7 +17,7 @@ import numpy as np
 
 from bnmind._arguments import checked
 from bnmind._registry import NUMBER, Registered
-from bnmind._values import Value
+from bnmind._values import NonNegative, Positive, Value
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 from bnmind.pgm.variable import Variable
@@ -78,14 +78,7 @@ class Laplace(Value):
     from data", Machine Learning 1992.
     """
 
-    count: float = 1.0
-
-    def __post_init__(self) -> None:
-        self._convert()
-        if not (math.isfinite(self.count) and self.count >= 0):
-            raise InvalidArgumentError(
-                f"expected a pseudo-count of at least 0, got {self.count}", self.count
-            )
+    count: NonNegative = 1.0
 
     @checked
     def pseudo_counts(self, variable: Variable, parents: tuple[Variable, ...]) -> Floats:
@@ -119,15 +112,7 @@ class BDeu(Value):
     [[2.5, 2.5], [2.5, 2.5]]
     """
 
-    equivalent_sample_size: float = 10.0
-
-    def __post_init__(self) -> None:
-        self._convert()
-        size = self.equivalent_sample_size
-        if not (math.isfinite(size) and size > 0):
-            raise InvalidArgumentError(
-                f"expected a positive equivalent sample size, got {size}", size
-            )
+    equivalent_sample_size: Positive = 10.0
 
     @checked
     def pseudo_counts(self, variable: Variable, parents: tuple[Variable, ...]) -> Floats:

@@ -29,7 +29,7 @@ from typing import Protocol
 import numpy as np
 
 from bnmind._arguments import checked
-from bnmind._values import Value
+from bnmind._values import Count, Value
 from bnmind.errors import InvalidArgumentError, InvalidModelError
 from bnmind.pgm.stepwise import Positions, Steps, Stepwise
 
@@ -81,15 +81,10 @@ class Addition(Value):
     """
 
     terms: tuple[tuple[int, ...], ...]
-    modulus: int
+    modulus: Count
     """The number of results, at least 1."""
     constant: int = 0
     """The sum if all terms are 0."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.modulus < 1:
-            raise InvalidModelError([f"expected a positive modulus, got {self.modulus}"])
 
     @classmethod
     @checked

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import numpy as np
+from annotated_types import MinLen
 
 from bnmind._arguments import checked
 from bnmind._messages import listed, shown
-from bnmind._values import ReadOnlyDict, Value
+from bnmind._values import Distinct, ReadOnlyDict, Value
 from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.information import Floats
 from bnmind.pgm.network import FactorModel, Network
@@ -42,31 +43,23 @@ class Decision(Value):
     Decision(umbrella or none, about rain)
     """
 
-    about: tuple[str, ...]
+    about: Annotated[tuple[str, ...], MinLen(1), Distinct]
     """The targets that the utilities depend on."""
     utilities: Mapping[str, Mapping[tuple[str, ...], float]]
     """For each action, the utility of each configuration, a tuple of states."""
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        problems = []
-        if not self.about or len(set(self.about)) < len(self.about):
-            problems.append("a decision needs one or more different targets in about")
+    def _faults(self) -> Iterator[str]:
         if not self.utilities:
-            problems.append("a decision needs at least one action with utilities")
+            yield "a decision needs at least one action with utilities"
         for action, row in self.utilities.items():
-            problems += [
-                f"the utility of {action} for {shown(key)} must be a finite number, got {value}"
-                for key, value in row.items()
-                if not math.isfinite(value)
-            ]
-            problems += [
-                f"expected a state of each of {', '.join(self.about)}, got {shown(key)}"
-                for key in row
-                if len(key) != len(self.about)
-            ]
-        if problems:
-            raise InvalidArgumentError(listed(problems), self.utilities)
+            for key, value in row.items():
+                if not math.isfinite(value):
+                    yield (
+                        f"the utility of {action} for {shown(key)} must be a finite number, got"
+                        f" {value}"
+                    )
+                if len(key) != len(self.about):
+                    yield f"expected a state of each of {', '.join(self.about)}, got {shown(key)}"
 
     def __repr__(self) -> str:
         return f"Decision({' or '.join(self.utilities)}, about {', '.join(self.about)})"

@@ -11,7 +11,6 @@ c(x)       ``costs``, in any unit, at least 0
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
@@ -20,7 +19,7 @@ import numpy as np
 
 from bnmind._arguments import checked_if_it_fails
 from bnmind._registry import NUMBER, Registered
-from bnmind._values import ReadOnlyDict, Value
+from bnmind._values import NonNegative, ReadOnlyDict, Value
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 
@@ -114,14 +113,7 @@ class InformationLessCost(Value):
     [0.25, 0.2]
     """
 
-    alpha: float
-
-    def __post_init__(self) -> None:
-        self._convert()
-        if not (math.isfinite(self.alpha) and self.alpha >= 0):
-            raise InvalidArgumentError(
-                f"alpha must be a number of at least 0, got {self.alpha}", self.alpha
-            )
+    alpha: NonNegative
 
     @checked_if_it_fails
     def scores(self, information: Floats, costs: Floats) -> Floats:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Annotated, Protocol
+
+from annotated_types import Gt, Le
 
 from bnmind._arguments import checked
 from bnmind._registry import COUNT, NUMBER, Registered, made_by_name
-from bnmind._values import ReadOnlyDict, Value
-from bnmind.errors import InvalidArgumentError
+from bnmind._values import Natural, NonNegative, ReadOnlyDict, Value
 
 __all__ = [
     "DIALOGUE_STOPPERS",
@@ -63,15 +63,11 @@ class EntropyAtMost(Value):
     --------
     >>> EntropyAtMost(-1)
     Traceback (most recent call last):
-    bnmind.errors.InvalidArgumentError: the bits must be at least 0, got -1
+    bnmind.errors.InvalidArgumentError: EntropyAtMost: expected bits to be a finite number of at least 0, got -1
     """
 
-    bits: float
+    bits: NonNegative
     """The entropy, at least 0."""
-
-    def __post_init__(self) -> None:
-        self._convert()
-        _check(self.bits, "the bits")
 
     def stop(self, progress: DialogueProgress) -> str:
         """Return the reason to stop."""
@@ -83,16 +79,8 @@ class EntropyAtMost(Value):
 class Certain(Value):
     """Stop once one state of each target has at least this probability."""
 
-    probability: float
+    probability: Annotated[float, Gt(0), Le(1)]
     """The probability, above 0 and at most 1."""
-
-    def __post_init__(self) -> None:
-        self._convert()
-        if not 0 < self.probability <= 1:
-            raise InvalidArgumentError(
-                f"the probability must be above 0 and at most 1, got {self.probability}",
-                self.probability,
-            )
 
     def stop(self, progress: DialogueProgress) -> str:
         """Return the reason to stop."""
@@ -104,12 +92,8 @@ class Certain(Value):
 class GainAtMost(Value):
     """Stop once no open question has more information than this, in bits."""
 
-    bits: float
+    bits: NonNegative
     """The information, at least 0."""
-
-    def __post_init__(self) -> None:
-        self._convert()
-        _check(self.bits, "the bits")
 
     def stop(self, progress: DialogueProgress) -> str:
         """Return the reason to stop."""
@@ -121,12 +105,8 @@ class GainAtMost(Value):
 class MostQuestions(Value):
     """Stop once this many questions were asked."""
 
-    number: int
+    number: Natural
     """The number of questions."""
-
-    def __post_init__(self) -> None:
-        self._convert()
-        _check(self.number, "the number of questions")
 
     def stop(self, progress: DialogueProgress) -> str:
         """Return the reason to stop."""
@@ -139,12 +119,8 @@ class MostQuestions(Value):
 class MostCost(Value):
     """Stop once the questions answered cost this much together."""
 
-    cost: float
+    cost: NonNegative
     """The sum of the costs, in their unit."""
-
-    def __post_init__(self) -> None:
-        self._convert()
-        _check(self.cost, "the cost")
 
     def stop(self, progress: DialogueProgress) -> str:
         """Return the reason to stop."""
@@ -183,8 +159,3 @@ def dialogue_stoppers_by_names(texts: Sequence[str]) -> tuple[DialogueStopper, .
         If an argument is missing or of another kind.
     """
     return tuple(made_by_name("stopper", DIALOGUE_STOPPERS, text) for text in texts)
-
-
-def _check(number: float, what: str) -> None:
-    if not (math.isfinite(number) and number >= 0):
-        raise InvalidArgumentError(f"{what} must be at least 0, got {number}", number)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from bnmind._arguments import checked
-from bnmind._values import ReadOnlyDict, Value
+from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 from bnmind.pgm.network import Network
@@ -38,10 +38,6 @@ class Parameter(Value):
     variable: str
     state: Any
     given: Mapping[str, Any] = field(default_factory=dict, hash=False)
-
-    def __post_init__(self) -> None:
-        self._convert()
-        object.__setattr__(self, "given", ReadOnlyDict(self.given))
 
     def __str__(self) -> str:
         behind = ", ".join(f"{name}={state}" for name, state in self.given.items())

@@ -14,8 +14,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from bnmind._values import Value
-from bnmind.errors import InvalidArgumentError
+from bnmind._values import Probability, Value
 from bnmind.information import Floats
 from bnmind.pgm.variable import Variable
 from bnmind.sensitivity.ends import first_largest
@@ -59,12 +58,8 @@ class AtLeast(Value):
 
     state: Any
     """The state of the target."""
-    probability: float
+    probability: Probability
     """The least probability, 0 to 1."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _check(self.probability)
 
     def inequalities(self, target: Variable, posterior: Floats) -> Sequence[Floats]:
         """Return the inequalities; see `Property`."""
@@ -77,12 +72,8 @@ class AtMost(Value):
 
     state: Any
     """The state of the target."""
-    probability: float
+    probability: Probability
     """The largest probability, 0 to 1."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _check(self.probability)
 
     def inequalities(self, target: Variable, posterior: Floats) -> Sequence[Floats]:
         """Return the inequalities; see `Property`."""
@@ -159,10 +150,3 @@ def intervals(
         low = np.where(matters & (slope > 0), np.maximum(low, values + step), low)
         high = np.where(matters & (slope < 0), np.minimum(high, values + step), high)
     return low, high
-
-
-def _check(probability: float) -> None:
-    if not 0 <= probability <= 1:
-        raise InvalidArgumentError(
-            f"expected a probability from 0 to 1, got {probability}", probability
-        )

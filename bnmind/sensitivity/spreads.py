@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
+from annotated_types import Ge
 
-from bnmind._values import Value
-from bnmind.errors import InvalidArgumentError
+from bnmind._values import Finite, NonNegative, Value
 from bnmind.information import Floats
 
 __all__ = ["Absolute", "Odds", "Relative", "Spread"]
@@ -22,13 +22,8 @@ Spread = Callable[[Floats], tuple[Floats, Floats]]
 class Relative(Value):
     """Parameters vary by a share of their value: 0.1 stands for ±10 %."""
 
-    share: float = 0.1
+    share: NonNegative = 0.1
     """The largest share, at least 0."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not 0 <= self.share < math.inf:
-            raise InvalidArgumentError(f"expected a finite share of at least 0, got {self.share}")
 
     def __call__(self, values: Floats) -> tuple[Floats, Floats]:
         """Return the least and the largest values, from 0 to 1."""
@@ -40,15 +35,8 @@ class Relative(Value):
 class Absolute(Value):
     """Parameters vary by a difference; 1 stands for all values from 0 to 1."""
 
-    difference: float = 0.1
+    difference: NonNegative = 0.1
     """The largest difference, at least 0."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not 0 <= self.difference < math.inf:
-            raise InvalidArgumentError(
-                f"expected a finite difference of at least 0, got {self.difference}"
-            )
 
     def __call__(self, values: Floats) -> tuple[Floats, Floats]:
         """Return the least and the largest values, from 0 to 1."""
@@ -60,13 +48,8 @@ class Absolute(Value):
 class Odds(Value):
     """The odds of parameters vary by a factor; 0 and 1 stay as they are."""
 
-    factor: float = 2.0
+    factor: Annotated[float, Ge(1), Finite] = 2.0
     """The largest factor, at least 1."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not 1 <= self.factor < math.inf:
-            raise InvalidArgumentError(f"expected a finite factor of at least 1, got {self.factor}")
 
     def __call__(self, values: Floats) -> tuple[Floats, Floats]:
         """Return the least and the largest values, from 0 to 1."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -217,18 +217,16 @@ class SideBySide(Value):
     second: BeliefView
     titles: tuple[str, str] = ("before", "after")
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def _faults(self) -> Iterator[str]:
         one, other = (
             {(cpd.variable, frozenset(cpd.parents)) for cpd in _as_network(view.network).cpds}
             for view in (self.first, self.second)
         )
         names = sorted({variable.name for variable, _ in one ^ other})
         if names:
-            raise InvalidArgumentError(
+            yield (
                 "expected two beliefs on the same variables and arcs; they differ at "
-                + ", ".join(names[:8]),
-                names,
+                + ", ".join(names[:8])
             )
 
     def __repr__(self) -> str:

@@ -91,10 +91,6 @@ class ExplanationSearch(Value):
     limits: Limits = DEFAULT_LIMITS
     """The limits of memory and of work."""
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._convert()
-
     def __repr__(self) -> str:
         return (
             f"ExplanationSearch({len(self.variables):,} of {len(self.model.variables):,} variables"

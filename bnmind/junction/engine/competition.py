@@ -60,9 +60,6 @@ class CompetitionTask(Value):
     best: _Best | None = None
     """Returns the texts of the best answers; None if the task has a single answer."""
 
-    def __post_init__(self) -> None:
-        self._convert()
-
     @checked
     def answer(
         self,

@@ -16,7 +16,7 @@ import numpy as np
 
 from bnmind._arguments import checked
 from bnmind._messages import bytes_text, counted
-from bnmind._values import Value
+from bnmind._values import Natural, Value
 from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError
 from bnmind.information import entropy
 from bnmind.junction.engine.model_entropy import model_entropy
@@ -77,18 +77,12 @@ class Engine(TableQuestions, Value):
 
     model: Network | FactorModel
     """The model."""
-    memory: int = DEFAULT_MEMORY
+    memory: Natural = DEFAULT_MEMORY
     """The limit for the bytes of all remembered plans."""
     order: OrderFinder | None = None
     """The search for elimination orders; None for the default of each question."""
     limits: Limits = DEFAULT_LIMITS
     """The limits of the cost of each answer."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._convert()
-        if self.memory < 0:
-            raise InvalidArgumentError(f"memory must be at least 0, got {self.memory}", self.memory)
 
     def __repr__(self) -> str:
         plans = self._store.held()

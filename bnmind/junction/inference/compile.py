@@ -111,9 +111,6 @@ class Simplifications(Value):
     compress: bool = True
     factorize: bool = True
 
-    def __post_init__(self) -> None:
-        self._convert()
-
 
 ALL_SIMPLIFICATIONS = Simplifications()
 

@@ -12,10 +12,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Annotated
+
+from annotated_types import Gt
 
 from bnmind._messages import bytes_text, many
-from bnmind._values import Value
-from bnmind.errors import InvalidArgumentError, TooLargeError
+from bnmind._values import Count, Value
+from bnmind.errors import TooLargeError
 from bnmind.junction.graphs.junction_tree import Clique, JunctionTree
 from bnmind.junction.program.run_time import seconds_text
 
@@ -87,18 +90,10 @@ class Limits(Value):
         If a limit is below 1, or that of the seconds is not above 0.
     """
 
-    max_bytes: int = DEFAULT_PLAN_BYTES
-    max_multiplications: int = DEFAULT_PLAN_MULTIPLICATIONS
-    max_seconds: float = field(default=DEFAULT_PLAN_SECONDS, kw_only=True)
+    max_bytes: Count = DEFAULT_PLAN_BYTES
+    max_multiplications: Count = DEFAULT_PLAN_MULTIPLICATIONS
+    max_seconds: Annotated[float, Gt(0)] = field(default=DEFAULT_PLAN_SECONDS, kw_only=True)
     only_restrictions: bool = field(default=False, kw_only=True)
-
-    def __post_init__(self) -> None:
-        self._convert()
-        for name in ("max_bytes", "max_multiplications"):
-            if getattr(self, name) < 1:
-                raise InvalidArgumentError(f"{name} must be at least 1, got {getattr(self, name)}")
-        if not self.max_seconds > 0:
-            raise InvalidArgumentError(f"max_seconds must be above 0, got {self.max_seconds}")
 
     @property
     def most_cells(self) -> int:

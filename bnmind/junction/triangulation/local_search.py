@@ -18,9 +18,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from bnmind._arguments import checked
-from bnmind._messages import listed
-from bnmind._values import Value
-from bnmind.errors import InvalidArgumentError
+from bnmind._values import Count, Natural, Value
 from bnmind.junction.graphs.elimination_order import (
     EliminationOrder,
     OrderFinder,
@@ -60,28 +58,14 @@ class LocalSearch(Value):
 
     start: OrderFinder = field(default_factory=RandomizedGreedy)
     """The search for the initial order."""
-    window: int = 30
+    window: Count = 30
     """The most variables of a window."""
-    passes: int = 40
+    passes: Natural = 40
     """The number of greedy passes with random scores in each window."""
-    max_windows: int = 100
+    max_windows: Natural = 100
     """The most windows to search."""
     seed: int = 0
     """The seed of the random scores."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        problems = [
-            f"{name} must be at least {least}, got {value}"
-            for name, value, least in (
-                ("window", self.window, 1),
-                ("passes", self.passes, 0),
-                ("max_windows", self.max_windows, 0),
-            )
-            if value < least
-        ]
-        if problems:
-            raise InvalidArgumentError(listed(problems), tuple(problems))
 
     @checked
     def __call__(self, graph: InteractionGraph) -> EliminationOrder:

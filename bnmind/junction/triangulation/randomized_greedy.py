@@ -22,9 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
-from bnmind._messages import listed
-from bnmind._values import Value
-from bnmind.errors import InvalidArgumentError
+from bnmind._values import Count, Natural, NonNegative, Value
 from bnmind.junction.graphs.elimination_order import EliminationOrder, measured_order
 from bnmind.junction.graphs.interaction_graph import InteractionGraph
 from bnmind.junction.triangulation.first_search import FirstSearch
@@ -126,26 +124,14 @@ class RandomizedGreedy(Value):
     multipliers, so it is never worse than `MinFill` and `WeightedMinFill`.
     """
 
-    effort: float = 1.0
+    effort: NonNegative = 1.0
     """The work of the search, as a multiple of the work of the propagation."""
-    restarts: int | None = None
+    restarts: Natural | None = None
     """The number of passes with multipliers, whatever they cost; None uses the effort."""
-    patience: int = 25
+    patience: Count = 25
     """The number of consecutive passes without an improvement after which a chain ends."""
     seed: int = 0
     """The seed of the multipliers."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        problems = []
-        if not 0 <= self.effort < math.inf:
-            problems.append(f"effort must be finite and at least 0, got {self.effort}")
-        if self.restarts is not None and self.restarts < 0:
-            problems.append(f"restarts must be at least 0, got {self.restarts}")
-        if self.patience < 1:
-            problems.append(f"patience must be at least 1, got {self.patience}")
-        if problems:
-            raise InvalidArgumentError(listed(problems), tuple(problems))
 
     @checked
     def __call__(self, graph: InteractionGraph) -> EliminationOrder:

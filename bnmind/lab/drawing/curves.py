@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bnmind._arguments import check_shape, checked, number_array
+from bnmind._arguments import checked, number_array
 from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
@@ -46,25 +46,18 @@ class Curve(Value):
     high: Floats | None = None
     """The upper edge of the band, shape (points,); None if there is no band."""
 
-    def __post_init__(self) -> None:
-        for name in ("x", "y", "low", "high"):
-            value = getattr(self, name)
-            if value is not None or name in "xy":
-                object.__setattr__(self, name, number_array(value, f"{name} of the curve"))
-        super().__post_init__()
+    def _faults(self) -> Iterator[str]:
         increasing = self.x.ndim == 1 and len(self.x) and (np.diff(self.x) > 0).all()
         if not (increasing and np.isfinite(self.x).all()):
-            raise InvalidArgumentError(
-                f"expected finite, increasing places of the curve {self.name}, got {self.x}", self.x
-            )
+            yield f"expected finite, increasing places of the curve {self.name}, got {self.x}"
         if (self.low is None) != (self.high is None):
-            raise InvalidArgumentError(
-                f"expected both edges of the band of {self.name}, or none", self.low
-            )
-        for name in ("y", "low", "high"):
-            value = getattr(self, name)
-            if value is not None:
-                check_shape(value, f"{name} of the curve {self.name}", self.x.shape)
+            yield f"expected both edges of the band of {self.name}, or none"
+        for name, array in (("y", self.y), ("low", self.low), ("high", self.high)):
+            if array is not None and array.shape != self.x.shape:
+                yield (
+                    f"expected {name} of the curve {self.name} of shape {self.x.shape}, got shape"
+                    f" {array.shape}"
+                )
 
 
 @checked

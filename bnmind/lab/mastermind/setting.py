@@ -56,9 +56,6 @@ class Player(Value):
     source: str | None = None
     """The name by which files find the strategy, such as ``module:name``; by default its name."""
 
-    def __post_init__(self) -> None:
-        self._convert()
-
     def __reduce__(self) -> tuple[Any, ...]:
         # Other processes find a strategy of the user's own module by its source, as this one did.
         from bnmind.strategies.registry import is_registered

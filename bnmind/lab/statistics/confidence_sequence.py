@@ -22,12 +22,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
+from annotated_types import Ge
 
 from bnmind._arguments import checked
-from bnmind._values import Value
-from bnmind.errors import InvalidArgumentError
+from bnmind._values import Count, Value
 from bnmind.information import Floats
 from bnmind.lab.statistics.intervals import require_error, spread_widths
 from bnmind.lab.statistics.moments import Moments
@@ -62,26 +63,12 @@ class ConfidenceSequence(Value):
     inf
     """
 
-    narrowest_at: int = 1000
+    narrowest_at: Count = 1000
     """The number of observations for which the interval is about as narrow as it can be."""
-    first: int = 100
+    first: Annotated[int, Ge(2)] = 100
     """The number of observations before the first look; earlier intervals are infinite."""
-    first_nonzero: int = 30
+    first_nonzero: Count = 30
     """The number of observations other than zero before the first look."""
-
-    def __post_init__(self) -> None:
-        self._convert()
-        faults = [
-            f"expected {name} of at least {least}, got {value}"
-            for name, value, least in (
-                ("narrowest_at", self.narrowest_at, 1),
-                ("first", self.first, 2),
-                ("first_nonzero", self.first_nonzero, 1),
-            )
-            if value < least
-        ]
-        if faults:
-            raise InvalidArgumentError("; ".join(faults), self.narrowest_at)
 
     @property
     def name(self) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnmind._arguments import check_shape, checked, number_array, whole_array
-from bnmind._values import Value, sealed
+from bnmind._arguments import checked, number_array
+from bnmind._values import Count, Value, sealed
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 
@@ -31,7 +32,7 @@ class Moments(Value):
     (3, [2.0, 5.0], [1.0, 0.0])
     """
 
-    n: int
+    n: Count
     """The number of observations of each series."""
     means: Floats
     """Their means, shape (series,)."""
@@ -40,17 +41,12 @@ class Moments(Value):
     nonzero: NDArray[np.intp]
     """The number of observations that are not zero, shape (series,)."""
 
-    def __post_init__(self) -> None:
-        for name in ("means", "squares"):
-            object.__setattr__(self, name, number_array(getattr(self, name), name))
-        object.__setattr__(self, "nonzero", whole_array(self.nonzero, "nonzero"))
-        super().__post_init__()
-        if self.n < 1:
-            raise InvalidArgumentError(f"expected at least one observation, got {self.n}", self.n)
-        if self.means.ndim != 1:
-            raise InvalidArgumentError("expected a mean for each series", self.means)
-        check_shape(self.squares, "squares", self.means.shape)
-        check_shape(self.nonzero, "nonzero", self.means.shape)
+    def _faults(self) -> Iterator[str]:
+        if self.means.ndim != 1 or not self.means.shape == self.squares.shape == self.nonzero.shape:
+            yield (
+                "expected a mean, a sum of squares and a number for each series, got shapes"
+                f" {self.means.shape}, {self.squares.shape} and {self.nonzero.shape}"
+            )
 
     @staticmethod
     @checked

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import Protocol
+from typing import Annotated, Protocol
 
 import numpy as np
+from annotated_types import Ge, Gt, Lt
 from numpy.typing import ArrayLike
 
 from bnmind._arguments import checked, number_array
-from bnmind._values import Value, sealed
-from bnmind.errors import InvalidArgumentError, InvalidProbabilityError
+from bnmind._values import Positive, Value, sealed
+from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 from bnmind.lab.statistics.confidence_sequence import ConfidenceSequence
 from bnmind.lab.statistics.intervals import IntervalMethod
@@ -50,15 +51,8 @@ class NarrowEnough(Value):
     True
     """
 
-    margin: float
+    margin: Positive
     """The largest half-width of an interval, in the unit of the values, above 0."""
-
-    def __post_init__(self) -> None:
-        self._convert()
-        if not 0 < self.margin < np.inf:
-            raise InvalidArgumentError(
-                f"expected a finite margin above 0, got {self.margin}", self.margin
-            )
 
     @checked
     def suffices(self, means: Floats, half_widths: Floats) -> bool:
@@ -97,26 +91,14 @@ class RunningDifferences(Value):
     (3, [-1.67], [5.4])
     """
 
-    strategies: int
+    strategies: Annotated[int, Ge(2)]
     """The number of strategies, at least 2."""
-    confidence: float = 0.95
+    confidence: Annotated[float, Gt(0), Lt(1)] = 0.95
     """The probability that all intervals cover their means, at all times."""
     interval: IntervalMethod = field(default_factory=ConfidenceSequence)
     """The method of the intervals."""
     moments: Moments | None = None
     """The moments of the differences, pair by pair; None before the first game."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.strategies < 2:
-            raise InvalidArgumentError(
-                f"expected at least two strategies to compare, got {self.strategies}",
-                self.strategies,
-            )
-        if not 0 < self.confidence < 1:
-            raise InvalidProbabilityError(
-                f"expected a confidence between 0 and 1, got {self.confidence}", self.confidence
-            )
 
     @property
     def n(self) -> int:

@@ -34,7 +34,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._arguments import checked, whole_array
+from bnmind._arguments import checked
 from bnmind._values import Value
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.masses.history_group import (
@@ -90,13 +90,6 @@ class GuessClasses(Value):
     """``(classes,)``, the number of guesses in each class; they sum to the number of codes."""
     comparisons: int
     """The number of pairs of a prefix and a move that were compared; 0 without symmetry."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for name in ("representatives", "sizes"):
-            array = np.array(whole_array(getattr(self, name), f"the {name}"))
-            array.setflags(write=False)
-            object.__setattr__(self, name, array)
 
     def __reduce__(self) -> tuple[Any, ...]:
         values = (self.board, self.guesses, self.representatives, self.sizes, self.comparisons)

@@ -36,9 +36,6 @@ class UniformPrior(Value, ClosedFormPrior):
     board: Board
     """The board of the codes."""
 
-    def __post_init__(self) -> None:
-        self._convert()
-
     @property
     def name(self) -> str:
         """The name of the prior at the command line and in files."""

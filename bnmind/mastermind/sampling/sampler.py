@@ -9,13 +9,15 @@ errors of earlier turns.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Annotated
 
 import numpy as np
+from annotated_types import Ge
 
 from bnmind._messages import shown
-from bnmind._values import Sealed, Value
-from bnmind.errors import InvalidArgumentError
+from bnmind._values import Count, Natural, Sealed, Value
 from bnmind.information import Floats
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.history import Turn
@@ -61,30 +63,21 @@ class SamplerOptions(Value):
         If a number is too small, or there would be more than 16 million codes.
     """
 
-    islands: int = 16
+    islands: Annotated[int, Ge(2)] = 16
     """The number of independent populations, at least 2: their spread gives standard errors."""
-    size: int = 128
+    size: Annotated[int, Ge(2)] = 128
     """The number of codes on each island, at least 2."""
-    steps: int | None = None
+    steps: Count | None = None
     """The number of steps of a random walk at each stage; by default ten for each peg."""
-    seed: int = 0
+    seed: Natural = 0
     """The seed of all random numbers, not negative."""
 
-    def __post_init__(self) -> None:
-        self._convert()
-        problems: list[str] = []
-        for name, least in (("islands", 2), ("size", 2), ("seed", 0)):
-            if getattr(self, name) < least:
-                problems.append(f"expected {name} of at least {least}, got {getattr(self, name)}")
-        if self.steps is not None and self.steps < 1:
-            problems.append(f"expected steps of at least 1, got {self.steps}")
-        if not problems and self.islands * self.size > _MOST_PARTICLES:
-            problems.append(
+    def _faults(self) -> Iterator[str]:
+        if self.islands * self.size > _MOST_PARTICLES:
+            yield (
                 f"expected at most {_MOST_PARTICLES:,} codes on all islands, got"
                 f" {shown(self.islands * self.size)}"
             )
-        if problems:
-            raise InvalidArgumentError("; ".join(problems), self)
 
 
 @dataclass(frozen=True, kw_only=True)

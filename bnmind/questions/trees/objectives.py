@@ -40,13 +40,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Annotated, Protocol
 
 import numpy as np
+from annotated_types import Gt, Le
 from numpy.typing import NDArray
 
 from bnmind._values import Value
-from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats, unchecked_entropy
 from bnmind.questions.trees.capacities import capacity_bound, decision_gain
 
@@ -291,17 +291,8 @@ class MissedGoal(Value):
     """
 
     gain: Floats
-    goal: float
-    penalty: float
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not (0 < self.goal <= 1 and self.penalty > 0):
-            raise InvalidArgumentError(
-                f"expected a goal in (0, 1] and a penalty above 0, got {self.goal} and"
-                f" {self.penalty}",
-                (self.goal, self.penalty),
-            )
+    goal: Annotated[float, Gt(0), Le(1)]
+    penalty: Annotated[float, Gt(0)]
 
     def values(self, beliefs: Floats) -> Floats:
         """Return the penalties, ``(beliefs,)``."""

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bnmind._values import Value
-from bnmind.errors import InvalidArgumentError
+from bnmind._values import Count, Value
 
 __all__ = ["FIRST_TURN", "Situation"]
 
@@ -17,15 +16,8 @@ class Situation(Value):
     memory: object = None
     """The memory of the last turn, `GuessInfo.memory`; None at the first turn, or if the strategy
     is asked in the middle of a game that it has not played."""
-    guesses_left: int | None = None
+    guesses_left: Count | None = None
     """The number of guesses that the game still allows, the next one included; None if unknown."""
-
-    def __post_init__(self) -> None:
-        self._convert()
-        if self.guesses_left is not None and self.guesses_left < 1:
-            raise InvalidArgumentError(
-                f"expected at least one guess left, got {self.guesses_left}", self.guesses_left
-            )
 
 
 FIRST_TURN = Situation()

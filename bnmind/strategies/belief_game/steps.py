@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._values import Value
-from bnmind.errors import InvalidArgumentError
+from bnmind._values import Count, NonNegative, Value
 from bnmind.information import Floats
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.masses.distribution import CodeDistribution
@@ -49,30 +47,14 @@ class Pruning(Value):
         finite.
     """
 
-    firsts: int = 8
+    firsts: Count = 8
     """The number of guesses to compare: those of the best one-step scores."""
-    seconds: int = 8
+    seconds: Count = 8
     """The number of next guesses to evaluate for each reply: the most promising candidates."""
-    window: float = 0.1
+    window: NonNegative = 0.1
     """Guesses whose one-step score exceeds the best by more than this are not compared."""
-    least: float = 0.004
+    least: NonNegative = 0.004
     """Replies of a smaller probability count with the value of the belief after them."""
-
-    def __post_init__(self) -> None:
-        self._convert()
-        problems: list[str] = []
-        if self.firsts < 1 or self.seconds < 1:
-            problems.append(
-                f"expected at least one first and one second guess, got {self.firsts} and"
-                f" {self.seconds}"
-            )
-        if not (0 <= self.window < math.inf and 0 <= self.least < math.inf):
-            problems.append(
-                f"expected a finite window and a finite least probability from 0, got {self.window}"
-                f" and {self.least}"
-            )
-        if problems:
-            raise InvalidArgumentError("; ".join(problems), self)
 
 
 def one_step_values(

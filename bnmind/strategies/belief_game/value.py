@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from bnmind._messages import shown
 from bnmind._values import Value
-from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 
 __all__ = ["FEATURES", "INITIAL", "BeliefValue", "ValueOrigin", "belief_features"]
@@ -46,12 +46,9 @@ class ValueOrigin(Value):
     seed: int
     """The seed of the first round."""
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def _faults(self) -> Iterator[str]:
         if not re.fullmatch(r"[1-9]\d*x[1-9]\d*( .*)?", self.board):
-            raise InvalidArgumentError(
-                f"expected a board such as 4x6, got {shown(self.board)}", self
-            )
+            yield f"expected a board such as 4x6, got {shown(self.board)}"
 
     @property
     def command(self) -> str:
@@ -88,13 +85,11 @@ class BeliefValue(Value):
     origin: ValueOrigin | None = None
     """The games to which the value was fitted; None if it was not fitted."""
 
-    def __post_init__(self) -> None:
-        self._convert()
+    def _faults(self) -> Iterator[str]:
         if len(self.coefficients) != len(FEATURES) or not np.isfinite(self.coefficients).all():
-            raise InvalidArgumentError(
+            yield (
                 f"expected {len(FEATURES)} finite coefficients, one for each feature of a belief,"
-                f" got {self.coefficients}",
-                self.coefficients,
+                f" got {self.coefficients}"
             )
 
     def of(self, probabilities: Floats | list[float]) -> float:

@@ -37,14 +37,14 @@ a case of dynamic constraint optimization*, Parallel Problem Solving from Nature
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._jit import njit
-from bnmind._values import Value
-from bnmind.errors import InvalidArgumentError
+from bnmind._values import Count, Positive, Value
 from bnmind.mastermind.beliefs.belief import Belief
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.sampling import draw_below, draw_uniform, seeded_state
@@ -56,7 +56,6 @@ from bnmind.strategies.evolutionary.players import (
     Population,
     SearchesCodes,
     Setup,
-    require_counts,
 )
 from bnmind.strategies.scores.entropy import EntropyLeft
 from bnmind.strategies.scores.score import Score
@@ -76,21 +75,16 @@ class Cooling(Value):
         Unless start ≥ end > 0 and there is a step.
     """
 
-    start: float = 2.0
+    start: Positive = 2.0
     """The first temperature, in units of the cost."""
-    end: float = 0.3
+    end: Positive = 0.3
     """The last temperature."""
-    steps: int = 5000
+    steps: Count = 5000
     """The number of steps."""
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not (math.inf > self.start >= self.end > 0 and self.steps >= 1):
-            raise InvalidArgumentError(
-                f"expected temperatures that fall to a value above 0 and at least 1 step, got "
-                f"{self.start} to {self.end} in {self.steps} steps",
-                self,
-            )
+    def _faults(self) -> Iterator[str]:
+        if self.end > self.start:
+            yield f"expected temperatures that fall, got {self.start} to {self.end}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,21 +97,17 @@ class Collection(Value):
         If a number is below 1.
     """
 
-    codes: int = 1
+    codes: Count = 1
     """The number of eligible codes that ends the search."""
-    patience: int = 1
+    patience: Count = 1
     """The number of runs in a row without a new eligible code that ends the search once there is
     one."""
     choice: Score = field(default_factory=EntropyLeft)
     """The score of eligible codes as guesses, over the codes found."""
-    guesses: int = 10**6
+    guesses: Count = 10**6
     """The largest number of codes that the choice compares as guesses."""
     keeps: bool = False
     """Whether the codes found are kept for the next turn, where some are still eligible."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_counts(codes=self.codes, patience=self.patience, guesses=self.guesses)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,16 +127,12 @@ class Annealing(SearchesCodes, Value):
     """The name of the strategy at the command line and in files."""
     cooling: Cooling = field(default_factory=Cooling)
     """The schedule of the temperature of a run."""
-    runs: int = 10
+    runs: Count = 10
     """The number of runs without an eligible code after which the search gives up."""
     collection: Collection = field(default_factory=Collection)
     """The number of eligible codes to find, and the choice among them."""
     setup: Setup = field(default_factory=Setup)
     """The first guess and the colors to try."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_counts(runs=self.runs)
 
     def search(self, belief: Belief, rng: np.random.Generator, memory: object) -> Found:
         """Return the code to guess after some replies."""

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._jit import njit
-from bnmind._values import Value
+from bnmind._values import Count, Value
 from bnmind.mastermind.beliefs.belief import Belief
 from bnmind.mastermind.sampling import draw_below, draw_uniform, seeded_state
 from bnmind.strategies.evolutionary.fitness import Replies, code_cost
@@ -42,7 +42,6 @@ from bnmind.strategies.evolutionary.players import (
     Population,
     SearchesCodes,
     Setup,
-    require_counts,
 )
 from bnmind.strategies.evolutionary.population import fill_random
 
@@ -65,19 +64,14 @@ class BernierGenetic(SearchesCodes, Value):
 
     name: str = "bernier-genetic"
     """The name of the strategy at the command line and in files."""
-    population: int = 400
+    population: Count = 400
     """The number of codes of a generation."""
-    max_generations: int = 1000
+    max_generations: Count = 1000
     """The largest number of generations for a guess."""
-    patience: int = 15
+    patience: Count = 15
     """The number of generations without a smaller cost until the population is drawn anew."""
     setup: Setup = field(default_factory=Setup)
     """The first guess and the colors to try."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        names = ("population", "max_generations", "patience")
-        require_counts(**{name: getattr(self, name) for name in names})
 
     def search(self, belief: Belief, rng: np.random.Generator, memory: object) -> Found:
         """Return the code to guess after some replies."""

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._jit import njit
-from bnmind._values import Value
+from bnmind._values import Count, Value
 from bnmind.mastermind.beliefs.belief import Belief
 from bnmind.mastermind.sampling import seeded_state
 from bnmind.strategies.evolutionary.fitness import PLAYED, Replies, code_cost
@@ -28,7 +28,6 @@ from bnmind.strategies.evolutionary.players import (
     Found,
     SearchesCodes,
     Setup,
-    require_counts,
 )
 
 __all__ = ["BernierRandom"]
@@ -49,14 +48,10 @@ class BernierRandom(SearchesCodes, Value):
 
     name: str = "bernier-random"
     """The name of the strategy at the command line and in files."""
-    max_codes: int = 2_000_000
+    max_codes: Count = 2_000_000
     """The largest number of codes to draw for a guess."""
     setup: Setup = field(default_factory=Setup)
     """The first guess and the colors to try."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_counts(max_codes=self.max_codes)
 
     def search(self, belief: Belief, rng: np.random.Generator, memory: object) -> Found:
         """Return the code to guess after some replies."""

@@ -25,8 +25,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._values import Value
-from bnmind.errors import InvalidArgumentError
+from bnmind._values import Count, Value
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.history import Turn
 
@@ -55,17 +54,10 @@ class MonochromeProbing(Value):
         If a number is below 1.
     """
 
-    pegs: int = 15
+    pegs: Count = 15
     """The fewest pegs of a board that counts as large."""
-    colors: int = 20
+    colors: Count = 20
     """The fewest colors of a board that counts as large."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if min(self.pegs, self.colors) < 1:
-            raise InvalidArgumentError(
-                f"expected at least 1 peg and 1 color, got {self.pegs} and {self.colors}", self
-            )
 
     def applies_to(self, board: Board) -> bool:
         """Return whether a board is large; boards without repeats have no guess of one color.

@@ -17,12 +17,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
+from annotated_types import Ge, Gt, Lt
 from numpy.typing import NDArray
 
-from bnmind._values import Value
-from bnmind.errors import InvalidArgumentError
+from bnmind._values import Count, Natural, Value
 from bnmind.mastermind.beliefs.belief import Belief
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.sampling import random_code, seeded_state
@@ -79,41 +80,20 @@ class EstimationOfDistribution(UsesHistory, Value):
     """The name of the strategy at the command line and in files."""
     local_entropy: bool = False
     """Whether the fitness is f_ℓ."""
-    population: int = 200
+    population: Annotated[int, Ge(2)] = 200
     """The number of codes of a generation."""
-    replacement: float = 0.5
+    replacement: Annotated[float, Gt(0), Lt(1)] = 0.5
     """The share of the codes that a generation replaces."""
-    least_weight: float = 0.05
+    least_weight: Annotated[float, Gt(0)] = 0.05
     """The weight of a color that no kept code has in a position; the shares of others sum to 1."""
-    restart: int = 15
+    restart: Count = 15
     """The number of generations after which a new random population starts."""
-    generations: int = 150
+    generations: Natural = 150
     """The number of generations after which the search gives up."""
     remembers: bool = True
     """Whether a turn continues with the population of the turn before."""
     opening: FirstGuess = open_aabb
     """The first guess."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        problems = [
-            f"expected {what} {name}, got {value}"
-            for name, value, what, right in (
-                ("population", self.population, "at least 2 codes as", self.population >= 2),
-                (
-                    "replacement",
-                    self.replacement,
-                    "a share from 0 to 1 as",
-                    0 < self.replacement < 1,
-                ),
-                ("least_weight", self.least_weight, "a positive", self.least_weight > 0),
-                ("restart", self.restart, "a positive", self.restart >= 1),
-                ("generations", self.generations, "a number from 0 as", self.generations >= 0),
-            )
-            if not right
-        ]
-        if problems:
-            raise InvalidArgumentError("; ".join(problems), self)
 
     @property
     def deterministic(self) -> bool:

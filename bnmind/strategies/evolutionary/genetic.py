@@ -27,12 +27,13 @@ Computers & Operations Research 36 (2009) 1880-1885.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._values import Value
+from bnmind._values import Count, Value
 from bnmind.mastermind.beliefs.belief import Belief
 from bnmind.mastermind.sampling import seeded_state
 from bnmind.strategies.evolutionary.eligible_choice import best_of
@@ -44,8 +45,7 @@ from bnmind.strategies.evolutionary.players import (
     Population,
     SearchesCodes,
     Setup,
-    require_counts,
-    require_rates,
+    faults_of_rates,
 )
 from bnmind.strategies.evolutionary.population import Selection, empty_keys
 from bnmind.strategies.scores.entropy import EntropyLeft
@@ -68,23 +68,19 @@ class Effort(Value):
         If a number is below 1.
     """
 
-    population: int = 150
+    population: Count = 150
     """The number of codes of a generation."""
-    generations: int = 100
+    generations: Count = 100
     """The largest number of generations after the first one."""
-    eligible: int = 60
+    eligible: Count = 60
     """The number of eligible codes that ends the search."""
-    patience: int = 10**6
+    patience: Count = 10**6
     """The number of generations without a new eligible code that ends the search once there is
     one. The paper has no such rule."""
-    guesses: int = 10**6
+    guesses: Count = 10**6
     """The largest number of eligible codes that the choice compares as guesses."""
-    restarts: int = 10
+    restarts: Count = 10
     """The number of populations to try until one contains an eligible code."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_counts(**{name: getattr(self, name) for name in self.__dataclass_fields__})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,9 +117,8 @@ class Genetic(SearchesCodes, Value):
     setup: Setup = field(default_factory=Setup)
     """The first guess and the colors to try."""
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_rates(self.rates)
+    def _faults(self) -> Iterator[str]:
+        yield from faults_of_rates(self.rates)
 
     def search(self, belief: Belief, rng: np.random.Generator, memory: object) -> Found:
         """Return the code to guess after some replies."""

@@ -18,14 +18,14 @@ International Conference on Machine Learning (1995) 38-46.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._jit import njit
-from bnmind._values import Value
-from bnmind.errors import InvalidArgumentError
+from bnmind._values import Count, Probability, Value
 from bnmind.mastermind.beliefs.belief import Belief
 from bnmind.mastermind.sampling import draw_below, seeded_state
 from bnmind.strategies.evolutionary.color_sets import ColorRemoval, MonochromeProbing
@@ -35,8 +35,7 @@ from bnmind.strategies.evolutionary.players import (
     Found,
     SearchesCodes,
     Setup,
-    require_counts,
-    require_rates,
+    faults_of_rates,
 )
 from bnmind.strategies.evolutionary.population import add_code, fill_distinct
 
@@ -61,25 +60,19 @@ class GeneticElitist(SearchesCodes, Value):
 
     name: str = "genetic-elitist"
     """The name of the strategy at the command line and in files."""
-    population: int = 150
+    population: Count = 150
     """The number of codes of a generation."""
-    generations: int = 150
+    generations: Count = 150
     """The number of generations after the first one."""
-    elite: float = 0.2
+    elite: Probability = 0.2
     """The share of a generation that survives."""
     rates: Rates = field(default_factory=Rates)
     """The rates of the operators."""
     setup: Setup = field(default_factory=_removing_and_probing)
     """The first guess and the colors to try."""
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_counts(population=self.population, generations=self.generations)
-        require_rates(self.rates)
-        if not 0 <= self.elite <= 1:
-            raise InvalidArgumentError(
-                f"expected a share of the elite from 0 to 1, got {self.elite}", self.elite
-            )
+    def _faults(self) -> Iterator[str]:
+        yield from faults_of_rates(self.rates)
 
     def search(self, belief: Belief, rng: np.random.Generator, memory: object) -> Found:
         """Return the best code of the last generation."""

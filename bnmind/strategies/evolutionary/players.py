@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._values import Value
-from bnmind.errors import InvalidArgumentError
 from bnmind.mastermind.beliefs.belief import Belief
 from bnmind.mastermind.board import Board
 from bnmind.strategies.base.beginnings import UsesHistory
@@ -31,8 +31,7 @@ __all__ = [
     "SearchesCodes",
     "Setup",
     "as_guess",
-    "require_counts",
-    "require_rates",
+    "faults_of_rates",
 ]
 
 
@@ -51,16 +50,13 @@ class Population(Value):
     pegs_in_a_row: bytes
     """The colors of all codes, one byte for each peg."""
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def _faults(self) -> Iterator[str]:
         colors = np.frombuffer(self.pegs_in_a_row, dtype=np.uint8)
         if (
             len(colors) % self.board.pegs
             or not ((colors > 0) & (colors <= self.board.colors)).all()
         ):
-            raise InvalidArgumentError(
-                f"expected colors 1 to {self.board.colors}, {self.board.pegs} for each code", self
-            )
+            yield f"expected colors 1 to {self.board.colors}, {self.board.pegs} for each code"
 
     @classmethod
     def of(cls, board: Board, codes: NDArray[np.uint8]) -> Population:
@@ -221,31 +217,8 @@ def as_guess(board: Board, found: Found) -> tuple[int, GuessInfo]:
     return index, info
 
 
-def require_counts(**counts: int) -> None:
-    """Raise unless all numbers are at least 1.
-
-    Raises
-    ------
-    InvalidArgumentError
-        The message names all numbers that are too small.
-    """
-    small = [f"{name.replace('_', ' ')} {n}" for name, n in counts.items() if n < 1]
-    if small:
-        raise InvalidArgumentError(f"expected numbers of at least 1, got {', '.join(small)}", small)
-
-
-def require_rates(rates: Rates) -> None:
-    """Raise unless all rates are probabilities.
-
-    Raises
-    ------
-    InvalidArgumentError
-        The message names all rates that are not.
-    """
-    wrong = [
-        f"{name.replace('_', ' ')} {rate}"
-        for name, rate in zip(rates._fields, rates, strict=True)
-        if not 0 <= rate <= 1
-    ]
-    if wrong:
-        raise InvalidArgumentError(f"expected rates from 0 to 1, got {', '.join(wrong)}", rates)
+def faults_of_rates(rates: Rates) -> Iterator[str]:
+    """Yield a sentence for each rate that is no probability."""
+    for name, rate in zip(rates._fields, rates, strict=True):
+        if not 0 <= rate <= 1:
+            yield f"expected the rate of {name.replace('_', ' ')} from 0 to 1, got {rate}"

@@ -27,8 +27,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._values import Value
-from bnmind.errors import InvalidArgumentError, TooLargeError
+from bnmind._values import Count, Probability, Value
+from bnmind.errors import TooLargeError
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.masses.reply_table import replies_of
@@ -38,7 +38,6 @@ from bnmind.strategies.lookahead.endgame import (
     Breadth,
     Endgame,
     estimate_all,
-    require_positive,
     set_estimates,
 )
 from bnmind.strategies.optimal.search_arrays import MOST_REPLIES
@@ -64,28 +63,19 @@ class Deeper(Planner, Value):
     5627.0
     """
 
-    firsts: int = 2
+    firsts: Count = 2
     """The number of first guesses to try."""
-    seconds: int = 10
+    seconds: Count = 10
     """The number of guesses to try for each later set that is not an endgame."""
     choosing: Breadth = field(default_factory=lambda: Breadth(256, 6, 20_000))
     """The search of endgames while guesses are chosen."""
     playing: Breadth = field(default_factory=lambda: Breadth(4096, 60))
     """The search of the endgames of the chosen guesses."""
-    endgame: int = 2048
+    endgame: Count = 2048
     """After two guesses, sets of at most this number of codes are endgames."""
-    share: float = 15 / 16
+    share: Probability = 15 / 16
     """A guess is abandoned if the classes not yet searched would have to take less than this
     share of their estimate; 0 abandons no guess that could be better."""
-
-    def __post_init__(self) -> None:
-        """Reject settings that are not positive, and shares outside of [0, 1]."""
-        super().__post_init__()
-        require_positive(firsts=self.firsts, seconds=self.seconds, endgame=self.endgame)
-        if not 0 <= self.share <= 1:
-            raise InvalidArgumentError(
-                f"expected a share from 0 to 1, got {self.share}", self.share
-            )
 
     def __call__(
         self, board: Board, *, progress: Callable[[int, int], None] | None = None

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._values import Value
-from bnmind.errors import InvalidArgumentError, TooLargeError
+from bnmind._values import Count, Value
+from bnmind.errors import TooLargeError
 from bnmind.mastermind.board import Board
 from bnmind.strategies.base.game_rules import Goal
 from bnmind.strategies.kernels.estimate_kernel import UNWANTED, estimate_guesses, replies_of_guesses
@@ -44,7 +44,7 @@ from bnmind.strategies.optimal.search_run import search
 from bnmind.strategies.optimal.transposition_table import BOUNDED, find
 from bnmind.strategies.trees.tree import TreeNode
 
-__all__ = ["Breadth", "Endgame", "estimate_all", "require_positive", "set_estimates"]
+__all__ = ["Breadth", "Endgame", "estimate_all", "set_estimates"]
 
 _PAIRS_AT_ONCE = 2**27  # pairs of guess and code: a tenth of a second
 
@@ -55,27 +55,13 @@ Codes = NDArray[np.int32]
 class Breadth(Value):
     """The numbers of guesses to evaluate in an endgame."""
 
-    pool: int
+    pool: Count
     """The number of guesses in the game, in addition to the codes of the set."""
-    tried: int
+    tried: Count
     """The largest number of guesses to try for each set that occurs."""
-    budget: int = 200_000
+    budget: Count = 200_000
     """The largest number of guesses to try in total. If it is exceeded, the search restarts with
     half as many guesses for each set."""
-
-    def __post_init__(self) -> None:
-        """Reject settings that are not positive."""
-        super().__post_init__()
-        require_positive(pool=self.pool, tried=self.tried, budget=self.budget)
-
-
-def require_positive(**settings: int) -> None:
-    """Raise an `InvalidArgumentError` unless all settings are 1 or more."""
-    wrong = [f"{name}={value}" for name, value in settings.items() if value < 1]
-    if wrong:
-        raise InvalidArgumentError(
-            f"expected settings of 1 or more, got {', '.join(wrong)}", settings
-        )
 
 
 @lru_cache(maxsize=8)

@@ -12,7 +12,6 @@ first, with guesses of each kind and bounds by the number of replies.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -21,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bnmind._values import Count, Natural, Value
 from bnmind.errors import InvalidArgumentError, InvalidCodeError, TooLargeError
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.channel import Channel
@@ -69,34 +69,17 @@ _MOST_GUESSES = 4  # after more previous guesses little symmetry is left
 
 
 @dataclass(frozen=True)
-class SearchRules:
+class SearchRules(Value):
     """The rules of an optimal strategy."""
 
     goal: Goal = Goal.REVEALING
     """The end of a game."""
     among: Among = Among.ALL
     """The candidate guesses."""
-    max_guesses: int | None = None
+    max_guesses: Natural | None = None
     """The largest number of guesses for any code; unlimited if None."""
-    max_tried: int = MAX_TRIED
+    max_tried: Count = MAX_TRIED
     """The limit of the work: the largest number of guesses to try for sets of codes."""
-
-    def __post_init__(self) -> None:
-        """Reject limits that are not whole numbers, or too small."""
-        problems: list[str] = []
-        for name, least in (("max_guesses", 0), ("max_tried", 1)):
-            value = getattr(self, name)
-            if value is None and name == "max_guesses":
-                continue
-            try:
-                number = operator.index(value)
-            except TypeError:
-                problems.append(f"expected a whole number for {name}, got {value!r}")
-                continue
-            if number < least:
-                problems.append(f"expected {name} of at least {least}, got {number}")
-        if problems:
-            raise InvalidArgumentError("; ".join(problems), self)
 
 
 @dataclass(frozen=True)

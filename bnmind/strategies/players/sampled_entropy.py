@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from typing import Annotated
 
 import numpy as np
+from annotated_types import Ge
 from numpy.typing import NDArray
 
-from bnmind._values import Sealed, Value
-from bnmind.errors import InvalidArgumentError
+from bnmind._values import Natural, Sealed, Value
 from bnmind.information import Floats, information, tied_best
 from bnmind.mastermind.beliefs.belief import Belief, Posterior
 from bnmind.mastermind.beliefs.sampled_belief import SampledBelief
@@ -70,19 +71,10 @@ class SampledEntropy(Value, UsesSamples):
     """The name of the strategy at the command line and in files."""
     options: SamplerOptions = field(default_factory=SamplerOptions)
     """The options of the sampler; its seed also determines the candidates."""
-    candidates: int = 1024
+    candidates: Annotated[int, Ge(_BEST)] = 1024
     """The number of candidates of the first round, at least 8; one half are samples."""
-    rounds: int = 8
+    rounds: Natural = 8
     """The number of rounds of improvement."""
-
-    def __post_init__(self) -> None:
-        self._convert()
-        if self.candidates < _BEST or self.rounds < 0:
-            raise InvalidArgumentError(
-                f"expected at least {_BEST} candidates and 0 rounds, got {self.candidates} and "
-                f"{self.rounds}",
-                self,
-            )
 
     @property
     def deterministic(self) -> bool:

@@ -42,9 +42,6 @@ class SampledMap(Value, UsesSamples):
     options: SamplerOptions = field(default_factory=SamplerOptions)
     """The options of the sampler."""
 
-    def __post_init__(self) -> None:
-        self._convert()
-
     @property
     def deterministic(self) -> bool:
         """Ties are broken at random."""

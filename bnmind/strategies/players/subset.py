@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Annotated
 
 import numpy as np
+from annotated_types import Ge, Le
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked_if_it_fails
@@ -84,19 +86,12 @@ class Subset(Value):
 
     score: Score
     """The score of guesses."""
-    size: int = 20
+    size: Annotated[int, Ge(1), Le(MAX_SUBSET)] = 20
     """The largest number of codes in the subset, μ."""
     name: str = "subset"
     """The name of the strategy at the command line and in files."""
     opening: FirstGuess = open_aabc
     """The first guess."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not 1 <= self.size <= MAX_SUBSET:
-            raise InvalidArgumentError(
-                f"expected a subset of 1 to {MAX_SUBSET} codes, got {self.size}", self.size
-            )
 
     @property
     def deterministic(self) -> bool:

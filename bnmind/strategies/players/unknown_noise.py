@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Annotated
 
 import numpy as np
+from annotated_types import MinLen
 
 from bnmind._arguments import checked_if_it_fails
-from bnmind._values import Value
-from bnmind.errors import InvalidArgumentError, InvalidChannelError
+from bnmind._values import Probability, Value
+from bnmind.errors import InvalidChannelError
 from bnmind.information import Floats
 from bnmind.mastermind.beliefs.belief import Belief
 from bnmind.mastermind.beliefs.unknown_noise import UnknownNoiseBelief
@@ -79,27 +81,21 @@ class UnknownNoise(Value):
 
     strategy: Strategy = field(default_factory=Entropy)
     """The strategy that chooses the guesses; it must model noise."""
-    levels: tuple[float, ...] = DEFAULT_LEVELS
+    levels: Annotated[tuple[Probability, ...], MinLen(1)] = DEFAULT_LEVELS
     """The error probabilities of the grid."""
     weights: tuple[float, ...] | None = None
     """The probability of each level before the game; all equal if None."""
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        problems: list[str] = []
+    def _faults(self) -> Iterator[str]:
         if not isinstance(self.strategy, ModelsNoise):
-            problems.append(f"expected a strategy that models noise, got {self.strategy.name}")
-        if not self.levels or not all(0 <= level <= 1 for level in self.levels):
-            problems.append(f"expected levels from 0 to 1, got {self.levels}")
+            yield f"expected a strategy that models noise, got {self.strategy.name}"
         weights = self.weights
         if weights is not None and (
             len(weights) != len(self.levels)
             or min(weights, default=0) < 0
             or abs(math.fsum(weights) - 1) > _TOLERANCE
         ):
-            problems.append(f"expected a probability of each level, got {weights}")
-        if problems:
-            raise InvalidArgumentError("; ".join(problems), self)
+            yield f"expected a probability of each level, got {weights}"
 
     @property
     def name(self) -> str:

@@ -23,6 +23,7 @@ key 0, or b if it may win, and no guess has a smaller key than the better of the
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Protocol
@@ -32,7 +33,6 @@ from numpy.typing import NDArray
 
 from bnmind._arguments import checked_if_it_fails
 from bnmind._values import Value, sealed
-from bnmind.errors import InvalidArgumentError
 from bnmind.mastermind.board import Board
 
 __all__ = ["ClassTerms", "Combination", "Integers", "Score", "equal_weights"]
@@ -72,22 +72,13 @@ class ClassTerms(Value):
     per_code: Integers | None = None
     """``(largest + 1,)``, s of each number of possible codes; None for 0. Only for sums."""
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for name in ("sizes", "weights", "per_code"):
-            if getattr(self, name) is not None:
-                array = np.array(getattr(self, name), dtype=np.int64)
-                array.setflags(write=False)
-                object.__setattr__(self, name, array)
-        problems: list[str] = []
+    def _faults(self) -> Iterator[str]:
         if self.weights.ndim != 2 or not self.weights.size:
-            problems.append(f"expected weights by turn and reply, got shape {self.weights.shape}")
+            yield f"expected weights by turn and reply, got shape {self.weights.shape}"
         if len(self.sizes) < 2 or self.sizes[:2].any() or bool((np.diff(self.sizes) < 0).any()):
-            problems.append("expected terms that are 0 for 0 and 1 codes and never decrease")
+            yield "expected terms that are 0 for 0 and 1 codes and never decrease"
         if (self.weights < 0).any():
-            problems.append(f"expected weights from 0, got {int(self.weights.min())}")
-        if problems:
-            raise InvalidArgumentError("; ".join(problems), tuple(problems))
+            yield f"expected weights from 0, got {int(self.weights.min())}"
 
     def __reduce__(self) -> tuple[Any, ...]:
         values = (self.sizes, self.weights, self.winning, self.combination, self.per_code)

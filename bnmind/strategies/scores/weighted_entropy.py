@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 import math
-import operator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from annotated_types import Ge, Le
 
 from bnmind._arguments import checked
 from bnmind._files import SMALL_FILE, read_text, write_file
-from bnmind._messages import shown, visible
+from bnmind._messages import visible
+from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError
 from bnmind.mastermind.board import Board
 from bnmind.strategies.base.record_json import parse_record
@@ -44,7 +46,7 @@ _SHIPPED = "weights_4x6.json"
 
 
 @dataclass(frozen=True)
-class WeightedEntropy:
+class WeightedEntropy(Value):
     """Σ_r w_r · p_r · log₂(1/p_r), to be maximized, where p_r = n_r / n.
 
     The score has one weight for each reply. `fit_weights` fits the weights to the total number of
@@ -59,30 +61,15 @@ class WeightedEntropy:
 
     board: Board
     """The board of the weights."""
-    weights: tuple[tuple[int, ...], ...]
+    weights: tuple[tuple[Annotated[int, Ge(0), Le(MAX_WEIGHT)], ...], ...]
     """By turn and true reply, in thousandths; the last row also applies to all later turns."""
 
-    def __post_init__(self) -> None:
-        try:
-            weights = tuple(tuple(operator.index(weight) for weight in t) for t in self.weights)
-        except TypeError as error:
-            raise InvalidArgumentError(
-                "expected rows of weights that are whole numbers, in thousandths, got"
-                f" {shown(self.weights)}",
-                self.weights,
-            ) from error
-        object.__setattr__(self, "weights", weights)
+    def _faults(self) -> Iterator[str]:
         n_replies = len(self.board.true_replies)
-        if not weights or any(len(turn) != n_replies for turn in weights):
-            raise InvalidArgumentError(
-                f"expected {n_replies} weights for each turn on the board {self.board}, got "
-                f"{[len(turn) for turn in weights]}",
-                weights,
-            )
-        invalid = [w for turn in weights for w in turn if not 0 <= w <= MAX_WEIGHT]
-        if invalid:
-            raise InvalidArgumentError(
-                f"expected weights from 0 to {MAX_WEIGHT}, got {invalid[0]}", invalid[0]
+        if not self.weights or any(len(turn) != n_replies for turn in self.weights):
+            yield (
+                f"expected {n_replies} weights for each turn on the board {self.board}, got"
+                f" {[len(turn) for turn in self.weights]}"
             )
 
     @property

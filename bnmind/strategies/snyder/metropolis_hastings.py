@@ -14,12 +14,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
+from annotated_types import Ge, Le
 from numpy.typing import NDArray
 
-from bnmind._values import Value
-from bnmind.errors import InvalidArgumentError
+from bnmind._values import Count, NonNegative, Probability, Value
 from bnmind.mastermind.beliefs.belief import Belief
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.sampling import random_code, seeded_state
@@ -115,12 +116,12 @@ class MetropolisHastings(UsesHistory, Value):
 
     name: str = "metropolis-hastings"
     """The name of the strategy at the command line and in files."""
-    theta: float = 1.0
+    theta: NonNegative = 1.0
     """The preference for codes of low cost, θ. Snyder names 2; see the documentation for why her
     figures come from 1."""
-    swap: float = 0.5
+    swap: Probability = 0.5
     """The probability of exchanging a random pair of pegs; else a random peg changes its color."""
-    subset: float = 0.0
+    subset: Probability = 0.0
     """The probability of permuting three or more pegs instead of either."""
     keeps_color: bool = True
     """Whether the new color of a peg is drawn from all colors, so that it may stay the same."""
@@ -132,26 +133,10 @@ class MetropolisHastings(UsesHistory, Value):
     same_colors: bool = False
     """Whether the walk only exchanges pegs if it starts at a code of the colors that such a reply
     found. Otherwise it may exchange the pegs of other colors, after a false reply or a restart."""
-    patience: int = 3
+    patience: Count = 3
     """The number of walks without success after which the walk starts again."""
-    steps: int | None = None
+    steps: Annotated[int, Ge(1), Le(MAX_STEPS)] | None = None
     """The largest number of steps of a walk; by default that of `stopping_steps`."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        problems = [
-            f"expected {name} to be a probability, got {value}"
-            for name, value in (("swap", self.swap), ("subset", self.subset))
-            if not 0 <= value <= 1
-        ]
-        if not 0 <= self.theta < math.inf:
-            problems.append(f"expected theta to be finite and not negative, got {self.theta}")
-        if self.patience < 1:
-            problems.append(f"expected a patience of at least 1 turn, got {self.patience}")
-        if self.steps is not None and not 1 <= self.steps <= MAX_STEPS:
-            problems.append(f"expected 1 to {MAX_STEPS:,} steps, got {self.steps}")
-        if problems:
-            raise InvalidArgumentError("; ".join(problems), self)
 
     @property
     def deterministic(self) -> bool:

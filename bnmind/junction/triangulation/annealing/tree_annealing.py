@@ -19,9 +19,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from bnmind._arguments import checked
-from bnmind._messages import listed
-from bnmind._values import Value
-from bnmind.errors import InvalidArgumentError
+from bnmind._values import Natural, Value
 from bnmind.junction.graphs.elimination_order import (
     EliminationOrder,
     OrderFinder,
@@ -75,20 +73,10 @@ class TreeAnnealing(Value):
 
     start: OrderFinder = field(default_factory=RandomizedGreedy)
     """The search for the initial order."""
-    rounds: int = 4
+    rounds: Natural = 4
     """The number of rounds; the longest of them make 16,000 moves for each leaf of the tree."""
-    seed: int = 0
+    seed: Natural = 0
     """The seed of the moves."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        problems = [
-            f"{name} must be at least 0, got {value}"
-            for name, value in (("rounds", self.rounds), ("seed", self.seed))
-            if value < 0
-        ]
-        if problems:
-            raise InvalidArgumentError(listed(problems), tuple(problems))
 
     @checked
     def __call__(self, graph: InteractionGraph) -> EliminationOrder:

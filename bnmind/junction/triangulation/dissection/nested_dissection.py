@@ -22,9 +22,7 @@ from typing import Any
 import numpy as np
 
 from bnmind._arguments import checked
-from bnmind._messages import listed
-from bnmind._values import Value
-from bnmind.errors import InvalidArgumentError
+from bnmind._values import Count, Natural, Value
 from bnmind.junction.graphs.elimination_order import EliminationOrder, measured_order
 from bnmind.junction.graphs.interaction_graph import InteractionGraph, bits
 from bnmind.junction.triangulation.dissection.bisection_kernel import matched, refine
@@ -52,26 +50,12 @@ class NestedDissection(Value):
     32
     """
 
-    smallest: int = 40
+    smallest: Count = 40
     """The most variables of a part that is not divided."""
-    tries: int = 4
+    tries: Count = 4
     """The number of first divisions of each part, of which the best is refined."""
-    seed: int = 0
+    seed: Natural = 0
     """The seed of the divisions."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        problems = [
-            f"{name} must be at least {least}, got {value}"
-            for name, value, least in (
-                ("smallest", self.smallest, 1),
-                ("tries", self.tries, 1),
-                ("seed", self.seed, 0),
-            )
-            if value < least
-        ]
-        if problems:
-            raise InvalidArgumentError(listed(problems), tuple(problems))
 
     @checked
     def __call__(self, graph: InteractionGraph) -> EliminationOrder:

@@ -12,8 +12,7 @@ import math
 from dataclasses import dataclass, field, replace
 
 from bnmind._arguments import checked
-from bnmind._values import Value
-from bnmind.errors import InvalidArgumentError
+from bnmind._values import Count, Value
 from bnmind.junction.graphs.elimination_order import (
     EliminationOrder,
     OrderFinder,
@@ -66,18 +65,11 @@ class ExactOrder(Value):
     total size 32 (proven smallest), largest clique 20, by exact search: b, a, c, d
     """
 
-    max_sets: int = 2_000_000
+    max_sets: Count = 2_000_000
     """The limit for the sets of eliminated variables in all parts of the graph, small parts first.
     A set takes some microseconds and 100 bytes."""
     start: OrderFinder = field(default_factory=RandomizedGreedy)
     """The search for the initial order; a better one makes the exact search shorter."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.max_sets < 1:
-            raise InvalidArgumentError(
-                f"max_sets must be at least 1, got {self.max_sets}", self.max_sets
-            )
 
     @checked
     def __call__(self, graph: InteractionGraph) -> EliminationOrder:

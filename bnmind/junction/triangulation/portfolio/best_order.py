@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bnmind._arguments import checked
-from bnmind._values import Value
-from bnmind.errors import InvalidArgumentError
+from bnmind._values import Count, Value
 from bnmind.junction.graphs.elimination_order import EliminationOrder
 from bnmind.junction.graphs.interaction_graph import InteractionGraph
 from bnmind.junction.triangulation.exact.exact_order import ExactOrder
@@ -40,17 +39,10 @@ class BestOrder(Value):
     same graph gets the same order on any machine.
     """
 
-    max_sets: int = 250_000
+    max_sets: Count = 250_000
     """As in `ExactOrder`."""
     seed: int = 0
     """Seed of the randomized passes."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.max_sets < 1:
-            raise InvalidArgumentError(
-                f"max_sets must be at least 1, got {self.max_sets}", self.max_sets
-            )
 
     @checked
     def __call__(self, graph: InteractionGraph) -> EliminationOrder:

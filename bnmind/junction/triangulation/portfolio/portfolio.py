@@ -24,8 +24,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from bnmind._arguments import checked
-from bnmind._values import Value
-from bnmind.errors import InvalidArgumentError
+from bnmind._values import Natural, NonNegative, Value
 from bnmind.junction.graphs.elimination_order import EliminationOrder, vertices_in_order
 from bnmind.junction.graphs.interaction_graph import InteractionGraph
 from bnmind.junction.graphs.junction_tree import joined_cliques
@@ -108,22 +107,13 @@ class Portfolio(Value):
     32
     """
 
-    effort: float = 1.0
+    effort: NonNegative = 1.0
     """The work of the search, as a multiple of the work of a run."""
-    seed: int = 0
+    seed: Natural = 0
     """The seed of all searches."""
 
     restarts: ClassVar[None] = None
     """The search counts work, not passes."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not 0 <= self.effort < math.inf:
-            raise InvalidArgumentError(
-                f"effort must be finite and at least 0, got {self.effort}", self.effort
-            )
-        if self.seed < 0:
-            raise InvalidArgumentError(f"seed must be at least 0, got {self.seed}", self.seed)
 
     @checked
     def __call__(self, graph: InteractionGraph) -> EliminationOrder:
