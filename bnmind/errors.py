@@ -24,15 +24,7 @@ __all__ = [
     "ImpossibleEvidenceError",
     "InfeasibleDesignError",
     "InvalidArgumentError",
-    "InvalidBoardError",
-    "InvalidChannelError",
-    "InvalidCodeError",
-    "InvalidHistoryError",
     "InvalidModelError",
-    "InvalidPriorError",
-    "InvalidProbabilityError",
-    "InvalidReplyError",
-    "InvalidResponseError",
     "MissingLibraryError",
     "MissingLuckError",
     "ModelFileError",
@@ -123,23 +115,7 @@ class EvidenceNamesError(InvalidArgumentError):
         return f"{shown(name)} ({did_you_mean(close)})" if close else shown(name)
 
 
-class InvalidBoardError(_OffendingValueError):
-    """A board has too few or too many pegs or colors."""
-
-
-class InvalidCodeError(_OffendingValueError):
-    """A code does not belong to the board, or a text is not a code."""
-
-
-class InvalidReplyError(_OffendingValueError):
-    """A reply is impossible on the board or by the channel, or a text is not a reply."""
-
-
-class InvalidResponseError(_OffendingValueError):
-    """An item does not have a response, or has been answered already."""
-
-
-class ResponseTableError(InvalidResponseError):
+class ResponseTableError(InvalidArgumentError):
     """A table of responses of examinees to items is invalid. The message lists all faults."""
 
     def __init__(self, problems: Iterable[str]) -> None:
@@ -160,10 +136,6 @@ class CaseTableError(InvalidArgumentError):
         super().__init__(
             f"{listed(self.problems)}{f'; and {more:,} more' if more > 0 else ''}", self.problems
         )
-
-
-class InvalidHistoryError(_OffendingValueError):
-    """A text is not a history of guesses and replies."""
 
 
 class CertificateError(BnmindError, ValueError):
@@ -187,18 +159,6 @@ class ContractError(_OffendingValueError, AssertionError):
         """The promise that is broken."""
         self.example = example
         """The example that shows it; empty if no example is needed."""
-
-
-class InvalidProbabilityError(_OffendingValueError):
-    """A number is not a probability, or probabilities do not sum to one."""
-
-
-class InvalidChannelError(_OffendingValueError):
-    """A description of noise is invalid, or does not fit the board."""
-
-
-class InvalidPriorError(_OffendingValueError):
-    """A prior is invalid, or does not fit the board."""
 
 
 class ModelFileError(_OffendingValueError):

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from bnmind._workers import results_of
-from bnmind.errors import InvalidArgumentError, InvalidCodeError, MissingLibraryError, WorkersError
+from bnmind.errors import InvalidArgumentError, MissingLibraryError, WorkersError
 from bnmind.lab import Cluster
 from tests.command_line import ROOT
 from tests.worker_tasks import refuse, square
@@ -101,7 +101,7 @@ def test_a_worker_that_is_killed_loses_nothing(two_workers: Started, tmp_path: P
         assert two_workers.workers[0].wait(timeout=SECONDS) == -signal.SIGKILL
         assert two_workers.workers[1].poll() is None
         # The other worker has time for more, and errors come from there as they are.
-        with pytest.raises(InvalidCodeError, match="7 is refused") as caught:
+        with pytest.raises(InvalidArgumentError, match="7 is refused") as caught:
             list(results_of([partial(refuse, 7)] * 3, cluster))
         assert caught.value.value == 7
         # Tasks and results that cannot be sent are errors too.

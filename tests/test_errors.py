@@ -15,7 +15,7 @@ from bnmind.errors import (
     BnmindError,
     EvidenceNamesError,
     ImpossibleEvidenceError,
-    InvalidCodeError,
+    InvalidArgumentError,
     InvalidModelError,
     MissingLibraryError,
     TooFewSamplesError,
@@ -27,7 +27,7 @@ from bnmind.junction import sample_missing
 from bnmind.questions import rank_questions
 
 EXAMPLES: list[BnmindError] = [
-    InvalidCodeError("expected a code, got 12", "12"),
+    InvalidArgumentError("expected a code, got 12", "12"),
     InvalidModelError(["expected this", "expected that"]),
     ImpossibleEvidenceError("expected possible evidence", {"a": "b"}),
     TooLargeError("expected less", needed=3, budget=2),

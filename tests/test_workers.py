@@ -18,7 +18,7 @@ import pytest
 from joblib.externals.loky import get_reusable_executor
 
 from bnmind._workers import finished_of, results_of
-from bnmind.errors import InvalidArgumentError, InvalidCodeError, WorkersError
+from bnmind.errors import InvalidArgumentError, WorkersError
 from bnmind.lab import Cluster
 from tests.backends import Pickled
 from tests.command_line import ROOT
@@ -69,7 +69,7 @@ def test_workers_are_checked() -> None:
 def test_an_error_of_a_task_comes_through() -> None:
     results = results_of([partial(half, number) for number in (4, 3, 2)], 1)
     assert next(results) == 2
-    with pytest.raises(InvalidCodeError, match="3 is odd"):
+    with pytest.raises(InvalidArgumentError, match="3 is odd"):
         next(results)
 
 
@@ -155,7 +155,7 @@ def test_a_process_that_is_killed_loses_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_an_error_of_a_task_comes_through_from_a_process() -> None:
-    with pytest.raises(InvalidCodeError, match="3 is odd") as caught:
+    with pytest.raises(InvalidArgumentError, match="3 is odd") as caught:
         list(results_of([partial(half, number) for number in (4, 3, 2)], 2))
     assert caught.value.value == 3
 

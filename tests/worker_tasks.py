@@ -7,14 +7,14 @@ import signal
 import time
 from pathlib import Path
 
-from bnmind.errors import InvalidCodeError
+from bnmind.errors import InvalidArgumentError
 
 __all__ = ["ends_once", "half", "refuse", "remembers", "square", "waits", "waits_for"]
 
 
 def half(number: int) -> int:
     if number % 2:
-        raise InvalidCodeError(f"{number} is odd", number)
+        raise InvalidArgumentError(f"{number} is odd", number)
     return number // 2
 
 
@@ -60,4 +60,4 @@ def square(directory: Path, number: int) -> int:
 
 
 def refuse(number: int) -> int:
-    raise InvalidCodeError(f"{number} is refused", number)
+    raise InvalidArgumentError(f"{number} is refused", number)

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from bnmind._arguments import checked
 from bnmind._messages import counted, shown
 from bnmind._values import sealed
-from bnmind.errors import InvalidBoardError, InvalidCodeError, TooLargeError
+from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.mastermind.reply import Reply
 
 __all__ = ["MAX_CODES", "MAX_LISTED_CODES", "Board"]
@@ -42,7 +42,7 @@ class Board:
 
     Raises
     ------
-    InvalidBoardError
+    InvalidArgumentError
         If there are fewer than 1 peg or 2 colors, more than 255 of either, or fewer colors than
         pegs on a board without repeats.
 
@@ -84,7 +84,7 @@ class Board:
                 f"got {self.pegs} pegs and {self.colors} colors"
             )
         if problems:
-            raise InvalidBoardError("; ".join(problems), (self.pegs, self.colors, self.repeats))
+            raise InvalidArgumentError("; ".join(problems), (self.pegs, self.colors, self.repeats))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (_rebuild, (self.pegs, self.colors, self.repeats))
@@ -162,7 +162,7 @@ class Board:
 
         Raises
         ------
-        InvalidCodeError
+        InvalidArgumentError
             If it is not a code of the board: its length is wrong, a color is out of range, or a
             color repeats on a board without repeats.
         """
@@ -189,12 +189,12 @@ class Board:
 
         Raises
         ------
-        InvalidCodeError
+        InvalidArgumentError
             If the index is negative or not below the number of codes.
         """
         place = operator.index(index)
         if not 0 <= place < self.n_codes:
-            raise InvalidCodeError(
+            raise InvalidArgumentError(
                 f"expected a code index from 0 to {self.n_codes - 1:,} on the board {self}, got "
                 f"{place}",
                 index,
@@ -224,7 +224,7 @@ class Board:
 
         Raises
         ------
-        InvalidCodeError
+        InvalidArgumentError
             If the text is not a code of the board.
         """
         words = text.replace(",", " ").split()
@@ -232,7 +232,7 @@ class Board:
         if len(words) == 1 and (self.colors <= 10 or words[0].isalpha()) and not is_number:
             words = list(words[0])
         elif len(words) == 1 and self.pegs > 1:
-            raise InvalidCodeError(
+            raise InvalidArgumentError(
                 f"expected {self.pegs} letters or separated numbers on a board of "
                 f"{self.colors} colors{self._separated_example()}, got {shown(text)}",
                 text,
@@ -243,7 +243,7 @@ class Board:
             colors = tuple(ascii_letters.index(word) % 26 + 1 for word in words)
             self._check(colors, text, letters=True)
         else:
-            raise InvalidCodeError(
+            raise InvalidArgumentError(
                 f"expected a code like {self._example()}, got {shown(text)}", text
             )
         self._check(colors, text)
@@ -261,7 +261,7 @@ class Board:
 
         Raises
         ------
-        InvalidCodeError
+        InvalidArgumentError
             If it is not a code of the board.
         """
         return self._text(self.checked(code))
@@ -286,13 +286,13 @@ class Board:
 
         Raises
         ------
-        InvalidCodeError
+        InvalidArgumentError
             If it is not a code of the board.
         """
         try:
             colors = tuple(code)
         except TypeError:
-            raise InvalidCodeError(
+            raise InvalidArgumentError(
                 f"expected a code as {self.pegs} colors, such as {self.code(0)}, got {shown(code)}",
                 code,
             ) from None
@@ -329,7 +329,7 @@ class Board:
         elif not self.repeats and len(set(code)) < len(code):
             problems.append("expected each color at most once")
         if problems:
-            raise InvalidCodeError(f"{'; '.join(problems)} in {shown(got)}", got)
+            raise InvalidArgumentError(f"{'; '.join(problems)} in {shown(got)}", got)
 
 
 def _letter(color: int) -> str:

@@ -23,12 +23,7 @@ from numpy.typing import ArrayLike
 
 from bnmind._arguments import checked, number_array
 from bnmind._values import Value
-from bnmind.errors import (
-    InvalidChannelError,
-    InvalidProbabilityError,
-    InvalidReplyError,
-    TooLargeError,
-)
+from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.information import Floats
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.reply import Reply, impossibility
@@ -48,9 +43,8 @@ class Channel(Value):
 
     Raises
     ------
-    InvalidChannelError
+    InvalidArgumentError
         If the matrix does not match the board and the reports, or a report occurs twice.
-    InvalidProbabilityError
         If an entry is not a probability, or a row does not sum to one within 1e-9.
 
     Examples
@@ -93,7 +87,7 @@ class Channel(Value):
         elif self.ends and not (matrix[-1, -1] == 1 and np.count_nonzero(matrix[:, -1]) == 1):
             problems.append("expected the outcome 'won' for the winning reply and for no other")
         if problems:
-            raise InvalidChannelError(f"channel {self.name}: {'; '.join(problems)}", self.name)
+            raise InvalidArgumentError(f"channel {self.name}: {'; '.join(problems)}", self.name)
         rows = [f"true reply {true}" for true in self.board.true_replies]
         matrix = _normalized(matrix, rows, f"channel {self.name}")
         matrix.setflags(write=False)
@@ -131,9 +125,8 @@ class Channel(Value):
 
         Raises
         ------
-        InvalidChannelError
+        InvalidArgumentError
             If a table has another shape.
-        InvalidProbabilityError
             If a row is no distribution.
 
         Notes
@@ -145,7 +138,7 @@ class Channel(Value):
         for color, values in (("black", black), ("white", white)):
             table = np.array(number_array(values, f"the {color} table"))
             if table.shape != (len(counts), len(counts)):
-                raise InvalidChannelError(
+                raise InvalidArgumentError(
                     f"channel {name}: expected a {color} table of shape "
                     f"{(len(counts), len(counts))}, got {table.shape}",
                     name,
@@ -217,7 +210,7 @@ class Channel(Value):
 
         Raises
         ------
-        InvalidChannelError
+        InvalidArgumentError
             If a count or the prior is negative or infinite, a true reply is none of the board, or
             a true reply has no count and the prior is 0.
 
@@ -227,7 +220,7 @@ class Channel(Value):
         """
         faulty = [n for n in (*counts.values(), prior) if not 0 <= n < np.inf]
         if faulty:
-            raise InvalidChannelError(
+            raise InvalidArgumentError(
                 f"channel {name}: expected counts and a prior that are finite and not negative, "
                 f"got {faulty[0]}",
                 faulty[0],
@@ -237,7 +230,7 @@ class Channel(Value):
         totals = matrix.sum(axis=1, keepdims=True)
         unseen = [true for true, total in zip(board.true_replies, totals, strict=True) if not total]
         if unseen:
-            raise InvalidChannelError(
+            raise InvalidArgumentError(
                 f"channel {name}: expected a positive prior, or a count for every true reply, got "
                 f"none for {_names(unseen)}",
                 name,
@@ -266,9 +259,8 @@ class Channel(Value):
 
         Raises
         ------
-        InvalidChannelError
+        InvalidArgumentError
             If a true reply is none of the board.
-        InvalidProbabilityError
             If a true reply has no row, or its row is no distribution.
         """
         reports = sorted({Reply(*reported) for _, reported in probabilities})
@@ -323,12 +315,12 @@ class Channel(Value):
 
         Raises
         ------
-        InvalidReplyError
+        InvalidArgumentError
             If the channel never reports it.
         """
         place = self._places.get(Reply.of(reply))
         if place is None:
-            raise InvalidReplyError(
+            raise InvalidArgumentError(
                 impossibility(Reply.of(reply), self.board.pegs)
                 or f"expected a reply that the channel {self.name} of the board {self.board} can "
                 f"give, got {Reply(*reply)}",
@@ -341,7 +333,7 @@ class Channel(Value):
 
         Raises
         ------
-        InvalidReplyError
+        InvalidArgumentError
             If the channel never reports it.
         """
         return self.matrix[:, self.report_index(report)]
@@ -355,11 +347,11 @@ class Channel(Value):
 
         Raises
         ------
-        InvalidReplyError
+        InvalidArgumentError
             If the index is none of a true reply.
         """
         if not 0 <= true_reply_index < len(self.matrix):
-            raise InvalidReplyError(
+            raise InvalidArgumentError(
                 f"expected the index of one of {len(self.matrix)} true replies, got"
                 f" {true_reply_index}",
                 true_reply_index,
@@ -403,7 +395,7 @@ def _tabulated(
     columns = {reported: column for column, reported in enumerate(reports)}
     unknown = [Reply(*true) for true, _ in entries if true not in rows]
     if unknown:
-        raise InvalidChannelError(
+        raise InvalidArgumentError(
             f"channel {name}: expected true replies of the board {board}, got {_names(unknown)}",
             tuple(unknown),
         )
@@ -424,7 +416,7 @@ def _normalized(table: Floats, rows: Sequence[str], where: str) -> Floats:
             problems.append(f"expected a sum of 1 for {label}, got {row.sum():.12g}")
     if problems:
         more = f"; and {len(problems) - 3} more" if len(problems) > 3 else ""
-        raise InvalidProbabilityError(f"{where}: {'; '.join(problems[:3])}{more}", table)
+        raise InvalidArgumentError(f"{where}: {'; '.join(problems[:3])}{more}", table)
     sums = table.sum(axis=1, keepdims=True)
     # A normalized table stays bit for bit the same, so that saved channels read back unchanged.
     return table if np.abs(sums - 1).max() <= _ROUNDING else np.asarray(table / sums)
@@ -432,7 +424,7 @@ def _normalized(table: Floats, rows: Sequence[str], where: str) -> Floats:
 
 def _probability(p: float) -> float:
     if not 0 <= p <= 1:
-        raise InvalidProbabilityError(f"expected a probability in [0, 1], got {p}", p)
+        raise InvalidArgumentError(f"expected a probability in [0, 1], got {p}", p)
     return float(p)
 
 

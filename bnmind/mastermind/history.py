@@ -10,7 +10,7 @@ import numpy as np
 
 from bnmind._arguments import checked
 from bnmind._messages import shown
-from bnmind.errors import InvalidCodeError, InvalidHistoryError, InvalidReplyError
+from bnmind.errors import InvalidArgumentError
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.reply import Reply, spells_reply
 
@@ -25,9 +25,8 @@ class Turn:
 
     Raises
     ------
-    InvalidCodeError
+    InvalidArgumentError
         If the guess is not a sequence of colors, numbered from 1.
-    InvalidReplyError
         If the reply is not a `Reply` or a pair of numbers.
     """
 
@@ -42,7 +41,9 @@ class Turn:
             guess = _colors(guess)
             object.__setattr__(self, "guess", guess)
         if not guess or min(guess) < 1:
-            raise InvalidCodeError(f"expected colors from 1 in a guess, got {shown(guess)}", guess)
+            raise InvalidArgumentError(
+                f"expected colors from 1 in a guess, got {shown(guess)}", guess
+            )
         object.__setattr__(self, "reply", Reply.of(self.reply))
 
 
@@ -52,7 +53,7 @@ def _colors(guess: object) -> tuple[int, ...]:
         colors = tuple(guess)
         if all(isinstance(c, int | np.integer) and not isinstance(c, bool) for c in colors):
             return tuple([int(color) for color in colors])
-    raise InvalidCodeError(
+    raise InvalidArgumentError(
         f"expected a guess as colors, such as (1, 1, 2, 3), got {shown(guess)}", guess
     )
 
@@ -73,7 +74,7 @@ def parse_history(board: Board, text: str) -> tuple[Turn, ...]:
 
     Raises
     ------
-    InvalidHistoryError
+    InvalidArgumentError
         If an entry has another form, or its guess or reply is not possible on the board; the
         message names the entry.
 
@@ -87,7 +88,7 @@ def parse_history(board: Board, text: str) -> tuple[Turn, ...]:
         entries.pop()
     try:
         return tuple(_parse_turn(board, n, entry) for n, entry in enumerate(entries, start=1))
-    except InvalidHistoryError:
+    except InvalidArgumentError:
         ended = re.sub(r"[,;]\s*$", "", text)
         segments = [_with_commas(board, segment) for segment in ended.split(";")]
         if not all(segments):
@@ -128,7 +129,7 @@ def _with_commas(board: Board, segment: str) -> list[Turn]:
             continue  # no guess has this number of words
         try:
             turns.append(_parse_turn(board, len(turns) + 1, " ".join(words)))
-        except InvalidHistoryError:
+        except InvalidArgumentError:
             continue
         words = []
     return [] if words else turns
@@ -137,24 +138,24 @@ def _with_commas(board: Board, segment: str) -> list[Turn]:
 def _parse_turn(board: Board, number: int, entry: str) -> Turn:
     """Return the turn of an entry; the reply takes as few words as possible."""
     words = entry.split()
-    fault: InvalidCodeError | InvalidReplyError | InvalidHistoryError | None = None
+    fault: InvalidArgumentError | None = None
     for start in range(len(words) - 1, max(0, len(words) - 1 - _MOST_WORDS), -1):
         guess, reported = " ".join(words[:start]), " ".join(words[start:])
         if spells_reply(reported, pegs=board.pegs):
             try:
                 return Turn(board.parse(guess), Reply.parse(reported, pegs=board.pegs))
-            except (InvalidCodeError, InvalidReplyError) as error:
+            except InvalidArgumentError as error:
                 fault = fault or error
     if fault is not None:
         if any(_LETTERED_REPLY.fullmatch(word) for word in words[:-1]):
             one, other = f"{board.code_text(0)} 1b0w", f"{board.code_text(board.n_codes - 1)} 0b0w"
-            fault = InvalidHistoryError(
+            fault = InvalidArgumentError(
                 f"expected a comma between rows, like {one}, {other}, got {shown(entry.strip())}",
                 entry,
             )
-        raise InvalidHistoryError(f"entry {number} of the history: {fault}", entry) from fault
+        raise InvalidArgumentError(f"entry {number} of the history: {fault}", entry) from fault
     example = board.code_text(0)
-    raise InvalidHistoryError(
+    raise InvalidArgumentError(
         f"expected a guess and its reply, like {example} 1b0w, in entry {number} of the "
         f"history, got {shown(entry.strip())}",
         entry,
@@ -174,7 +175,7 @@ def format_history(board: Board, turns: Iterable[Turn]) -> str:
 
     Raises
     ------
-    InvalidCodeError
+    InvalidArgumentError
         If a guess is not a code of the board.
     """
     return ", ".join(f"{board.format(turn.guess)} {turn.reply}" for turn in turns)

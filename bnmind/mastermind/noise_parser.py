@@ -11,12 +11,7 @@ from pathlib import Path
 from bnmind._arguments import checked
 from bnmind._files import SMALL_FILE, read_text
 from bnmind._messages import one_line, shown
-from bnmind.errors import (
-    InvalidChannelError,
-    InvalidProbabilityError,
-    InvalidReplyError,
-    ModelFileError,
-)
+from bnmind.errors import InvalidArgumentError, ModelFileError
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.reply import Reply
@@ -43,9 +38,8 @@ def parse_noise(board: Board, text: str) -> Channel:
 
     Raises
     ------
-    InvalidChannelError
+    InvalidArgumentError
         If the text or the file has a wrong form or does not match the board.
-    InvalidProbabilityError
         If P is not a probability, or the rows of the file do not sum to one.
 
     Examples
@@ -65,12 +59,12 @@ def parse_noise(board: Board, text: str) -> Channel:
     if kind not in makers or not rest:
         meant = _meant(kind, rest)
         question = f"; did you mean {meant}?" if meant else ""
-        raise InvalidChannelError(f"expected noise as {_FORMS}, got {shown(text)}{question}", text)
+        raise InvalidArgumentError(f"expected noise as {_FORMS}, got {shown(text)}{question}", text)
     try:
         probability = float(rest)
     except ValueError:
         question = f"; did you mean {meant}?" if (meant := _meant(kind, rest)) else ""
-        raise InvalidProbabilityError(
+        raise InvalidArgumentError(
             f"expected a probability in [0, 1] after {kind}:, got {shown(rest)}{question}", rest
         ) from None
     return makers[kind](board, probability)
@@ -100,13 +94,13 @@ def _read(board: Board, path: Path, name: str) -> Channel:
     try:
         text = read_text(path, most=SMALL_FILE)
     except ModelFileError as error:
-        raise InvalidChannelError(str(error), str(path)) from error
+        raise InvalidArgumentError(str(error), str(path)) from error
     # Read line by line: a list of the lines of a blank file would need far more memory.
     lines = csv.reader(io.StringIO(text, newline=None), skipinitialspace=True)
     try:
         entries, counted = _entries(board, lines, path)
     except csv.Error as error:
-        raise InvalidChannelError(
+        raise InvalidArgumentError(
             f"expected a readable CSV file, got {str(path)!r}: {error}", str(path)
         ) from error
     if counted:
@@ -120,7 +114,7 @@ def _entries(
     """Return the entries of a file, and whether they are counts."""
     header = [word.strip() for word in next(lines, [])]
     if header not in (["true", "reported", "count"], ["true", "reported", "probability"]):
-        raise InvalidChannelError(
+        raise InvalidArgumentError(
             f"expected the columns true, reported, and count or probability in {str(path)!r}, got "
             f"{one_line(', '.join(header)) or 'nothing'}",
             header,
@@ -132,7 +126,7 @@ def _entries(
             continue
         true, reported, value = _parse_line(board, line, f"line {number} of {str(path)!r}")
         if (true, reported) in entries and not counted:
-            raise InvalidChannelError(
+            raise InvalidArgumentError(
                 f"expected one probability of {reported} given {true} in {str(path)!r}, got a "
                 f"second in line {number}",
                 line,
@@ -143,13 +137,13 @@ def _entries(
 
 def _parse_line(board: Board, line: list[str], where: str) -> tuple[Reply, Reply, float]:
     if len(line) != 3:
-        raise InvalidChannelError(f"expected three values in {where}, got {len(line)}", line)
+        raise InvalidArgumentError(f"expected three values in {where}, got {len(line)}", line)
     try:
         true, reported = (Reply.parse(word, pegs=board.pegs) for word in line[:2])
         return true, reported, float(line[2])
-    except InvalidReplyError as error:
-        raise InvalidChannelError(f"{error} in {where}", line) from error
+    except InvalidArgumentError as error:
+        raise InvalidArgumentError(f"{error} in {where}", line) from error
     except ValueError:
-        raise InvalidChannelError(
+        raise InvalidArgumentError(
             f"expected a number in {where}, got {shown(line[2])}", line
         ) from None

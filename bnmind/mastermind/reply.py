@@ -22,7 +22,7 @@ import numpy as np
 
 from bnmind._arguments import checked
 from bnmind._messages import shown
-from bnmind.errors import InvalidCodeError, InvalidReplyError
+from bnmind.errors import InvalidArgumentError
 
 __all__ = ["Reply", "reply", "spells_reply"]
 
@@ -46,7 +46,7 @@ class Reply(_Counts):
 
     Raises
     ------
-    InvalidReplyError
+    InvalidArgumentError
         If they are not whole numbers of at least 0.
 
     Examples
@@ -62,7 +62,7 @@ class Reply(_Counts):
         if type(black) is not int or type(white) is not int:
             black, white = _whole(black), _whole(white)
         if black < 0 or white < 0:
-            raise InvalidReplyError(
+            raise InvalidArgumentError(
                 f"expected numbers of pegs of at least 0, got {black} black and {white} white",
                 (black, white),
             )
@@ -79,7 +79,7 @@ class Reply(_Counts):
 
         Raises
         ------
-        InvalidReplyError
+        InvalidArgumentError
             If the argument is neither.
         """
         if isinstance(given, Reply):
@@ -87,7 +87,7 @@ class Reply(_Counts):
         if isinstance(given, Sequence) and not isinstance(given, str) and len(given) == 2:
             return cls(*given)
         reader = "; Reply.parse and parse_history read texts" if isinstance(given, str) else ""
-        raise InvalidReplyError(
+        raise InvalidArgumentError(
             f"expected a reply, such as Reply(black=1, white=0), got {shown(given)}{reader}", given
         )
 
@@ -111,7 +111,7 @@ class Reply(_Counts):
 
         Raises
         ------
-        InvalidReplyError
+        InvalidArgumentError
             If the text is not a reply, or a number exceeds the number of pegs.
 
         Examples
@@ -122,12 +122,12 @@ class Reply(_Counts):
         match = _match(text, pegs)
         if match is None:
             short = ", 12" if pegs < 10 else ""
-            raise InvalidReplyError(
+            raise InvalidArgumentError(
                 f"expected a reply like 1b2w, 1 2 or 1,2{short}; got {shown(text)}", text
             )
         parsed = cls(int(match[1]), int(match[2]))
         if max(parsed) > pegs:
-            raise InvalidReplyError(
+            raise InvalidArgumentError(
                 f"expected at most {pegs} black and at most {pegs} white pegs, got {shown(text)}",
                 text,
             )
@@ -163,7 +163,7 @@ def _whole(count: object) -> int:
     """Return a number of pegs as a plain integer."""
     if isinstance(count, int | np.integer) and not isinstance(count, bool):
         return int(count)
-    raise InvalidReplyError(
+    raise InvalidArgumentError(
         f"expected a whole number of pegs in a reply, got {shown(count)}", count
     )
 
@@ -179,7 +179,7 @@ def reply(guess: Sequence[int], code: Sequence[int]) -> Reply:
 
     Raises
     ------
-    InvalidCodeError
+    InvalidArgumentError
         If the lengths differ.
 
     Examples
@@ -192,7 +192,7 @@ def reply(guess: Sequence[int], code: Sequence[int]) -> Reply:
     Vomlel, *Bayesian networks in Mastermind*, equations (1)-(6).
     """
     if len(guess) != len(code):
-        raise InvalidCodeError(
+        raise InvalidArgumentError(
             f"expected a guess and a code of equal length, got {len(guess)} and {len(code)} pegs",
             (tuple(guess), tuple(code)),
         )

@@ -13,7 +13,7 @@ import numpy as np
 from bnmind._arguments import checked
 from bnmind._messages import one_line, shown, visible
 from bnmind._values import Value
-from bnmind.errors import InvalidArgumentError, InvalidProbabilityError, UnknownNameError
+from bnmind.errors import InvalidArgumentError, UnknownNameError
 from bnmind.information import Floats
 from bnmind.pgm.factor import Factor, numbers_of
 from bnmind.pgm.variable import Variable, name_text
@@ -50,7 +50,7 @@ class Distribution(Value, Mapping[Any, float]):
     ------
     InvalidModelError
         If the array does not have the shape of the scope, or holds other than real, finite numbers.
-    InvalidProbabilityError
+    InvalidArgumentError
         If a number is negative, or they do not sum to one.
 
     Examples
@@ -79,7 +79,7 @@ class Distribution(Value, Mapping[Any, float]):
         table = Factor(self.scope, values).values.real
         total = float(table.sum())
         if np.any(table < 0) or abs(total - 1) > _TOLERANCE:
-            raise InvalidProbabilityError(
+            raise InvalidArgumentError(
                 f"the probabilities of {', '.join(self.names)} must not be negative and must sum to"
                 f" one; their sum is {total:.6g}, the smallest is {float(table.min()):.6g}",
                 self.probabilities,

@@ -13,7 +13,7 @@ from typing import Any
 
 from bnmind._arguments import checked
 from bnmind._values import ReadOnlyDict, Value
-from bnmind.errors import InvalidArgumentError, InvalidResponseError
+from bnmind.errors import InvalidArgumentError
 from bnmind.information import unchecked_entropy
 from bnmind.questions.asked import costs_of
 from bnmind.questions.causes import Causes, causes_of
@@ -171,7 +171,7 @@ class Dialogue(Value):
         ------
         UnknownNameError
             If the network has no such variable, or the variable no such state.
-        InvalidResponseError
+        InvalidArgumentError
             If the question was answered already, or is no question.
         ImpossibleEvidenceError
             If the answer is impossible after the others. The error names those that contradict each
@@ -226,7 +226,7 @@ class Dialogue(Value):
 
         Raises
         ------
-        InvalidResponseError
+        InvalidArgumentError
             If there is nothing to undo.
         """
         return self._after(AnswerEvent(kind=AnswerKind.UNDO, at=at))
@@ -281,9 +281,9 @@ class Dialogue(Value):
         """Raise unless a variable may be asked."""
         self.inquiry.engine.model.variable(question)
         if question in self.inquiry.about:
-            raise InvalidResponseError(f"{question} is a target, which cannot be asked", question)
+            raise InvalidArgumentError(f"{question} is a target, which cannot be asked", question)
         if question in self.inquiry.evidence:
-            raise InvalidResponseError(
+            raise InvalidArgumentError(
                 f"{question} is in the evidence that was given before the dialogue", question
             )
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from bnmind._values import Value
-from bnmind.errors import InvalidResponseError
+from bnmind.errors import InvalidArgumentError
 
 __all__ = ["AnswerEvent", "AnswerKind", "AnswerState", "state_after"]
 
@@ -59,22 +59,22 @@ class AnswerState(Value):
 
         Raises
         ------
-        InvalidResponseError
+        InvalidArgumentError
             If the question was answered or skipped already or, to change an answer, was not.
         """
         name = event.question
         before = self.answers.get(name)
         if event.kind is AnswerKind.CHANGE:
             if before is None:
-                raise InvalidResponseError(
+                raise InvalidArgumentError(
                     f"{name} has no answer that could be changed; answer it first", name
                 )
         elif before is not None:
-            raise InvalidResponseError(
+            raise InvalidArgumentError(
                 f"{name} was answered already, with {before}; change that answer, or undo it", name
             )
         elif event.kind is AnswerKind.SKIP and name in self.asked:
-            raise InvalidResponseError(f"{name} was skipped already", name)
+            raise InvalidArgumentError(f"{name} was skipped already", name)
         asked = self.asked if name in self.asked else (*self.asked, name)
         if event.kind is AnswerKind.SKIP:
             return AnswerState(asked, self.answers)
@@ -86,7 +86,7 @@ def state_after(events: Iterable[AnswerEvent]) -> AnswerState:
 
     Raises
     ------
-    InvalidResponseError
+    InvalidArgumentError
         If an event cannot follow those before it.
 
     Examples
@@ -100,7 +100,7 @@ def state_after(events: Iterable[AnswerEvent]) -> AnswerState:
         if event.kind is not AnswerKind.UNDO:
             states.append(states[-1].after(event))
         elif len(states) == 1:
-            raise InvalidResponseError("there is nothing to undo")
+            raise InvalidArgumentError("there is nothing to undo")
         else:
             states.pop()
     return states[-1]

@@ -57,14 +57,7 @@ class DialogueStopper(Protocol):
 
 @dataclass(frozen=True)
 class EntropyAtMost(Value):
-    """Stop once the entropy of the targets is at most this many bits.
-
-    Examples
-    --------
-    >>> EntropyAtMost(-1)
-    Traceback (most recent call last):
-    bnmind.errors.InvalidArgumentError: EntropyAtMost: expected bits to be a finite number of at least 0, got -1
-    """
+    """Stop once the entropy of the targets is at most this many bits."""
 
     bits: NonNegative
     """The entropy, at least 0."""
@@ -77,7 +70,14 @@ class EntropyAtMost(Value):
 
 @dataclass(frozen=True)
 class Certain(Value):
-    """Stop once one state of each target has at least this probability."""
+    """Stop once one state of each target has at least this probability.
+
+    Examples
+    --------
+    >>> Certain(2)
+    Traceback (most recent call last):
+    bnmind.errors.InvalidArgumentError: Certain: expected probability to be a number in (0, 1], got 2
+    """
 
     probability: Annotated[float, Gt(0), Le(1)]
     """The probability, above 0 and at most 1."""

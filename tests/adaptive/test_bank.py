@@ -21,7 +21,7 @@ from bnmind.adaptive import (
     Sequential,
     start_belief,
 )
-from bnmind.errors import InvalidModelError, InvalidResponseError, UnknownNameError
+from bnmind.errors import InvalidArgumentError, InvalidModelError, UnknownNameError
 from bnmind.pgm import Network, TabularCPD, Variable
 
 Q = [[1, 0, 0], [0, 1, 0], [1, 1, 0], [0, 1, 1]]
@@ -240,7 +240,7 @@ def test_unknown_names_are_refused() -> None:
         bank.item("skill_1")
     with pytest.raises(UnknownNameError):
         bank.channel("x")
-    with pytest.raises(InvalidResponseError):
+    with pytest.raises(InvalidArgumentError):
         bank.response("item_1", 0.5)  # type: ignore[arg-type]
     with pytest.raises(InvalidModelError, match="4 response models, one for each item, got 1"):
         ItemBank.from_response_models(Q, [Dina(0.1, 0.1)])

@@ -33,7 +33,7 @@ from bnmind.adaptive import (
 )
 from bnmind.errors import (
     ImpossibleEvidenceError,
-    InvalidResponseError,
+    InvalidArgumentError,
     TooLargeError,
     UnknownNameError,
 )
@@ -197,14 +197,14 @@ def test_responses_have_names_and_positions(kind: type[TableBelief | TreeBelief]
 @both
 def test_bad_responses_are_refused(kind: type[TableBelief | TreeBelief]) -> None:
     belief = kind.start(BANK).update("item_1", 1)
-    with pytest.raises(InvalidResponseError, match="item_1 was answered already, with 1"):
+    with pytest.raises(InvalidArgumentError, match="item_1 was answered already, with 1"):
         belief.update("item_1", 0)
     for wrong in (2, -1, "yes", True):
-        with pytest.raises(InvalidResponseError, match="response to item_2 among 0, 1, got"):
+        with pytest.raises(InvalidArgumentError, match="response to item_2 among 0, 1, got"):
             belief.update("item_2", wrong)
     with pytest.raises(UnknownNameError, match="expected an item among"):
         belief.update("item_9", 0)
-    with pytest.raises(InvalidResponseError, match="item_2 was not answered"):
+    with pytest.raises(InvalidArgumentError, match="item_2 was not answered"):
         belief.without("item_2")
     with pytest.raises(UnknownNameError):
         belief.without("item_9")
@@ -224,16 +224,16 @@ def test_responses_that_exclude_each_other_are_named(
 
 @both_batches
 def test_bad_batches_are_refused(kind: type[TableBatch | TreeBatch]) -> None:
-    with pytest.raises(InvalidResponseError, match="in row 1, item item_3, got 7"):
+    with pytest.raises(InvalidArgumentError, match="in row 1, item item_3, got 7"):
         kind.of(BANK, [[0, 1, -1], [0, 1, 7]])
-    with pytest.raises(InvalidResponseError, match="shape"):
+    with pytest.raises(InvalidArgumentError, match="shape"):
         kind.of(BANK, [[0, 1]])
     batch = kind.of(BANK, [[0, -1, -1], [-1, -1, -1]])
-    with pytest.raises(InvalidResponseError, match="examinee 0 has answered item_1 already"):
+    with pytest.raises(InvalidArgumentError, match="examinee 0 has answered item_1 already"):
         batch.update([0, 0], [1, 1])
-    with pytest.raises(InvalidResponseError, match="got 3 for examinee 1"):
+    with pytest.raises(InvalidArgumentError, match="got 3 for examinee 1"):
         batch.update([1, 3], [1, 1])
-    with pytest.raises(InvalidResponseError, match="item item_2, got 5"):
+    with pytest.raises(InvalidArgumentError, match="item item_2, got 5"):
         batch.update([1, 1], [0, 5])
     with pytest.raises(ImpossibleEvidenceError, match="examinee 1"):
         kind.of(CERTAIN, [[1, 1], [1, 0]])

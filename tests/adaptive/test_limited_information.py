@@ -28,7 +28,7 @@ from bnmind.adaptive import (
 )
 from bnmind.adaptive.learning.em.em import Parameters
 from bnmind.adaptive.learning.fit.limited_information import MOST_ITEMS, _shared
-from bnmind.errors import InvalidArgumentError, InvalidResponseError, TooLargeError
+from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.information import Floats
 from bnmind.pgm import Network
 
@@ -178,7 +178,7 @@ def test_m2_of_missing_responses_has_its_distribution_and_finds_a_wrong_model() 
 def test_m2_says_what_it_needs() -> None:
     few = learn(drawn(200, 1), Q)
     alone = np.where(np.arange(200)[:, None] % 7 == np.arange(7), few.responses.codes, -1)
-    with pytest.raises(InvalidResponseError, match="items that the same examinees answered"):
+    with pytest.raises(InvalidArgumentError, match="items that the same examinees answered"):
         limited_information(replace(few, responses=Responses(alone, TRUTH.item_names)))
     many = ItemBank.from_qmatrix([[1]] * (MOST_ITEMS + 1), 0.2, 0.2)
     options = LearningOptions(max_iterations=1)

@@ -43,7 +43,6 @@ from bnmind.errors import (
     BnmindError,
     InvalidArgumentError,
     InvalidModelError,
-    InvalidResponseError,
     ModelFileError,
     NothingToAskError,
     SessionFileError,
@@ -115,7 +114,7 @@ def test_whatever_happens_the_belief_is_that_of_the_answers_that_stand(
             else:
                 session = session.undo()
                 stack.pop()
-        except InvalidResponseError:
+        except InvalidArgumentError:
             wrong = {
                 "answer": item in answers,
                 "change": item not in answers,
@@ -139,15 +138,15 @@ def test_bad_answers_change_nothing() -> None:
     session = Session.start(BANK).answer("item_1", "1")
     with pytest.raises(UnknownNameError, match="item"):
         session.answer("item_9", 1)
-    with pytest.raises(InvalidResponseError, match="among 0, 1"):
+    with pytest.raises(InvalidArgumentError, match="among 0, 1"):
         session.answer("item_2", 2)
-    with pytest.raises(InvalidResponseError, match="answered already, with 1; change that answer"):
+    with pytest.raises(InvalidArgumentError, match="answered already, with 1; change that answer"):
         session.answer("item_1", 0)
-    with pytest.raises(InvalidResponseError, match="has no answer that could be changed"):
+    with pytest.raises(InvalidArgumentError, match="has no answer that could be changed"):
         session.change("item_2", 0)
-    with pytest.raises(InvalidResponseError, match="answered already"):
+    with pytest.raises(InvalidArgumentError, match="answered already"):
         session.skip("item_1")
-    with pytest.raises(InvalidResponseError, match="undo"):
+    with pytest.raises(InvalidArgumentError, match="undo"):
         session.undo().undo()
 
 
@@ -427,7 +426,7 @@ def test_person_fit_with_certain_answers() -> None:
         float(start_belief(bank).update("item_2", 1).update("item_3", 0).predict("item_1")[1])
     )
     assert last.p_value == pytest.approx(0.1)  # who solved the first has the skill
-    with pytest.raises(InvalidResponseError, match="item_1 was not answered"):
+    with pytest.raises(InvalidArgumentError, match="item_1 was not answered"):
         person_fit(start_belief(bank), ["item_1"])
 
 

@@ -17,7 +17,7 @@ from bnmind.adaptive import Event, EventKind, ItemBank, Session
 from bnmind.adaptive.sessions.events import Replay, SessionState
 from bnmind.adaptive.sessions.history import History, history_of
 from bnmind.adaptive.sessions.session_json import extended, session_to_json
-from bnmind.errors import BnmindError, InvalidResponseError, UnknownNameError
+from bnmind.errors import BnmindError, InvalidArgumentError, UnknownNameError
 
 BANK = ItemBank.from_qmatrix([[1], [1], [1]], guess=0.2, slip=0.1)
 NAMES = BANK.item_names
@@ -84,9 +84,9 @@ def test_events_lead_where_those_not_undone_lead(steps: list[Event]) -> None:
     for number, step in enumerate(steps):
         wanted = obvious(steps[: number + 1])
         if wanted is None:
-            with pytest.raises(InvalidResponseError):
+            with pytest.raises(InvalidArgumentError):
                 replay.add(step)
-            with pytest.raises(InvalidResponseError):
+            with pytest.raises(InvalidArgumentError):
                 state.after(BANK, step)
             return
         replay.add(step)
@@ -223,5 +223,5 @@ def test_a_session_goes_on_after_events_kept_elsewhere() -> None:
     assert again.state == session.state
     assert again.posterior == session.posterior
     assert again.answer(NAMES[1], 1).next_item() == session.answer(NAMES[1], 1).next_item()
-    with pytest.raises(InvalidResponseError):
+    with pytest.raises(InvalidArgumentError):
         Session.after_events(session.design, [Event(EventKind.UNDO)])

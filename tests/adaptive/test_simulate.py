@@ -56,12 +56,7 @@ from bnmind.adaptive import (
     start_beliefs,
 )
 from bnmind.adaptive.beliefs.profile_space import n_profiles
-from bnmind.errors import (
-    InvalidArgumentError,
-    InvalidResponseError,
-    ResponseTableError,
-    UnknownNameError,
-)
+from bnmind.errors import InvalidArgumentError, ResponseTableError, UnknownNameError
 from bnmind.information import Floats
 from bnmind.pgm import Network, TabularCPD, Variable
 from tests.banks import banks
@@ -480,7 +475,7 @@ def test_bad_input_is_reported() -> None:
     graded = Examinees(
         items=BANK.item_names, responses=twos, skills=(), levels=nothing, numbers=np.array([0])
     )
-    with pytest.raises(InvalidResponseError, match="from 0 to 1"):
+    with pytest.raises(InvalidArgumentError, match="from 0 to 1"):
         simulate(BANK, graded, SELECTORS)
 
 

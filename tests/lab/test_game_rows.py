@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bnmind.errors import FileWriteError, InvalidHistoryError
+from bnmind.errors import FileWriteError, InvalidArgumentError
 from bnmind.lab.mastermind import SavedGame, read_game, write_game
 from bnmind.lab.mastermind.advice import start, start_learning
 from bnmind.lab.mastermind.explanation import few_codes, learned_noise
@@ -44,9 +44,9 @@ def test_an_edited_row_is_trusted() -> None:
 @pytest.mark.parametrize("row", [0, 4, -1])
 def test_rows_that_there_are_not(row: int) -> None:
     for wrong in (ROWS.toggled, ROWS.without, ROWS.ignoring, ROWS.turn):
-        with pytest.raises(InvalidHistoryError, match="expected a row from 1 to 3"):
+        with pytest.raises(InvalidArgumentError, match="expected a row from 1 to 3"):
             wrong(row)
-    with pytest.raises(InvalidHistoryError, match="no row yet"):
+    with pytest.raises(InvalidArgumentError, match="no row yet"):
         GameRows().toggled(1)
 
 
@@ -57,7 +57,7 @@ def test_what_is_ignored_is_saved(tmp_path: Path) -> None:
     assert read_game(place) == game
     record = json.loads(place.read_text())
     place.write_text(json.dumps(record | {"ignored": [9]}))
-    with pytest.raises(InvalidHistoryError, match=r"rows \[9\] of 3"):
+    with pytest.raises(InvalidArgumentError, match=r"rows \[9\] of 3"):
         read_game(place)
 
 
@@ -80,7 +80,7 @@ def test_a_played_game_is_saved_without_its_code(tmp_path: Path) -> None:
     write_play(place, replace(game, over=True), before=content)
     with pytest.raises(FileWriteError, match="another program"):
         write_play(place, game, before=content)
-    with pytest.raises(InvalidHistoryError, match="expected a saved game"):
+    with pytest.raises(InvalidArgumentError, match="expected a saved game"):
         read_game(place)
 
 
@@ -94,7 +94,7 @@ def test_files_that_are_no_games(change: dict[str, object], tmp_path: Path) -> N
     )
     write_play(place, game, before=None)
     place.write_text(json.dumps(json.loads(place.read_text()) | change))
-    with pytest.raises(InvalidHistoryError):
+    with pytest.raises(InvalidArgumentError):
         read_play(place)
 
 

@@ -11,13 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bnmind.errors import (
-    BnmindError,
-    InvalidChannelError,
-    InvalidCodeError,
-    InvalidProbabilityError,
-    ModelFileError,
-)
+from bnmind.errors import BnmindError, InvalidArgumentError, ModelFileError
 from bnmind.lab import (
     CodeMaker,
     Declared,
@@ -69,9 +63,9 @@ def test_the_code_maker_is_immutable_and_checked() -> None:
     thawed = pickle.loads(pickle.dumps(maker))
     assert thawed.secret == maker.secret
     assert not thawed.noise.flags.writeable
-    with pytest.raises(InvalidCodeError):
+    with pytest.raises(InvalidArgumentError):
         CodeMaker.from_seed(NOISY, 7, secret=(5, 1, 1))
-    with pytest.raises(InvalidProbabilityError):
+    with pytest.raises(InvalidArgumentError):
         CodeMaker(NOISY, (1, 1, 1), np.array([1.0]))
     for seed in (-1, 1.5, "1"):
         with pytest.raises(BnmindError, match="seed"):
@@ -178,7 +172,7 @@ def test_endings_are_checked() -> None:
             with pytest.raises(BnmindError, match=told):
                 ending(limit)  # type: ignore[arg-type]
     for certainty in (0, 1.2, float("nan")):
-        with pytest.raises(InvalidProbabilityError):
+        with pytest.raises(InvalidArgumentError):
             Declared(certainty)
     with pytest.raises(BnmindError, match="generator"):
         play_game(Entropy(), CodeMaker(NOISY, (1, 1, 1), np.zeros(3)))
@@ -205,11 +199,11 @@ def test_the_assumed_channel_may_differ() -> None:
 def test_assumed_channels_that_exclude_possible_reports() -> None:
     real = Channel.independent_error(BOARD, 0.2)
     for assumed, ending in ((NOISY, Revealed()), (NOISY, Limit(3))):
-        with pytest.raises(InvalidChannelError, match="never reports"):
+        with pytest.raises(InvalidArgumentError, match="never reports"):
             assumed_channel(real, assumed, ending)
-    with pytest.raises(InvalidChannelError, match="of the board 3x4"):
+    with pytest.raises(InvalidArgumentError, match="of the board 3x4"):
         assumed_channel(real, Channel.exact(Board(2, 2)), Revealed())
-    with pytest.raises(InvalidChannelError, match="does not reveal"):
+    with pytest.raises(InvalidArgumentError, match="does not reveal"):
         assumed_channel(real.revealed(), None, Declared())
     assert assumed_channel(NOISY, Channel.exact(BOARD), Revealed()).is_exact
 

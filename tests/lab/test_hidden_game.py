@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bnmind.errors import BnmindError, InvalidArgumentError, InvalidHistoryError
+from bnmind.errors import BnmindError, InvalidArgumentError
 from bnmind.lab import CodeMaker
 from bnmind.lab.mastermind.explanation import (
     changed,
@@ -31,7 +31,7 @@ def test_a_game_ends_with_the_code_and_answers_like_the_code_maker() -> None:
     won = game.guess(MAKER.secret)
     assert (game.is_over, won.is_over, won.is_won, won.guesses_left) == (False, True, True, 2)
     assert won.turns == game.turns
-    with pytest.raises(InvalidHistoryError):
+    with pytest.raises(InvalidArgumentError):
         won.guess(wrong)
     back = won.undo().undo()
     assert (back.guesses, back.undone) == ((), 2)
@@ -84,5 +84,5 @@ def test_a_changed_history() -> None:
     assert changed(turns, 0, None) == turns[1:]
     assert changed(turns, 1, Reply(2, 0)) == (turns[0], Turn((2, 2, 2), Reply(2, 0)))
     for row in (-1, 2):
-        with pytest.raises(InvalidHistoryError):
+        with pytest.raises(InvalidArgumentError):
             changed(turns, row, None)

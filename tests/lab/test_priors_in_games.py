@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from bnmind.errors import InvalidArgumentError, InvalidPriorError
+from bnmind.errors import InvalidArgumentError
 from bnmind.lab import (
     CodeMaker,
     Contest,
@@ -56,9 +56,9 @@ def test_the_strategy_assumes_the_prior_of_the_code_maker_unless_told_otherwise(
 
 def test_an_assumed_prior_must_allow_the_secret() -> None:
     maker = CodeMaker.from_seed(Channel.exact(BOARD), 0, secret=(1, 1, 2, 3))
-    with pytest.raises(InvalidPriorError, match="only-once excludes the secret 1123"):
+    with pytest.raises(InvalidArgumentError, match="only-once excludes the secret 1123"):
         play_game(Entropy(), maker, assumed_prior=parse_prior(BOARD, "only-once"))
-    with pytest.raises(InvalidPriorError, match="a prior of the board 4x6"):
+    with pytest.raises(InvalidArgumentError, match="a prior of the board 4x6"):
         play_game(Entropy(), maker, assumed_prior=UniformPrior(SMALL))
 
 
@@ -131,9 +131,9 @@ def test_comparisons_check_the_prior_and_the_match() -> None:
     channel = Channel.exact(SMALL)
     with pytest.raises(InvalidArgumentError, match="expected a number of games with the prior"):
         Contest((Entropy(),), channel, games=None, prior=parse_prior(SMALL, "two-color"))
-    with pytest.raises(InvalidPriorError, match="a prior of the board 3x4"):
+    with pytest.raises(InvalidArgumentError, match="a prior of the board 3x4"):
         Contest((Entropy(),), channel, prior=UniformPrior(BOARD))
-    with pytest.raises(InvalidPriorError, match="only-once excludes 111, which"):
+    with pytest.raises(InvalidArgumentError, match="only-once excludes 111, which"):
         Contest((Entropy(),), channel, assumed_prior=parse_prior(SMALL, "only-once"))
     with pytest.raises(InvalidArgumentError, match="a match of at least one game"):
         Contest((Entropy(),), channel, match=0)

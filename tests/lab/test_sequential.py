@@ -8,7 +8,7 @@ from dataclasses import asdict
 import numpy as np
 import pytest
 
-from bnmind.errors import InvalidArgumentError, InvalidProbabilityError
+from bnmind.errors import InvalidArgumentError
 from bnmind.lab import (
     AllTold,
     ConfidenceSequence,
@@ -82,5 +82,5 @@ def test_wrong_contests_are_refused() -> None:
         compare_until(Contest(players[:1], CHANNEL), AllTold())
     with pytest.raises(InvalidArgumentError, match="codes in order are no random sample"):
         compare_until(Contest(players, CHANNEL, games=None), AllTold())
-    with pytest.raises(InvalidProbabilityError, match="confidence"):
+    with pytest.raises(InvalidArgumentError, match="confidence"):
         compare_until(Contest(players, CHANNEL), AllTold(), confidence=1.5)

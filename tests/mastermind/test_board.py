@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bnmind.errors import InvalidBoardError, InvalidCodeError, TooLargeError
+from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.mastermind import MAX_CODES, Board, Reply, reply
 from bnmind.mastermind.board import MAX_LISTED_CODES, digits_of, require_believable
 from tests.mastermind.generators import boards, codes
@@ -160,7 +160,7 @@ def test_format() -> None:
     ],
 )
 def test_text_that_is_no_code(board: Board, text: str, message: str) -> None:
-    with pytest.raises(InvalidCodeError) as caught:
+    with pytest.raises(InvalidArgumentError) as caught:
         board.parse(text)
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
@@ -170,18 +170,20 @@ def test_text_that_is_no_code(board: Board, text: str, message: str) -> None:
 @pytest.mark.parametrize("code", [(1, 1, 2), (0, 1, 1, 1), (1, 1, 1, 7), (1.5, 1, 1, 1), "1123"])
 def test_invalid_codes_raise(code: tuple[int, ...]) -> None:
     for method in (FOUR_SIX.index, FOUR_SIX.format):
-        with pytest.raises(InvalidCodeError):
+        with pytest.raises(InvalidArgumentError):
             method(code)
 
 
 def test_a_number_is_no_code() -> None:
-    with pytest.raises(InvalidCodeError, match=r"such as \(1, 1, 1, 1\), got 7$"):
+    with pytest.raises(InvalidArgumentError, match=r"such as \(1, 1, 1, 1\), got 7$"):
         FOUR_SIX.checked(7)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("index", [-1, 1296])
 def test_index_out_of_range(index: int) -> None:
-    with pytest.raises(InvalidCodeError, match=f"from 0 to 1,295 on the board 4x6, got {index}"):
+    with pytest.raises(
+        InvalidArgumentError, match=f"from 0 to 1,295 on the board 4x6, got {index}"
+    ):
         FOUR_SIX.code(index)
 
 
@@ -198,7 +200,7 @@ def test_index_out_of_range(index: int) -> None:
     ],
 )
 def test_impossible_boards(pegs: int, colors: int, repeats: bool, faults: list[str]) -> None:
-    with pytest.raises(InvalidBoardError) as caught:
+    with pytest.raises(InvalidArgumentError) as caught:
         Board(pegs, colors, repeats=repeats)
     assert all(fault in str(caught.value) for fault in faults)
 

@@ -11,13 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bnmind.errors import (
-    InvalidArgumentError,
-    InvalidChannelError,
-    InvalidProbabilityError,
-    InvalidReplyError,
-    TooLargeError,
-)
+from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.mastermind import Board, Channel, Reply
 from tests.mastermind.generators import boards, channels, probabilities
 
@@ -183,7 +177,7 @@ def test_a_reply_that_the_channel_cannot_give(
 ) -> None:
     for channel in (make(FOUR_SIX), make(FOUR_SIX).revealed()):
         for method in (channel.report_index, channel.likelihood):
-            with pytest.raises(InvalidReplyError, match=f"^{report} is impossible: "):
+            with pytest.raises(InvalidArgumentError, match=f"^{report} is impossible: "):
                 method(report)
 
 
@@ -201,26 +195,26 @@ REPLIES = FOUR_SIX.true_replies
     [
         (
             lambda: Channel(board=FOUR_SIX, reports=REPLIES, matrix=np.eye(13), name="x"),
-            InvalidChannelError,
+            InvalidArgumentError,
             "channel x: expected a matrix of 14 true replies by 14 outcomes, got the shape (13, 13",
         ),
         (
             lambda: Channel(board=FOUR_SIX, reports=REPLIES[:3], matrix=np.eye(14), name="x"),
-            InvalidChannelError,
+            InvalidArgumentError,
             "channel x: expected a matrix of 14 true replies by 3 outcomes, got the shape (14, 14",
         ),
         (
             lambda: Channel(
                 board=FOUR_SIX, reports=(*REPLIES[:-1], REPLIES[0]), matrix=np.eye(14), name="x"
             ),
-            InvalidChannelError,
+            InvalidArgumentError,
             "expected each report only once",
         ),
         (
             lambda: Channel(
                 board=FOUR_SIX, reports=(*REPLIES[:-1], Reply(9, 0)), matrix=np.eye(14), name="x"
             ),
-            InvalidChannelError,
+            InvalidArgumentError,
             "expected counts 0 to 4, got 9b0w",
         ),
         (
@@ -231,82 +225,82 @@ REPLIES = FOUR_SIX.true_replies
                 name="x",
                 ends=True,
             ),
-            InvalidChannelError,
+            InvalidArgumentError,
             "expected the outcome 'won' for the winning reply and for no other",
         ),
         (
             lambda: Channel(board=FOUR_SIX, reports=REPLIES, matrix=_with(2, 5, 0.5), name="x"),
-            InvalidProbabilityError,
+            InvalidArgumentError,
             "channel x: expected a sum of 1 for true reply 0b2w, got 1.5",
         ),
         (
             lambda: Channel(board=FOUR_SIX, reports=REPLIES, matrix=_with(2, 5, -0.5), name="x"),
-            InvalidProbabilityError,
+            InvalidArgumentError,
             "expected probabilities in [0, 1] for true reply 0b2w, got -0.5",
         ),
         (
             lambda: Channel(board=FOUR_SIX, reports=REPLIES, matrix=_with(2, 2, np.nan), name="x"),
-            InvalidProbabilityError,
+            InvalidArgumentError,
             "got nan",
         ),
         (
             lambda: Channel(board=FOUR_SIX, reports=REPLIES, matrix=np.zeros((14, 14)), name="x"),
-            InvalidProbabilityError,
+            InvalidArgumentError,
             "and 11 more",
         ),
         (
             lambda: Channel.independent(FOUR_SIX, np.eye(5), np.eye(4)),
-            InvalidChannelError,
+            InvalidArgumentError,
             "expected a white table of shape (5, 5), got (4, 4)",
         ),
         (
             lambda: Channel.independent(FOUR_SIX, np.ones((5, 5)), np.eye(5)),
-            InvalidProbabilityError,
+            InvalidArgumentError,
             "expected a sum of 1 for 0 black, got 5",
         ),
         (
             lambda: Channel.false_reply(FOUR_SIX, 1.5),
-            InvalidProbabilityError,
+            InvalidArgumentError,
             "expected a probability in [0, 1], got 1.5",
         ),
         (
             lambda: Channel.independent_error(FOUR_SIX, -0.1),
-            InvalidProbabilityError,
+            InvalidArgumentError,
             "expected a probability in [0, 1], got -0.1",
         ),
         (
             lambda: Channel.false_reply(FOUR_SIX, float("nan")),
-            InvalidProbabilityError,
+            InvalidArgumentError,
             "got nan",
         ),
         (
             lambda: Channel.from_counts(FOUR_SIX, {(REPLIES[0], REPLIES[0]): -1}),
-            InvalidChannelError,
+            InvalidArgumentError,
             "finite and not negative, got -1",
         ),
         (
             lambda: Channel.from_counts(FOUR_SIX, {}, 0.0),
-            InvalidChannelError,
+            InvalidArgumentError,
             "expected a positive prior",
         ),
         (
             lambda: Channel.from_counts(FOUR_SIX, {(Reply(3, 1), REPLIES[0]): 1}),
-            InvalidChannelError,
+            InvalidArgumentError,
             "expected true replies of the board 4x6, got 3b1w",
         ),
         (
             lambda: Channel.from_counts(FOUR_SIX, {(REPLIES[0], Reply(9, 0)): 1}),
-            InvalidChannelError,
+            InvalidArgumentError,
             "expected counts 0 to 4, got 9b0w",
         ),
         (
             lambda: Channel.from_probabilities(FOUR_SIX, {(WIN, WIN): 1.0}),
-            InvalidProbabilityError,
+            InvalidArgumentError,
             "expected a sum of 1 for true reply 0b0w, got 0",
         ),
         (
             lambda: Channel.from_probabilities(FOUR_SIX, {}),
-            InvalidProbabilityError,
+            InvalidArgumentError,
             "expected a sum of 1",
         ),
     ],
@@ -323,7 +317,7 @@ def test_invalid_channels_raise(
 def test_rows_are_normalized_within_the_tolerance() -> None:
     channel = Channel(board=FOUR_SIX, reports=REPLIES, matrix=np.eye(14) * (1 - 5e-10), name="x")
     assert np.array_equal(channel.matrix, np.eye(14))
-    with pytest.raises(InvalidProbabilityError):
+    with pytest.raises(InvalidArgumentError):
         Channel(board=FOUR_SIX, reports=REPLIES, matrix=np.eye(14) * (1 - 5e-9), name="x")
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bnmind.errors import InvalidCodeError, InvalidProbabilityError, TooLargeError
+from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.mastermind import Board, CodeDistribution, reply_masses
 from tests.mastermind.generators import boards, code_weights, codes
 
@@ -145,14 +145,14 @@ def test_distributions_do_not_change() -> None:
     ],
 )
 def test_invalid_distributions_raise(weights: list[float], message: str) -> None:
-    with pytest.raises(InvalidProbabilityError) as caught:
+    with pytest.raises(InvalidArgumentError) as caught:
         CodeDistribution(Board(2, 2), np.array(weights))
     assert message in str(caught.value)
 
 
 def test_errors() -> None:
     belief = CodeDistribution.uniform(Board(2, 2))
-    with pytest.raises(InvalidCodeError):
+    with pytest.raises(InvalidArgumentError):
         belief.probability((1, 3))
     with pytest.raises(TooLargeError):
         CodeDistribution.uniform(Board(10, 12))

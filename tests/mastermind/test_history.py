@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bnmind.errors import InvalidCodeError, InvalidHistoryError, InvalidReplyError
+from bnmind.errors import InvalidArgumentError
 from bnmind.mastermind import Board, Reply, Turn, format_history, parse_history
 from tests.mastermind.generators import boards, histories
 
@@ -104,7 +104,7 @@ def test_text_of_a_history_reads_back(data: st.DataObject, board: Board) -> None
     ],
 )
 def test_text_that_is_no_history(text: str, message: str) -> None:
-    with pytest.raises(InvalidHistoryError) as caught:
+    with pytest.raises(InvalidArgumentError) as caught:
         parse_history(FOUR_SIX, text)
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
@@ -112,7 +112,7 @@ def test_text_that_is_no_history(text: str, message: str) -> None:
 
 @pytest.mark.parametrize("guess", [(1.9, 2.9), (0, 1), (), 3, "12", None, (True, 1), (1, "2")])
 def test_a_turn_has_a_guess_of_colors(guess: Any) -> None:
-    with pytest.raises(InvalidCodeError, match=r"expected (a guess as colors|colors from 1)"):
+    with pytest.raises(InvalidArgumentError, match=r"expected (a guess as colors|colors from 1)"):
         Turn(guess, Reply(1, 0))
 
 
@@ -121,5 +121,5 @@ def test_a_turn_keeps_plain_integers() -> None:
     assert turn == Turn((1, 2), Reply(1, 0))
     assert [type(color) for color in turn.guess] == [int, int]
     assert type(turn.reply) is Reply
-    with pytest.raises(InvalidReplyError):
+    with pytest.raises(InvalidArgumentError):
         Turn((1, 2), "1b0w")  # type: ignore[arg-type]

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bnmind.errors import InvalidChannelError, InvalidProbabilityError
+from bnmind.errors import InvalidArgumentError
 from bnmind.mastermind import Board, Channel, Reply, parse_noise
 
 FOUR_SIX = Board(4, 6)
@@ -38,18 +38,18 @@ def test_noise(text: str, channel: Channel) -> None:
 @pytest.mark.parametrize(
     ("text", "kind", "message"),
     [
-        ("", InvalidChannelError, "expected noise as exact, false:P, independent:P or file:PATH"),
-        ("flase:0.2", InvalidChannelError, "got 'flase:0.2'"),
-        ("false", InvalidChannelError, "got 'false'"),
-        ("false:", InvalidChannelError, "got 'false:'"),
-        ("file:", InvalidChannelError, "got 'file:'"),
-        ("exact:0", InvalidChannelError, "got 'exact:0'"),
-        ("false:lots", InvalidProbabilityError, "a probability in [0, 1] after false:, got 'lots'"),
-        ("false:1.5", InvalidProbabilityError, "expected a probability in [0, 1], got 1.5"),
-        ("independent:-1", InvalidProbabilityError, "expected a probability in [0, 1], got -1.0"),
-        ("false:nan", InvalidProbabilityError, "expected a probability in [0, 1], got nan"),
-        ("file:nowhere.csv", InvalidChannelError, "cannot read nowhere.csv (No such file"),
-        ("file:.", InvalidChannelError, "cannot read . (Is a directory)"),
+        ("", InvalidArgumentError, "expected noise as exact, false:P, independent:P or file:PATH"),
+        ("flase:0.2", InvalidArgumentError, "got 'flase:0.2'"),
+        ("false", InvalidArgumentError, "got 'false'"),
+        ("false:", InvalidArgumentError, "got 'false:'"),
+        ("file:", InvalidArgumentError, "got 'file:'"),
+        ("exact:0", InvalidArgumentError, "got 'exact:0'"),
+        ("false:lots", InvalidArgumentError, "a probability in [0, 1] after false:, got 'lots'"),
+        ("false:1.5", InvalidArgumentError, "expected a probability in [0, 1], got 1.5"),
+        ("independent:-1", InvalidArgumentError, "expected a probability in [0, 1], got -1.0"),
+        ("false:nan", InvalidArgumentError, "expected a probability in [0, 1], got nan"),
+        ("file:nowhere.csv", InvalidArgumentError, "cannot read nowhere.csv (No such file"),
+        ("file:.", InvalidArgumentError, "cannot read . (Is a directory)"),
     ],
 )
 def test_text_that_is_no_noise(text: str, kind: type[Exception], message: str) -> None:
@@ -85,24 +85,24 @@ def test_file_of_probabilities(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "kind", "message"),
     [
-        ("", InvalidChannelError, "got nothing"),
-        ("true,reported\n", InvalidChannelError, "expected the columns true, reported, and count"),
-        ("true,reported,count\n0b0w,0b0w\n", InvalidChannelError, "three values in line 2"),
-        ("true,reported,count\n0b0w,0b0w,x\n", InvalidChannelError, "a number in line 2"),
-        ("true,reported,count\n0b0w,9b0w,1\n", InvalidChannelError, "at most 1 black"),
-        ("true,reported,count\n0b0w,zero,1\n", InvalidChannelError, "'zero' in line 2 of"),
-        ("true,reported,count\n0b1w,0b0w,1\n", InvalidChannelError, "true replies of the board"),
-        ("true,reported,count\n0b0w,0b0w,-3\n", InvalidChannelError, "not negative, got -3"),
-        ("true,reported,count\n0b0w,0b0w,nan\n", InvalidChannelError, "not negative, got nan"),
-        ("true,reported,probability\n0b0w,0b0w,1\n", InvalidProbabilityError, "true reply 1b0w"),
+        ("", InvalidArgumentError, "got nothing"),
+        ("true,reported\n", InvalidArgumentError, "expected the columns true, reported, and count"),
+        ("true,reported,count\n0b0w,0b0w\n", InvalidArgumentError, "three values in line 2"),
+        ("true,reported,count\n0b0w,0b0w,x\n", InvalidArgumentError, "a number in line 2"),
+        ("true,reported,count\n0b0w,9b0w,1\n", InvalidArgumentError, "at most 1 black"),
+        ("true,reported,count\n0b0w,zero,1\n", InvalidArgumentError, "'zero' in line 2 of"),
+        ("true,reported,count\n0b1w,0b0w,1\n", InvalidArgumentError, "true replies of the board"),
+        ("true,reported,count\n0b0w,0b0w,-3\n", InvalidArgumentError, "not negative, got -3"),
+        ("true,reported,count\n0b0w,0b0w,nan\n", InvalidArgumentError, "not negative, got nan"),
+        ("true,reported,probability\n0b0w,0b0w,1\n", InvalidArgumentError, "true reply 1b0w"),
         (
             "true,reported,probability\n0b0w,0b0w,.5\n0b0w,0b0w,.5\n1b0w,1b0w,1\n",
-            InvalidChannelError,
+            InvalidArgumentError,
             "expected one probability of 0b0w given 0b0w",
         ),
         (
             "true,reported,probability\n0b0w,0b0w,1\n1b0w,1b0w,1.5\n",
-            InvalidProbabilityError,
+            InvalidArgumentError,
             "expected probabilities in [0, 1] for true reply 1b0w, got 1.5",
         ),
     ],
@@ -121,7 +121,7 @@ def test_files_that_are_no_noise(
 def test_a_file_that_is_no_text(tmp_path: Path) -> None:
     path = tmp_path / "noise.csv"
     path.write_bytes(b"\xff\xfe\x00true")
-    with pytest.raises(InvalidChannelError, match="is not UTF-8 text"):
+    with pytest.raises(InvalidArgumentError, match="is not UTF-8 text"):
         parse_noise(TINY, f"file:{path}")
 
 
@@ -156,7 +156,5 @@ def test_a_file_of_blank_lines_takes_little_more_memory_than_its_text(tmp_path: 
     ],
 )
 def test_noise_in_other_words_is_understood(text: str, meant: str) -> None:
-    with pytest.raises(
-        (InvalidChannelError, InvalidProbabilityError), match=rf"did you mean {meant}\?"
-    ):
+    with pytest.raises(InvalidArgumentError, match=rf"did you mean {meant}\?"):
         parse_noise(Board(4, 6), text)

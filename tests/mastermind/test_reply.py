@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bnmind.errors import InvalidCodeError, InvalidReplyError
+from bnmind.errors import InvalidArgumentError
 from bnmind.mastermind import Board, Reply, reply
 from tests.mastermind.generators import boards, codes
 
@@ -63,7 +63,7 @@ def test_replies_are_true_symmetric_and_blind_to_names(data: st.DataObject, boar
 
 
 def test_reply_needs_equal_lengths() -> None:
-    with pytest.raises(InvalidCodeError, match="got 4 and 3 pegs"):
+    with pytest.raises(InvalidArgumentError, match="got 4 and 3 pegs"):
         reply((1, 1, 2, 3), (1, 1, 2))
 
 
@@ -81,7 +81,9 @@ def test_bulls_and_cows_are_black_and_white_pegs() -> None:
 
 def test_two_digits_need_fewer_than_ten_pegs() -> None:
     assert Reply.parse("12", pegs=9) == Reply(1, 2)
-    with pytest.raises(InvalidReplyError, match="expected a reply like 1b2w, 1 2 or 1,2; got '12'"):
+    with pytest.raises(
+        InvalidArgumentError, match="expected a reply like 1b2w, 1 2 or 1,2; got '12'"
+    ):
         Reply.parse("12", pegs=10)
 
 
@@ -89,13 +91,13 @@ def test_two_digits_need_fewer_than_ten_pegs() -> None:
     "text", ["", "1", "123", "1b", "b1w", "1w2b", "1b2", "1-2", "one", "-1b2w", "1,,2", "¹b²w"]
 )
 def test_text_that_is_no_reply(text: str) -> None:
-    with pytest.raises(InvalidReplyError, match="expected a reply like 1b2w, 1 2 or 1,2, 12;"):
+    with pytest.raises(InvalidArgumentError, match="expected a reply like 1b2w, 1 2 or 1,2, 12;"):
         Reply.parse(text, pegs=4)
 
 
 @pytest.mark.parametrize("text", ["9b0w", "5 0", "0,5", "05", "50"])
 def test_replies_that_no_board_of_four_pegs_has(text: str) -> None:
-    with pytest.raises(InvalidReplyError, match="at most 4 black and at most 4 white"):
+    with pytest.raises(InvalidArgumentError, match="at most 4 black and at most 4 white"):
         Reply.parse(text, pegs=4)
 
 
@@ -106,7 +108,7 @@ def test_reports_may_sum_to_more_than_the_pegs() -> None:
 
 @pytest.mark.parametrize("counts", [(-1, 0), (0, -1), (1.0, 0), ("1", "0"), (True, 0), (None, 0)])
 def test_a_reply_counts_pegs(counts: Any) -> None:
-    with pytest.raises(InvalidReplyError):
+    with pytest.raises(InvalidArgumentError):
         Reply(*counts)
 
 
@@ -118,5 +120,5 @@ def test_counts_of_numpy_become_plain_integers() -> None:
 
 @pytest.mark.parametrize("given", [3, None, "10", (1, 2, 3), [1.9, 0], {1: 0}])
 def test_invalid_replies_raise(given: Any) -> None:
-    with pytest.raises(InvalidReplyError, match="expected a"):
+    with pytest.raises(InvalidArgumentError, match="expected a"):
         Reply.of(given)

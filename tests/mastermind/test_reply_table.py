@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bnmind.errors import InvalidCodeError, InvalidProbabilityError, TooLargeError
+from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.information import Floats
 from bnmind.mastermind import Board, Channel, replies_to, reply, reply_masses, reply_table
 from bnmind.mastermind.masses import bayes_rule, guess_masses
@@ -183,21 +183,21 @@ def test_too_large() -> None:
 def test_bad_arguments() -> None:
     board = Board(4, 6)
     belief = np.full(1296, 1 / 1296)
-    with pytest.raises(InvalidCodeError, match="got 3 pegs"):
+    with pytest.raises(InvalidArgumentError, match="got 3 pegs"):
         replies_to(board, (1, 1, 1))
     for large in (Board(5, 8), Board(4, 10, repeats=False)):
         weights = np.full(large.n_codes, 1 / large.n_codes)
         for guess in ((1, 2, 3), (1, 2, 3, 4, 5, 6), (0, 1, 2, 3), (1, 2, 3, 11, 4)):
-            with pytest.raises(InvalidCodeError):
+            with pytest.raises(InvalidArgumentError):
                 replies_to(large, guess)
-            with pytest.raises(InvalidCodeError):
+            with pytest.raises(InvalidArgumentError):
                 guess_masses(large, weights, guess)
-            with pytest.raises(InvalidCodeError):
+            with pytest.raises(InvalidArgumentError):
                 bayes_rule(large, weights, guess, np.ones(len(large.true_replies)))
-    with pytest.raises(InvalidProbabilityError, match=r"1296 codes .* shape \(7,\)"):
+    with pytest.raises(InvalidArgumentError, match=r"1296 codes .* shape \(7,\)"):
         reply_masses(board, np.ones(7))
     for wrong in (-1, 1296):
-        with pytest.raises(InvalidCodeError, match="expected indices of the 1296 codes"):
+        with pytest.raises(InvalidArgumentError, match="expected indices of the 1296 codes"):
             reply_masses(board, belief, np.array([0, wrong]))
 
 

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from bnmind.errors import InvalidArgumentError, InvalidCodeError, TooLargeError
+from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.information import entropy
 from bnmind.mastermind import (
     Board,
@@ -350,7 +350,7 @@ def test_cost_found_on_the_way_is_refused(monkeypatch: pytest.MonkeyPatch) -> No
 
 @pytest.mark.parametrize("guess", [(1, 2, 3), (1, 2, 3, 7), (0, 1, 2, 3)])
 def test_guesses_are_of_the_board(guess: tuple[int, ...]) -> None:
-    with pytest.raises(InvalidCodeError):
+    with pytest.raises(InvalidArgumentError):
         guess_classes(Board(4, 6), [(1, 1, 2, 2), guess])
 
 

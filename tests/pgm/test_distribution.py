@@ -10,12 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bnmind.errors import (
-    BnmindError,
-    InvalidArgumentError,
-    InvalidProbabilityError,
-    UnknownNameError,
-)
+from bnmind.errors import BnmindError, InvalidArgumentError, UnknownNameError
 from bnmind.pgm import Distribution, Variable
 from tests.networks import variable_tuples
 
@@ -86,7 +81,7 @@ def test_equal_means_the_same_variables_and_numbers() -> None:
 
 @pytest.mark.parametrize("values", [[0.5, 0.6], [-0.5, 1.5]])
 def test_values_that_do_not_sum_to_one_are_rejected(values: list[float]) -> None:
-    with pytest.raises(InvalidProbabilityError, match="must sum to one"):
+    with pytest.raises(InvalidArgumentError, match="must sum to one"):
         Distribution((RAIN,), np.array(values))
 
 

@@ -15,7 +15,6 @@ from bnmind.errors import (
     BnmindError,
     ImpossibleEvidenceError,
     InvalidArgumentError,
-    InvalidResponseError,
     NothingToAskError,
     SessionFileError,
     UnknownNameError,
@@ -126,15 +125,15 @@ def test_changes_and_undos() -> None:
 @pytest.mark.parametrize(
     ("step", "error", "text"),
     [
-        (lambda d: d.answer("noise", "no"), InvalidResponseError, "answered already, with yes"),
-        (lambda d: d.change("leak", "no"), InvalidResponseError, "answer it first"),
-        (lambda d: d.skip("heat"), InvalidResponseError, "skipped already"),
-        (lambda d: d.undo()[0].undo()[0].undo(), InvalidResponseError, "nothing to undo"),
-        (lambda d: d.answer("fault", "pump"), InvalidResponseError, "fault is a target"),
+        (lambda d: d.answer("noise", "no"), InvalidArgumentError, "answered already, with yes"),
+        (lambda d: d.change("leak", "no"), InvalidArgumentError, "answer it first"),
+        (lambda d: d.skip("heat"), InvalidArgumentError, "skipped already"),
+        (lambda d: d.undo()[0].undo()[0].undo(), InvalidArgumentError, "nothing to undo"),
+        (lambda d: d.answer("fault", "pump"), InvalidArgumentError, "fault is a target"),
         (lambda d: d.answer("leek", "no"), UnknownNameError, "did you mean leak"),
         (lambda d: d.answer("leak", "maybe"), UnknownNameError, "maybe"),
         (lambda d: d.why("noise"), InvalidArgumentError, "answered already"),
-        (lambda d: d.why("fault"), InvalidResponseError, "fault is a target"),
+        (lambda d: d.why("fault"), InvalidArgumentError, "fault is a target"),
         (lambda d: d.skip("leak")[0].why(), NothingToAskError, "no question left"),
     ],
 )
@@ -165,7 +164,7 @@ def test_an_impossible_answer_is_refused_and_the_contradiction_named() -> None:
 def test_evidence_given_before_is_no_question() -> None:
     dialogue = begin(evidence={"noise": "yes", "leak": [0.3, 0.6]})
     assert dialogue.open_questions == ("heat",)
-    with pytest.raises(InvalidResponseError, match="given before the dialogue"):
+    with pytest.raises(InvalidArgumentError, match="given before the dialogue"):
         dialogue.answer("noise", "no")
 
 
@@ -277,7 +276,7 @@ def test_a_dialogue_resumes_with_its_own_network_and_targets(tmp_path: Path) -> 
 
 
 def test_events_are_checked_from_construction() -> None:
-    with pytest.raises(InvalidResponseError, match="nothing to undo"):
+    with pytest.raises(InvalidArgumentError, match="nothing to undo"):
         Dialogue(begin().inquiry, (AnswerEvent(kind=AnswerKind.UNDO),))
     with pytest.raises(UnknownNameError):
         Dialogue(begin().inquiry, (AnswerEvent(kind=AnswerKind.ANSWER, question="x", answer="y"),))

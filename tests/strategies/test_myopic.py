@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bnmind.errors import BnmindError, InvalidCodeError, TooLargeError
+from bnmind.errors import BnmindError, InvalidArgumentError, TooLargeError
 from bnmind.lab.reproductions import published
 from bnmind.mastermind import Board, Channel, Reply, reply, reply_masses
 from bnmind.strategies import (
@@ -214,9 +214,9 @@ def test_the_first_guess_can_be_given() -> None:
     assert tree.root.guess == board.index((1, 1, 2, 2))
     guess, _ = strategy.choose(strategy.start(Channel.exact(board)), np.random.default_rng(0))
     assert guess == tree.root.guess
-    with pytest.raises(InvalidCodeError):
+    with pytest.raises(InvalidArgumentError):
         strategy.start(Channel.exact(Board(3, 6)))
-    with pytest.raises(InvalidCodeError):
+    with pytest.raises(InvalidArgumentError):
         build_tree(strategy, Channel.exact(Board(3, 6)))
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bnmind.errors import BnmindError, InvalidCodeError, TooLargeError
+from bnmind.errors import BnmindError, InvalidArgumentError, TooLargeError
 from bnmind.lab.reproductions import published
 from bnmind.mastermind import Board, Channel, Reply, Turn, parse_history, replies_to, reply
 from bnmind.strategies import (
@@ -259,7 +259,7 @@ def test_large_boards_are_refused() -> None:
         optimal_on_average(Board(5, 8))
     with pytest.raises(TooLargeError, match="at most 8,192"):
         optimal_in_worst_case(Board(12, 20))
-    with pytest.raises(InvalidCodeError):
+    with pytest.raises(InvalidArgumentError):
         optimal_on_average(Board(2, 3), first=(1, 4))
 
 
@@ -411,18 +411,18 @@ def test_searches_reject_invalid_sets_of_codes() -> None:
         with pytest.raises(BnmindError, match="expected a set"):
             SetSearch(board, every, SearchRules()).solve(wrong)
     for outside in (np.array([-1, 0]), np.array([0, 9])):
-        with pytest.raises(InvalidCodeError, match="indices of the 9 codes"):
+        with pytest.raises(InvalidArgumentError, match="indices of the 9 codes"):
             search.solve(outside)
-        with pytest.raises(InvalidCodeError, match="indices of the 9 codes"):
+        with pytest.raises(InvalidArgumentError, match="indices of the 9 codes"):
             SetSearch(board, outside, SearchRules())
     with pytest.raises(BnmindError, match="without a limit"):
         SetSearch(board, every, SearchRules(max_guesses=9))
     with pytest.raises(BnmindError, match="codes that are not in it"):
         SetSearch(board, every[:4], SearchRules()).solve(every[3:6])
     for guess in (-1, 9):
-        with pytest.raises(InvalidCodeError):
+        with pytest.raises(InvalidArgumentError):
             search.solve(every, [guess])
-        with pytest.raises(InvalidCodeError):
+        with pytest.raises(InvalidArgumentError):
             search.solve_from(guess)
 
 

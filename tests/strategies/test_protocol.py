@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from bnmind.errors import InvalidArgumentError, InvalidReplyError
+from bnmind.errors import InvalidArgumentError
 from bnmind.lab import CodeMaker, Declared, compare, play_game
 from bnmind.mastermind import (
     Belief,
@@ -86,7 +86,7 @@ def test_a_history_names_a_code_at_the_end_of_a_game_that_does_not_reveal_it() -
 
 def test_a_history_checks_what_it_is_told() -> None:
     belief = HistoryBelief(Channel.exact(BOARD))
-    with pytest.raises(InvalidReplyError):
+    with pytest.raises(InvalidArgumentError):
         belief.update((1, 1, 2), Reply(2, 1))
     after = belief.update((1, 1, 2), Reply(1, 1))
     assert (after.history[0].guess, belief.history) == ((1, 1, 2), ())

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bnmind.errors import InvalidArgumentError, InvalidCodeError, TooLargeError
+from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.lab.reproductions import published
 from bnmind.mastermind import Board, Reply, reply
 from bnmind.strategies import (
@@ -153,7 +153,7 @@ def test_other_strategies_have_no_exact_mean() -> None:
         pytest.raises(TooLargeError, match="play games instead"),
     ):
         average_games(RandomCode(), board)
-    with pytest.raises(InvalidCodeError):
+    with pytest.raises(InvalidArgumentError):
         average_games(RandomCode(), board, first=(1, 2))
 
 

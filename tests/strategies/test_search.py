@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bnmind.errors import BnmindError, InvalidCodeError, TooLargeError
+from bnmind.errors import BnmindError, InvalidArgumentError, TooLargeError
 from bnmind.mastermind import Board, Channel, Reply, Turn, reply
 from bnmind.strategies import (
     RandomCode,
@@ -93,9 +93,9 @@ def test_work_is_counted() -> None:
 def test_search_rejects_invalid_arguments() -> None:
     with pytest.raises(TooLargeError, match="63 colors"):
         find_possible_code(Board(3, 64), [])
-    with pytest.raises(InvalidCodeError):
+    with pytest.raises(InvalidArgumentError):
         find_possible_code(Board(3, 4), [Turn((1, 2, 5), Reply(0, 0))])
-    with pytest.raises(InvalidCodeError):
+    with pytest.raises(InvalidArgumentError):
         play_by_search(Board(3, 4), (1, 2))
     with pytest.raises(BnmindError, match="at least one game"):
         measure_search(RandomCode(), Board(3, 4), games=0, seed=0)

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bnmind.errors import BnmindError, InvalidCodeError, InvalidModelError, ModelFileError
+from bnmind.errors import BnmindError, InvalidArgumentError, InvalidModelError, ModelFileError
 from bnmind.mastermind import Board, Channel, reply
 from bnmind.strategies import (
     TREE_FORMATS,
@@ -248,7 +248,7 @@ def test_trees_that_cannot_be_compared_or_written_raise() -> None:
     for use in (tree_to_json, tree_to_text, tree_to_dot, lambda tree: compare_trees(one, tree)):
         with pytest.raises(BnmindError, match="truthful"):
             use(noisy)
-    with pytest.raises(InvalidCodeError):
+    with pytest.raises(InvalidArgumentError):
         walk_tree(one, (1, 4))
     with pytest.raises(BnmindError, match="truthful"):
         walk_tree(noisy, (1, 2))

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bnmind.errors import BnmindError, ImpossibleEvidenceError, InvalidCodeError, ModelFileError
+from bnmind.errors import BnmindError, ImpossibleEvidenceError, InvalidArgumentError, ModelFileError
 from bnmind.mastermind import Board, Channel, Reply, Turn, parse_history, reply, reply_masses
 from bnmind.strategies import (
     EntropyLeft,
@@ -176,5 +176,5 @@ def test_regrets_by_each_score() -> None:
     odd = [Turn((1, 1, 1, 1), Reply(3, 1)), Turn((1, 1, 1, 1), Reply(0, 0))]
     with pytest.raises(ImpossibleEvidenceError):
         regrets(board, odd, WorstCase())
-    with pytest.raises(InvalidCodeError):
+    with pytest.raises(InvalidArgumentError):
         regrets(board, [Turn((1, 1, 1), Reply(0, 0))], WorstCase())

@@ -16,7 +16,7 @@ from bnmind.adaptive.beliefs.batch_belief import MISSING, Responses
 from bnmind.adaptive.beliefs.item_information import BatchItemMasses
 from bnmind.adaptive.beliefs.response_errors import checked_error_chances
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError, InvalidResponseError
+from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError
 from bnmind.information import Floats
 
 __all__ = ["AnsweredBatch", "BatchAnswers", "checked_responses", "impossible_rows"]
@@ -56,7 +56,7 @@ class BatchAnswers(Sealed):
 
         Raises
         ------
-        InvalidResponseError
+        InvalidArgumentError
             As for `checked_responses`.
         """
         codes = checked_responses(bank, responses)
@@ -82,14 +82,14 @@ class BatchAnswers(Sealed):
 
         Raises
         ------
-        InvalidResponseError
+        InvalidArgumentError
             If an item is out of range or was answered already; the message names the
             examinee.
         """
         codes, numbers = _whole(items, "items"), _whole(responses, "responses")
         for what, array in (("items", codes), ("responses", numbers)):
             if array.shape != (len(self),) or array.dtype.kind not in "iu":
-                raise InvalidResponseError(
+                raise InvalidArgumentError(
                     f"expected whole numbers of shape ({len(self)},) as {what}, got an array of"
                     f" shape {array.shape} of {array.dtype}",
                     array.shape,
@@ -97,7 +97,7 @@ class BatchAnswers(Sealed):
         n_items = len(self.bank.items)
         wrong = np.flatnonzero((codes < MISSING) | (codes >= n_items))
         if wrong.size:
-            raise InvalidResponseError(
+            raise InvalidArgumentError(
                 f"expected items from 0 to {n_items - 1}, or {MISSING}, got"
                 f" {codes[wrong[0]]} for examinee {wrong[0]}",
                 int(codes[wrong[0]]),
@@ -107,7 +107,7 @@ class BatchAnswers(Sealed):
         again = rows[self.responses[rows, codes[rows]] != MISSING]
         if again.size:
             name = self.bank.item_names[codes[again[0]]]
-            raise InvalidResponseError(f"examinee {again[0]} has answered {name} already", name)
+            raise InvalidArgumentError(f"examinee {again[0]} has answered {name} already", name)
         return (
             np.where(is_given, codes, MISSING).astype(np.intp),
             np.where(is_given, numbers, MISSING).astype(np.intp),
@@ -164,13 +164,13 @@ def checked_responses(bank: ItemBank, responses: ArrayLike) -> Responses:
 
     Raises
     ------
-    InvalidResponseError
+    InvalidArgumentError
         If they are no such array of whole numbers, or an item has no such response; the
         message names row and item.
     """
     codes = _whole(responses, "responses")
     if codes.ndim != 2 or codes.shape[1] != len(bank.items) or codes.dtype.kind not in "iu":
-        raise InvalidResponseError(
+        raise InvalidArgumentError(
             f"expected whole numbers of shape (examinees, {len(bank.items)}), got an array of"
             f" shape {codes.shape} of {codes.dtype}",
             codes.shape,
@@ -179,7 +179,7 @@ def checked_responses(bank: ItemBank, responses: ArrayLike) -> Responses:
     wrong = np.argwhere((codes < MISSING) | (codes >= most))
     if wrong.size:
         row, column = wrong[0].tolist()
-        raise InvalidResponseError(
+        raise InvalidArgumentError(
             f"expected a response from 0 to {most[column] - 1}, or {MISSING} where there is none,"
             f" in row {row}, item {bank.item_names[column]}, got {codes[row, column]}",
             int(codes[row, column]),

@@ -75,7 +75,7 @@ class BatchBelief(Protocol):
 
         Raises
         ------
-        InvalidResponseError
+        InvalidArgumentError
             If an item or a response is out of range, or the item was answered already;
             the message names the examinee.
         ImpossibleEvidenceError

@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol, Self
 from bnmind._display.tables import MOST_ROWS, table_html
 from bnmind._messages import shown
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError, InvalidResponseError
+from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError
 from bnmind.information import Floats
 
 __all__ = [
@@ -83,7 +83,7 @@ class SkillBelief(Protocol):
         ------
         UnknownNameError
             If the bank has no such item.
-        InvalidResponseError
+        InvalidArgumentError
             If the item has no such response, or was answered already.
         ImpossibleEvidenceError
             If the responses together have probability zero; the message names them.
@@ -99,7 +99,7 @@ class SkillBelief(Protocol):
 
         Raises
         ------
-        InvalidResponseError
+        InvalidArgumentError
             If it was not answered.
         """
 
@@ -179,7 +179,7 @@ def checked_response(
     """Return the position of a response to an item that has none yet."""
     number = bank.response(item, response)
     if item in responses:
-        raise InvalidResponseError(
+        raise InvalidArgumentError(
             f"{item} was answered already, with {bank.responses(item)[responses[item]]};"
             " remove that response first",
             item,
@@ -190,11 +190,11 @@ def checked_response(
 def answers_without(
     bank: ItemBank, answers: tuple[tuple[str, int], ...], item: str
 ) -> tuple[tuple[str, int], ...]:
-    """Return answers but for that to one item; `InvalidResponseError` if it was not answered."""
+    """Return answers but for that to one item; `InvalidArgumentError` if it was not answered."""
     remaining = tuple(pair for pair in answers if pair[0] != item)
     if len(remaining) == len(answers):
         bank.position(item)
-        raise InvalidResponseError(f"{item} was not answered", item)
+        raise InvalidArgumentError(f"{item} was not answered", item)
     return remaining
 
 

@@ -24,7 +24,7 @@ from bnmind._arguments import checked
 from bnmind._values import Value
 from bnmind.adaptive.beliefs.belief import SkillBelief
 from bnmind.adaptive.beliefs.response_errors import likelihood
-from bnmind.errors import InvalidResponseError
+from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 
 __all__ = ["AnswerFit", "person_fit", "predicted_by_others"]
@@ -55,13 +55,13 @@ def predicted_by_others(belief: SkillBelief, item: str) -> Floats:
 
     Raises
     ------
-    InvalidResponseError
+    InvalidArgumentError
         If the item was not answered.
     """
     bank = belief.bank
     if item not in belief.responses:
         bank.position(item)  # raises if there is no such item
-        raise InvalidResponseError(f"{item} was not answered", item)
+        raise InvalidArgumentError(f"{item} was not answered", item)
     channel = bank.channel(item)
     chances = likelihood(channel, belief.responses[item], belief.error_chance)
     if chances.min() < _LEAST:

@@ -97,7 +97,7 @@ def updated_anyway(belief: SkillBelief, item: str, response: int | str) -> Skill
 
     Raises
     ------
-    UnknownNameError, InvalidResponseError
+    UnknownNameError, InvalidArgumentError
         As for `SkillBelief.update`.
     """
     try:

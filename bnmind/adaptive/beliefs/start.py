@@ -72,7 +72,7 @@ def beliefs_given(bank: ItemBank, responses: ArrayLike) -> BatchBelief:
 
     Raises
     ------
-    InvalidResponseError
+    InvalidArgumentError
         If a response is out of range; the message names row and item.
     ImpossibleEvidenceError
         If an examinee's responses have probability zero.

@@ -92,7 +92,7 @@ class TableBatch(AnsweredBatch, Value):
 
         Raises
         ------
-        InvalidResponseError
+        InvalidArgumentError
             If a response is out of range; the message names row and item.
         ImpossibleEvidenceError
             If an examinee's responses have probability zero.

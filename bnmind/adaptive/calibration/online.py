@@ -105,7 +105,7 @@ class OnlineCalibration(Value):
 
         Raises
         ------
-        UnknownNameError, InvalidResponseError, InvalidArgumentError
+        UnknownNameError, InvalidArgumentError
             If there is no such item, or response, or it has no `TableCertainty`.
         """
         known, number = self.certainty(item), self.bank.response(item, response)

@@ -29,12 +29,7 @@ from bnmind.adaptive.items.skill_distributions import ProfileDistribution
 from bnmind.adaptive.response_models.base import ResponseModel
 from bnmind.adaptive.response_models.dina import Dina
 from bnmind.adaptive.response_models.registry import gate_of
-from bnmind.errors import (
-    InvalidArgumentError,
-    InvalidModelError,
-    InvalidResponseError,
-    UnknownNameError,
-)
+from bnmind.errors import InvalidArgumentError, InvalidModelError, UnknownNameError
 from bnmind.information import Floats
 from bnmind.pgm import Network, Variable
 from bnmind.pgm.variable import label_text
@@ -326,7 +321,7 @@ class ItemBank(Value):
 
         Raises
         ------
-        InvalidResponseError
+        InvalidArgumentError
             If the item has no such response.
         """
         states = self._states[self.position(item)]
@@ -335,7 +330,7 @@ class ItemBank(Value):
         is_position = isinstance(response, int | np.integer) and not isinstance(response, bool)
         if is_position and 0 <= int(response) < len(states):
             return int(response)
-        raise InvalidResponseError(
+        raise InvalidArgumentError(
             f"expected a response to {item} among {', '.join(states)}, got {shown(response)}",
             response,
         )

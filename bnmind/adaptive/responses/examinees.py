@@ -280,7 +280,7 @@ class Examinees(Value):
         ------
         UnknownNameError
             If there are no answers to one of the items.
-        InvalidResponseError
+        InvalidArgumentError
             If an item has no such response; the message names row and item.
         """
         place = {name: number for number, name in enumerate(self.items)}

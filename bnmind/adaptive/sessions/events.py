@@ -12,7 +12,7 @@ from bnmind.adaptive.beliefs.belief import SkillBelief
 from bnmind.adaptive.beliefs.response_errors import updated_anyway
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.sessions.history import History
-from bnmind.errors import ImpossibleEvidenceError, InvalidResponseError
+from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError
 
 __all__ = ["Event", "EventKind", "Replay", "SessionState", "Step", "believed"]
 
@@ -90,7 +90,7 @@ class SessionState(Value):
         ------
         UnknownNameError
             If the bank has no such item.
-        InvalidResponseError
+        InvalidArgumentError
             If the item has no such response, was answered already (or, to change an answer,
             was not), or there is nothing to undo.
         """
@@ -148,24 +148,24 @@ class Replay:
         self._set_aside.update(dict.fromkeys(new))
 
     def _refuse(self, event: Event, previous: int | None) -> None:
-        """Raise `InvalidResponseError` if the event cannot follow those before it."""
+        """Raise `InvalidArgumentError` if the event cannot follow those before it."""
         item = event.item
         if event.kind is EventKind.CHANGE:
             if previous is None:
-                raise InvalidResponseError(
+                raise InvalidArgumentError(
                     f"{item} has no answer that could be changed; answer it first", item
                 )
         elif previous is not None:
             name = self._bank.responses(item)[previous]
-            raise InvalidResponseError(
+            raise InvalidArgumentError(
                 f"{item} was answered already, with {name}; change that answer, or undo it", item
             )
         elif event.kind is EventKind.SKIP and item in self._asked:
-            raise InvalidResponseError(f"{item} was skipped already", item)
+            raise InvalidArgumentError(f"{item} was skipped already", item)
 
     def _undo(self) -> None:
         if not self._steps:
-            raise InvalidResponseError("there is nothing to undo")
+            raise InvalidArgumentError("there is nothing to undo")
         step, self._steps = self._steps.last, self._steps.earlier
         item = step.event.item
         # The items that the last event added come last.

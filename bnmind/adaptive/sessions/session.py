@@ -186,7 +186,7 @@ class Session(Value):
 
         Raises
         ------
-        UnknownNameError, InvalidResponseError
+        UnknownNameError, InvalidArgumentError
             If an event is not valid.
         """
         prior = start_belief(design.bank) if belief is None else belief
@@ -281,7 +281,7 @@ class Session(Value):
         ------
         UnknownNameError
             If the bank has no such item.
-        InvalidResponseError
+        InvalidArgumentError
             If the item has no such response, or was answered already.
         SessionFileError
             If another program has written to the file in the meantime.
@@ -321,7 +321,7 @@ class Session(Value):
 
         Raises
         ------
-        InvalidResponseError
+        InvalidArgumentError
             If there is nothing to undo.
         """
         return self._after(Event(EventKind.UNDO, at=at))

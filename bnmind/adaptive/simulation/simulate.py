@@ -130,9 +130,8 @@ def simulate(
     ------
     UnknownNameError
         If the examinees have no answers to an item of the bank.
-    InvalidResponseError
-        If an item has no such response.
     InvalidArgumentError
+        If an item has no such response.
         If there is no selector, or ``eligible`` does not fit.
     InfeasibleDesignError
         If no test can meet a `Blueprint` among the rules.

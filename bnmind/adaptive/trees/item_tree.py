@@ -18,7 +18,7 @@ from bnmind.adaptive.selection.baselines import FixedOrder
 from bnmind.adaptive.sessions.design import Design
 from bnmind.adaptive.stopping.length import MaximalItems
 from bnmind.adaptive.trees.next_items import check_without_luck, outlook_of, selected_items
-from bnmind.errors import InvalidResponseError, TooLargeError
+from bnmind.errors import InvalidArgumentError, TooLargeError
 
 __all__ = ["MOST_NODES", "Branch", "ItemNode", "ItemTree", "design_tree", "fixed_tree", "item_tree"]
 
@@ -168,7 +168,7 @@ def item_tree(bank: ItemBank, branch: Branch) -> ItemTree:
     ------
     UnknownNameError
         If the bank has no such item.
-    InvalidResponseError
+    InvalidArgumentError
         If an item has no such response, or is asked twice on a path.
     ImpossibleEvidenceError
         If the responses to a point are impossible.
@@ -183,7 +183,7 @@ def item_tree(bank: ItemBank, branch: Branch) -> ItemTree:
             return
         place = bank.position(part.item)
         if given[place] != MISSING:
-            raise InvalidResponseError(f"{part.item} is asked twice on a path", part.item)
+            raise InvalidArgumentError(f"{part.item} is asked twice on a path", part.item)
         for response, below in part.below.items():
             after = given.copy()
             after[place] = bank.response(part.item, response)

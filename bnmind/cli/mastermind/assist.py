@@ -30,7 +30,7 @@ from bnmind.cli.shared.options import (
 )
 from bnmind.cli.shared.places import is_saved
 from bnmind.cli.shared.work import working
-from bnmind.errors import BnmindError, InvalidHistoryError
+from bnmind.errors import BnmindError, InvalidArgumentError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -185,7 +185,7 @@ def _turns(options: AssistOptions, board: Board, saved: SavedGame | None) -> tup
     if saved is None:
         return turns
     if turns != saved.turns[: len(turns)]:
-        raise InvalidHistoryError(
+        raise InvalidArgumentError(
             f"the game in {options.save} has the history "
             f"{format_history(board, saved.turns) or 'none'}; "
             f"it does not begin with {format_history(board, turns)}; --new begins a new game",

@@ -39,7 +39,7 @@ from bnmind.cli.mastermind.setting import situation_of
 from bnmind.cli.shared.errors import INTERRUPTED, one_line
 from bnmind.cli.shared.prompt import Command, ask
 from bnmind.cli.shared.work import Report, interruptible, working
-from bnmind.errors import BnmindError, InvalidHistoryError, InvalidReplyError, TooLargeError
+from bnmind.errors import BnmindError, InvalidArgumentError, TooLargeError
 
 if TYPE_CHECKING:
     from bnmind.lab.mastermind.advice import Advice
@@ -278,7 +278,7 @@ def _require_open(board: Board, rows: GameRows, noise: str) -> None:
     if winning_report_ends(channel_of(board, noise)):
         for row, turn in enumerate(rows.turns, start=1):
             if turn.reply == board.winning:
-                raise InvalidHistoryError(
+                raise InvalidArgumentError(
                     f"the reply {turn.reply} in row {row} would end the game; enter it as the reply"
                     " to your last guess",
                     turn,
@@ -356,7 +356,7 @@ def _ask_reply(
 def _yes_or_no(text: str) -> bool:
     answer = text.lower()
     if answer not in ("y", "yes", "n", "no"):
-        raise InvalidReplyError(f"expected y or n, got {shown(text)}", text)
+        raise InvalidArgumentError(f"expected y or n, got {shown(text)}", text)
     return answer.startswith("y")
 
 

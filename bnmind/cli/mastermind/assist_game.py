@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bnmind.cli.shared.work import Report
-from bnmind.errors import InvalidChannelError
+from bnmind.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -78,10 +78,10 @@ def channel_of(board: Board, noise: str) -> Channel:
         return Channel.false_reply(board, 0.2)
     try:
         return parse_noise(board, noise)
-    except InvalidChannelError as fault:
+    except InvalidArgumentError as fault:
         if ":" in noise:
             raise
-        raise InvalidChannelError(f"{fault}; or {UNKNOWN}, which learns it", noise) from fault
+        raise InvalidArgumentError(f"{fault}; or {UNKNOWN}, which learns it", noise) from fault
 
 
 def replayed(

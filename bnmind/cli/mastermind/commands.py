@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from bnmind._messages import shown
 from bnmind.cli.shared.prompt import WORDS, Command
-from bnmind.errors import BnmindError, InvalidCodeError
+from bnmind.errors import BnmindError, InvalidArgumentError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -228,7 +228,7 @@ def _reply(text: str, board: Board) -> Reply:
 def _is_code(text: str, board: Board) -> bool:
     try:
         board.parse(text)
-    except InvalidCodeError:
+    except InvalidArgumentError:
         return False
     return True
 

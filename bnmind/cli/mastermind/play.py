@@ -28,7 +28,7 @@ from bnmind.cli.shared.options import (
     Seed,
 )
 from bnmind.cli.shared.places import is_saved
-from bnmind.errors import BnmindError, InvalidArgumentError, InvalidHistoryError, TooLargeError
+from bnmind.errors import BnmindError, InvalidArgumentError, TooLargeError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -132,7 +132,7 @@ def play(options: PlayOptions) -> None:
     )
     found = ending.reveals and maker.secret in setting.guesses
     if found or len(setting.guesses) > ending.limit:
-        raise InvalidHistoryError(
+        raise InvalidArgumentError(
             f"the game in {options.save} has guesses after its end; --new begins a new game",
             str(options.save),
         )

@@ -244,7 +244,7 @@ def rows_if(rows: GameRows, question: WhatIf) -> GameRows:
 
     Raises
     ------
-    InvalidHistoryError
+    InvalidArgumentError
         If there is no such row.
     """
     from bnmind.mastermind import Turn

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bnmind.cli.shared.members import Described, command_with_members
-from bnmind.errors import InvalidArgumentError, InvalidChannelError
+from bnmind.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from bnmind.mastermind import Board, Channel, Prior
@@ -74,17 +74,17 @@ def channel_of_known_noise(board: Board, text: str) -> Channel:
 
     Raises
     ------
-    InvalidChannelError
+    InvalidArgumentError
         If the text is no noise, or ``unknown``.
     """
     from bnmind.mastermind import parse_noise
 
     try:
         return parse_noise(board, text)
-    except InvalidChannelError as fault:
+    except InvalidArgumentError as fault:
         if text.strip() != "unknown":
             raise
-        raise InvalidChannelError(
+        raise InvalidArgumentError(
             f"{fault}; `bnmind assist --noise unknown` learns the noise from the replies", text
         ) from fault
 

@@ -77,7 +77,6 @@ def curve_of(name: str, samples: Mapping[float, ArrayLike], *, confidence: float
     ------
     InvalidArgumentError
         If there are no samples, one is empty or not finite.
-    InvalidProbabilityError
         If the confidence is out of range.
 
     Examples

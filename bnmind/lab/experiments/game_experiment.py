@@ -339,7 +339,7 @@ def game_settings(
 
     Raises
     ------
-    InvalidArgumentError, InvalidChannelError, InvalidPriorError
+    InvalidArgumentError
         If the players do not fit a setting; see `GameSetting`.
 
     Examples

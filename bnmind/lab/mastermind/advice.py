@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
-from bnmind.errors import InvalidHistoryError, TooLargeError
+from bnmind.errors import InvalidArgumentError, TooLargeError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -150,7 +150,7 @@ def ending(channel: Channel, turns: Sequence[Turn], *, goes_on: bool) -> bool:
 
     Raises
     ------
-    InvalidHistoryError
+    InvalidArgumentError
         If a turn follows a reply that must have ended the game.
     """
     winning = channel.board.winning
@@ -159,7 +159,7 @@ def ending(channel: Channel, turns: Sequence[Turn], *, goes_on: bool) -> bool:
     if winning_report_ends(channel):
         for number, turn in enumerate(earlier, start=1):
             if turn.reply == winning:
-                raise InvalidHistoryError(
+                raise InvalidArgumentError(
                     f"entry {number} of the history, {channel.board.format(turn.guess)} "
                     f"{turn.reply}, ends the game under the noise {channel.name}, but further "
                     f"entries follow",

@@ -13,7 +13,7 @@ from bnmind._arguments import checked, number_array
 from bnmind._display.outline import outline
 from bnmind._messages import shown
 from bnmind._values import Value
-from bnmind.errors import InvalidArgumentError, InvalidProbabilityError
+from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.channel import Channel
@@ -60,7 +60,7 @@ class CodeMaker(Value):
         self._convert()
         noise = np.array(number_array(self.noise, "noise"))
         if noise.ndim != 1 or not np.all((noise >= 0) & (noise < 1)):
-            raise InvalidProbabilityError("expected noise numbers in [0, 1)", self.noise)
+            raise InvalidArgumentError("expected noise numbers in [0, 1)", self.noise)
         noise.setflags(write=False)
         object.__setattr__(self, "noise", noise)
         self.board.index(self.secret)
@@ -100,9 +100,8 @@ class CodeMaker(Value):
 
         Raises
         ------
-        InvalidPriorError
-            If the prior belongs to another board.
         InvalidArgumentError
+            If the prior belongs to another board.
             If the number of turns is negative or too large.
         """
         if not 0 <= turns <= _MOST_TURNS:
@@ -149,9 +148,8 @@ class CodeMaker(Value):
 
         Raises
         ------
-        InvalidCodeError
-            If the guess is not a code of the board.
         InvalidArgumentError
+            If the guess is not a code of the board.
             If the turn is beyond the luck drawn for the game.
         """
         self.board.index(guess)

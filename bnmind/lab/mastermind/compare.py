@@ -78,12 +78,10 @@ def compare(
     ------
     InvalidArgumentError
         If there are no games, no strategies, or two strategies of the same name.
+        If the assumed channel excludes a reply that the real one may report.
+        If the prior belongs to another board.
     TooLargeError
         If all strategies together would play more than `MAX_ROWS` games.
-    InvalidChannelError
-        If the assumed channel excludes a reply that the real one may report.
-    InvalidPriorError
-        If the prior belongs to another board.
 
     Examples
     --------
@@ -113,7 +111,7 @@ class Contest(Value):
 
     Raises
     ------
-    InvalidArgumentError, TooLargeError, InvalidChannelError, InvalidPriorError
+    InvalidArgumentError, TooLargeError
         See `compare`.
 
     Examples

@@ -246,9 +246,8 @@ class Comparison(Value):
 
         Raises
         ------
-        InvalidProbabilityError
-            If the confidence is out of range.
         InvalidArgumentError
+            If the confidence is out of range.
             If the measure returns a value that is not a finite number.
 
         Examples

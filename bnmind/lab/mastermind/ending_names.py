@@ -53,7 +53,6 @@ def parse_ending(text: str, limit: int = 100) -> Ending:
         If no ending has the name.
     InvalidArgumentError
         If the argument is not a number or does not belong there, or the limit is not positive.
-    InvalidProbabilityError
         If the certainty is not in (0, 1].
     TooLargeError
         If the limit is too large.

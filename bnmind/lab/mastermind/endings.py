@@ -9,7 +9,7 @@ from typing import Protocol
 from bnmind._arguments import checked
 from bnmind._messages import many, shown
 from bnmind._values import Value
-from bnmind.errors import InvalidArgumentError, InvalidProbabilityError, TooLargeError
+from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.mastermind.beliefs.belief import Belief
 from bnmind.strategies.base.needs import posterior_of
 
@@ -80,7 +80,7 @@ class Declared(Value):
     def __post_init__(self) -> None:
         self._convert()
         if not 0 < self.certainty <= 1:
-            raise InvalidProbabilityError(
+            raise InvalidArgumentError(
                 f"expected a certainty in (0, 1], got {self.certainty}", self.certainty
             )
         object.__setattr__(self, "limit", _checked(self.limit))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from bnmind.errors import InvalidHistoryError, TooLargeError
+from bnmind.errors import InvalidArgumentError, TooLargeError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -43,7 +43,7 @@ def winning_probability(belief: Posterior, guess: Sequence[int]) -> float:
 
     Raises
     ------
-    InvalidCodeError
+    InvalidArgumentError
         If the guess is not a code of the board.
     """
     import numpy as np
@@ -226,13 +226,13 @@ def changed(turns: Sequence[Turn], row: int, reply: Reply | None) -> tuple[Turn,
 
     Raises
     ------
-    InvalidHistoryError
+    InvalidArgumentError
         If there is no such row.
     """
     from bnmind.mastermind import Turn
 
     if not 0 <= row < len(turns):
-        raise InvalidHistoryError(
+        raise InvalidArgumentError(
             f"expected a row from 0 to {len(turns) - 1} of the history, got {row}", row
         )
     instead = () if reply is None else (Turn(turns[row].guess, reply),)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from bnmind._arguments import checked
-from bnmind.errors import InvalidArgumentError, InvalidChannelError, InvalidPriorError
+from bnmind.errors import InvalidArgumentError
 from bnmind.lab.mastermind.code_maker import CodeMaker, strategy_rng
 from bnmind.lab.mastermind.endings import Ending, Revealed
 from bnmind.lab.mastermind.transcript import PlayedTurn, Transcript
@@ -55,12 +55,10 @@ def play_game(
 
     Raises
     ------
-    InvalidChannelError
+    InvalidArgumentError
         If the assumed channel excludes a reply that the code-maker's channel may report, or the
         code-maker's channel reveals the code and the ending does not.
-    InvalidPriorError
         If the secret is impossible under the assumed prior, or that belongs to another board.
-    InvalidArgumentError
         If there is neither a generator nor a seed, or the code-maker's luck is too short for
         the game.
 
@@ -132,7 +130,7 @@ def _require_possible_secret(code_maker: CodeMaker, prior: Prior | None) -> None
         return
     require_same_board(code_maker.board, prior)
     if prior.log_weights(np.array([code_maker.secret]))[0] == -np.inf:
-        raise InvalidPriorError(
+        raise InvalidArgumentError(
             f"the assumed prior {prior.name} excludes the secret"
             f" {code_maker.board.format(code_maker.secret)}; assume one that allows every code that"
             " the code-maker may choose",
@@ -165,19 +163,19 @@ def assumed_channel(real: Channel, assumed: Channel | None, ending: Ending) -> C
 
     Raises
     ------
-    InvalidChannelError
+    InvalidArgumentError
         If the boards of the channels differ, if the assumed channel excludes a reply that the
         real one may report, or if the real one reveals the code and the ending does not.
     """
     if real.ends and not ending.reveals:
-        raise InvalidChannelError(
+        raise InvalidArgumentError(
             f"expected a channel that does not reveal the code for {type(ending).__name__}, got "
             f"the revealed channel {real.name}",
             real.name,
         )
     channel = real if assumed is None else assumed
     if channel.board != real.board:
-        raise InvalidChannelError(
+        raise InvalidArgumentError(
             f"expected an assumed channel of the board {real.board}, got one of {channel.board}",
             channel.name,
         )
@@ -201,7 +199,7 @@ def _require_possible(real: Channel, assumed: Channel) -> None:
             ruled_out &= assumed.likelihood(report) == 0
         if ruled_out.any():
             true = real.board.true_replies[int(np.argmax(ruled_out))]
-            raise InvalidChannelError(
+            raise InvalidArgumentError(
                 f"the assumed channel {assumed.name} never reports {true} as {report}, but the "
                 f"real channel {real.name} may",
                 assumed.name,

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from bnmind._values import Value
-from bnmind.errors import InvalidArgumentError, InvalidHistoryError
+from bnmind.errors import InvalidArgumentError
 from bnmind.lab.mastermind.code_maker import CodeMaker
 from bnmind.mastermind.history import Turn
 from bnmind.mastermind.reply import Reply
@@ -91,13 +91,12 @@ class HiddenGame(Value):
 
         Raises
         ------
-        InvalidCodeError
+        InvalidArgumentError
             If it is not a code of the board.
-        InvalidHistoryError
             If the game is over.
         """
         if self.is_over:
-            raise InvalidHistoryError("the game is over; start a new one, or undo", code)
+            raise InvalidArgumentError("the game is over; start a new one, or undo", code)
         checked = self.maker.board.checked(code)
         return replace(self, guesses=(*self.guesses, checked))
 

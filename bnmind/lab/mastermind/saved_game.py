@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from bnmind._files import SMALL_FILE, encoded, is_stream, locked, parse_json, read_text, write_file
 from bnmind._messages import made_by_newer, shown
-from bnmind.errors import BnmindError, FileWriteError, InvalidHistoryError
+from bnmind.errors import BnmindError, FileWriteError, InvalidArgumentError
 from bnmind.mastermind.priors.uniform import UNIFORM
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ def read_game(path: Path) -> SavedGame:
 
     Raises
     ------
-    InvalidHistoryError
+    InvalidArgumentError
         If the file is not a saved game, or comes from a later version of bnmind.
     ModelFileError
         If the file cannot be read, is not UTF-8, or is far longer than a game.
@@ -159,7 +159,7 @@ def read_record(path: Path, read: Callable[[dict[str, Any]], _T]) -> _T:
         reason = str(error)
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
         reason = "something else"
-    raise InvalidHistoryError(
+    raise InvalidArgumentError(
         f"expected a saved game in {path}, got {reason}; name another file with --save, or begin a "
         f"new game with --new",
         str(path),
@@ -174,7 +174,7 @@ def _game(content: dict[str, Any]) -> SavedGame:
         VERSION,
         VERSION_OF_ROWS,
     ):
-        raise InvalidHistoryError(
+        raise InvalidArgumentError(
             f"{shown(content['format'])} of version {shown(content['version'])}"
             f"{made_by_newer(content['version'], VERSION_OF_ROWS)}"
         )
@@ -185,7 +185,7 @@ def _game(content: dict[str, Any]) -> SavedGame:
     )
     ignored = sorted({int(row) for row in content.get("ignored", ())})
     if ignored and not 1 <= ignored[0] <= ignored[-1] <= len(turns):
-        raise InvalidHistoryError(f"rows {shown(ignored)} of {len(turns)}")
+        raise InvalidArgumentError(f"rows {shown(ignored)} of {len(turns)}")
     return SavedGame(
         board=board,
         noise=str(content["noise"]),

@@ -46,7 +46,6 @@ def compare_until(
     InvalidArgumentError
         If there is only one strategy, or every code is to be played once: codes in order are no
         random sample until all of them have been played.
-    InvalidProbabilityError
         If the confidence is out of range.
 
     Examples
@@ -86,7 +85,7 @@ def play_until(
 
     Raises
     ------
-    InvalidArgumentError, InvalidProbabilityError
+    InvalidArgumentError
         See `compare_until`.
     """
     n = len(contest.strategies)

@@ -12,7 +12,7 @@ import numpy as np
 
 from bnmind._messages import listed
 from bnmind._values import Value
-from bnmind.errors import BnmindError, InvalidArgumentError, InvalidPriorError
+from bnmind.errors import BnmindError, InvalidArgumentError
 from bnmind.lab.mastermind.endings import Declared, Ending, Revealed
 from bnmind.lab.mastermind.games import assumed_channel
 from bnmind.mastermind.board import Board
@@ -80,9 +80,7 @@ class GameSetting(Value):
     ------
     InvalidArgumentError
         If there are no players, two players are the same, or there are several faults.
-    InvalidChannelError
         If an assumed channel excludes a reply that the real one may report.
-    InvalidPriorError
         If a prior belongs to another board, or an assumed one excludes a code that the
         code-maker may choose.
 
@@ -250,7 +248,7 @@ def _require_all_allowed(board: Board, prior: Prior | None, assumed: Prior) -> N
     excluded = (logs > -np.inf) & (assumed.log_weights(board.codes) == -np.inf)
     if excluded.any():
         code = board.code_text(int(np.argmax(excluded)))
-        raise InvalidPriorError(
+        raise InvalidArgumentError(
             f"the assumed prior {assumed.name} excludes {code}, which the code-maker may choose",
             assumed,
         )

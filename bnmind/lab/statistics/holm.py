@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bnmind._arguments import checked, number_array
-from bnmind.errors import InvalidProbabilityError
+from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 
 __all__ = ["holm"]
@@ -32,7 +32,7 @@ def holm(p_values: ArrayLike) -> Floats:
 
     Raises
     ------
-    InvalidProbabilityError
+    InvalidArgumentError
         If they are not a list of numbers in [0, 1].
 
     References
@@ -47,7 +47,7 @@ def holm(p_values: ArrayLike) -> Floats:
     """
     p = number_array(p_values, "the p-values")
     if p.ndim != 1 or not ((p >= 0) & (p <= 1)).all():
-        raise InvalidProbabilityError("expected a list of p-values in [0, 1]", p_values)
+        raise InvalidArgumentError("expected a list of p-values in [0, 1]", p_values)
     order = np.argsort(p, kind="stable")
     factors = np.arange(len(p), 0, -1)
     corrected = np.empty_like(p)

@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 
 from bnmind._arguments import checked
-from bnmind.errors import InvalidArgumentError, InvalidProbabilityError
+from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 from bnmind.lab.statistics.moments import Moments
 
@@ -212,7 +212,7 @@ def require_error(n: int, error: float) -> None:
     if n < 1:
         raise InvalidArgumentError(f"expected at least one observation, got {n}", n)
     if not 0 < error < 1:
-        raise InvalidProbabilityError(
+        raise InvalidArgumentError(
             f"expected a probability of error between 0 and 1, got {error}", error
         )
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from bnmind._arguments import checked, number_array
 from bnmind._values import Value
-from bnmind.errors import InvalidArgumentError, InvalidProbabilityError
+from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 from bnmind.lab.statistics.groups import neighbor_groups, pair_of
 from bnmind.lab.statistics.holm import holm
@@ -187,7 +187,6 @@ def paired_differences(
     ------
     InvalidArgumentError
         If there are no values, their numbers differ, or one is not finite.
-    InvalidProbabilityError
         If the confidence is out of range.
 
     References
@@ -207,7 +206,7 @@ def paired_differences(
     """
     table = _table(values)
     if not 0 < confidence < 1:
-        raise InvalidProbabilityError(
+        raise InvalidArgumentError(
             f"expected a confidence between 0 and 1, got {confidence}", confidence
         )
     method = StudentInterval() if interval is None else interval

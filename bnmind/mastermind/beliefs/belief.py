@@ -73,9 +73,8 @@ class Belief(Protocol):
 
         Raises
         ------
-        InvalidCodeError
+        InvalidArgumentError
             If the guess is not a code of the board.
-        InvalidReplyError
             If the channel never reports the reply.
         ImpossibleEvidenceError
             If the replies together have probability zero; the error names them. A belief that

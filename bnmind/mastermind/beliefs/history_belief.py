@@ -41,9 +41,8 @@ class HistoryBelief(Value):
 
         Raises
         ------
-        InvalidCodeError
+        InvalidArgumentError
             If the guess is not a code of the board.
-        InvalidReplyError
             If the channel never reports the reply.
         """
         self.channel.report_index(reply)

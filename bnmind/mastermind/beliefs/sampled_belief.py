@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from bnmind._arguments import checked, whole_array
 from bnmind._values import Value, sealed
-from bnmind.errors import InvalidCodeError
+from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 from bnmind.mastermind.beliefs.belief import impossible_history
 from bnmind.mastermind.beliefs.sampled_errors import SampledErrors
@@ -131,7 +131,7 @@ class SampledBelief(Value):
 
         Raises
         ------
-        InvalidPriorError
+        InvalidArgumentError
             If the prior belongs to another board.
         """
         if prior is not None:
@@ -174,9 +174,8 @@ class SampledBelief(Value):
 
         Raises
         ------
-        InvalidCodeError
+        InvalidArgumentError
             If the guess is not a code of the board.
-        InvalidReplyError
             If the channel never reports the reply.
         ImpossibleEvidenceError
             If the channel is not exact and no code was found that explains the replies; the error
@@ -379,14 +378,14 @@ def codes_at(board: Board, indices: NDArray[np.intp]) -> Codes:
 
     Raises
     ------
-    InvalidCodeError
+    InvalidArgumentError
         If an index is not that of a code.
     """
     # NumPy keeps integers of 64 bits as unsigned words, and larger ones as Python objects.
     are_large = isinstance(indices, np.ndarray) and indices.dtype in (np.uint64, object)
     places = indices if are_large else whole_array(indices, "the guesses")
     if places.ndim != 1:
-        raise InvalidCodeError(
+        raise InvalidArgumentError(
             f"expected the guesses as a list of indices of codes, got shape {places.shape}", indices
         )
     codes = [board.code(place) for place in places.tolist()]

@@ -48,9 +48,8 @@ class TableBelief(CodeBelief):
 
         Raises
         ------
-        InvalidProbabilityError
+        InvalidArgumentError
             If an array is not a distribution over the codes of the board.
-        InvalidPriorError
             If the prior belongs to another board.
         TooLargeError
             If the board has too many codes for a belief.
@@ -64,9 +63,8 @@ class TableBelief(CodeBelief):
 
         Raises
         ------
-        InvalidCodeError
+        InvalidArgumentError
             If the guess is not a code of the board.
-        InvalidReplyError
             If the channel never reports the reply.
         ImpossibleEvidenceError
             If the replies together have probability zero; the error names them.

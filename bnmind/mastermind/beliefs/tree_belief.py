@@ -114,9 +114,8 @@ class TreeBelief(CodeBelief):
 
         Raises
         ------
-        InvalidCodeError
+        InvalidArgumentError
             If the guess is not a code of the board.
-        InvalidReplyError
             If the channel never reports the reply.
         ImpossibleEvidenceError
             If the replies together have probability zero; the error names them.

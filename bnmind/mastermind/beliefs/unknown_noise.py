@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from bnmind._arguments import checked, number_array, whole_array
 from bnmind._values import Value
-from bnmind.errors import InvalidChannelError, InvalidProbabilityError
+from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats, unchecked_entropy
 from bnmind.mastermind.beliefs.belief import FromCodes, impossible_history
 from bnmind.mastermind.board import Board
@@ -79,7 +79,7 @@ class UnknownNoiseBelief(FromCodes, Value):
         weights = np.array(number_array(self.weights, "the weights of the levels"))
         fits = weights.shape == (len(levels),) and (weights >= 0).all()
         if not fits or abs(weights.sum() - 1) > 1e-9:
-            raise InvalidProbabilityError(
+            raise InvalidArgumentError(
                 f"expected {len(levels)} probabilities that sum to 1, one for each level, got"
                 f" {self.weights}",
                 self.weights,
@@ -115,11 +115,9 @@ class UnknownNoiseBelief(FromCodes, Value):
 
         Raises
         ------
-        InvalidChannelError
+        InvalidArgumentError
             If there is no level, or two belong to different boards or have different reports.
-        InvalidProbabilityError
             If the weights are not probabilities of the levels.
-        InvalidPriorError
             If the prior belongs to another board.
         TooLargeError
             If the board has too many codes for a belief.
@@ -181,9 +179,8 @@ class UnknownNoiseBelief(FromCodes, Value):
 
         Raises
         ------
-        InvalidCodeError
+        InvalidArgumentError
             If the guess is not a code of the board.
-        InvalidReplyError
             If the channels never report the reply.
         ImpossibleEvidenceError
             If the replies together have probability zero; the error names them.
@@ -252,7 +249,7 @@ def _require_alike(levels: Sequence[Channel]) -> None:
     kinds = {(level.board, level.reports, level.ends) for level in levels}
     if len(kinds) != 1:
         names = ", ".join(level.name for level in levels) or "none"
-        raise InvalidChannelError(
+        raise InvalidArgumentError(
             f"expected channels of one board and with the same reports, got {names}", names
         )
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from bnmind._arguments import checked
 from bnmind._messages import shown
 from bnmind._values import Value, made, sealed
-from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError, InvalidReplyError
+from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError
 from bnmind.mastermind.beliefs.belief import FromCodes, impossible_history
 from bnmind.mastermind.board import Board, require_believable
 from bnmind.mastermind.channel import Channel
@@ -124,7 +124,7 @@ class VanishingBelief(FromCodes, Value):
 
         Raises
         ------
-        InvalidPriorError
+        InvalidArgumentError
             If the prior belongs to another board.
         TooLargeError
             If the board has too many codes for a belief.
@@ -183,9 +183,8 @@ class VanishingBelief(FromCodes, Value):
 
         Raises
         ------
-        InvalidCodeError
+        InvalidArgumentError
             If the guess is not a code of the board.
-        InvalidReplyError
             If the reply is not in ``reports``.
         ImpossibleEvidenceError
             If every code that the prior does not exclude has been guessed; the error names the
@@ -193,7 +192,7 @@ class VanishingBelief(FromCodes, Value):
         """
         reply = Reply.of(reply)
         if reply not in self.reports:
-            raise InvalidReplyError(
+            raise InvalidArgumentError(
                 impossibility(reply, self.board.pegs)
                 or f"expected one of the {len(self.reports)} replies that may be reported on the "
                 f"board {self.board}, got {reply}",

@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._jit import njit
-from bnmind.errors import InvalidProbabilityError
+from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 from bnmind.mastermind.board import Board
 
@@ -45,7 +45,7 @@ result does not depend on the threads."""
 class Halves:
     """The replies of all codes to one guess; made by `split_replies`.
 
-    `masses` and `weighted` raise `InvalidProbabilityError` if an argument does not have one entry
+    `masses` and `weighted` raise `InvalidArgumentError` if an argument does not have one entry
     for each code, or for each reply.
     """
 
@@ -97,7 +97,7 @@ class Halves:
         p = self._read_only(belief)
         by_reply = np.asarray(factors, dtype=np.float64)
         if by_reply.shape != (self.n_replies,):
-            raise InvalidProbabilityError(
+            raise InvalidArgumentError(
                 f"expected {self.n_replies} factors, got an array of shape {by_reply.shape}",
                 factors,
             )
@@ -115,7 +115,7 @@ class Halves:
         n_codes = len(self.high) * len(self.low)
         view = np.ascontiguousarray(belief, dtype=np.float64).view()
         if view.shape != (n_codes,):
-            raise InvalidProbabilityError(
+            raise InvalidArgumentError(
                 f"expected a belief over {n_codes} codes, got an array of shape {view.shape}",
                 belief,
             )

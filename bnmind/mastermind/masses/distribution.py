@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from bnmind._arguments import checked, number_array
 from bnmind._values import Value
-from bnmind.errors import InvalidArgumentError, InvalidProbabilityError, TooLargeError
+from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.information import Floats, unchecked_entropy
 from bnmind.mastermind.board import MAX_CODES, Board, digits_of, require_believable
 from bnmind.mastermind.masses.code_halves import blocks_of
@@ -38,7 +38,7 @@ class CodeDistribution(Value):
 
     Raises
     ------
-    InvalidProbabilityError
+    InvalidArgumentError
         If there is not one number in [0, 1] for each code, or they do not sum to one within
         1e-9.
 
@@ -58,7 +58,7 @@ class CodeDistribution(Value):
         self._convert()
         values = number_array(self.probabilities, "the probabilities of the codes")
         if values.shape != (self.board.n_codes,):
-            raise InvalidProbabilityError(
+            raise InvalidArgumentError(
                 f"expected {self.board.n_codes:,} probabilities, one for each code of the board "
                 f"{self.board}, got an array of shape {values.shape}",
                 self.probabilities,
@@ -72,10 +72,10 @@ class CodeDistribution(Value):
         if not (least >= 0 and abs(total - 1) <= _TOLERANCE):
             lowest, highest = values.min(), values.max()
             if lowest >= 0 and highest <= 1 + _TOLERANCE:
-                raise InvalidProbabilityError(
+                raise InvalidArgumentError(
                     f"expected probabilities that sum to 1, got {total:.12g}", self.probabilities
                 )
-            raise InvalidProbabilityError(
+            raise InvalidArgumentError(
                 f"expected probabilities in [0, 1], got {lowest:g} to {highest:g}",
                 self.probabilities,
             )
@@ -119,7 +119,7 @@ class CodeDistribution(Value):
 
         Raises
         ------
-        InvalidCodeError
+        InvalidArgumentError
             If it is not a code of the board.
         """
         return float(self.probabilities[self.board.index(code)])

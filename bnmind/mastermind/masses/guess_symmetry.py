@@ -116,7 +116,7 @@ def guess_classes(board: Board, guesses: Sequence[Sequence[int]]) -> GuessClasse
 
     Raises
     ------
-    InvalidCodeError
+    InvalidArgumentError
         If a guess is not a code of the board.
     TooLargeError
         If the search would need more than `MAX_COMPARISONS` comparisons, or find more than

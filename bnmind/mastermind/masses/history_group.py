@@ -106,7 +106,7 @@ def history_group(board: Board, guesses: Sequence[Sequence[int]]) -> HistoryGrou
 
     Raises
     ------
-    InvalidCodeError
+    InvalidArgumentError
         If a guess is not a code of the board.
     TooLargeError
         If there are too many permutations of the kinds to list.

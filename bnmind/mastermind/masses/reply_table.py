@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from bnmind._arguments import checked, number_array, whole_array
 from bnmind._jit import njit
-from bnmind.errors import InvalidCodeError, InvalidProbabilityError, TooLargeError
+from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.information import Floats
 from bnmind.mastermind.board import Board, require_believable
 from bnmind.mastermind.masses.code_halves import blocks_of, place_of_reply, split_replies
@@ -73,7 +73,7 @@ def replies_to(board: Board, guess: Sequence[int]) -> NDArray[np.uint8]:
 
     Raises
     ------
-    InvalidCodeError
+    InvalidArgumentError
         If the guess is not a code of the board.
     TooLargeError
         If the board has too many codes for a belief.
@@ -137,9 +137,8 @@ def guess_masses(board: Board, belief: Floats, guess: Sequence[int]) -> Floats:
 
     Raises
     ------
-    InvalidCodeError
+    InvalidArgumentError
         If the guess is not a code of the board.
-    InvalidProbabilityError
         If the belief does not have one entry for each code of the board.
     TooLargeError
         If the board has too many codes for a belief.
@@ -178,9 +177,8 @@ def bayes_rule(
 
     Raises
     ------
-    InvalidCodeError
+    InvalidArgumentError
         If the guess is not a code of the board.
-    InvalidProbabilityError
         If the belief does not have one entry for each code, or the likelihood one for each
         true reply.
     TooLargeError
@@ -191,7 +189,7 @@ def bayes_rule(
     n_replies = len(board.true_replies)
     likelihood = np.asarray(likelihood, dtype=np.float64)
     if likelihood.shape != (n_replies,):
-        raise InvalidProbabilityError(
+        raise InvalidArgumentError(
             f"expected a likelihood of each of the {n_replies} true replies of the board {board}, "
             f"got an array of shape {likelihood.shape}",
             likelihood,
@@ -217,7 +215,7 @@ def _over_codes(board: Board, belief: Floats) -> Floats:
     """Return the belief as an array; raise unless it has one entry for each code."""
     weights = number_array(belief, "the belief")
     if weights.shape != (board.n_codes,):
-        raise InvalidProbabilityError(
+        raise InvalidArgumentError(
             f"expected a belief over the {board.n_codes} codes of the board {board}, got an array "
             f"of shape {weights.shape}",
             belief,
@@ -297,9 +295,8 @@ def reply_masses(board: Board, belief: Floats, guesses: NDArray[np.intp] | None 
 
     Raises
     ------
-    InvalidCodeError
+    InvalidArgumentError
         If a guess is not the index of a code.
-    InvalidProbabilityError
         If the belief does not have one entry for each code of the board.
     TooLargeError
         If the board has too many codes for a belief, there are more than `MAX_PAIRS` pairs of
@@ -315,11 +312,11 @@ def reply_masses(board: Board, belief: Floats, guesses: NDArray[np.intp] | None 
     weights = _over_codes(board, belief)
     chosen = None if guesses is None else whole_array(guesses, "the guesses")
     if chosen is not None and chosen.ndim != 1:
-        raise InvalidCodeError(
+        raise InvalidArgumentError(
             f"expected the guesses as a list of indices of codes, got shape {chosen.shape}", guesses
         )
     if chosen is not None and chosen.size and not 0 <= chosen.min() <= chosen.max() < board.n_codes:
-        raise InvalidCodeError(
+        raise InvalidArgumentError(
             f"expected indices of the {board.n_codes} codes of the board {board}, got "
             f"{chosen.min()} to {chosen.max()}",
             guesses,

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked, number_array
-from bnmind.errors import InvalidProbabilityError
+from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.network.vomlel import REPORTS
@@ -51,9 +51,8 @@ def node_beliefs(
 
     Raises
     ------
-    InvalidCodeError
+    InvalidArgumentError
         If the guess is not a code of the board.
-    InvalidProbabilityError
         If the weights are not one non-negative number for each code, with a positive sum.
 
     Examples
@@ -71,7 +70,7 @@ def node_beliefs(
     n, k = board.pegs, board.colors
     shares = np.asarray(number_array(weights, "the weights"), dtype=np.float64)
     if shares.shape != (len(codes),) or not shares.sum() > 0 or shares.min() < 0:
-        raise InvalidProbabilityError(
+        raise InvalidArgumentError(
             "expected one non-negative weight for each code, and a positive sum", weights
         )
     shares = shares / shares.sum()

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from bnmind._arguments import checked
-from bnmind.errors import InvalidArgumentError, InvalidReplyError
+from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.history import Turn
@@ -66,9 +66,8 @@ def relational_evidence(board: Board, turns: Sequence[Turn]) -> dict[str, str]:
 
     Raises
     ------
-    InvalidCodeError
+    InvalidArgumentError
         If a guess is not a code of the board.
-    InvalidReplyError
         If a reply is impossible on the board.
 
     Examples
@@ -82,7 +81,7 @@ def relational_evidence(board: Board, turns: Sequence[Turn]) -> dict[str, str]:
     for number, turn in enumerate(turns, start=1):
         guess = board.checked(turn.guess)
         if turn.reply not in board.true_replies:
-            raise InvalidReplyError(
+            raise InvalidArgumentError(
                 f"expected a reply that occurs on the board {board}, got {turn.reply} for guess"
                 f" {number}",
                 turn.reply,

@@ -32,7 +32,7 @@ from numpy.typing import ArrayLike
 
 from bnmind._arguments import checked, number_array
 from bnmind._values import Value
-from bnmind.errors import InvalidArgumentError, InvalidProbabilityError, TooLargeError
+from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.information import Floats
 from bnmind.junction import JunctionTree, OrderFinder, junction_tree
 from bnmind.junction.reduction.possible_states import possible_states
@@ -120,7 +120,7 @@ def vomlel_network(
 
     Raises
     ------
-    InvalidProbabilityError
+    InvalidArgumentError
         If the prior has a wrong shape, negative entries, or no positive entry.
     TooLargeError
         If the board has no repeats and the joint of the pegs would have too many entries.
@@ -224,7 +224,6 @@ def stage(
     ------
     InvalidArgumentError
         If the number is not 1, 2 or 3.
-    InvalidCodeError
         If the guess is not a code of the board.
     """
     if number not in (1, 2, 3):
@@ -293,20 +292,20 @@ def _prior_cpds(board: Board, h: tuple[Variable, ...], prior: ArrayLike | None) 
         prior[tuple(board.codes.T.astype(np.intp) - 1)] = 1.0
     weights = number_array(prior, "the prior")
     if weights.shape not in ((n, k), (k,) * n):
-        raise InvalidProbabilityError(
+        raise InvalidArgumentError(
             f"expected a prior of shape {(n, k)} or {(k,) * n}, got {weights.shape}", prior
         )
     if not np.all((weights >= 0) & np.isfinite(weights)):
-        raise InvalidProbabilityError("expected a prior of non-negative numbers", prior)
+        raise InvalidArgumentError("expected a prior of non-negative numbers", prior)
     # On the board 2x2 both shapes are equal; rows that sum to one are then marginals.
     independent = weights.shape == (n, k) and (n != 2 or k != 2 or _is_marginals(weights))
     if independent:
         sums = weights.sum(axis=1, keepdims=True)
         if not np.all(sums > 0):
-            raise InvalidProbabilityError("expected a possible color for every peg", prior)
+            raise InvalidArgumentError("expected a possible color for every peg", prior)
         return [TabularCPD(v, (), row) for v, row in zip(h, weights / sums, strict=True)]
     if not weights.sum() > 0:
-        raise InvalidProbabilityError("expected a code of positive probability", prior)
+        raise InvalidArgumentError("expected a code of positive probability", prior)
     cpds = []
     for j in range(n):
         joint = weights.sum(axis=tuple(range(j + 1, n)))

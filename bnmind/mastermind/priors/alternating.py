@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from bnmind._arguments import checked
 from bnmind._values import Value
-from bnmind.errors import InvalidPriorError
+from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.priors.closed_form import ClosedFormPrior, drawn_colors
@@ -41,7 +41,7 @@ class Alternating(Value, ClosedFormPrior):
     def __post_init__(self) -> None:
         self._convert()
         if self.board.pegs < 2 or (self.board.pegs > 2 and not self.board.repeats):
-            raise InvalidPriorError(
+            raise InvalidArgumentError(
                 "the prior alternating needs a board of at least two pegs on which colors may"
                 f" repeat, got the board {self.board}",
                 self.board,

@@ -11,7 +11,7 @@ from typing import Any, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind.errors import InvalidPriorError
+from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.masses.distribution import CodeDistribution
@@ -94,7 +94,7 @@ def logs_of(probabilities: tuple[float, ...], logs: tuple[float, ...] | None) ->
 
     Raises
     ------
-    InvalidPriorError
+    InvalidArgumentError
         If the given logarithms are not those of the probabilities.
     """
     if logs is None:
@@ -105,14 +105,14 @@ def logs_of(probabilities: tuple[float, ...], logs: tuple[float, ...] | None) ->
         for log, p in zip(given, probabilities, strict=True)
     )
     if not fits:
-        raise InvalidPriorError(f"expected the logarithms of {probabilities}, got {logs}", logs)
+        raise InvalidArgumentError(f"expected the logarithms of {probabilities}, got {logs}", logs)
     return given
 
 
 def require_repeats(board: Board, prior: str) -> None:
     """Raise unless a color may occur more than once."""
     if not board.repeats:
-        raise InvalidPriorError(
+        raise InvalidArgumentError(
             f"the prior {prior} needs a board on which colors may repeat, got the board {board}",
             board,
         )

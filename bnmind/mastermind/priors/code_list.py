@@ -15,7 +15,7 @@ from bnmind._arguments import checked, number_array, whole_array
 from bnmind._files import read_text
 from bnmind._messages import one_line, shown
 from bnmind._values import Value
-from bnmind.errors import InvalidCodeError, InvalidPriorError, ModelFileError
+from bnmind.errors import InvalidArgumentError, ModelFileError
 from bnmind.information import Floats
 from bnmind.mastermind.board import Board, digits_of
 from bnmind.mastermind.masses.distribution import CodeDistribution
@@ -53,17 +53,17 @@ class CodeList(Value, ClosedFormPrior):
         board = self.board
         codes = np.array(whole_array(self.codes, "the codes of a prior"))
         if codes.ndim != 2 or not len(codes) or codes.shape[1] != board.pegs:
-            raise InvalidPriorError(
+            raise InvalidArgumentError(
                 f"expected a list of codes of {board.pegs} pegs, got an array of shape"
                 f" {codes.shape}",
                 self.codes,
             )
         _require_codes(board, codes)
         if len(np.unique(codes, axis=0)) < len(codes):
-            raise InvalidPriorError("expected each code only once in a prior", self.codes)
+            raise InvalidArgumentError("expected each code only once in a prior", self.codes)
         p = np.array(number_array(self.probabilities, "the probabilities of the codes"))
         if p.shape != (len(codes),) or not (p >= 0).all() or abs(p.sum() - 1) > _TOLERANCE:
-            raise InvalidPriorError(
+            raise InvalidArgumentError(
                 f"expected {len(codes):,} probabilities that sum to 1, one for each code, got"
                 f" {shown(self.probabilities)}",
                 self.probabilities,
@@ -126,20 +126,20 @@ def read_code_list(board: Board, path: Path) -> CodeList:
 
     Raises
     ------
-    InvalidPriorError
+    InvalidArgumentError
         If the file cannot be read, has another form, or does not fit the board.
     """
     try:
         text = read_text(path, most=_MOST_BYTES)
     except ModelFileError as error:
-        raise InvalidPriorError(str(error), str(path)) from error
+        raise InvalidArgumentError(str(error), str(path)) from error
     where = repr(str(path))
     lines = csv.reader(io.StringIO(text, newline=None), skipinitialspace=True)
     weights: dict[tuple[int, ...], float] = {}
     try:
         header = [word.strip() for word in next(lines, [])]
         if header not in (["code", "probability"], ["code", "weight"]):
-            raise InvalidPriorError(
+            raise InvalidArgumentError(
                 f"expected the columns code, and probability or weight in {where}, got"
                 f" {one_line(', '.join(header)) or 'nothing'}",
                 header,
@@ -148,18 +148,20 @@ def read_code_list(board: Board, path: Path) -> CodeList:
             if any(word.strip() for word in line):
                 code, weight = _parse_line(board, line, f"line {number} of {where}")
                 if code in weights:
-                    raise InvalidPriorError(
+                    raise InvalidArgumentError(
                         f"expected each code once in {where}, got {board.format(code)} again in"
                         f" line {number}",
                         line,
                     )
                 weights[code] = weight
     except csv.Error as error:
-        raise InvalidPriorError(f"expected a CSV file, got {where}: {error}", str(path)) from error
+        raise InvalidArgumentError(
+            f"expected a CSV file, got {where}: {error}", str(path)
+        ) from error
     values = np.array(list(weights.values()))
     total = float(values.sum())
     if not total > 0 or (header[1] == "probability" and abs(total - 1) > _TOLERANCE):
-        raise InvalidPriorError(
+        raise InvalidArgumentError(
             f"expected codes whose probabilities sum to 1 in {where}, got a sum of {total:g}; a"
             " column named weight may have any positive sum",
             str(path),
@@ -169,15 +171,15 @@ def read_code_list(board: Board, path: Path) -> CodeList:
 
 def _parse_line(board: Board, line: list[str], where: str) -> tuple[tuple[int, ...], float]:
     if len(line) != 2:
-        raise InvalidPriorError(f"expected two values in {where}, got {len(line)}", line)
+        raise InvalidArgumentError(f"expected two values in {where}, got {len(line)}", line)
     try:
         code, weight = board.parse(line[0]), float(line[1])
-    except InvalidCodeError as error:
-        raise InvalidPriorError(f"{error} in {where}", line) from error
+    except InvalidArgumentError as error:
+        raise InvalidArgumentError(f"{error} in {where}", line) from error
     except ValueError:
         weight = np.nan
     if not 0 <= weight < np.inf:
-        raise InvalidPriorError(
+        raise InvalidArgumentError(
             f"expected a number that is not negative in {where}, got {shown(line[1])}", line
         )
     return code, weight
@@ -191,7 +193,7 @@ def _require_codes(board: Board, codes: NDArray[np.integer]) -> None:
         faulty |= (in_order[:, 1:] == in_order[:, :-1]).any(axis=1)
     if faulty.any():
         code = codes[int(np.argmax(faulty))].tolist()
-        raise InvalidPriorError(f"expected codes of the board {board}, got {code}", code)
+        raise InvalidArgumentError(f"expected codes of the board {board}, got {code}", code)
 
 
 def _keys(codes: NDArray[np.integer]) -> NDArray[np.bytes_]:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from bnmind._arguments import checked, number_array
 from bnmind._values import Value
-from bnmind.errors import InvalidPriorError
+from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.priors.closed_form import ClosedFormPrior, require_repeats
@@ -53,7 +53,7 @@ class LearnedColors(Value, ClosedFormPrior):
         counts = np.array(number_array(self.counts, "the counts of the colors"))
         shape = (self.board.pegs, self.board.colors)
         if counts.shape != shape or not ((counts > 0) & np.isfinite(counts)).all():
-            raise InvalidPriorError(
+            raise InvalidArgumentError(
                 f"expected positive counts of {shape[1]} colors at {shape[0]} positions, got"
                 f" {self.counts}",
                 self.counts,

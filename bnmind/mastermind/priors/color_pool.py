@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from bnmind._arguments import checked
 from bnmind._values import Value
-from bnmind.errors import InvalidPriorError
+from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.priors.closed_form import (
@@ -63,7 +63,7 @@ class ColorPool(Value, ClosedFormPrior):
         sizes = tuple(map(float, self.sizes))
         fits = len(sizes) == self.board.colors and all(0 <= p <= 1 for p in sizes)
         if not fits or abs(math.fsum(sizes) - 1) > 1e-9:
-            raise InvalidPriorError(
+            raise InvalidArgumentError(
                 f"expected {self.board.colors} probabilities that sum to 1, of pools of 1 to"
                 f" {self.board.colors} colors, got {self.sizes}",
                 self.sizes,

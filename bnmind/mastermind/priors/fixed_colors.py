@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from bnmind._arguments import checked, number_array
 from bnmind._messages import shown
 from bnmind._values import Value
-from bnmind.errors import InvalidPriorError
+from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.priors.closed_form import ClosedFormPrior, require_repeats
@@ -43,13 +43,13 @@ class FixedColors(Value, ClosedFormPrior):
         values = np.array(number_array(self.probabilities, "the probabilities of the colors"))
         shape = (self.board.pegs, self.board.colors)
         if values.shape != shape:
-            raise InvalidPriorError(
+            raise InvalidArgumentError(
                 f"expected probabilities of {shape[1]} colors at {shape[0]} positions, got an"
                 f" array of shape {values.shape}",
                 self.probabilities,
             )
         if not (values >= 0).all() or abs(values.sum(axis=1) - 1).max() > 1e-9:
-            raise InvalidPriorError(
+            raise InvalidArgumentError(
                 f"expected probabilities of colors that sum to 1 at each position, got"
                 f" {shown(self.probabilities)}",
                 self.probabilities,
@@ -74,13 +74,13 @@ class FixedColors(Value, ClosedFormPrior):
 
         Raises
         ------
-        InvalidPriorError
+        InvalidArgumentError
             If there are not as many weights as colors, a weight is negative or not finite, or all
             weights of a position are zero.
         """
         values = np.array(number_array(weights, "the weights of the colors"))
         if values.shape not in ((board.colors,), (board.pegs, board.colors)):
-            raise InvalidPriorError(
+            raise InvalidArgumentError(
                 f"expected {board.colors} weights, one for each color, or {board.pegs} positions of"
                 f" {board.colors} weights, got {shown(weights)}",
                 weights,
@@ -88,7 +88,7 @@ class FixedColors(Value, ClosedFormPrior):
         rows = np.broadcast_to(values, (board.pegs, board.colors))
         totals = rows.sum(axis=1, keepdims=True)
         if not ((rows >= 0).all() and np.isfinite(rows).all() and (totals > 0).all()):
-            raise InvalidPriorError(
+            raise InvalidArgumentError(
                 "expected weights of colors that are not negative and, at each position, not all"
                 f" zero, got {shown(weights)}",
                 weights,
@@ -123,7 +123,7 @@ def parse_fixed_colors(board: Board, text: str) -> FixedColors:
 
     Raises
     ------
-    InvalidPriorError
+    InvalidArgumentError
         If the text has another form, or does not fit the board.
     """
     rows: list[Sequence[float]] = []
@@ -131,13 +131,13 @@ def parse_fixed_colors(board: Board, text: str) -> FixedColors:
         try:
             rows.append([float(word) for word in row.split(",")])
         except ValueError:
-            raise InvalidPriorError(
+            raise InvalidArgumentError(
                 "expected numbers between commas after fixed:, one for each color, and a slash"
                 f" between positions if they differ, got {shown(text)}",
                 text,
             ) from None
     if len({len(row) for row in rows}) > 1:
-        raise InvalidPriorError(
+        raise InvalidArgumentError(
             f"expected {board.colors} numbers at each position after fixed:, got {shown(text)}",
             text,
         )

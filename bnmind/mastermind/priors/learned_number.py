@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from bnmind._arguments import checked
 from bnmind._values import Value
-from bnmind.errors import InvalidPriorError
+from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.priors.closed_form import ClosedFormPrior, require_repeats
@@ -57,7 +57,7 @@ class LearnedNumber(Value, ClosedFormPrior):
         if not 0 < self.alpha < np.inf:
             problems.append(f"expected a positive weight alpha, got {self.alpha}")
         if problems:
-            raise InvalidPriorError("; ".join(problems), self)
+            raise InvalidArgumentError("; ".join(problems), self)
 
     @classmethod
     @checked

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from bnmind._arguments import checked
 from bnmind._values import Value
-from bnmind.errors import ImpossibleEvidenceError, InvalidPriorError
+from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError
 from bnmind.information import Floats
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.priors.closed_form import ClosedFormPrior, logs_of
@@ -51,13 +51,13 @@ class MixturePrior(Value, ClosedFormPrior):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not self.members or len({member.board for member in self.members}) > 1:
-            raise InvalidPriorError(
+            raise InvalidArgumentError(
                 "expected at least one prior, and all of the same board", self.members
             )
         weights = tuple(map(float, self.weights))
         fits = len(weights) == len(self.members) and all(0 <= w <= 1 for w in weights)
         if not fits or abs(math.fsum(weights) - 1) > 1e-9:
-            raise InvalidPriorError(
+            raise InvalidArgumentError(
                 f"expected {len(self.members)} weights that sum to 1, one for each member, got"
                 f" {self.weights}",
                 self.weights,

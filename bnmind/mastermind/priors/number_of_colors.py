@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from bnmind._arguments import checked
 from bnmind._values import Value, sealed
-from bnmind.errors import InvalidPriorError
+from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.priors.closed_form import (
@@ -62,7 +62,7 @@ class NumberOfColors(Value, ClosedFormPrior):
         most = min(self.board.pegs, self.board.colors)
         fits = len(numbers) == most and all(0 <= p <= 1 for p in numbers)
         if not fits or abs(math.fsum(numbers) - 1) > 1e-9:
-            raise InvalidPriorError(
+            raise InvalidArgumentError(
                 f"expected {most} probabilities that sum to 1, of codes of 1 to {most} colors, got"
                 f" {self.numbers}",
                 self.numbers,
@@ -109,11 +109,13 @@ def fewer_colors(board: Board, strength: float = DEFAULT_STRENGTH) -> NumberOfCo
 
     Raises
     ------
-    InvalidPriorError
+    InvalidArgumentError
         If the strength is not a number from −100 to 100.
     """
     if not abs(strength) <= 100:
-        raise InvalidPriorError(f"expected a strength from -100 to 100, got {strength}", strength)
+        raise InvalidArgumentError(
+            f"expected a strength from -100 to 100, got {strength}", strength
+        )
     name = "fewer-colors" if strength == DEFAULT_STRENGTH else f"fewer-colors:{strength:g}"
     require_repeats(board, name)
     counts = codes_by_number(board)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from bnmind._arguments import checked
 from bnmind._values import Value
-from bnmind.errors import InvalidPriorError
+from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.priors.closed_form import ClosedFormPrior
@@ -46,7 +46,7 @@ class OnlyColors(Value, ClosedFormPrior):
         colors = tuple(sorted(set(self.colors)))
         least = 1 if self.board.repeats else self.board.pegs
         if len(colors) < least or colors[:1] < (1,) or colors[-1] > self.board.colors:
-            raise InvalidPriorError(
+            raise InvalidArgumentError(
                 f"expected at least {least} of the colors 1 to {self.board.colors}, got"
                 f" {self.colors}",
                 self.colors,

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from bnmind._arguments import checked
 from bnmind._values import Value
-from bnmind.errors import InvalidPriorError
+from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.priors.closed_form import ClosedFormPrior, distinct_colors, drawn_colors
@@ -43,7 +43,7 @@ class OnlyOnce(Value, ClosedFormPrior):
     def __post_init__(self) -> None:
         self._convert()
         if self.board.pegs > self.board.colors:
-            raise InvalidPriorError(
+            raise InvalidArgumentError(
                 f"the prior only-once needs at least as many colors as pegs, got the board"
                 f" {self.board}",
                 self.board,

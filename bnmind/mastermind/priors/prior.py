@@ -8,7 +8,7 @@ from typing import Protocol, Self, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind.errors import InvalidPriorError
+from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 from bnmind.mastermind.board import Board, digits_of, require_believable
 from bnmind.mastermind.masses.distribution import CodeDistribution
@@ -95,9 +95,8 @@ def distribution_before(board: Board, prior: Prior | Floats | None) -> CodeDistr
 
     Raises
     ------
-    InvalidPriorError
+    InvalidArgumentError
         If the prior belongs to another board.
-    InvalidProbabilityError
         If an array is not a distribution over the codes of the board.
     TooLargeError
         If the board has too many codes to list.
@@ -117,9 +116,9 @@ def observed(prior: Prior, code: Sequence[int]) -> Prior:
 
 
 def require_same_board(board: Board, prior: Prior) -> None:
-    """Raise `InvalidPriorError` if a prior belongs to another board."""
+    """Raise `InvalidArgumentError` if a prior belongs to another board."""
     if prior.board != board:
-        raise InvalidPriorError(
+        raise InvalidArgumentError(
             f"expected a prior of the board {board}, got {prior.name} of the board {prior.board}",
             prior,
         )
@@ -142,7 +141,7 @@ def listed_distribution(prior: Prior) -> CodeDistribution:
     ------
     TooLargeError
         If the board has too many codes to list.
-    InvalidPriorError
+    InvalidArgumentError
         If every code has weight zero.
     """
     board = prior.board
@@ -153,7 +152,7 @@ def listed_distribution(prior: Prior) -> CodeDistribution:
         logs[start:stop] = prior.log_weights(digits_of(board, np.arange(start, stop)))
     largest = float(logs.max())
     if largest == -np.inf:
-        raise InvalidPriorError(
+        raise InvalidArgumentError(
             f"the prior {prior.name} gives every code of the board {board} the probability zero",
             prior,
         )

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from bnmind._arguments import checked
 from bnmind._registry import NUMBER, Argument, Registered, made_by_name
-from bnmind.errors import InvalidPriorError
+from bnmind.errors import InvalidArgumentError
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.priors.alternating import Alternating
 from bnmind.mastermind.priors.closed_form import ClosedFormPrior
@@ -60,7 +60,7 @@ def learned(board: Board) -> MixturePrior:
     for make in FAMILY:
         try:
             members.append(make(board))
-        except InvalidPriorError:
+        except InvalidArgumentError:
             continue
     weights = (1 / len(members),) * len(members)
     return MixturePrior(tuple(members), weights, "learned")
@@ -156,9 +156,7 @@ def parse_prior(board: Board, text: str) -> ClosedFormPrior:
         If no prior has the name.
     InvalidArgumentError
         If the argument is missing, is of another kind, or does not belong there.
-    InvalidPriorError
         If the prior does not fit the board, or its file cannot be read.
-    InvalidCodeError
         If a color is not one of the board.
 
     Examples

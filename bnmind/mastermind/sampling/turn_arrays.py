@@ -32,7 +32,7 @@ def turn_arrays(board: Board, turns: Sequence[Turn]) -> TurnArrays:
 
     Raises
     ------
-    InvalidCodeError
+    InvalidArgumentError
         If a guess is not a code of the board.
     """
     rows = [board.checked(turn.guess) for turn in turns]

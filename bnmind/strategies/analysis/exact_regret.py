@@ -42,10 +42,9 @@ def exact_regrets(
     ------
     InvalidArgumentError
         If the rules limit the number of guesses.
+        If a guess is not a code of the board.
     ImpossibleEvidenceError
         If no code agrees with all replies, including the last one.
-    InvalidCodeError
-        If a guess is not a code of the board.
     TooLargeError
         As for `exact_regret`.
 

@@ -128,7 +128,6 @@ def average_games(
     ------
     InvalidArgumentError
         If the strategy is of another kind.
-    InvalidCodeError
         If the first guess is not a code of the board.
     TooLargeError
         If the board has too many codes, or their choices are too many.

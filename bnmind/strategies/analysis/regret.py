@@ -66,7 +66,7 @@ def regrets(
     ------
     ImpossibleEvidenceError
         If no code agrees with all replies, including the last one.
-    InvalidCodeError
+    InvalidArgumentError
         If a guess is not a code of the board.
     TooLargeError
         If the board is too large to evaluate all guesses.
@@ -130,7 +130,7 @@ def codes_left(board: Board, turns: Sequence[Turn]) -> NDArray[np.intp]:
     ------
     ImpossibleEvidenceError
         If there are none; the error names the turns up to the first that leaves no code.
-    InvalidCodeError
+    InvalidArgumentError
         If a guess is not a code of the board.
     TooLargeError
         If the board has too many codes for a belief.

@@ -129,7 +129,7 @@ def start_belief(channel: Channel, prior: Prior | None = None) -> ExactBelief:
 
     Raises
     ------
-    InvalidPriorError
+    InvalidArgumentError
         If the prior belongs to another board.
     TooLargeError
         If the board has too many codes for a belief.
@@ -194,7 +194,7 @@ def describe_guess(belief: Posterior, guess: Sequence[int]) -> GuessInfo:
 
     Raises
     ------
-    InvalidCodeError
+    InvalidArgumentError
         If the guess is not a code of the board.
     """
     index = belief.board.index(guess)

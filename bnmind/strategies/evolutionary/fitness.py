@@ -69,7 +69,7 @@ def replies_of(board: Board, history: Sequence[Turn], *, ends: bool = True) -> R
 
     Raises
     ------
-    InvalidCodeError
+    InvalidArgumentError
         If a guess is not a code of the board.
     """
     turns = turn_arrays(board, history)

@@ -41,7 +41,7 @@ class FixedOpening(Value):
 
         Raises
         ------
-        InvalidCodeError
+        InvalidArgumentError
             If it is not a code of the board.
         """
         return board.checked(self.code)

@@ -102,7 +102,7 @@ def find_possible_code(
     ------
     TooLargeError
         If this number does not suffice, or the board has too many colors.
-    InvalidCodeError
+    InvalidArgumentError
         If a guess is not a code of the board.
 
     Examples
@@ -180,9 +180,8 @@ def play_by_search(
     ------
     TooLargeError
         If a search takes too long.
-    InvalidCodeError
-        If the secret or the first guess is not a code of the board.
     InvalidArgumentError
+        If the secret or the first guess is not a code of the board.
         If the replies are not those of the secret.
     """
     board.index(secret)

@@ -103,7 +103,6 @@ class Endgame:
     ------
     InvalidArgumentError
         If the set is empty, or its codes are not ascending.
-    InvalidCodeError
         If one is not the index of a code of the board.
     TooLargeError
         If the search exceeds the budget even with one guess for each set, or the board has more

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._values import Count, Natural, Value
-from bnmind.errors import InvalidArgumentError, InvalidCodeError, TooLargeError
+from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.masses.reply_table import replies_of, reply_table
@@ -158,7 +158,6 @@ class BoardSearch:
         ------
         InvalidArgumentError
             If the set is empty, or its codes are not ascending.
-        InvalidCodeError
             If a code or a guess is not the index of a code of the board.
         TooLargeError
             If the search needs more than ``rules.max_tried``, or the strategy would be too deep.
@@ -320,7 +319,6 @@ def require_set(board: Board, codes: NDArray[Any]) -> NDArray[np.int64]:
     ------
     InvalidArgumentError
         If the set is empty, or its codes are not ascending.
-    InvalidCodeError
         If one is not the index of a code of the board.
     """
     indices = np.asarray(codes, dtype=np.int64)
@@ -329,7 +327,7 @@ def require_set(board: Board, codes: NDArray[Any]) -> NDArray[np.int64]:
     if indices.size > 1 and not (np.diff(indices) > 0).all():
         raise InvalidArgumentError("expected a set of different codes in ascending order", codes)
     if indices[0] < 0 or indices[-1] >= board.n_codes:
-        raise InvalidCodeError(
+        raise InvalidArgumentError(
             f"expected indices of the {board.n_codes:,} codes of {board}, got {indices[0]} to "
             f"{indices[-1]}",
             codes,

@@ -89,7 +89,6 @@ class Optimal(TrustsReplies, PlansAhead, Value):
         ------
         InvalidArgumentError
             If no strategy takes at most ``max_guesses``.
-        InvalidCodeError
             If the first guess is not a code of the board.
         TooLargeError
             If the board is too large, or the search needs too much work.

@@ -104,7 +104,6 @@ def optimal_on_average(
     ------
     InvalidArgumentError
         If no strategy takes at most ``max_guesses``.
-    InvalidCodeError
         If the first guess is not a code of the board.
     TooLargeError
         If the board has more than `MAX_SEARCHED_CODES` codes, or the search needs too much
@@ -148,7 +147,7 @@ def optimal_in_worst_case(
 
     Raises
     ------
-    InvalidArgumentError, InvalidCodeError, TooLargeError
+    InvalidArgumentError, TooLargeError
         As for `optimal_on_average`.
 
     Examples

@@ -51,7 +51,6 @@ class SetSearch:
     InvalidArgumentError
         If the set is empty, its codes are not ascending, or the rules limit the number of
         guesses.
-    InvalidCodeError
         If one is not the index of a code of the board.
     TooLargeError
         If the set has more than `MAX_SET_CODES` codes, or the board too many codes or replies.

@@ -12,7 +12,7 @@ from annotated_types import MinLen
 
 from bnmind._arguments import checked_if_it_fails
 from bnmind._values import Probability, Value
-from bnmind.errors import InvalidChannelError
+from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 from bnmind.mastermind.beliefs.belief import Belief
 from bnmind.mastermind.beliefs.unknown_noise import UnknownNoiseBelief
@@ -46,7 +46,7 @@ def noise_grid(channel: Channel, levels: Sequence[float] = DEFAULT_LEVELS) -> tu
 
     Raises
     ------
-    InvalidChannelError
+    InvalidArgumentError
         If neither kind has the reports of the channel.
     """
     for kind in (Channel.false_reply, Channel.independent_error):
@@ -54,7 +54,7 @@ def noise_grid(channel: Channel, levels: Sequence[float] = DEFAULT_LEVELS) -> tu
         if set(first.reports) == set(channel.reports):
             grid = (kind(channel.board, p) for p in levels)
             return tuple(one.revealed() if channel.ends else one for one in grid)
-    raise InvalidChannelError(
+    raise InvalidArgumentError(
         f"expected a channel with the reports of false:P or independent:P, got {channel.name}",
         channel.name,
     )

@@ -65,7 +65,7 @@ class WalkMemory(Value):
 
     Raises
     ------
-    InvalidCodeError
+    InvalidArgumentError
         If the code is not one of the board.
     """
 

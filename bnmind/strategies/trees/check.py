@@ -36,9 +36,8 @@ def walk_tree(tree: StrategyTree, secret: Sequence[int]) -> tuple[Turn, ...]:
 
     Raises
     ------
-    InvalidCodeError
-        If the secret is not a code of the board.
     InvalidArgumentError
+        If the secret is not a code of the board.
         If the tree was built for noisy replies.
 
     Examples

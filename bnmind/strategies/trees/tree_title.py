@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from bnmind._messages import made_by_newer, shown
-from bnmind.errors import InvalidBoardError, ModelFileError
+from bnmind.errors import InvalidArgumentError, ModelFileError
 from bnmind.mastermind.board import Board
 
 __all__ = ["FORMAT", "VERSION", "board_of", "board_of_title", "require_version", "title_of"]
@@ -35,7 +35,7 @@ def board_of(pegs: int, colors: int, *, repeats: bool) -> Board:
     """Return the board, or raise `ModelFileError` if there is no such board."""
     try:
         return Board(pegs, colors, repeats=repeats)
-    except InvalidBoardError as error:
+    except InvalidArgumentError as error:
         raise ModelFileError(str(error), error.value) from error
 
 

@@ -113,13 +113,13 @@ def describe(question: GuessQuestion) -> dict[str, Any]:
 
 def read_history(question: HistoryText) -> dict[str, Any]:
     """Return the turns of a history that is written as text."""
-    from bnmind.errors import InvalidHistoryError
+    from bnmind.errors import InvalidArgumentError
     from bnmind.mastermind import parse_history
 
     board = question.board()
     turns = parse_history(board, question.text)
     if len(turns) > MOST_ROWS:
-        raise InvalidHistoryError(f"expected at most {MOST_ROWS} rows, got {len(turns)}", turns)
+        raise InvalidArgumentError(f"expected at most {MOST_ROWS} rows, got {len(turns)}", turns)
     return {
         "turns": [{"guess": board.format(turn.guess), "reply": str(turn.reply)} for turn in turns]
     }

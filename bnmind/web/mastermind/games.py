@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from bnmind.errors import InvalidChannelError, InvalidPriorError, TooLargeError
+from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.web.base.form import Form
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class Setting(Form):
 
         Raises
         ------
-        InvalidBoardError
+        InvalidArgumentError
             If there are fewer colors than pegs without repeats.
         TooLargeError
             If the board has too many codes for this server.
@@ -78,7 +78,7 @@ class Setting(Form):
 
         Raises
         ------
-        InvalidChannelError, InvalidProbabilityError
+        InvalidArgumentError
             If the noise is none that this server knows.
         """
         from bnmind.mastermind import Channel, parse_noise
@@ -87,7 +87,7 @@ class Setting(Form):
         if noise == UNKNOWN:
             return Channel.false_reply(self.board(), 0.2)
         if noise.partition(":")[0] not in ("exact", "false", "independent"):
-            raise InvalidChannelError(
+            raise InvalidArgumentError(
                 f"expected noise as exact, false:P, independent:P or {UNKNOWN}, got {noise!r}",
                 noise,
             )
@@ -98,7 +98,7 @@ class Setting(Form):
 
         Raises
         ------
-        InvalidPriorError
+        InvalidArgumentError
             If the prior is none that this server knows; it reads no files.
         """
         from bnmind.mastermind import parse_prior
@@ -107,7 +107,7 @@ class Setting(Form):
         if prior == "uniform":
             return None
         if prior.partition(":")[0] == "file":
-            raise InvalidPriorError("expected a prior without a file", prior)
+            raise InvalidArgumentError("expected a prior without a file", prior)
         return parse_prior(self.board(), prior)
 
     def start(self) -> Posterior:
@@ -143,10 +143,10 @@ class Rows(Setting):
 
         Raises
         ------
-        InvalidHistoryError
+        InvalidArgumentError
             If a guess or a reply is not possible; the message names the row.
         """
-        from bnmind.errors import BnmindError, InvalidHistoryError
+        from bnmind.errors import BnmindError, InvalidArgumentError
         from bnmind.mastermind import Reply, Turn
 
         board = self.board()
@@ -155,7 +155,7 @@ class Rows(Setting):
             try:
                 turns.append(Turn(board.parse(row.guess), Reply.parse(row.reply, pegs=board.pegs)))
             except BnmindError as fault:
-                raise InvalidHistoryError(f"row {number}: {fault}", row) from fault
+                raise InvalidArgumentError(f"row {number}: {fault}", row) from fault
         return tuple(turns)
 
 

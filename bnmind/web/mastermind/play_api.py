@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from fastapi import APIRouter, Request, Response
 from pydantic import Field
 
-from bnmind.errors import InvalidHistoryError
+from bnmind.errors import InvalidArgumentError
 from bnmind.web.base import words
 from bnmind.web.base.answer import answered_by
 from bnmind.web.base.form import Form
@@ -100,7 +100,7 @@ async def hint(request: Request, response: Response) -> dict[str, Any]:
     """Return what `suggest` says about the game so far."""
     played = await _played(request)
     if played.game.is_over:
-        raise InvalidHistoryError("the game is over; start a new one, or undo")
+        raise InvalidArgumentError("the game is over; start a new one, or undo")
     board = played.game.maker.board
     rows = [
         {"guess": board.format(turn.guess), "reply": str(turn.reply)} for turn in played.game.turns
@@ -120,7 +120,7 @@ async def review(request: Request) -> dict[str, Any]:
     played = await _played(request)
     game = played.game
     if not game.is_over:
-        raise InvalidHistoryError("the game is not over yet; find the code, or give up")
+        raise InvalidArgumentError("the game is not over yet; find the code, or give up")
     from bnmind.mastermind import Turn
 
     turns = game.turns
@@ -131,11 +131,11 @@ async def review(request: Request) -> dict[str, Any]:
 
 
 def _begun(identity: str, setting: NewGame, seed: int) -> _Played:
-    from bnmind.errors import InvalidChannelError
+    from bnmind.errors import InvalidArgumentError
     from bnmind.lab.mastermind.hidden_game import HiddenGame
 
     if setting.noise.strip() == UNKNOWN:
-        raise InvalidChannelError("choose how often replies are false", setting.noise)
+        raise InvalidArgumentError("choose how often replies are false", setting.noise)
     setting.start()  # a game without hints would be refused later
     return _Played(identity, setting, HiddenGame(_maker(setting, seed)))
 
@@ -172,7 +172,7 @@ async def _found(request: Request) -> _Played | None:
 async def _played(request: Request) -> _Played:
     played = await _found(request)
     if played is None:
-        raise InvalidHistoryError("there is no game, or it was forgotten; begin a new one")
+        raise InvalidArgumentError("there is no game, or it was forgotten; begin a new one")
     return played
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
-from bnmind.errors import InvalidChannelError, InvalidPriorError, TooLargeError, UnknownNameError
+from bnmind.errors import InvalidArgumentError, TooLargeError, UnknownNameError
 from bnmind.web.base import words
 from bnmind.web.mastermind.games import UNKNOWN, Code, Setting
 
@@ -56,9 +56,8 @@ def watch(question: WatchQuestion) -> dict[str, Any]:
         If the registry has no such strategy; strategies of modules are not loaded.
     TooLargeError
         If the board is too large to watch.
-    InvalidChannelError
+    InvalidArgumentError
         If the noise is unknown.
-    InvalidPriorError
         If the prior excludes the secret.
     """
     from bnmind.lab.mastermind.endings import Revealed
@@ -117,14 +116,14 @@ def _code_maker(question: WatchQuestion) -> CodeMaker:
     from bnmind.lab.mastermind.code_maker import CodeMaker
 
     if question.noise.strip() == UNKNOWN:
-        raise InvalidChannelError("choose how often replies are false", question.noise)
+        raise InvalidArgumentError("choose how often replies are false", question.noise)
     board, prior = question.board(), question.drawn_from()
     secret = None if question.secret is None else board.parse(question.secret)
     is_chosen = (
         secret is None or prior is None or prior.log_weights(np.array([secret]))[0] > -np.inf
     )
     if not is_chosen:
-        raise InvalidPriorError(
+        raise InvalidArgumentError(
             f"the code {question.secret} is never chosen under the prior {question.prior}; choose"
             " another secret",
             prior,

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize, stats
 
-from bnmind.errors import InvalidArgumentError, InvalidProbabilityError
+from bnmind.errors import InvalidArgumentError
 from bnmind.lab import (
     ConfidenceSequence,
     ExactMean,
@@ -88,7 +88,7 @@ def test_every_method(method: IntervalMethod) -> None:
     wide, narrow = (method.half_widths(moments_of(500), error)[0] for error in (0.01, 0.05))
     assert wide >= narrow >= 0
     for error in (0.0, 1.0, math.nan):
-        with pytest.raises(InvalidProbabilityError, match="probability of error"):
+        with pytest.raises(InvalidArgumentError, match="probability of error"):
             method.half_widths(moments_of(10), error)
     if isinstance(method, StudentInterval | NormalInterval | ConfidenceSequence):
         assert method.half_widths(moments_of(400), 0.05)[0] == method.factor(400, 0.05)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from scipy import stats
 
-from bnmind.errors import InvalidArgumentError, InvalidProbabilityError
+from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 from bnmind.lab import (
     AllTold,
@@ -129,7 +129,7 @@ def test_wrong_values_are_refused() -> None:
         paired_differences({})
     with pytest.raises(InvalidArgumentError, match=r"numbers of b; .*same games, got 1 of a, 0"):
         paired_differences({"a": [1.0], "b": []})
-    with pytest.raises(InvalidProbabilityError, match="confidence between 0 and 1"):
+    with pytest.raises(InvalidArgumentError, match="confidence between 0 and 1"):
         paired_differences({"a": [1.0]}, confidence=1.0)
     with pytest.raises(InvalidArgumentError, match="among a, got a and x"):
         paired_differences({"a": [1.0]}).between("a", "x")
@@ -185,7 +185,7 @@ def test_wrong_rules_are_refused() -> None:
             NarrowEnough(margin)
     with pytest.raises(InvalidArgumentError, match="at least two strategies to compare, got 1"):
         RunningDifferences(strategies=1)
-    with pytest.raises(InvalidProbabilityError, match="confidence"):
+    with pytest.raises(InvalidArgumentError, match="confidence"):
         RunningDifferences(strategies=2, confidence=2.0)
     with pytest.raises(InvalidArgumentError, match=r"rows of 2 values, got shape \(1, 3\)"):
         RunningDifferences(strategies=2).plus([[1, 2, 3]])

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bnmind.errors import InvalidArgumentError, InvalidProbabilityError
+from bnmind.errors import InvalidArgumentError
 from bnmind.lab import holm, signed_rank_p_value
 from tests.modes import examples
 
@@ -41,7 +41,7 @@ def test_holm_is_the_closure_of_bonferroni(p: list[float], level: float) -> None
 
 def test_wrong_p_values_are_refused() -> None:
     for wrong in ([0.5, 1.5], [-0.1], [math.nan], [[0.5]]):
-        with pytest.raises(InvalidProbabilityError, match=r"p-values in \[0, 1\]"):
+        with pytest.raises(InvalidArgumentError, match=r"p-values in \[0, 1\]"):
             holm(wrong)
     assert holm([]).tolist() == []
 

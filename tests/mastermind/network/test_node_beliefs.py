@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bnmind.errors import BnmindError, InvalidProbabilityError
+from bnmind.errors import BnmindError, InvalidArgumentError
 from bnmind.junction import compile_model
 from bnmind.mastermind import Board, Channel, Reply, TableBelief, stage
 from bnmind.mastermind.network import (
@@ -56,7 +56,7 @@ def test_weights_may_be_those_of_a_sample() -> None:
 
 @pytest.mark.parametrize("weights", [np.ones(3), np.zeros(27), -np.ones(27)])
 def test_weights_that_are_none_are_refused(weights: np.ndarray) -> None:
-    with pytest.raises(InvalidProbabilityError):
+    with pytest.raises(InvalidArgumentError):
         node_beliefs(Channel.exact(BOARD), (1, 1, 1), codes=BOARD.codes, weights=weights)
     with pytest.raises(BnmindError):
         node_beliefs(Channel.exact(BOARD), (9, 1, 1), codes=BOARD.codes, weights=np.ones(27))

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bnmind.errors import ImpossibleEvidenceError, InvalidPriorError
+from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError
 from bnmind.information import Floats
 from bnmind.mastermind import (
     Board,
@@ -149,9 +149,9 @@ def test_a_uniform_prior_is_the_prior_of_no_name() -> None:
 
 
 def test_a_prior_of_another_board_is_refused() -> None:
-    with pytest.raises(InvalidPriorError, match="a prior of the board 3x4, got uniform of"):
+    with pytest.raises(InvalidArgumentError, match="a prior of the board 3x4, got uniform of"):
         start_belief(Channel.exact(BOARD), UniformPrior(Board(4, 6)))
-    with pytest.raises(InvalidPriorError, match="a prior of the board 3x4, got uniform of"):
+    with pytest.raises(InvalidArgumentError, match="a prior of the board 3x4, got uniform of"):
         TableBelief.start(Channel.false_reply(BOARD, 0.1), UniformPrior(Board(4, 6)))
 
 

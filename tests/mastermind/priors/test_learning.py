@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bnmind.errors import ImpossibleEvidenceError, InvalidPriorError
+from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError
 from bnmind.mastermind import Board
 from bnmind.mastermind.priors import (
     Alternating,
@@ -133,16 +133,16 @@ def test_a_code_that_no_member_makes_is_refused() -> None:
 
 
 def test_learned_numbers_are_checked() -> None:
-    with pytest.raises(InvalidPriorError, match=r"of 1 to 3 colors, got \(1, 2\); .* alpha"):
+    with pytest.raises(InvalidArgumentError, match=r"of 1 to 3 colors, got \(1, 2\); .* alpha"):
         LearnedNumber(BOARD, (1, 2), 0.0)
 
 
 def test_mixtures_are_checked() -> None:
-    with pytest.raises(InvalidPriorError, match="the logarithms of"):
+    with pytest.raises(InvalidArgumentError, match="the logarithms of"):
         MixturePrior((UniformPrior(BOARD),), (1.0,), logs=(-1.0,))
-    with pytest.raises(InvalidPriorError, match="at least one prior"):
+    with pytest.raises(InvalidArgumentError, match="at least one prior"):
         MixturePrior((), ())
-    with pytest.raises(InvalidPriorError, match="2 weights that sum to 1"):
+    with pytest.raises(InvalidArgumentError, match="2 weights that sum to 1"):
         MixturePrior((OnlyOnce(BOARD), UniformPrior(BOARD)), (0.5, 0.6))
-    with pytest.raises(InvalidPriorError, match="of the same board"):
+    with pytest.raises(InvalidArgumentError, match="of the same board"):
         MixturePrior((OnlyOnce(BOARD), UniformPrior(Board(4, 6))), (0.5, 0.5))

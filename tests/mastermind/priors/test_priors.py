@@ -13,14 +13,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bnmind.errors import (
-    BnmindError,
-    InvalidArgumentError,
-    InvalidCodeError,
-    InvalidPriorError,
-    TooLargeError,
-    UnknownNameError,
-)
+from bnmind.errors import BnmindError, InvalidArgumentError, TooLargeError, UnknownNameError
 from bnmind.mastermind import Board
 from bnmind.mastermind.priors import (
     PRIORS,
@@ -50,7 +43,7 @@ def made(board: Board, text: str) -> ClosedFormPrior | None:
         text = "fixed:" + ",".join(str(color) for color in range(1, board.colors + 1))
     try:
         return parse_prior(board, text)
-    except InvalidPriorError:
+    except InvalidArgumentError:
         return None
 
 
@@ -174,14 +167,14 @@ def test_against_the_code_maker_step_by_step(name: str) -> None:
         ("", UnknownNameError, "expected a prior among uniform"),
         ("two-color:3", InvalidArgumentError, "the prior two-color takes no argument"),
         ("fewer-colors:lots", InvalidArgumentError, "needs a number after the colon"),
-        ("fewer-colors:1000", InvalidPriorError, "a strength from -100 to 100"),
+        ("fewer-colors:1000", InvalidArgumentError, "a strength from -100 to 100"),
         ("only-colors", InvalidArgumentError, "needs colors joined by + after a colon"),
-        ("only-colors:1+7", InvalidCodeError, "expected colors 1 to 6, got 7"),
-        ("fixed:1,2", InvalidPriorError, "expected 6 weights, one for each color"),
-        ("fixed:1,2,3,4,5,six", InvalidPriorError, "expected numbers between commas"),
-        ("fixed:0,0,0,0,0,0", InvalidPriorError, "not all zero"),
-        ("fixed:1,1,1,1,1,1/1,1", InvalidPriorError, "6 numbers at each position"),
-        ("file:nowhere.csv", InvalidPriorError, "cannot read nowhere.csv"),
+        ("only-colors:1+7", InvalidArgumentError, "expected colors 1 to 6, got 7"),
+        ("fixed:1,2", InvalidArgumentError, "expected 6 weights, one for each color"),
+        ("fixed:1,2,3,4,5,six", InvalidArgumentError, "expected numbers between commas"),
+        ("fixed:0,0,0,0,0,0", InvalidArgumentError, "not all zero"),
+        ("fixed:1,1,1,1,1,1/1,1", InvalidArgumentError, "6 numbers at each position"),
+        ("file:nowhere.csv", InvalidArgumentError, "cannot read nowhere.csv"),
     ],
 )
 def test_text_that_is_no_prior(text: str, kind: type[BnmindError], message: str) -> None:
@@ -192,11 +185,11 @@ def test_text_that_is_no_prior(text: str, kind: type[BnmindError], message: str)
 
 
 def test_priors_that_do_not_fit_the_board_say_what_they_need() -> None:
-    with pytest.raises(InvalidPriorError, match="colors may repeat"):
+    with pytest.raises(InvalidArgumentError, match="colors may repeat"):
         parse_prior(Board(3, 4, repeats=False), "two-color")
-    with pytest.raises(InvalidPriorError, match="as many colors as pegs"):
+    with pytest.raises(InvalidArgumentError, match="as many colors as pegs"):
         parse_prior(Board(4, 3), "only-once")
-    with pytest.raises(InvalidPriorError, match="at least two pegs"):
+    with pytest.raises(InvalidArgumentError, match="at least two pegs"):
         parse_prior(Board(1, 3), "alternating")
 
 
@@ -227,7 +220,7 @@ def test_a_file_lists_the_possible_codes(tmp_path: Path) -> None:
 def test_a_faulty_file_is_refused_in_one_line(tmp_path: Path, content: str, message: str) -> None:
     path = tmp_path / "codes.csv"
     path.write_text(content)
-    with pytest.raises(InvalidPriorError) as caught:
+    with pytest.raises(InvalidArgumentError) as caught:
         parse_prior(Board(4, 6), f"file:{path}")
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
@@ -251,22 +244,24 @@ def test_a_pool_has_a_probability_for_each_number_of_colors() -> None:
     board = Board(3, 3)
     assert ColorPool(board, (0.2, 0.3, 0.5)).sizes == (0.2, 0.3, 0.5)
     for sizes in ((0.5, 0.5), (0.2, 0.2, 0.2), (0.2, 0.3, 0.5 + 1e-6), (-0.5, 1.0, 0.5)):
-        with pytest.raises(InvalidPriorError, match="3 probabilities that sum to 1"):
+        with pytest.raises(InvalidArgumentError, match="3 probabilities that sum to 1"):
             ColorPool(board, sizes)
 
 
 def test_a_list_of_codes_names_the_first_code_that_is_none() -> None:
     codes = np.array([[1, 2, 3], [3, 3, 4], [0, 1, 1]], dtype=np.uint8)
-    with pytest.raises(InvalidPriorError, match=r"got \[3, 3, 4\]"):
+    with pytest.raises(InvalidArgumentError, match=r"got \[3, 3, 4\]"):
         CodeList(Board(3, 3), codes, np.full(3, 1 / 3))
 
 
 @pytest.mark.parametrize("colors", [(1, 7), (0, 1), ()])
 def test_only_colors_are_colors_of_the_board(colors: tuple[int, ...]) -> None:
-    with pytest.raises(InvalidPriorError, match="at least 1 of the colors 1 to 6, got"):
+    with pytest.raises(InvalidArgumentError, match="at least 1 of the colors 1 to 6, got"):
         OnlyColors(Board(4, 6), colors)
 
 
 def test_fixed_colors_need_a_row_for_each_position() -> None:
-    with pytest.raises(InvalidPriorError, match=r"of 6 colors at 4 positions, .* shape \(6, 4\)"):
+    with pytest.raises(
+        InvalidArgumentError, match=r"of 6 colors at 4 positions, .* shape \(6, 4\)"
+    ):
         FixedColors(Board(4, 6), np.full((6, 4), 1 / 4))

@@ -50,7 +50,7 @@ from bnmind.adaptive.learning.em.e_step_table import placed_sums
 from bnmind.adaptive.learning.fit.slopes import block_slopes, class_slopes
 from bnmind.adaptive.learning.fit.standard_errors import table_expectation
 from bnmind.adaptive.learning.learn import Learned
-from bnmind.errors import InvalidResponseError, TooLargeError
+from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.information import Floats
 
 __all__ = ["MOST_ITEMS", "LimitedInformation", "limited_information"]
@@ -104,7 +104,7 @@ def limited_information(learned: Learned) -> LimitedInformation:
 
     Raises
     ------
-    InvalidResponseError
+    InvalidArgumentError
         If no two items were answered by the same two examinees.
     TooLargeError
         If there are more than 100 items, or too many profiles for a table over all of them.
@@ -123,7 +123,7 @@ def limited_information(learned: Learned) -> LimitedInformation:
     shared = _shared(given, pairs)
     n_of = np.diag(shared)
     if n_of[n_items:].max(initial=0) < 2 <= n_items:
-        raise InvalidResponseError(
+        raise InvalidArgumentError(
             "M2 needs items that the same examinees answered; item_fit does not", len(codes)
         )
     expectation = table_expectation(learned)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from bnmind._values import Value
-from bnmind.errors import InvalidHistoryError
+from bnmind.errors import InvalidArgumentError
 from bnmind.mastermind.history import Turn
 
 __all__ = ["GameRows"]
@@ -47,7 +47,7 @@ class GameRows(Value):
 
         Raises
         ------
-        InvalidHistoryError
+        InvalidArgumentError
             If there is no such row.
         """
         self._require(row)
@@ -66,7 +66,7 @@ class GameRows(Value):
 
         Raises
         ------
-        InvalidHistoryError
+        InvalidArgumentError
             If there is no such row.
         """
         self._require(row)
@@ -78,7 +78,7 @@ class GameRows(Value):
 
         Raises
         ------
-        InvalidHistoryError
+        InvalidArgumentError
             If there is no such row.
         """
         self._require(row)
@@ -89,7 +89,7 @@ class GameRows(Value):
 
         Raises
         ------
-        InvalidHistoryError
+        InvalidArgumentError
             If there is no such row.
         """
         self._require(row)
@@ -101,7 +101,7 @@ class GameRows(Value):
 
         Raises
         ------
-        InvalidHistoryError
+        InvalidArgumentError
             If there is no such row.
         """
         self._require(row)
@@ -112,4 +112,4 @@ class GameRows(Value):
             rows = (
                 f"expected a row from 1 to {len(self.turns)}" if self.turns else "there is no row"
             )
-            raise InvalidHistoryError(f"{rows}{f', got {row}' if self.turns else ' yet'}", row)
+            raise InvalidArgumentError(f"{rows}{f', got {row}' if self.turns else ' yet'}", row)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bnmind._messages import made_by_newer, shown
-from bnmind.errors import InvalidHistoryError
+from bnmind.errors import InvalidArgumentError
 from bnmind.lab.mastermind.saved_game import read_record, write_record
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def read_play(path: Path) -> SavedPlay:
 
     Raises
     ------
-    InvalidHistoryError
+    InvalidArgumentError
         If the file is not such a game, or comes from a later version of bnmind.
     ModelFileError
         If the file cannot be read, is not UTF-8, or is far longer than a game.
@@ -87,7 +87,7 @@ def _game(content: dict[str, Any]) -> SavedPlay:
     from bnmind.mastermind import Board
 
     if content["format"] != _FORMAT or content["version"] != _VERSION:
-        raise InvalidHistoryError(
+        raise InvalidArgumentError(
             f"{shown(content['format'])} of version {shown(content['version'])}"
             f"{made_by_newer(content['version'], _VERSION)}"
         )
