@@ -10,6 +10,7 @@ several fields is said by `Value._faults`. `Sealed` is for values that only the 
 from __future__ import annotations
 
 import collections.abc
+import operator
 import os
 import sys
 import types
@@ -20,7 +21,6 @@ from dataclasses import fields
 from functools import cache
 from inspect import get_annotations
 from numbers import Integral, Real
-from operator import is_
 from typing import Annotated, Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
@@ -155,7 +155,7 @@ def _same(value: Any, parts: list[Any]) -> Any:
     """Return a tuple of these parts: the value itself if it is one, of its class in any case."""
     kind: Any = type(value)
     if issubclass(kind, tuple):
-        if len(value) == len(parts) and all(map(is_, parts, value)):
+        if len(value) == len(parts) and all(map(operator.is_, parts, value)):
             return value
         if hasattr(kind, "_make"):
             return kind._make(parts)
@@ -256,6 +256,10 @@ _ARRAYS: tuple[tuple[type, str, str], ...] = (
     (np.str_, "U", "an array of texts"),
     (np.generic, "biufc", "an array of numbers"),
 )
+_CONCRETE: tuple[Any, ...] = (
+    *(np.bool_, np.int8, np.int16, np.int32, np.int64, np.intp, np.uint8, np.float64, np.uint64),
+    np.complex128,
+)
 _NAMES: Mapping[Any, str] = {
     os.PathLike: "a path",
     np.random.Generator: "a random generator such as numpy.random.default_rng(1)",
@@ -281,7 +285,8 @@ def converter(annotation: Any, *, freeze: bool = True) -> Converter:
     >>> converter(Annotated[int, Ge(1)]).words, converter(list[float] | None).convert([1, 2])
     ('a whole number of at least 1', (1, 2))
     """
-    annotation, marks = _unfolded(annotation), ()
+    annotation = _unfolded(annotation)
+    marks: Sequence[Any] = ()
     if typing.get_origin(annotation) is Annotated:
         annotation, *marks = typing.get_args(annotation)
         annotation = _unfolded(annotation)
@@ -339,37 +344,37 @@ def _scalar(kind: Any) -> Converter:
 
 def _within(found: Converter, marks: Iterable[Any]) -> Converter:
     """Return the values of a type that meet constraints."""
-    tests: list[Callable[[Any], bool]] = []
+    tests: list[tuple[Callable[[Any, Any], bool], Any]] = []
     ends: dict[str, Any] = {}
     words = found.words
     for mark in marks:
         match mark:
             case Ge(ge=end):
-                tests.append(lambda value, end=end: value >= end)
+                tests.append((operator.ge, end))
                 ends["ge"] = end
             case Gt(gt=end):
-                tests.append(lambda value, end=end: value > end)
+                tests.append((operator.gt, end))
                 ends["gt"] = end
             case Le(le=end):
-                tests.append(lambda value, end=end: value <= end)
+                tests.append((operator.le, end))
                 ends["le"] = end
             case Lt(lt=end):
-                tests.append(lambda value, end=end: value < end)
+                tests.append((operator.lt, end))
                 ends["lt"] = end
             case MinLen(min_length=least):
-                tests.append(lambda value, least=least: len(value) >= least)
+                tests.append((lambda value, least: len(value) >= least, least))
                 words += ", at least one" if least == 1 else f", at least {least}"
             case _ if mark is Finite:
-                tests.append(lambda value: -np.inf < value < np.inf)
+                tests.append((lambda value, most: -most < value < most, np.inf))
                 words = words.replace("a number", "a finite number")
             case _ if mark is Distinct:
-                tests.append(lambda value: len(set(value)) == len(value))
+                tests.append((lambda value, _: len(set(value)) == len(value), None))
                 words += ", all different"
     words = f"{words} {_interval(ends)}" if ends else words
 
     def convert(value: Any) -> Any:
         done = found.convert(value)
-        return done if done is _MISFIT or all(test(done) for test in tests) else _MISFIT
+        return done if done is _MISFIT or all(test(done, end) for test, end in tests) else _MISFIT
 
     return Converter(convert, words)
 
@@ -410,8 +415,7 @@ def _array(declared: Any) -> Converter:
     kind = kind if isinstance(kind, type) else np.generic
     kinds, words = next((k, w) for base, k, w in _ARRAYS if issubclass(kind, base))
     # Abstract types such as `numpy.integer` name no type of elements.
-    dtype = np.dtype(kind) if kind.__module__ == "numpy" and "64" in kind.__name__ else None
-    dtype = np.dtype(kind) if kind in (np.bool_, np.intp, np.int8, np.int16, np.int32) else dtype
+    dtype: np.dtype[Any] | None = np.dtype(kind) if kind in _CONCRETE else None
 
     def convert(value: Any) -> Any:
         try:
@@ -452,7 +456,7 @@ def _mapping(keys: Converter, values: Converter, *, freeze: bool) -> Converter:
         if _MISFIT in done or any(part is _MISFIT for part in done.values()):
             return _MISFIT
         if not freeze or (
-            type(value) is ReadOnlyDict and all(map(is_, done.values(), value.values()))
+            type(value) is ReadOnlyDict and all(map(operator.is_, done.values(), value.values()))
         ):
             return value
         return ReadOnlyDict(done)
@@ -519,7 +523,7 @@ def _instance(kind: Any, *, freeze: bool) -> Converter:
         return Converter(
             lambda value: keep(value) if isinstance(value, kind) else _MISFIT,
             words,
-            lambda value: _way(type(value)) is None,
+            lambda value: _way(value.__class__) is None,
         )
     names = [
         name
@@ -530,19 +534,19 @@ def _instance(kind: Any, *, freeze: bool) -> Converter:
     ]
 
     @cache
-    def has_all(owner: type) -> bool:
+    def has_all(owner: Any) -> bool:
         own = [vars(base) for base in owner.__mro__]
         return all(any(name in known for known in own) for name in names)
 
     def convert(value: Any) -> Any:
         if isinstance(value, type):
             return _MISFIT
-        if has_all(type(value)):
+        if has_all(value.__class__):
             return value
         own = [*(vars(base) for base in type(value).__mro__), getattr(value, "__dict__", {})]
         return value if all(any(name in known for known in own) for name in names) else _MISFIT
 
-    return Converter(convert, words, lambda value: has_all(type(value)))
+    return Converter(convert, words, lambda value: has_all(value.__class__))
 
 
 def told(value: Any) -> str:
@@ -600,7 +604,8 @@ class Value:
         """Convert the fields by their annotations; raise `InvalidArgumentError` if one is wrong."""
         own = self.__dict__
         wrong: dict[str, tuple[Converter, Any]] = {}
-        for name, found, known in _converters(type(self)):
+        kind: Any = type(self)
+        for name, found, known in _converters(kind):
             value = own.get(name, _MISFIT)
             if type(value) in known:
                 continue

@@ -109,7 +109,7 @@ class DynamicNetwork(Value):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        problems = self._faults()
+        problems = self._problems()
         if problems:
             raise InvalidModelError(problems)
         inside = {v.name for v in self.first.variables}
@@ -125,7 +125,7 @@ class DynamicNetwork(Value):
         by_name = {cpd.variable.name: cpd for cpd in self.transition}
         object.__setattr__(self, "transition", tuple(by_name[name] for name in order))
 
-    def _faults(self) -> list[str]:
+    def _problems(self) -> list[str]:
         inside = {v.name: v for v in self.first.variables}
         before = {previous(v).name: previous(v) for v in self.first.variables}
         problems = [

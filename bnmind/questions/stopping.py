@@ -70,14 +70,7 @@ class EntropyAtMost(Value):
 
 @dataclass(frozen=True)
 class Certain(Value):
-    """Stop once one state of each target has at least this probability.
-
-    Examples
-    --------
-    >>> Certain(2)
-    Traceback (most recent call last):
-    bnmind.errors.InvalidArgumentError: Certain: expected probability to be a number in (0, 1], got 2
-    """
+    """Stop once one state of each target has at least this probability."""
 
     probability: Annotated[float, Gt(0), Le(1)]
     """The probability, above 0 and at most 1."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,7 +21,7 @@ from bnmind._messages import (
     one_line,
     shown,
 )
-from bnmind._values import Value
+from bnmind._values import Raw, Value
 from bnmind.adaptive.items.item import Item
 from bnmind.adaptive.items.qmatrix_table import qmatrix_parts
 from bnmind.adaptive.items.skill_distributions import ProfileDistribution, Saturated
@@ -61,7 +61,7 @@ class QMatrix(Value):
         rows and columns counted from 1.
     """
 
-    needs: NDArray[np.intp]
+    needs: Annotated[NDArray[np.intp], Raw]
     items: tuple[Item, ...]
     skills: tuple[str, ...]
     notes: tuple[str, ...] = ()
