@@ -26,7 +26,7 @@ FILES = sorted(ROOT.rglob("*.py"))
 ORDER = (
     (
         *("errors", "_argument_kinds", "_arguments", "_values", "_display", "information", "_jit"),
-        *("_blas_threads", "_files", "_messages", "_registry", "_workers"),
+        *("_blas_threads", "_files", "_messages", "_records", "_registry", "_workers"),
         "_front_door",
     ),
     ("datasets", "pgm"),
@@ -101,6 +101,7 @@ ORDER = (
     ("lab.mastermind", "lab.adaptive"),
     ("lab.mastermind.live",),
     ("lab.experiments",),
+    ("lab.records",),
     ("lab.stores",),
     ("lab.reproductions.base",),
     ("lab.reproductions.mastermind", "lab.reproductions.adaptive"),
@@ -145,6 +146,7 @@ FRONTS = {
     "bnmind.pgm.files": "pgm.files",
     "bnmind.pgm.competition": "pgm.files",
     "bnmind.pgm.formats.registry": "pgm.files",
+    "bnmind.lab.records": "lab.records",
 }
 """Modules that stand outside of the rooms that they are the front of."""
 

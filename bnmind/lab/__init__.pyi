@@ -16,7 +16,6 @@ from bnmind.lab.drawing import plot_differences as plot_differences
 from bnmind.lab.drawing import plot_distributions as plot_distributions
 from bnmind.lab.drawing import plot_entropies as plot_entropies
 from bnmind.lab.drawing import style_of as style_of
-from bnmind.lab.experiments import EXPERIMENTS as EXPERIMENTS
 from bnmind.lab.experiments import Batch as Batch
 from bnmind.lab.experiments import BatchRows as BatchRows
 from bnmind.lab.experiments import Experiment as Experiment
@@ -31,13 +30,8 @@ from bnmind.lab.experiments import StepRow as StepRow
 from bnmind.lab.experiments import TestBatch as TestBatch
 from bnmind.lab.experiments import TestExperiment as TestExperiment
 from bnmind.lab.experiments import TestRow as TestRow
-from bnmind.lab.experiments import experiment_from_text as experiment_from_text
-from bnmind.lab.experiments import experiment_to_json as experiment_to_json
-from bnmind.lab.experiments import experiment_to_toml as experiment_to_toml
 from bnmind.lab.experiments import game_settings as game_settings
-from bnmind.lab.experiments import read_experiment as read_experiment
 from bnmind.lab.experiments import run as run
-from bnmind.lab.experiments import write_experiment as write_experiment
 from bnmind.lab.mastermind.belief_entropies import belief_entropies as belief_entropies
 from bnmind.lab.mastermind.code_maker import CodeMaker as CodeMaker
 from bnmind.lab.mastermind.code_maker import strategy_rng as strategy_rng
@@ -58,6 +52,8 @@ from bnmind.lab.mastermind.games import assumed_channel as assumed_channel
 from bnmind.lab.mastermind.games import play_game as play_game
 from bnmind.lab.mastermind.games import replay as replay
 from bnmind.lab.mastermind.plots import plot_lengths as plot_lengths
+from bnmind.lab.mastermind.records import transcript_from_json as transcript_from_json
+from bnmind.lab.mastermind.records import transcript_to_json as transcript_to_json
 from bnmind.lab.mastermind.sequential import compare_until as compare_until
 from bnmind.lab.mastermind.setting import GameSetting as GameSetting
 from bnmind.lab.mastermind.setting import Player as Player
@@ -65,8 +61,12 @@ from bnmind.lab.mastermind.store import comparison_csv as comparison_csv
 from bnmind.lab.mastermind.store import save_comparison as save_comparison
 from bnmind.lab.mastermind.transcript import PlayedTurn as PlayedTurn
 from bnmind.lab.mastermind.transcript import Transcript as Transcript
-from bnmind.lab.mastermind.transcript_json import transcript_from_json as transcript_from_json
-from bnmind.lab.mastermind.transcript_json import transcript_to_json as transcript_to_json
+from bnmind.lab.records import EXPERIMENTS as EXPERIMENTS
+from bnmind.lab.records import experiment_from_text as experiment_from_text
+from bnmind.lab.records import experiment_to_json as experiment_to_json
+from bnmind.lab.records import experiment_to_toml as experiment_to_toml
+from bnmind.lab.records import read_experiment as read_experiment
+from bnmind.lab.records import write_experiment as write_experiment
 from bnmind.lab.result_files import png as png
 from bnmind.lab.result_files import svg as svg
 from bnmind.lab.result_files import write_files as write_files

@@ -105,7 +105,7 @@ KILLER = """
 import os, random, signal, sys, time
 from pathlib import Path
 from bnmind.cli import main
-import bnmind.lab.experiments.game_reading, numba, pandas, pyarrow.dataset, pyarrow.parquet
+import bnmind.lab.records, numba, pandas, pyarrow.dataset, pyarrow.parquet
 
 workers, kills, rng, place = sys.argv[1], int(sys.argv[2]), random.Random(1), Path("rows")
 sys.argv = ["bnmind", "run", "sweep.toml", "--out", "rows", "--workers", workers]

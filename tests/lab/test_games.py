@@ -271,9 +271,9 @@ def test_files_that_are_no_transcripts() -> None:
         return json.dumps(json.loads(text) | changes)
 
     for faulty, what in (
-        ("", "the file"),
-        ("{}", "format"),
-        (text[:-20], "the file"),
+        ("", "Invalid JSON"),
+        ("{}", "schema: this key is missing"),
+        (text[:-20], "Invalid JSON.* line "),
         (changed(version=2), "version"),
         (changed(secret=[1, 1, 9]), "colors 1 to 4"),
         (changed(secret="111"), "secret"),

@@ -14,16 +14,6 @@ from bnmind.lab.experiments.experiment import (
     Results,
     row_frame,
 )
-from bnmind.lab.experiments.files import (
-    EXPERIMENTS,
-    ExperimentKind,
-    experiment_content,
-    experiment_from_text,
-    experiment_to_json,
-    experiment_to_toml,
-    read_experiment,
-    write_experiment,
-)
 from bnmind.lab.experiments.game_experiment import GameBatch, GameExperiment, game_settings
 from bnmind.lab.experiments.learning_experiment import (
     LearnedItemRow,
@@ -34,13 +24,11 @@ from bnmind.lab.experiments.learning_experiment import (
 from bnmind.lab.experiments.run import MOST_ROWS, run
 
 __all__ = [
-    "EXPERIMENTS",
     "MOST_ROWS",
     "VERSION",
     "Batch",
     "BatchRows",
     "Experiment",
-    "ExperimentKind",
     "GameBatch",
     "GameExperiment",
     "LearnedItemRow",
@@ -52,13 +40,7 @@ __all__ = [
     "TestBatch",
     "TestExperiment",
     "TestRow",
-    "experiment_content",
-    "experiment_from_text",
-    "experiment_to_json",
-    "experiment_to_toml",
     "game_settings",
-    "read_experiment",
     "row_frame",
     "run",
-    "write_experiment",
 ]

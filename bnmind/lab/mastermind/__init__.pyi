@@ -23,6 +23,8 @@ from bnmind.lab.mastermind.games import assumed_channel as assumed_channel
 from bnmind.lab.mastermind.games import play_game as play_game
 from bnmind.lab.mastermind.games import replay as replay
 from bnmind.lab.mastermind.plots import plot_lengths as plot_lengths
+from bnmind.lab.mastermind.records import transcript_from_json as transcript_from_json
+from bnmind.lab.mastermind.records import transcript_to_json as transcript_to_json
 from bnmind.lab.mastermind.saved_game import SavedGame as SavedGame
 from bnmind.lab.mastermind.saved_game import content_of as content_of
 from bnmind.lab.mastermind.saved_game import read_game as read_game
@@ -36,5 +38,3 @@ from bnmind.lab.mastermind.store import comparison_csv as comparison_csv
 from bnmind.lab.mastermind.store import save_comparison as save_comparison
 from bnmind.lab.mastermind.transcript import PlayedTurn as PlayedTurn
 from bnmind.lab.mastermind.transcript import Transcript as Transcript
-from bnmind.lab.mastermind.transcript_json import transcript_from_json as transcript_from_json
-from bnmind.lab.mastermind.transcript_json import transcript_to_json as transcript_to_json

@@ -13,7 +13,7 @@ from bnmind._front_door import installed_version
 from bnmind._messages import listed, shown
 from bnmind.errors import StoreError, TooLargeError
 from bnmind.lab.experiments.experiment import Batch, Experiment, Row
-from bnmind.lab.experiments.files import experiment_to_toml
+from bnmind.lab.records import experiment_to_toml
 from bnmind.lab.stores.environment import ENVIRONMENT, environment_text, read_environment
 from bnmind.lab.stores.parts import (
     damage_of,

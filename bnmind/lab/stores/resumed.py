@@ -20,9 +20,9 @@ from bnmind.errors import (
     TooLargeError,
 )
 from bnmind.lab.experiments.experiment import BatchRows
-from bnmind.lab.experiments.files import experiment_to_toml
 from bnmind.lab.experiments.game_experiment import GameBatch, GameExperiment
 from bnmind.lab.mastermind.comparison import GameRow
+from bnmind.lab.records import experiment_to_toml
 from bnmind.lab.stores.columns import arrow
 from bnmind.lab.stores.environment import own_sources
 from bnmind.lab.stores.opening import alone, begin, missing_batches, require_readable

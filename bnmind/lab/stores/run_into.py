@@ -9,7 +9,7 @@ from bnmind._arguments import checked
 from bnmind._files import check_writable_directory, naming
 from bnmind._workers import Executor, finished_of
 from bnmind.lab.experiments.experiment import BatchRows, Experiment
-from bnmind.lab.experiments.files import experiment_to_toml
+from bnmind.lab.records import experiment_to_toml
 from bnmind.lab.stores.columns import arrow
 from bnmind.lab.stores.environment import own_sources
 from bnmind.lab.stores.opening import alone, begin, missing_batches, require_readable

@@ -26,7 +26,7 @@ from bnmind._arguments import checked
 from bnmind._values import Value
 from bnmind.errors import StoreError
 from bnmind.lab.experiments.experiment import Batch, Experiment, Results, Row, typed_frame
-from bnmind.lab.experiments.files import EXPERIMENTS, experiment_to_toml, read_experiment
+from bnmind.lab.records import EXPERIMENTS, experiment_to_toml, read_experiment
 from bnmind.lab.stores.columns import arrow, schema_of
 from bnmind.lab.stores.environment import read_environment
 from bnmind.lab.stores.parts import damage_of, damaged_files, part_name

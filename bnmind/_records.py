@@ -1,0 +1,399 @@
+"""Records: the content of files as strict pydantic models, and their faults in plain words.
+
+A file has a head, its schema and its version, so that old versions are read, and newer ones and
+other files are refused by name. Files that people write are TOML, or JSON with the same content;
+all their faults are told at once, each with its place.
+
+This module imports pydantic, so it is imported when the first file is read or written.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tomllib
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from itertools import islice
+from typing import Annotated, Any, ParamSpec, Self, TypeAlias, TypeVar, get_args, get_origin
+
+from pydantic import (
+    AliasChoices,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    FailFast,
+    Field,
+    ValidationError,
+    create_model,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
+
+from bnmind._files import parse_json
+from bnmind._messages import first_faults, listed, one_line, shown
+from bnmind.errors import (
+    BnmindError,
+    DesignFileError,
+    ExperimentFileError,
+    InfeasibleDesignError,
+    InvalidArgumentError,
+    ModelFileError,
+    UnknownNameError,
+)
+
+__all__ = [
+    "LONG_TEXT",
+    "Faults",
+    "FileRecord",
+    "LargeRecord",
+    "Names",
+    "Record",
+    "Texts",
+    "as_list",
+    "in_file",
+    "parse_table",
+    "record_fault",
+    "record_from_json",
+    "record_from_table",
+    "toml_text",
+]
+
+LONG_TEXT = 2**20
+"""For texts of at least this length, records report only the first fault of each list.
+
+A fault takes a hundred times the memory of the wrong entry, and a file may have twenty million
+entries.
+"""
+
+_SHOWN_NAMES = 5
+
+_PLAIN = {
+    "missing": "this key is missing",
+    "extra_forbidden": "there is no such key",
+    "string_type": "expected a text",
+    "list_type": "expected a list",
+    "tuple_type": "expected a list",
+    "int_type": "expected a whole number",
+    "float_type": "expected a number",
+    "bool_type": "expected true or false",
+    "dict_type": "expected a table",
+    "model_type": "expected a table",
+    "model_attributes_type": "expected a table",
+    "greater_than_equal": "expected a larger number",
+}
+"""Messages for the faults that are frequent, by their types."""
+
+_USES = {
+    "bnmind-bank": "an item bank is for bnmind test, classify and simulate; its network is"
+    " bnmind.adaptive.read_bank(path).network",
+    "bnmind-dynamic": "a network over time is for bnmind track",
+    "bnmind-session": "a saved test is for bnmind test --session",
+}
+"""The use of a file of another kind, by its schema."""
+
+_Given = ParamSpec("_Given")
+_Made = TypeVar("_Made")
+_Record = TypeVar("_Record", bound=BaseModel)
+_FileError: TypeAlias = type[ExperimentFileError] | type[DesignFileError]
+
+
+class Record(BaseModel):
+    """A record with exactly the declared fields and types."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+
+
+class LargeRecord(Record):
+    """A record of which a file may have millions; all unknown fields of one are one fault."""
+
+    model_config = ConfigDict(extra="allow")
+
+    @model_validator(mode="after")
+    def _no_others(self) -> Self:
+        if self.model_extra:
+            names = ", ".join(map(shown, islice(self.model_extra, _SHOWN_NAMES)))
+            raise PydanticCustomError("unknown_fields", "unknown fields: {names}", {"names": names})
+        return self
+
+
+def as_list(value: Any) -> list[Any]:
+    """Return a list, also of a single value."""
+    return value if isinstance(value, list) else [value]
+
+
+Names: TypeAlias = Annotated[list[str], FailFast()]
+"""Names or states; an error names only the first one that is not text."""
+
+Texts: TypeAlias = Annotated[list[str], BeforeValidator(as_list), Field(min_length=1)]
+"""One text or a list of texts."""
+
+
+class FileRecord(LargeRecord):
+    """A whole JSON file of bnmind, with its head."""
+
+    schema_name: str = Field(validation_alias=AliasChoices("schema", "format"))
+    version: int
+
+
+class _Head(FileRecord):
+    """The head alone, whatever else is in the file."""
+
+    model_config = ConfigDict(extra="ignore")
+
+
+def record_from_json(text: str, schema: str, versions: Mapping[int, type[_Record]]) -> _Record:
+    """Return the record in a JSON text.
+
+    Parameters
+    ----------
+    text
+        The file's.
+    schema
+        The name that its field ``schema`` or ``format`` must have.
+    versions
+        The records of the versions that can be read.
+
+    Raises
+    ------
+    ModelFileError
+        If the schema or the version is another one, or the text is not such a record. The error
+        lists all faults, each with its path in the file.
+    """
+    head = _parsed(_Head, text, schema)
+    if head.schema_name != schema:
+        use = f"; {_USES[head.schema_name]}" if head.schema_name in _USES else ""
+        raise ModelFileError(
+            f"expected schema {schema}, got {shown(head.schema_name)} at schema{use}"
+        )
+    if head.version not in versions:
+        known = " or ".join(map(str, sorted(versions)))
+        newer = ", made by a newer bnmind," if head.version > max(versions) else ""
+        version = str(head.version) if abs(head.version) < 10**9 else "another"
+        raise ModelFileError(
+            f"expected {schema} of version {known}, got version {version}{newer} at version"
+        )
+    kind = versions[head.version]
+    kind = kind if len(text) < LONG_TEXT else _failing_fast(kind)
+    return _parsed(kind, text, f"{schema} {head.version}")
+
+
+@cache
+def _failing_fast(kind: type[_Record]) -> type[_Record]:
+    """Return the record with lists that report only their first fault."""
+    lists: dict[str, Any] = {
+        name: (Annotated[field.annotation, FailFast()], field)
+        for name, field in kind.model_fields.items()
+        if get_origin(field.annotation) in (list, tuple)
+    }
+    return create_model(kind.__name__, __base__=kind, **lists)
+
+
+def _parsed(record: type[_Record], text: str, what: str) -> _Record:
+    try:
+        return record.model_validate_json(text)
+    except ValidationError as fault:
+        error = record_fault(fault, what)
+    raise error
+
+
+def record_fault(fault: ValidationError, what: str) -> ModelFileError:
+    """Return the error about a text that is not a record; places are paths of JSON."""
+    faults = fault.errors(include_url=False, include_input=False, include_context=False)
+    return ModelFileError(f"expected {what}, got {listed(first_faults(map(_at_path, faults)))}")
+
+
+def _at_path(fault: Mapping[str, Any]) -> str:
+    if fault["loc"]:
+        # The path may contain keys of the file, which may be long.
+        path = [
+            shown(part)[1:-1] or "''" if isinstance(part, str) else part for part in fault["loc"]
+        ]
+        return f"{'.'.join(map(str, path))}: {_plain(fault)}"
+    # The message about invalid JSON already names the line and the column.
+    if fault["type"] == "json_invalid":
+        return str(fault["msg"])
+    return f"{_plain(fault)} (the whole file)"
+
+
+def _plain(fault: Mapping[str, Any]) -> str:
+    return _PLAIN.get(fault["type"]) or " ".join(fault["msg"].split()) or "wrong"
+
+
+class Faults:
+    """A collection of faults, each with its place in a file."""
+
+    def __init__(self) -> None:
+        self.found: list[str] = []
+
+    def at(
+        self, place: str, make: Callable[_Given, _Made], *given: _Given.args, **named: _Given.kwargs
+    ) -> _Made | None:
+        """Return what a function makes; None if it fails, and the fault is collected."""
+        try:
+            return make(*given, **named)
+        except InfeasibleDesignError as fault:
+            self.found += [f"{place}: {problem}" for problem in fault.problems]
+        except BnmindError as fault:
+            message = f"{place}: {fault}"
+            if message not in self.found:
+                self.found.append(message)
+        return None
+
+
+def parse_table(text: str, error: _FileError) -> dict[str, Any]:
+    """Return the value of a TOML text, or of JSON if it starts with ``{``.
+
+    Raises
+    ------
+    ExperimentFileError, DesignFileError
+        If it is neither; `error` says which of the two.
+    """
+    if text.lstrip().startswith("{"):
+        try:
+            return dict(parse_json(text))
+        except ModelFileError as fault:
+            raise error([str(fault)], one_line(text)) from fault
+    try:
+        return tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, ValueError, RecursionError) as fault:
+        raise error([f"expected TOML ({fault})"], one_line(text)) from fault
+
+
+def record_from_table(
+    kind: type[_Record], content: Mapping[str, Any], error: _FileError, *, between: str = ", "
+) -> _Record:
+    """Return the record with the content of a file.
+
+    Parameters
+    ----------
+    kind
+        The record.
+    content
+        The content, as `parse_table` returns it.
+    error
+        The error if it is no such record. It lists all faults with their places, in which members
+        of lists count from 1.
+    between
+        What separates the keys of a place. Where it is a dot, unknown keys are compared with those
+        of the table that they are in.
+    """
+    try:
+        return kind.model_validate(dict(content))
+    except ValidationError as fault:
+        faults = fault.errors(include_url=False, include_input=False)
+        problems = list(dict.fromkeys(_at_place(one, kind, between) for one in faults))
+    raise error(problems, content)
+
+
+def _at_place(fault: Mapping[str, Any], kind: type[BaseModel], between: str) -> str:
+    place = _place(fault["loc"], between)
+    if fault["type"] == "too_short":
+        return f"{place}: expected at least {fault['ctx']['min_length']}"
+    if fault["type"] == "extra_forbidden" and between == ".":
+        *parents, name = fault["loc"]
+        inside = f"[{_place(parents, between)}]" if parents else "the file"
+        return f"{inside}: {UnknownNameError('key', str(name), _keys_at(kind, parents))}"
+    message = _plain(fault)
+    return f"{place}: {message[0].lower()}{message[1:]}"
+
+
+def _place(parts: Iterable[int | str], between: str) -> str:
+    texts = [f" {p + 1}" if isinstance(p, int) else f"{between}{shown(p)[1:-1]}" for p in parts]
+    return "".join(texts).removeprefix(between).lstrip() or "the file"
+
+
+def _keys_at(kind: type[BaseModel], parts: Iterable[int | str]) -> list[str]:
+    """Return the keys of the table at a place."""
+    for part in parts:
+        if field := kind.model_fields.get(str(part)):
+            kind = _record_in(field.annotation) or kind
+    return list(kind.model_fields)
+
+
+def _record_in(annotation: Any) -> type[BaseModel] | None:
+    """Return the first record in an annotation."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next(filter(None, map(_record_in, get_args(annotation))), None)
+
+
+def in_file(
+    error: ExperimentFileError | DesignFileError, path: str | os.PathLike[str]
+) -> ExperimentFileError | DesignFileError:
+    """Return an error whose first fault names the file."""
+    place = os.fspath(path)
+    if error.value == place:
+        return error
+    return type(error)([f"{place}: {error.problems[0]}", *error.problems[1:]], place)
+
+
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+_WIDTH = 100
+
+
+def toml_text(content: Mapping[str, Any]) -> str:
+    r"""Return a mapping of texts, numbers, truth values, lists and mappings as TOML.
+
+    A list of mappings at the top becomes an array of tables. Values that are None are left out.
+
+    References
+    ----------
+    TOML 1.0.0, https://toml.io/en/v1.0.0.
+
+    Examples
+    --------
+    >>> print(toml_text({"games": 3, "settings": [{"board": "4x6"}]}), end="")
+    games = 3
+    <BLANKLINE>
+    [[settings]]
+    board = "4x6"
+    """
+    tables = {key: value for key, value in content.items() if _is_tables(value)}
+    lines = _lines({key: value for key, value in content.items() if key not in tables})
+    for key, rows in tables.items():
+        for row in rows:
+            lines += ["", f"[[{_key(key)}]]", *_lines(row)]
+    return "\n".join(lines) + "\n"
+
+
+def _is_tables(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(v, Mapping) for v in value)
+
+
+def _lines(content: Mapping[str, Any]) -> list[str]:
+    lines = []
+    for key, value in content.items():
+        if value is None:
+            continue
+        line = f"{_key(key)} = {_value(value)}"
+        if len(line) > _WIDTH and isinstance(value, list):
+            parts = [f"    {_value(part)}," for part in value]
+            line = "\n".join([f"{_key(key)} = [", *parts, "]"])
+        lines.append(line)
+    return lines
+
+
+def _key(key: str) -> str:
+    return key if _BARE.fullmatch(key) else _text(key)
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return repr(value)
+    if isinstance(value, str):
+        return _text(value)
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_value, value))}]"
+    if isinstance(value, Mapping):
+        pairs = [f"{_key(k)} = {_value(v)}" for k, v in value.items() if v is not None]
+        return f"{{{', '.join(pairs)}}}"
+    raise InvalidArgumentError(f"TOML has no value like {shown(value)}", value)
+
+
+def _text(text: str) -> str:
+    # A basic string of TOML is one of JSON, but for the character DEL.
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
