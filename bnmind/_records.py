@@ -14,9 +14,20 @@ import os
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import MISSING, fields
 from functools import cache
 from itertools import islice
-from typing import Annotated, Any, ParamSpec, Self, TypeAlias, TypeVar, get_args, get_origin
+from typing import (
+    Annotated,
+    Any,
+    ParamSpec,
+    Self,
+    TypeAlias,
+    TypeVar,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from pydantic import (
     AliasChoices,
@@ -25,11 +36,14 @@ from pydantic import (
     ConfigDict,
     FailFast,
     Field,
+    GetCoreSchemaHandler,
+    GetPydanticSchema,
     ValidationError,
     create_model,
     model_validator,
 )
-from pydantic_core import PydanticCustomError
+from pydantic_core import CoreSchema, PydanticCustomError
+from pydantic_core.core_schema import no_info_after_validator_function
 
 from bnmind._files import parse_json
 from bnmind._messages import first_faults, listed, one_line, shown
@@ -44,6 +58,7 @@ from bnmind.errors import (
 )
 
 __all__ = [
+    "EXACTLY",
     "LONG_TEXT",
     "Faults",
     "FileRecord",
@@ -53,6 +68,7 @@ __all__ = [
     "Texts",
     "as_list",
     "in_file",
+    "or_table",
     "parse_table",
     "record_fault",
     "record_from_json",
@@ -81,7 +97,8 @@ _PLAIN = {
     "dict_type": "expected a table",
     "model_type": "expected a table",
     "model_attributes_type": "expected a table",
-    "greater_than_equal": "expected a larger number",
+    "greater_than_equal": "expected at least {ge}",
+    "too_short": "expected at least {min_length}",
 }
 """Messages for the faults that are frequent, by their types."""
 
@@ -118,15 +135,39 @@ class LargeRecord(Record):
         return self
 
 
+def _exactly(kind: type[Any], handler: GetCoreSchemaHandler) -> CoreSchema:
+    hints = get_type_hints(kind)
+    parts: dict[str, Any] = {
+        field.name: (hints[field.name], ... if field.default is MISSING else field.default)
+        for field in fields(kind)
+    }
+    record = create_model(kind.__name__, __base__=LargeRecord, **parts)
+    return no_info_after_validator_function(lambda read: kind(**vars(read)), handler(record))
+
+
+EXACTLY = GetPydanticSchema(_exactly)
+"""Marks a dataclass that a file holds with exactly its fields, as ``Annotated[Event, EXACTLY]``."""
+
+
 def as_list(value: Any) -> list[Any]:
     """Return a list, also of a single value."""
     return value if isinstance(value, list) else [value]
 
 
-Names: TypeAlias = Annotated[list[str], FailFast()]
+def or_table(key: str) -> BeforeValidator:
+    """Return the rule that a value that is no table stands for one with this key alone."""
+    return BeforeValidator(lambda value: value if isinstance(value, dict) else {key: value})
+
+
+Names: TypeAlias = Annotated[list[str], Field(fail_fast=True)]
 """Names or states; an error names only the first one that is not text."""
 
-Texts: TypeAlias = Annotated[list[str], BeforeValidator(as_list), Field(min_length=1)]
+
+def _as_texts(value: Any) -> Any:
+    return [value] if isinstance(value, str) else value
+
+
+Texts: TypeAlias = Annotated[list[str], BeforeValidator(_as_texts), Field(min_length=1)]
 """One text or a list of texts."""
 
 
@@ -200,7 +241,7 @@ def _parsed(record: type[_Record], text: str, what: str) -> _Record:
 
 def record_fault(fault: ValidationError, what: str) -> ModelFileError:
     """Return the error about a text that is not a record; places are paths of JSON."""
-    faults = fault.errors(include_url=False, include_input=False, include_context=False)
+    faults = fault.errors(include_url=False, include_input=False)
     return ModelFileError(f"expected {what}, got {listed(first_faults(map(_at_path, faults)))}")
 
 
@@ -218,7 +259,9 @@ def _at_path(fault: Mapping[str, Any]) -> str:
 
 
 def _plain(fault: Mapping[str, Any]) -> str:
-    return _PLAIN.get(fault["type"]) or " ".join(fault["msg"].split()) or "wrong"
+    if plain := _PLAIN.get(fault["type"]):
+        return plain.format(**fault.get("ctx", {}))
+    return " ".join(fault["msg"].split()) or "wrong"
 
 
 class Faults:
@@ -289,8 +332,6 @@ def record_from_table(
 
 def _at_place(fault: Mapping[str, Any], kind: type[BaseModel], between: str) -> str:
     place = _place(fault["loc"], between)
-    if fault["type"] == "too_short":
-        return f"{place}: expected at least {fault['ctx']['min_length']}"
     if fault["type"] == "extra_forbidden" and between == ".":
         *parents, name = fault["loc"]
         inside = f"[{_place(parents, between)}]" if parents else "the file"

@@ -6,7 +6,7 @@ The form is ::
      "first": {"schema": "bnmind-model", …},
      "transition": {"schema": "bnmind-model", …}}
 
-Both parts are models as `bnmind.pgm.formats.model_json` writes them. The second one holds the
+Both parts are models as `bnmind.pgm.formats.records` writes them. The second one holds the
 distributions of the later slices; a variable of the previous slice has a name that ends in
 ``[t-1]``, and no distribution. GeNIe's files are read by `bnmind.dynamic.xdsl`.
 """
@@ -126,7 +126,7 @@ def _suffix(path: str | os.PathLike[str], allowed: tuple[str, ...], *, packed: b
 
 def dynamic_to_json(network: DynamicNetwork, *, max_cells: int = FILE_CELLS) -> str:
     """Return a dynamic network as JSON text; see `write_dynamic`."""
-    from bnmind.pgm.formats.model_json import model_to_json
+    from bnmind.pgm.formats.records import model_to_json
 
     if network.varying:
         raise ModelFileError(
@@ -147,11 +147,10 @@ def dynamic_from_json(
     text: str, *, max_cells: int = DEFAULT_CELLS, reading: Reading = PLAIN_READING
 ) -> DynamicNetwork:
     """Return the dynamic network in a JSON text; see `read_dynamic`."""
-    from bnmind.dynamic.json_record import DynamicRecord
-    from bnmind.pgm.formats.json_records import validated
-    from bnmind.pgm.formats.model_json import model_from_json, network_from_json
+    from bnmind._records import record_from_json
+    from bnmind.pgm.formats.records import DynamicRecord, model_from_json, network_from_json
 
-    record = validated(text, SCHEMA, {VERSION: DynamicRecord})
+    record = record_from_json(text, SCHEMA, {VERSION: DynamicRecord})
     how: dict[str, Any] = {"max_cells": max_cells, "reading": reading}
     network = _part(record.first, "first", partial(network_from_json, **how))
     later = _part(record.transition, "transition", partial(model_from_json, is_part=True, **how))

@@ -47,7 +47,6 @@ from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 from pydantic import BeforeValidator, Field, model_validator
-from pydantic_core import PydanticCustomError
 
 from bnmind._arguments import checked
 from bnmind._files import SMALL_FILE, read_text, write_file
@@ -58,6 +57,7 @@ from bnmind._records import (
     Texts,
     as_list,
     in_file,
+    or_table,
     parse_table,
     record_from_table,
     toml_text,
@@ -75,8 +75,8 @@ from bnmind.adaptive import (
     selector_by_name,
     stopper_by_names,
 )
-from bnmind.adaptive.items.bank_json import bank_from_json, bank_to_json
 from bnmind.adaptive.items.qmatrix_csv import read_qmatrix
+from bnmind.adaptive.items.records import bank_from_json, bank_to_json
 from bnmind.adaptive.learning.model import bank_to_learn
 from bnmind.adaptive.response_models.registry import gate_of
 from bnmind.errors import (
@@ -149,20 +149,9 @@ class _Responses(Record):
         return Responses(np.array(self.codes, dtype=np.int64), tuple(self.items))
 
 
-def _named_as(key: str) -> BeforeValidator:
-    """Return the rule that a text stands for a table with one key."""
-
-    def table(value: Any) -> Any:
-        if not isinstance(value, str | dict | Record):
-            raise PydanticCustomError("text_or_table", "expected a text or a table")
-        return {key: value} if isinstance(value, str) else value
-
-    return BeforeValidator(table)
-
-
-_Answers: TypeAlias = Annotated[_Responses, _named_as("file")]
-_Noise: TypeAlias = Annotated[ChannelRecord, _named_as("name")]
-_NamedPrior: TypeAlias = Annotated[PriorRecord, _named_as("name")]
+_Answers: TypeAlias = Annotated[_Responses, or_table("file")]
+_Noise: TypeAlias = Annotated[ChannelRecord, or_table("name")]
+_NamedPrior: TypeAlias = Annotated[PriorRecord, or_table("name")]
 
 
 def _bank_of(text: str, directory: Path) -> ItemBank:
@@ -217,7 +206,7 @@ class _Setting(Record):
     ending: Texts = Field(default=["revealed"])
     max_guesses: int = 100
     strategies: Annotated[
-        list[Annotated[_Seat, _named_as("name")]], BeforeValidator(as_list), Field(min_length=1)
+        list[Annotated[_Seat, or_table("name")]], BeforeValidator(as_list), Field(min_length=1)
     ]
 
     def settings(self, place: str, directory: Path, faults: Faults) -> Iterator[GameSetting]:

@@ -25,7 +25,7 @@ from bnmind._messages import one_line
 from bnmind._values import Value
 from bnmind.errors import BnmindError, SessionFileError
 from bnmind.questions.dialogue import Dialogue
-from bnmind.questions.events import AnswerEvent, AnswerKind
+from bnmind.questions.events import AnswerEvent
 from bnmind.questions.inquiry import Inquiry, fingerprint
 
 __all__ = ["SavedDialogue", "dialogue_text", "read_dialogue", "resumed_dialogue", "write_dialogue"]
@@ -184,21 +184,14 @@ def _record(event: AnswerEvent) -> dict[str, str]:
 
 
 def _saved(text: str) -> SavedDialogue:
-    from bnmind.questions.dialogue_records import dialogue_record
+    from bnmind._records import record_from_json
+    from bnmind.questions.records import DialogueRecord
 
-    record = dialogue_record(text)
+    record = record_from_json(text, _SCHEMA, {_VERSION: DialogueRecord})
     return SavedDialogue(
         fingerprint=record.network.fingerprint,
         about=tuple(record.about),
-        events=tuple(
-            AnswerEvent(
-                kind=AnswerKind(entry.kind),
-                question=entry.question,
-                answer=entry.answer,
-                at=entry.at,
-            )
-            for entry in record.events
-        ),
+        events=tuple(record.events),
         options=record.options,
         text=text,
     )

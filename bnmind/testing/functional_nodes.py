@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from bnmind._arguments import checked
 from bnmind.errors import InvalidArgumentError, UnknownNameError
 from bnmind.pgm import FUNCTIONS, Factor, Function, FunctionalCPD, Network, TabularCPD, Variable
-from bnmind.pgm.formats.model_json import model_to_json, network_from_json
+from bnmind.pgm.formats.records import model_to_json, network_from_json
 from bnmind.pgm.function_registry import RegisteredFunction, name_of, with_arguments_in_order
 from bnmind.pgm.stepwise import Stepwise
 from bnmind.rank_one import RANK_ONE_TERMS, chain_form

@@ -22,7 +22,7 @@ from bnmind.adaptive import (
     read_bank,
     write_bank,
 )
-from bnmind.adaptive.items.bank_json import bank_from_json, bank_to_json
+from bnmind.adaptive.items.records import bank_from_json, bank_to_json
 from bnmind.errors import ModelFileError, TooLargeError
 from tests.banks import banks
 from tests.modes import examples

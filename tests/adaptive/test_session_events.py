@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from bnmind.adaptive import Event, EventKind, ItemBank, Session
 from bnmind.adaptive.sessions.events import Replay, SessionState
 from bnmind.adaptive.sessions.history import History, history_of
-from bnmind.adaptive.sessions.session_json import extended, session_to_json
+from bnmind.adaptive.sessions.records import extended, session_to_json
 from bnmind.errors import BnmindError, InvalidArgumentError, UnknownNameError
 
 BANK = ItemBank.from_qmatrix([[1], [1], [1]], guess=0.2, slip=0.1)

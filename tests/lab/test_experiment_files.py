@@ -186,7 +186,13 @@ def test_noise_and_priors_of_files_go_along(tmp_path: Path) -> None:
         ),
         (
             'kind = "games"\nseed = "x"\nfoo = 1\n[[settings]]\nnoise = 3\nbar = 2',
-            ("seed: ", "foo: ", "settings 1, board: ", "settings 1, noise 1: ", "settings 1, bar"),
+            (
+                "seed: ",
+                "foo: ",
+                "settings 1, board: ",
+                "settings 1, noise 1, name: ",
+                "settings 1, bar",
+            ),
         ),
         ('kind = "games"\nboard = "2x3"\nnoise = "exact"\nstrategies = []', ("strategies",)),
         (

@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 import pytest
 
-from bnmind.adaptive.items.bank_json import bank_from_json
+from bnmind._records import LONG_TEXT
+from bnmind.adaptive.items.records import bank_from_json
 from bnmind.errors import ModelFileError
-from bnmind.pgm.formats.json_records import LONG_TEXT
-from bnmind.pgm.formats.model_json import network_or_model_from_json
+from bnmind.pgm.formats.records import network_or_model_from_json
 from tests.fuzz.growth import peak_of
 from tests.fuzz.readers import READERS
 
@@ -63,11 +63,11 @@ def test_faults_of_a_large_model_take_little_memory(name: str) -> None:
 def test_faults_of_a_large_bank_take_little_memory() -> None:
     head = {"schema": "bnmind-bank", "version": 1, "skills": [], "network": {}}
     text = json.dumps({**head, "items": [{}] * MANY})
-    with pytest.raises(ModelFileError, match=r"items\.0\.name: missing"):
+    with pytest.raises(ModelFileError, match=r"items\.0\.name: this key is missing"):
         bank_from_json(text)
     assert peak_of(READERS["bank"], text.encode()) < 50 * len(text)
 
 
 def test_all_faults_of_a_small_model_are_reported() -> None:
     with pytest.raises(ModelFileError, match=r"variables\.0\.name.*variables\.1\.name.*more"):
-        network_or_model_from_json(model(variables=[{}, {}, {}, {}]), max_cells=100)
+        network_or_model_from_json(model(variables=[{}] * 7), max_cells=100)

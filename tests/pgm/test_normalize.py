@@ -359,9 +359,9 @@ def test_missing_probabilities_of_r_are_refused_or_uniform_on_request(tmp_path: 
     [
         ({"parents": ["rain", "snow"]}, "parents of wet grass among the nodes, got 'snow'"),
         ({"shape": [2, 3, 2]}, "the shape [2, 2, 3] of wet grass"),
-        ({"prob": [1, 2]}, "12 probabilities of wet grass, got 2"),
+        ({"prob": [1, 2]}, "12 numbers over wet grass, rain, hose, got 2"),
         ({"states": ["a", "a"]}, "distinct states of 'wet grass'"),
-        ({"name": "rain"}, "distinct names, got 'rain'"),
+        ({"name": "rain"}, "distinct variables, got 'rain' twice"),
         ({"states": None}, "nodes.0.states"),
         ({"parents": ["wet grass", "hose"]}, "wet grass"),
         ({"coefficients": [0.5]}, "nodes.0: unknown fields: 'coefficients'"),

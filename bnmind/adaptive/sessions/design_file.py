@@ -19,20 +19,19 @@ from __future__ import annotations
 
 import json
 import os
-import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from bnmind._arguments import checked
 from bnmind._files import SMALL_FILE, parse_json, read_text
-from bnmind._messages import one_line, shown
+from bnmind._messages import shown
 from bnmind._registry import as_registered
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.priors import named_prior
 from bnmind.adaptive.selection.registry import SELECTORS
 from bnmind.adaptive.sessions.design import Design
-from bnmind.errors import DesignFileError, ModelFileError
+from bnmind.errors import DesignFileError
 
 __all__ = ["design_content", "design_from", "read_design", "with_options"]
 
@@ -76,12 +75,14 @@ def read_design(
     >>> read_design(path, bank).allowed(["item_1"])
     ('item_3',)
     """
+    from bnmind._records import in_file
+
     try:
         content = design_content(path)
         content = with_options(content, selector=selector, stop=stop, seed=seed, prior=prior)
         return design_from(content, bank)
     except DesignFileError as error:
-        raise _in_file(error, path) from error
+        raise in_file(error, path) from error
 
 
 @checked
@@ -98,12 +99,14 @@ def design_content(path: str | os.PathLike[str]) -> dict[str, Any]:
     ModelFileError
         If a file cannot be read.
     """
+    from bnmind._records import in_file, parse_table
+
     text = read_text(path, most=SMALL_FILE)
     try:
-        content = _parsed(text)
+        content = parse_table(text, DesignFileError)
         return _with_prior(_with_counts(content, Path(path).parent), Path(path).parent)
     except DesignFileError as error:
-        raise _in_file(error, path) from error
+        raise in_file(error, path) from error
 
 
 @checked
@@ -168,31 +171,12 @@ def design_from(content: Mapping[str, Any], bank: ItemBank) -> Design:
         If the content is not a design of this bank, or no test can meet it. The error lists all
         faults with their places.
     """
+    from bnmind._records import record_from_table
     from bnmind.adaptive.sessions.design_parts import design_of
-    from bnmind.adaptive.sessions.design_records import design_record
+    from bnmind.adaptive.sessions.records import DesignRecord
 
-    text = json.dumps(content, ensure_ascii=False)
-    return design_of(design_record(content), bank, text=text)
-
-
-def _in_file(error: DesignFileError, path: str | os.PathLike[str]) -> DesignFileError:
-    place = os.fspath(path)
-    if error.value == place:
-        return error
-    return DesignFileError([f"{place}: {error.problems[0]}", *error.problems[1:]], place)
-
-
-def _parsed(text: str) -> dict[str, Any]:
-    if text.lstrip().startswith("{"):
-        try:
-            content = parse_json(text)
-        except ModelFileError as error:
-            raise DesignFileError([str(error)], one_line(text)) from error
-        return dict(content)
-    try:
-        return tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, ValueError, RecursionError) as error:
-        raise DesignFileError([f"expected TOML ({error})"], one_line(text)) from error
+    record = record_from_table(DesignRecord, content, DesignFileError, between=".")
+    return design_of(record, bank, text=json.dumps(content, ensure_ascii=False))
 
 
 def _with_counts(content: dict[str, Any], directory: Path) -> dict[str, Any]:

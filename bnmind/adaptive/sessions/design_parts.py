@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import count
-from typing import ParamSpec, TypeAlias, TypeVar
+from typing import TypeAlias
 
 import numpy as np
 
 from bnmind._messages import listed, shown
+from bnmind._records import Faults
 from bnmind._registry import as_registered, made_by_name
 from bnmind.adaptive.assembly.blueprint import Blueprint
 from bnmind.adaptive.assembly.bounds import Bound, CodeBound, ItemsBound, SkillBound
@@ -32,7 +33,7 @@ from bnmind.adaptive.selection.rules import Enemies, Rule, Testlets, named_codes
 from bnmind.adaptive.selection.selector import ScoringSelector, Selector
 from bnmind.adaptive.selection.sympson_hetter import SympsonHetter
 from bnmind.adaptive.sessions.design import Design, ReportOptions
-from bnmind.adaptive.sessions.design_records import (
+from bnmind.adaptive.sessions.records import (
     ContentRecord,
     DesignRecord,
     ExposureRecord,
@@ -43,17 +44,12 @@ from bnmind.adaptive.sessions.design_records import (
 from bnmind.adaptive.stopping.registry import stopper_by_names
 from bnmind.adaptive.stopping.stopper import most_items_of
 from bnmind.errors import (
-    BnmindError,
     DesignFileError,
-    InfeasibleDesignError,
     InvalidArgumentError,
     UnknownNameError,
 )
 
 __all__ = ["design_of"]
-
-_P = ParamSpec("_P")
-_Made = TypeVar("_Made")
 
 _Stage: TypeAlias = tuple[Selector[SkillBelief] | None, int, float | None]
 """The selector of a stage, None for the usual one; its length; its key ``within``."""
@@ -64,25 +60,6 @@ _KEYS_OF_METHODS = {
     "sympson-hetter": ("rates",),
     "eligibility": ("r_max", "counts"),
 }
-
-
-class _Faults:
-    """Faults with their places in the file."""
-
-    def __init__(self) -> None:
-        self.found: list[str] = []
-
-    def at(
-        self, place: str, make: Callable[_P, _Made], *args: _P.args, **named: _P.kwargs
-    ) -> _Made | None:
-        """Return what a function makes; None if it fails, and the fault is collected."""
-        try:
-            return make(*args, **named)
-        except InfeasibleDesignError as fault:
-            self.found += [f"{place}: {problem}" for problem in fault.problems]
-        except BnmindError as fault:
-            self.found.append(f"{place}: {fault}")
-        return None
 
 
 def design_of(record: DesignRecord, bank: ItemBank, *, text: str) -> Design:
@@ -102,7 +79,7 @@ def design_of(record: DesignRecord, bank: ItemBank, *, text: str) -> Design:
     DesignFileError
         If the record is not a design of this bank. The error lists all faults.
     """
-    faults = _Faults()
+    faults = Faults()
     bank = faults.at("prior", prior_of, record.prior, bank) or bank
     if record.parameters == "averaged":
         bank = bank.averaged()
@@ -154,7 +131,7 @@ def design_of(record: DesignRecord, bank: ItemBank, *, text: str) -> Design:
     )
 
 
-def _pilot(record: PilotRecord, bank: ItemBank, faults: _Faults) -> PilotItems | None:
+def _pilot(record: PilotRecord, bank: ItemBank, faults: Faults) -> PilotItems | None:
     """Return the pilot items of a record."""
     if len(_known("pilot.items", record.items, bank, faults)) < len(record.items):
         return None
@@ -174,7 +151,7 @@ def _testlet_names(record: DesignRecord) -> list[str]:
     return [t.name or f"testlet {n}" for n, t in enumerate(record.testlet, start=1)]
 
 
-def _grouped(record: DesignRecord, bank: ItemBank, faults: _Faults) -> ItemBank:
+def _grouped(record: DesignRecord, bank: ItemBank, faults: Faults) -> ItemBank:
     """Return the bank with the testlets and enemies of the file, beside those of the bank."""
     testlet_of = {item.name: item.testlet for item in bank.items}
     enemies = {item.name: set(item.enemies) for item in bank.items}
@@ -204,7 +181,7 @@ def _grouped(record: DesignRecord, bank: ItemBank, faults: _Faults) -> ItemBank:
     return bank if items == bank.items else replace(bank, items=items)
 
 
-def _known(place: str, names: Sequence[str], bank: ItemBank, faults: _Faults) -> list[str]:
+def _known(place: str, names: Sequence[str], bank: ItemBank, faults: Faults) -> list[str]:
     """Return the names that are items of the bank; others are faults, as are repeated ones."""
     known = [name for name in names if name in bank.item_names]
     unknown = list(dict.fromkeys(name for name in names if name not in bank.item_names))
@@ -218,7 +195,7 @@ def _known(place: str, names: Sequence[str], bank: ItemBank, faults: _Faults) ->
     return list(dict.fromkeys(known))
 
 
-def _bounds(record: ContentRecord, bank: ItemBank, faults: _Faults) -> tuple[Bound, ...]:
+def _bounds(record: ContentRecord, bank: ItemBank, faults: Faults) -> tuple[Bound, ...]:
     has_codes = any(item.content for item in bank.items)
     if record.codes and not has_codes:
         faults.found.append("content.codes: the items of this bank have no content codes")
@@ -247,7 +224,7 @@ def _of_bank(
 
 
 def _start(
-    records: Sequence[StartRecord], bank: ItemBank, length: int | None, faults: _Faults
+    records: Sequence[StartRecord], bank: ItemBank, length: int | None, faults: Faults
 ) -> tuple[list[_Stage], list[Rule]]:
     """Return the stages and the rules of the start."""
     stages: list[_Stage] = []
@@ -308,7 +285,7 @@ def _selector(
     stages: Sequence[_Stage],
     blueprint: Blueprint | None,
     length: int | None,
-    faults: _Faults,
+    faults: Faults,
 ) -> Selector[SkillBelief] | None:
     """Return the selector with exposure control, shadow tests and the stages at the start."""
     selector = faults.at("select.by", _by_name, record.select.by or "entropy", length)
@@ -374,7 +351,7 @@ def _shadow(
     return ShadowTest(_scoring(selector, "a shadow test"), blueprint or Blueprint((), length))
 
 
-def _order(record: OrderRecord, bank: ItemBank, faults: _Faults) -> list[Rule]:
+def _order(record: OrderRecord, bank: ItemBank, faults: Faults) -> list[Rule]:
     rules: list[Rule] = []
     groups: list[Bound] = []
     for code in record.codes or ():
@@ -395,7 +372,7 @@ def _order(record: OrderRecord, bank: ItemBank, faults: _Faults) -> list[Rule]:
 
 
 def _eligibility(
-    records: Sequence[ExposureRecord], bank: ItemBank, faults: _Faults
+    records: Sequence[ExposureRecord], bank: ItemBank, faults: Faults
 ) -> ItemEligibility | None:
     found: list[ItemEligibility | None] = []
     for number, entry in enumerate(records, start=1):

@@ -359,7 +359,7 @@ class Session(Value):
 
     @cached_property
     def _text(self) -> str:
-        from bnmind.adaptive.sessions.session_json import session_to_json
+        from bnmind.adaptive.sessions.records import session_to_json
 
         return session_to_json(self.bank, self.design.seed, self.about, self.events)
 
@@ -437,7 +437,7 @@ class Session(Value):
         )
         if self.path is None:
             return after
-        from bnmind.adaptive.sessions.session_json import extended
+        from bnmind.adaptive.sessions.records import extended
 
         text = extended(self._text, event)
         write_log(self.path, text, text_before=self._text, before=self.history)

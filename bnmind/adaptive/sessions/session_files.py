@@ -14,7 +14,7 @@ from bnmind.adaptive.sessions.history import History
 from bnmind.errors import BnmindError, SessionFileError
 
 if TYPE_CHECKING:
-    from bnmind.adaptive.sessions.session_json import SavedSession
+    from bnmind.adaptive.sessions.records import SavedSession
 
 __all__ = ["exists_already", "read_log", "refuse_long", "replayed", "write_log"]
 
@@ -27,7 +27,7 @@ def read_log(place: Path, bank: ItemBank | None, *, salvage: bool) -> SavedSessi
     SessionFileError
         If the file is not a session, or is a session of another bank than one that is given.
     """
-    from bnmind.adaptive.sessions.session_json import bank_fingerprint, salvaged, session_from_json
+    from bnmind.adaptive.sessions.records import bank_fingerprint, salvaged, session_from_json
 
     try:
         text = read_text(place, most=SMALL_FILE, damaged=True)
@@ -125,7 +125,7 @@ def exists_already(place: Path) -> SessionFileError:
 
 def _holds(place: Path, text: str, events: History[Event]) -> bool:
     """Return whether a file is a session with these events; its text need not be the same."""
-    from bnmind.adaptive.sessions.session_json import session_from_json
+    from bnmind.adaptive.sessions.records import session_from_json
 
     try:
         content = read_text(place, most=SMALL_FILE)

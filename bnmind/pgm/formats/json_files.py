@@ -1,4 +1,4 @@
-"""JSON as a format of model files: bnmind's own, and networks of bnlearn; see `bnlearn_json`.
+"""JSON as a format of model files: bnmind's own, and networks of bnlearn; see `records`.
 
 pydantic is imported when it is first needed.
 """
@@ -50,7 +50,7 @@ class JsonFormat:
         self, model: Network | FactorModel, path: Path, *, max_cells: int
     ) -> dict[Path, str]:
         """Return the content of the file; functions stay functions."""
-        from bnmind.pgm.formats.model_json import model_to_json
+        from bnmind.pgm.formats.records import model_to_json
 
         tables = [p for p in model.potentials if isinstance(p, Factor | TabularCPD)]
         check_tables_fit(tables, max_cells=max_cells)
@@ -58,8 +58,7 @@ class JsonFormat:
 
     def read_network(self, source: ModelSource) -> Network:
         """Return the network."""
-        from bnmind.pgm.formats.bnlearn_json import network_from_bnlearn_json
-        from bnmind.pgm.formats.model_json import network_from_json
+        from bnmind.pgm.formats.records import network_from_bnlearn_json, network_from_json
 
         if is_bnlearn_json(source.text):
             return network_from_bnlearn_json(source.text, reading=source.reading)
@@ -67,17 +66,15 @@ class JsonFormat:
 
     def read_model(self, source: ModelSource) -> FactorModel:
         """Return the product of the potentials."""
-        from bnmind.pgm.formats.bnlearn_json import network_from_bnlearn_json
-        from bnmind.pgm.formats.model_json import model_from_json
+        from bnmind.pgm.formats.records import model_from_json
 
         if is_bnlearn_json(source.text):
-            network = network_from_bnlearn_json(source.text, reading=source.reading)
-            return FactorModel(network.potentials)
+            return FactorModel(self.read_network(source).potentials)
         return model_from_json(source.text, max_cells=source.max_cells, reading=source.reading)
 
     def read(self, source: ModelSource) -> Network | FactorModel:
         """Return a network if there is one distribution for each variable."""
-        from bnmind.pgm.formats.model_json import network_or_model_from_json
+        from bnmind.pgm.formats.records import network_or_model_from_json
 
         if is_bnlearn_json(source.text):
             return self.read_network(source)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from fastapi import HTTPException
 
 from bnmind.adaptive import Design, ItemBank
-from bnmind.adaptive.items.bank_json import bank_from_json, bank_to_json
+from bnmind.adaptive.items.records import bank_from_json, bank_to_json
 from bnmind.adaptive.sessions.design_file import design_from
 from bnmind.errors import BnmindError
 from bnmind.web.base import words

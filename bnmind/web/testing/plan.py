@@ -16,7 +16,7 @@ from typing import Any
 
 from bnmind.adaptive import Design, ItemBank, read_bank, read_design
 from bnmind.adaptive.sessions.design_file import design_from
-from bnmind.adaptive.sessions.session_json import bank_fingerprint
+from bnmind.adaptive.sessions.records import bank_fingerprint
 from bnmind.adaptive.stopping.registry import default_stop
 from bnmind.datasets import example_path
 from bnmind.errors import DesignFileError, InvalidModelError

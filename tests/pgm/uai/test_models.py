@@ -216,11 +216,11 @@ def test_large_tables_are_refused_before_they_are_made(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("{}", "schema: missing"),
+        ("{}", "schema: this key is missing"),
         ('{"schema": "bnmind-model", "version": 1}', "got 'bnmind-model' at schema"),
         ('{"schema": "bnmind-uai-names", "version": 2}', "got version 2, made by a newer bnmind"),
         ('{"schema": "bnmind-uai-names", "version": 1, "variables": [{"name": 1}]}',
-         "variables.0.name: not a text; variables.0.states: missing"),
+         "variables.0.name: expected a text; variables.0.states: this key is missing"),
         ('{"schema": "bnmind-uai-names", "version": 1, "variables":'
          ' [{"name": "", "states": ["0"]}, {"name": "a", "states": []}]}',
          "at variables.0: expected a variable name"),

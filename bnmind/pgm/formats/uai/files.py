@@ -44,7 +44,7 @@ class UaiFormat:
         self, model: Network | FactorModel, path: Path, *, max_cells: int
     ) -> dict[Path, str]:
         """Return the content of both files."""
-        from bnmind.pgm.formats.uai.names import names_to_json
+        from bnmind.pgm.formats.records import names_to_json
 
         check_tables_fit(model.potentials, max_cells=max_cells)
         text = network_to_uai(model) if isinstance(model, Network) else model_to_uai(model)
@@ -76,7 +76,7 @@ def names_beside(path: str | os.PathLike[str]) -> tuple[Variable, ...] | None:
     beside = _names_path(Path(path))
     if not beside.exists():
         return None
-    from bnmind.pgm.formats.uai.names import names_from_json
+    from bnmind.pgm.formats.records import names_from_json
 
     return read_from(beside, lambda data: names_from_json(text_of(data)))
 

@@ -13,7 +13,7 @@
 
 Comments are lines that start with the word ``c``, and text after ``#``. The format identifies
 variables and states by numbers, so another file beside it holds their names
-(`bnmind.pgm.formats.uai.names`). Without that file, the names are x0, x1, … and 0, 1, ….
+(`bnmind.pgm.formats.records`). Without that file, the names are x0, x1, … and 0, 1, ….
 
 References
 ----------

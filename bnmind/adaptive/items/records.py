@@ -24,12 +24,13 @@ import dataclasses
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import numpy as np
 from pydantic import Field
 
-from bnmind._messages import many
+from bnmind._messages import listed, many
+from bnmind._records import FileRecord, LargeRecord, Names, record_from_json
 from bnmind.adaptive.items.averaging import table_certainty
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.certainty import Certainty, ParameterCertainty, TableCertainty
@@ -49,8 +50,7 @@ from bnmind.errors import (
 )
 from bnmind.pgm import Network, Variable
 from bnmind.pgm.files import FILE_CELLS
-from bnmind.pgm.formats.json_records import LONG_TEXT, Names, Strict, listed, validated
-from bnmind.pgm.formats.model_json import model_to_json, network_from_json
+from bnmind.pgm.formats.records import model_to_json, network_from_json
 from bnmind.pgm.tabular import DEFAULT_CELLS
 
 __all__ = ["BANK_CELLS", "bank_from_json", "bank_to_json", "roles_from_json", "roles_to_json"]
@@ -61,12 +61,12 @@ BANK_CELLS = 2**22
 _Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
-class _SkillRecord(Strict):
+class _SkillRecord(LargeRecord):
     name: str
     label: str = ""
 
 
-class _ItemRecord(Strict):
+class _ItemRecord(LargeRecord):
     name: str
     content: str = ""
     text: str = ""
@@ -83,9 +83,7 @@ class _ItemRecord(Strict):
     certainty: dict[str, Any] | None = None
 
 
-class _RolesRecord(Strict):
-    schema_name: Literal["bnmind-roles"] = Field(alias="schema")
-    version: Literal[1, 2]
+class _RolesRecord(FileRecord):
     title: str = ""
     source: str = ""
     skills: list[_SkillRecord]
@@ -93,18 +91,7 @@ class _RolesRecord(Strict):
 
 
 class _BankRecord(_RolesRecord):
-    schema_name: Literal["bnmind-bank"] = Field(alias="schema")  # type: ignore[assignment]
     network: dict[str, Any]
-
-
-class _LongRolesRecord(_RolesRecord):
-    skills: Annotated[list[_SkillRecord], Field(fail_fast=True)]
-    items: Annotated[list[_ItemRecord], Field(fail_fast=True)]
-
-
-class _LongBankRecord(_BankRecord):
-    skills: Annotated[list[_SkillRecord], Field(fail_fast=True)]
-    items: Annotated[list[_ItemRecord], Field(fail_fast=True)]
 
 
 def bank_to_json(bank: ItemBank, *, max_cells: int = FILE_CELLS) -> str:
@@ -159,8 +146,7 @@ def bank_from_json(text: str, *, max_cells: int = BANK_CELLS) -> ItemBank:
     TooLargeError
         If the tables would have more cells. None is allocated.
     """
-    kind = _BankRecord if len(text) < LONG_TEXT else _LongBankRecord
-    record = validated(text, "bnmind-bank", {1: kind, 2: kind})
+    record = record_from_json(text, "bnmind-bank", {1: _BankRecord, 2: _BankRecord})
     try:
         network = network_from_json(json.dumps(record.network), max_cells=DEFAULT_CELLS)
         cpds = list(network.cpds)
@@ -235,8 +221,7 @@ def roles_from_json(text: str, network: Network) -> ItemBank:
     ModelFileError
         If the text is not JSON of this form, or does not fit the network.
     """
-    kind = _RolesRecord if len(text) < LONG_TEXT else _LongRolesRecord
-    record = validated(text, "bnmind-roles", {1: kind, 2: kind})
+    record = record_from_json(text, "bnmind-roles", {1: _RolesRecord, 2: _RolesRecord})
     try:
         problems: list[str] = []
         items = [

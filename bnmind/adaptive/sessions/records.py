@@ -1,4 +1,6 @@
-"""Sessions as JSON text, with one event on each line.
+"""Records of sessions and of designs of tests.
+
+A session is JSON with one event on each line.
 
 ::
 
@@ -10,8 +12,10 @@
       {"kind": "undo", "at": "2026-03-01T10:15:09"}
      ]}
 
-So all complete lines of a truncated file can be read, see `salvaged`. This module imports
-pydantic, so other modules import it when first needed.
+So all complete lines of a truncated file can be read, see `salvaged`.
+
+A design is TOML; `bnmind.adaptive.sessions.design_file` reads it. This module imports pydantic, so
+other modules import it when first needed.
 """
 
 from __future__ import annotations
@@ -20,20 +24,36 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, Literal, TypeAlias
 
 import numpy as np
-from pydantic import AfterValidator, FailFast, Field, ValidationError
+from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError
 
 from bnmind._files import parse_json
 from bnmind._messages import shown
+from bnmind._records import (
+    EXACTLY,
+    FileRecord,
+    LargeRecord,
+    Record,
+    Texts,
+    as_list,
+    or_table,
+    record_from_json,
+)
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.adaptive.sessions.events import Event, EventKind
+from bnmind.adaptive.items.priors import BANK_PRIOR
+from bnmind.adaptive.sessions.events import Event
 from bnmind.errors import ModelFileError, SessionFileError
-from bnmind.pgm.formats.json_records import Strict, validated
 
 __all__ = [
+    "ContentRecord",
+    "DesignRecord",
+    "ExposureRecord",
+    "OrderRecord",
+    "PilotRecord",
     "SavedSession",
+    "StartRecord",
     "bank_fingerprint",
     "extended",
     "salvaged",
@@ -48,40 +68,21 @@ _DIGITS = 9
 """Digits of the probabilities in a fingerprint; further digits may differ between machines."""
 
 
-class _BankRecord(Strict):
+class _BankRecord(LargeRecord):
     title: str = ""
     items: int
     skills: int
     fingerprint: str
 
 
-class _EventRecord(Strict):
-    kind: Literal["answer", "skip", "change", "undo"]
-    item: str = ""
-    response: str = ""
-    at: str = ""
-    set_aside: list[str] = Field(default_factory=list)
-
-
-def _read(entry: _EventRecord) -> Event:
-    return Event(
-        kind=EventKind(entry.kind),
-        item=entry.item,
-        response=entry.response,
-        at=entry.at,
-        set_aside=tuple(entry.set_aside),
-    )
-
-
-class _SessionRecord(Strict):
-    schema_name: Literal["bnmind-session"] = Field(alias="schema")
-    version: Literal[1]
+class _SessionRecord(FileRecord):
     bank: _BankRecord
     seed: Annotated[int, Field(ge=0)] = 0
     about: dict[str, str] = Field(default_factory=dict)
-    events: Annotated[list[Annotated[_EventRecord, AfterValidator(_read)]], FailFast()]
-    """Each record becomes an `Event` as soon as it is read, and validation ends at the first fault,
-    since all records or all faults of a large file would need much memory."""
+    events: list[Annotated[Event, EXACTLY]]
+
+
+_EVENT: TypeAdapter[Event] = TypeAdapter(Annotated[Event, EXACTLY])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -191,7 +192,7 @@ def salvaged(text: str) -> SavedSession:
 
 def _validated(text: str) -> SavedSession:
     try:
-        record = validated(text, "bnmind-session", {1: _SessionRecord})
+        record = record_from_json(text, "bnmind-session", {1: _SessionRecord})
     except ModelFileError as fault:
         raise SessionFileError(str(fault)) from fault
     return SavedSession(
@@ -199,7 +200,7 @@ def _validated(text: str) -> SavedSession:
         title=record.bank.title,
         seed=record.seed,
         about=record.about,
-        events=tuple(cast(list[Event], record.events)),
+        events=tuple(record.events),
     )
 
 
@@ -208,7 +209,7 @@ def _whole_events(text: str) -> tuple[Event, ...]:
     # Not splitlines: JSON strings may contain other line separators.
     for line in text.split("\n")[2:]:
         try:
-            events.append(_read(_EventRecord.model_validate_json(line.strip().rstrip(","))))
+            events.append(_EVENT.validate_json(line.strip().rstrip(",")))
         except ValidationError:
             break
     return tuple(events)
@@ -222,3 +223,124 @@ def _line(event: Event) -> str:
     if event.set_aside:
         record["set_aside"] = list(event.set_aside)
     return f"  {json.dumps(record, ensure_ascii=False)}"
+
+
+def _as_range(value: Any) -> Any:
+    is_number = isinstance(value, int) and not isinstance(value, bool)
+    return {"min": value, "max": value} if is_number else value
+
+
+_Count: TypeAlias = Annotated[int, Field(ge=0)]
+_Positive: TypeAlias = Annotated[int, Field(ge=1)]
+
+
+class StartRecord(Record):
+    """A stage at the start of the test."""
+
+    ask: Texts | None = None
+    number: _Positive | None = None
+    select: str | None = None
+    within: float | None = None
+    items: Texts | None = None
+    codes: Texts | None = None
+    skills: Texts | None = None
+
+
+class _SelectRecord(Record):
+    by: str | None = None
+    shadow: bool = False
+
+
+class ExposureRecord(Record):
+    """A method of exposure control."""
+
+    method: Literal["progressive", "randomesque", "sympson-hetter", "eligibility"]
+    b: float | None = None
+    best: _Positive | None = None
+    rates: dict[str, float] | None = None
+    r_max: float | None = None
+    counts: str | dict[str, list[int]] | None = None
+
+
+class _Range(Record):
+    """The least and the largest number of items of a group; a number means exactly this many."""
+
+    min: _Count = 0
+    max: _Count | None = None
+
+
+class _GroupRecord(_Range):
+    name: str = ""
+    items: Texts
+
+
+class ContentRecord(Record):
+    """The minima and maxima of a test."""
+
+    codes: dict[str, Annotated[_Range, BeforeValidator(_as_range)]] = Field(default={})
+    skills: dict[str, Annotated[_Range, BeforeValidator(_as_range)]] = Field(default={})
+    groups: list[_GroupRecord] = Field(default=[])
+
+
+class OrderRecord(Record):
+    """The order of the content."""
+
+    codes: Texts | None = None
+    skills: Texts | None = None
+    items: Texts | None = None
+
+
+class _TestletRecord(Record):
+    """Items that stay together."""
+
+    __test__ = False  # pytest should not collect it
+
+    items: Annotated[Texts, Field(min_length=2)]
+    name: str = ""
+    in_order: bool = False
+
+
+class _EnemiesRecord(Record):
+    items: Annotated[Texts, Field(min_length=2)]
+
+
+class _StopRecord(Record):
+    any: Texts
+
+
+class PilotRecord(Record):
+    """New items that are asked to learn their parameters."""
+
+    items: Texts
+    number: _Positive = 1
+    places: list[_Positive] = Field(default=[])
+    by: str | None = None
+    count: bool = False
+    complete: bool = True
+
+
+class _ReportRecord(Record):
+    skills: Texts | None = None
+    answers: bool = True
+    parameters: bool = False
+    during: bool = False
+    examinee: bool = True
+
+
+class DesignRecord(Record):
+    """The design of a test, as a file holds it."""
+
+    title: str = ""
+    seed: Annotated[int, Field(ge=0)] | None = None
+    prior: Any = BANK_PRIOR
+    parameters: Literal["learned", "averaged"] = "learned"
+    start: Annotated[list[StartRecord], BeforeValidator(as_list)] = Field(default=[])
+    select: Annotated[_SelectRecord, or_table("by")] = _SelectRecord()
+    exposure: Annotated[list[ExposureRecord], BeforeValidator(as_list)] = Field(default=[])
+    content: ContentRecord = ContentRecord()
+    order: OrderRecord = OrderRecord()
+    testlet: Annotated[list[_TestletRecord], BeforeValidator(as_list)] = Field(default=[])
+    enemies: Annotated[list[_EnemiesRecord], BeforeValidator(as_list)] = Field(default=[])
+    stop: Annotated[_StopRecord, or_table("any")] | None = None
+    pilot: PilotRecord | None = None
+    report: _ReportRecord = _ReportRecord()
