@@ -35,14 +35,14 @@ import threading
 import time
 import unicodedata
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 from uuid import uuid4
 
-from bnmind._messages import shown
+from bnmind._messages import made_by_newer, shown
 from bnmind.errors import FileWriteError, ModelFileError
 
 __all__ = [
@@ -59,6 +59,7 @@ __all__ = [
     "move",
     "naming",
     "own",
+    "parse_document",
     "parse_json",
     "read_bytes",
     "read_text",
@@ -66,6 +67,7 @@ __all__ = [
     "remove",
     "remove_directory",
     "remove_own",
+    "require_head",
     "sweep",
     "temporary_name",
     "write_file",
@@ -81,6 +83,14 @@ LARGE_FILE = 2**26
 
 _PIECE = 2**20
 _PLACE = re.compile(r"at line (\d+) column (\d+)$")
+
+_USES = {
+    "bnmind-bank": "an item bank is for bnmind test, classify and simulate; its network is"
+    " bnmind.adaptive.read_bank(path).network",
+    "bnmind-dynamic": "a network over time is for bnmind track",
+    "bnmind-session": "a saved test is for bnmind test --session",
+}
+"""The use of a file of another kind, by its schema."""
 
 
 def read_bytes(path: str | os.PathLike[str], *, most: int, packed: bool = False) -> bytes:
@@ -185,6 +195,35 @@ def parse_json(text: str) -> Any:
             line=int(place[1]) if place else None,
             column=int(place[2]) if place else None,
         ) from fault
+
+
+def parse_document(text: str, name: str, *versions: int) -> dict[str, Any]:
+    """Return the content of a JSON file of bnmind with a head, its schema or format and version.
+
+    Raises
+    ------
+    ModelFileError
+        If the text is not JSON, or not a file of this name and one of these versions.
+    """
+    content = parse_json(text)
+    head = content if isinstance(content, dict) else {}
+    require_head(head.get("schema", head.get("format")), head.get("version"), name, versions)
+    return head
+
+
+def require_head(schema: object, version: object, name: str, versions: Iterable[int]) -> None:
+    """Raise `ModelFileError` unless the head of a file has a name, and a version that is known."""
+    if schema != name:
+        got = "none" if schema is None else f"{shown(schema)} at schema"
+        use = f"; {_USES[schema]}" if isinstance(schema, str) and schema in _USES else ""
+        raise ModelFileError(f"expected schema {name}, got {got}{use}")
+    known = sorted(versions)
+    if type(version) is not int or version not in known:
+        newer = made_by_newer(version, known[-1])
+        raise ModelFileError(
+            f"expected {name} of version {' or '.join(map(str, known))}, got version"
+            f" {shown(version)}{newer and newer + ','} at version"
+        )
 
 
 def _limited(file: BinaryIO | gzip.GzipFile, path: str | os.PathLike[str], most: int) -> bytes:

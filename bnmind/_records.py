@@ -45,7 +45,7 @@ from pydantic import (
 from pydantic_core import CoreSchema, PydanticCustomError
 from pydantic_core.core_schema import no_info_after_validator_function
 
-from bnmind._files import parse_json
+from bnmind._files import parse_json, require_head
 from bnmind._messages import first_faults, listed, one_line, shown
 from bnmind.errors import (
     BnmindError,
@@ -101,14 +101,6 @@ _PLAIN = {
     "too_short": "expected at least {min_length}",
 }
 """Messages for the faults that are frequent, by their types."""
-
-_USES = {
-    "bnmind-bank": "an item bank is for bnmind test, classify and simulate; its network is"
-    " bnmind.adaptive.read_bank(path).network",
-    "bnmind-dynamic": "a network over time is for bnmind track",
-    "bnmind-session": "a saved test is for bnmind test --session",
-}
-"""The use of a file of another kind, by its schema."""
 
 _Given = ParamSpec("_Given")
 _Made = TypeVar("_Made")
@@ -203,18 +195,7 @@ def record_from_json(text: str, schema: str, versions: Mapping[int, type[_Record
         lists all faults, each with its path in the file.
     """
     head = _parsed(_Head, text, schema)
-    if head.schema_name != schema:
-        use = f"; {_USES[head.schema_name]}" if head.schema_name in _USES else ""
-        raise ModelFileError(
-            f"expected schema {schema}, got {shown(head.schema_name)} at schema{use}"
-        )
-    if head.version not in versions:
-        known = " or ".join(map(str, sorted(versions)))
-        newer = ", made by a newer bnmind," if head.version > max(versions) else ""
-        version = str(head.version) if abs(head.version) < 10**9 else "another"
-        raise ModelFileError(
-            f"expected {schema} of version {known}, got version {version}{newer} at version"
-        )
+    require_head(head.schema_name, head.version, schema, versions)
     kind = versions[head.version]
     kind = kind if len(text) < LONG_TEXT else _failing_fast(kind)
     return _parsed(kind, text, f"{schema} {head.version}")

@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from bnmind._files import parse_json
-from bnmind._messages import made_by_newer, shown
+from bnmind._files import parse_document
+from bnmind._messages import shown
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.trees.item_tree import Branch, ItemNode, ItemTree, item_tree
 from bnmind.errors import BnmindError, ModelFileError
@@ -67,15 +67,7 @@ def tree_from_json(text: str, bank: ItemBank) -> ItemTree:
     ModelFileError
         If the text is not such a tree, or the tree does not fit the bank.
     """
-    document = parse_json(text)
-    if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise ModelFileError(f"expected JSON with format {FORMAT!r}", text)
-    if document.get("version") != VERSION:
-        raise ModelFileError(
-            f"expected version {VERSION} of the format, got {shown(document.get('version'))}"
-            f"{made_by_newer(document.get('version'), VERSION)}",
-            document,
-        )
+    document = parse_document(text, FORMAT, VERSION)
     try:
         return item_tree(bank, _branch(bank, document.get("tree"), ()))
     except ModelFileError:

@@ -16,8 +16,8 @@ import os
 from typing import Any
 
 from bnmind._arguments import checked
-from bnmind._files import parse_json, read_text, write_file
-from bnmind._messages import made_by_newer, shown
+from bnmind._files import parse_document, read_text, write_file
+from bnmind._messages import shown
 from bnmind.errors import ModelFileError
 from bnmind.junction.certificates.certificate import Certificate
 from bnmind.junction.certificates.checker import Atom, Claim
@@ -72,14 +72,8 @@ def certificate_from_json(text: str) -> Certificate:
     ModelFileError
         If the text is not a certificate.
     """
-    content = parse_json(text)
+    content = parse_document(text, _SCHEMA, _VERSION)
     try:
-        if content["schema"] != _SCHEMA or content["version"] != _VERSION:
-            newer = made_by_newer(content["version"], _VERSION)
-            raise ValueError(
-                f"expected the schema {_SCHEMA} of version {_VERSION}, got"
-                f" {shown(content['schema'])} of version {shown(content['version'])}{newer}"
-            )
         return Certificate(
             variables=tuple(_typed(str, name) for name in content["variables"]),
             atoms=tuple(

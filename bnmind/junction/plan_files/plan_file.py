@@ -14,8 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from bnmind._arguments import checked
-from bnmind._files import parse_json, read_text, write_file
-from bnmind._messages import made_by_newer, shown
+from bnmind._files import parse_document, read_text, write_file
 from bnmind.errors import (
     InvalidArgumentError,
     InvalidModelError,
@@ -171,7 +170,7 @@ def read_plan(
         If a run would exceed the limits.
     """
     name = os.fspath(path)
-    content = _content(parse_json(read_text(path, most=_LARGEST)), name)
+    content = _content(read_text(path, most=_LARGEST), name)
     asked = [content["evidence"], content["soft"], *content["targets"], *content["inputs"].values()]
     needed = {variable for scope in asked for variable in scope}
     other_model = ModelFileError(f"{name} holds a plan for another model than the given one", name)
@@ -243,17 +242,12 @@ _KINDS: Mapping[str, tuple[Any, str]] = {
 }
 
 
-def _content(content: Any, path: str) -> dict[str, Any]:
+def _content(text: str, path: str) -> dict[str, Any]:
     """Return the checked content of a file."""
-    if not isinstance(content, dict) or content.get("format") != _FORMAT:
-        raise ModelFileError(f"{path} is not a plan of bnmind", path)
-    if content.get("version") != _VERSION:
-        raise ModelFileError(
-            f"{path} holds a plan in version {shown(content.get('version'))} of the format"
-            f"{made_by_newer(content.get('version'), _VERSION)}; this bnmind reads version"
-            f" {_VERSION}",
-            path,
-        )
+    try:
+        content = parse_document(text, _FORMAT, _VERSION)
+    except ModelFileError as fault:
+        raise ModelFileError(f"expected a plan in {path}: {fault}", path) from fault
     problems = []
     for field, (kind, text) in _KINDS.items():
         value = content.get(field)

@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from bnmind._files import parse_json, read_text, write_file
-from bnmind._messages import made_by_newer, many
+from bnmind._files import parse_document, read_text, write_file
+from bnmind._messages import many
 from bnmind.errors import ModelFileError, StoreError, TooLargeError
 from bnmind.junction.plan_files.fingerprint import fingerprint, has_code
 from bnmind.junction.slicing.slice_sums import SliceSums
@@ -137,19 +137,13 @@ def read_sums(
     if not Path(name).exists():
         return None
     try:
-        content = parse_json(read_text(name, most=_MOST_BYTES))
+        content = parse_document(read_text(name, most=_MOST_BYTES), _SCHEMA, _VERSION)
+        if content.keys() != _KEYS:
+            raise ModelFileError("got other keys")
     except ModelFileError as error:
         raise StoreError(
             f"expected the partial sums of a sliced plan in {name}: {error}", name
-        ) from (error)
-    is_ours = isinstance(content, dict) and content.keys() == _KEYS
-    if not is_ours or (content["schema"], content["version"]) != (_SCHEMA, _VERSION):
-        newer = made_by_newer(content["version"], _VERSION) if is_ours else ""
-        raise StoreError(
-            f"expected the partial sums of a sliced plan in {name}, got"
-            f" {f'another version{newer}' if newer else 'another file'}",
-            name,
-        )
+        ) from error
     if content["question"] != question:
         raise StoreError(
             f"{name} holds the partial sums of another question, model or choice of slices; name"

@@ -281,6 +281,8 @@ def transcript_to_json(transcript: Transcript) -> str:
 
     Raises
     ------
+    ModelFileError
+        If the ending is not one of bnmind.
     TooLargeError
         If a prior has no name from which it could be made again, and too many codes to list.
     """

@@ -8,9 +8,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from bnmind._files import SMALL_FILE, encoded, is_stream, locked, parse_json, read_text, write_file
-from bnmind._messages import made_by_newer, shown
-from bnmind.errors import BnmindError, FileWriteError, InvalidArgumentError
+from bnmind._files import (
+    SMALL_FILE,
+    encoded,
+    is_stream,
+    locked,
+    parse_document,
+    read_text,
+    write_file,
+)
+from bnmind._messages import shown
+from bnmind.errors import BnmindError, FileWriteError, InvalidHistoryError
 from bnmind.mastermind.priors.uniform import UNIFORM
 
 if TYPE_CHECKING:
@@ -147,14 +155,14 @@ def read_game(path: Path) -> SavedGame:
     ModelFileError
         If the file cannot be read, is not UTF-8, or is far longer than a game.
     """
-    return read_record(path, _game)
+    return read_record(path, _game, FORMAT, 1, VERSION, VERSION_OF_ROWS)
 
 
-def read_record(path: Path, read: Callable[[dict[str, Any]], _T]) -> _T:
+def read_record(path: Path, read: Callable[[dict[str, Any]], _T], name: str, *versions: int) -> _T:
     """Read the record of a game like `read_game`; `read` makes the game of it."""
     text = read_text(path, most=SMALL_FILE)
     try:
-        return read(parse_json(text))
+        return read(parse_document(text, name, *versions))
     except BnmindError as error:
         reason = str(error)
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
@@ -169,15 +177,6 @@ def read_record(path: Path, read: Callable[[dict[str, Any]], _T]) -> _T:
 def _game(content: dict[str, Any]) -> SavedGame:
     from bnmind.mastermind import Board, Reply, Turn
 
-    if content["format"] != FORMAT or content["version"] not in (
-        1,
-        VERSION,
-        VERSION_OF_ROWS,
-    ):
-        raise InvalidArgumentError(
-            f"{shown(content['format'])} of version {shown(content['version'])}"
-            f"{made_by_newer(content['version'], VERSION_OF_ROWS)}"
-        )
     board = Board(content["pegs"], content["colors"], repeats=content["repeats"])
     turns = tuple(
         Turn(board.parse(turn["guess"]), Reply.parse(turn["reply"], pegs=board.pegs))

@@ -10,9 +10,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from bnmind._files import SMALL_FILE, parse_json, read_text
+from bnmind._files import SMALL_FILE, parse_document, read_text
 from bnmind._front_door import installed_version
-from bnmind._messages import made_by_newer, shown
 from bnmind.errors import ModelFileError, StoreError
 from bnmind.lab.experiments.experiment import Experiment
 from bnmind.lab.experiments.game_experiment import GameExperiment
@@ -72,17 +71,11 @@ def read_environment(directory: Path) -> dict[str, Any]:
     """
     path = directory / ENVIRONMENT
     try:
-        content = parse_json(read_text(path, most=SMALL_FILE))
+        content = parse_document(read_text(path, most=SMALL_FILE), _SCHEMA, _VERSION)
     except ModelFileError as error:
-        raise StoreError(f"expected the environment of a run in {path}: {error}", str(path)) from (
-            error
-        )
-    heads = ("schema", "version")
-    if not isinstance(content, dict) or [content.get(key) for key in heads] != [_SCHEMA, _VERSION]:
-        version = content.get("version") if isinstance(content, dict) else None
-        newer = made_by_newer(version, _VERSION)
-        got = f", got version {shown(version)}{newer}" if newer else ""
-        raise StoreError(f"expected the environment of a run in {path}{got}", str(path))
+        raise StoreError(
+            f"expected the environment of a run in {path}: {error}", str(path)
+        ) from error
     content = {"sources": {}, **content}
     kinds = {"bnmind": str, "sources": dict, "runs": list}
     if not all(isinstance(content.get(key), kind) for key, kind in kinds.items()):

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from bnmind._files import parse_json
-from bnmind._messages import made_by_newer, shown
-from bnmind.errors import BnmindError, InvalidArgumentError, ModelFileError
+from bnmind._files import parse_document
+from bnmind.errors import BnmindError, ModelFileError
 
 __all__ = ["parse_record"]
 
@@ -33,16 +32,8 @@ def parse_record(
     ModelFileError
         If the text does not contain such a value.
     """
-    name, version = kind
     try:
-        document = parse_json(text)
-        if document["format"] != name or document["version"] != version:
-            raise InvalidArgumentError(
-                f"expected the format {name!r} of version {version}, got version"
-                f" {shown(document['version'])}{made_by_newer(document['version'], version)}",
-                document["format"],
-            )
-        return read(document)
+        return read(parse_document(text, *kind))
     except (
         BnmindError,
         ValueError,
@@ -54,5 +45,5 @@ def parse_record(
         reason = str(error) if isinstance(error, BnmindError) else "another form"
         line, column = (getattr(error, part, None) for part in ("line", "column"))
         raise ModelFileError(
-            f"expected {name} in {where}, got: {reason}", where, line=line, column=column
+            f"expected {kind[0]} in {where}, got: {reason}", where, line=line, column=column
         ) from error

@@ -9,12 +9,12 @@ from __future__ import annotations
 import json
 
 from bnmind._arguments import checked_if_it_fails
-from bnmind._files import parse_json
+from bnmind._files import parse_document
 from bnmind._messages import shown
 from bnmind.errors import ModelFileError
 from bnmind.strategies.trees.shape import Outline, outline_of, tree_of
 from bnmind.strategies.trees.tree import StrategyTree
-from bnmind.strategies.trees.tree_title import FORMAT, VERSION, board_of, require_version
+from bnmind.strategies.trees.tree_title import FORMAT, VERSION, board_of
 
 __all__ = ["tree_from_json", "tree_to_json"]
 
@@ -52,10 +52,7 @@ def tree_from_json(text: str) -> StrategyTree:
     ModelFileError
         If the text is not a strategy tree in this format.
     """
-    document = parse_json(text)
-    if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise ModelFileError(f"expected JSON with format {FORMAT!r}", text)
-    require_version(document.get("version"))
+    document = parse_document(text, FORMAT, VERSION)
     board = document.get("board")
     if not isinstance(board, dict):
         raise ModelFileError(f"expected a board, got {shown(board)}", board)

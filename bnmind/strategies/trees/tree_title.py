@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from bnmind._messages import made_by_newer, shown
-from bnmind.errors import InvalidArgumentError, ModelFileError
+from bnmind._files import require_head
+from bnmind.errors import InvalidBoardError, ModelFileError
 from bnmind.mastermind.board import Board
 
-__all__ = ["FORMAT", "VERSION", "board_of", "board_of_title", "require_version", "title_of"]
+__all__ = ["FORMAT", "VERSION", "board_of", "board_of_title", "title_of"]
 
 FORMAT = "bnmind strategy tree"
 VERSION = 1
@@ -27,7 +27,7 @@ def board_of_title(title: str) -> Board:
     match = _HEADER.fullmatch(title.strip())
     if match is None:
         raise ModelFileError(f"expected a first line like '# {FORMAT} 1, board 4x6'", title)
-    require_version(int(match[1]))
+    require_head(FORMAT, int(match[1]), FORMAT, (VERSION,))
     return board_of(int(match[2]), int(match[3]), repeats=match[4] is None)
 
 
@@ -37,13 +37,3 @@ def board_of(pegs: int, colors: int, *, repeats: bool) -> Board:
         return Board(pegs, colors, repeats=repeats)
     except InvalidArgumentError as error:
         raise ModelFileError(str(error), error.value) from error
-
-
-def require_version(version: object) -> None:
-    """Raise `ModelFileError` unless the version is the one that is read here."""
-    if version != VERSION:
-        raise ModelFileError(
-            f"expected version {VERSION} of the format, got"
-            f" {shown(version)}{made_by_newer(version, VERSION)}",
-            version,
-        )

@@ -178,8 +178,8 @@ def test_restricted_plans_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"format": "plan"}, "is not a plan of bnmind"),
-        ({"version": 2}, "version 2 of the format"),
+        ({"format": "plan"}, "expected schema bnmind plan, got 'plan'"),
+        ({"version": 2}, "got version 2, made by a newer bnmind"),
         ({"methods": []}, "a method for each order"),
         ({"orders": ["wet"]}, "orders must be lists of names"),
         ({"targets": 3, "total_size": "4"}, "targets must be .*; total_size must be a whole"),
@@ -203,7 +203,7 @@ def test_damaged_files_are_refused(change: dict[str, Any], message: str, tmp_pat
 
 def test_other_texts_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "plan.json"
-    for text, message in (("[]", "not a plan"), ("{", "expected JSON")):
+    for text, message in (("[]", "a plan in .*, got none"), ("{", "expected JSON")):
         path.write_text(text)
         with pytest.raises(ModelFileError, match=message):
             read_plan(path, GARDEN)

@@ -219,7 +219,7 @@ def test_a_run_goes_on_from_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyP
     with pytest.raises(StoreError, match="another question"):
         sliced_on(model, ["x6", "x12"]).run(place=place)
     place.write_text("{}", encoding="utf-8")
-    with pytest.raises(StoreError, match="another file"):
+    with pytest.raises(StoreError, match="expected schema bnmind-slices, got none"):
         plan.run(place=place)
 
 

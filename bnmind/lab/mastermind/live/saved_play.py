@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bnmind._messages import made_by_newer, shown
-from bnmind.errors import InvalidArgumentError
 from bnmind.lab.mastermind.saved_game import read_record, write_record
 
 if TYPE_CHECKING:
@@ -80,17 +78,12 @@ def read_play(path: Path) -> SavedPlay:
     ModelFileError
         If the file cannot be read, is not UTF-8, or is far longer than a game.
     """
-    return read_record(path, _game)
+    return read_record(path, _game, _FORMAT, _VERSION)
 
 
 def _game(content: dict[str, Any]) -> SavedPlay:
     from bnmind.mastermind import Board
 
-    if content["format"] != _FORMAT or content["version"] != _VERSION:
-        raise InvalidArgumentError(
-            f"{shown(content['format'])} of version {shown(content['version'])}"
-            f"{made_by_newer(content['version'], _VERSION)}"
-        )
     board = Board(content["pegs"], content["colors"], repeats=content["repeats"])
     limit = content["max_guesses"]
     guesses = tuple(board.parse(guess) for guess in content["guesses"])
