@@ -23,6 +23,7 @@ __all__ = [
     "made_by_newer",
     "many",
     "one_line",
+    "percent",
     "shown",
     "visible",
 ]
@@ -104,6 +105,21 @@ def counted(count: int, noun: str) -> str:
     ('1 slice', '1,200 slices')
     """
     return f"{many(count)} {noun}{'' if count == 1 else 's'}"
+
+
+def percent(probability: float) -> str:
+    """Return a probability in percent; only certain events get 0 % or 100 %.
+
+    >>> percent(1e-9), percent(0.0123), percent(0.5)
+    ('<0.001 %', '1.2 %', '50.0 %')
+    """
+    if 0 < probability < 1e-5:
+        return "<0.001 %"
+    if 0.999 < probability < 1:
+        return ">99.9 %"
+    if probability < 0.01:
+        return f"{100 * probability:.2g} %"
+    return f"{100 * probability:.1f} %"
 
 
 def each_of(count: int, noun: str) -> str:

@@ -2,45 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Annotated, Any
 
 import typer
 
 from bnmind._front_door import installed_version
-from bnmind.cli.adaptive.administer import TEST_HELP, run_test
-from bnmind.cli.adaptive.calibrate import CALIBRATE_HELP, calibrate
-from bnmind.cli.adaptive.classify import CLASSIFY_HELP, classify
-from bnmind.cli.adaptive.evaluate import EVALUATE_HELP, evaluate
-from bnmind.cli.adaptive.judge import JUDGE_HELP, judge
-from bnmind.cli.adaptive.learn import LEARN_HELP, LearnCommand, learn
-from bnmind.cli.adaptive.options import AdaptiveCommand
-from bnmind.cli.adaptive.simulate import SIMULATE_HELP, simulate
-from bnmind.cli.adaptive.tree import TREE_HELP, TreeCommand, tree
-from bnmind.cli.examples import EXAMPLES_HELP, examples
-from bnmind.cli.lab.reproduce import REPRODUCE_HELP, ReproduceCommand, reproduce
-from bnmind.cli.lab.run import RUN_HELP, run
-from bnmind.cli.mastermind.assist import ASSIST_HELP, assist
-from bnmind.cli.mastermind.compare import COMPARE_HELP, compare
-from bnmind.cli.mastermind.fit_value import FIT_VALUE_HELP, fit_value
-from bnmind.cli.mastermind.fit_weights import FIT_WEIGHTS_HELP, fit_weights
-from bnmind.cli.mastermind.play import PLAY_HELP, play
-from bnmind.cli.mastermind.regret import REGRET_HELP, RegretCommand, regret
-from bnmind.cli.mastermind.setting import GameCommand, PriorCommand
-from bnmind.cli.mastermind.strategy import STRATEGY_HELP, StrategyCommand, strategy
-from bnmind.cli.mastermind.suggest import SUGGEST_HELP, suggest
-from bnmind.cli.mastermind.vomlel import NETWORK_HELP, NetworkCommand, network
-from bnmind.cli.networks.ask import ASK_HELP, AskCommand, ask_about
-from bnmind.cli.networks.explain import EXPLAIN_HELP, ExplainCommand, explain
-from bnmind.cli.networks.fit import FIT_HELP, FitCommand, fit
-from bnmind.cli.networks.predict import PREDICT_HELP, PredictCommand, predict
-from bnmind.cli.networks.query import QUERY_HELP, QueryCommand, query
-from bnmind.cli.networks.track import TRACK_HELP, TrackCommand, track
+from bnmind.cli.shared.command import imported, made
 from bnmind.cli.shared.errors import OneLineErrors
 from bnmind.cli.shared.printable import tell
-from bnmind.cli.warm_up import WARM_UP_HELP, warm_up
-from bnmind.web.command import WEB_HELP, web
 
-__all__ = ["app"]
+__all__ = ["GROUPS", "app"]
 
 _HELP = """Adaptive testing with Bayesian networks: test people, query a network, or play
 Mastermind with false replies.
@@ -66,8 +39,113 @@ independent:P: each of the two numbers is wrong with probability P. file:PATH: a
 columns true, reported, and count or probability.
 """
 
+GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
+    "Test people": {
+        "learn": ("cli.adaptive.learn:learn", "Learn an item bank from responses."),
+        "judge": ("cli.adaptive.judge:judge", "Judge a model of responses and its Q-matrix."),
+        "classify": ("cli.adaptive.classify:classify", "Classify examinees by their responses."),
+        "simulate": ("cli.adaptive.simulate:simulate", "Compare selectors on the same examinees."),
+        "evaluate": ("cli.adaptive.evaluate:evaluate", "Compute the results of a test exactly."),
+        "tree": ("cli.adaptive.tree:tree", "Find the best test, and write it on paper."),
+        "test": ("cli.adaptive.administer:run_test", "Run an adaptive test of one examinee."),
+        "calibrate": ("cli.adaptive.calibrate:calibrate", "Calibrate new items, and notice drift."),
+    },
+    "Query a network": {
+        "query": ("cli.networks:query", "Query a Bayesian network in a file."),
+        "ask": ("cli.ask:ask", "Ask for the most informative observations."),
+        "explain": ("cli.networks:explain", "Explain a conclusion of a network in a file."),
+        "predict": (
+            "cli.cases:predict",
+            "Predict all cases of a file by a Bayesian network.",
+        ),
+        "fit": ("cli.networks:fit", "Learn the tables of a network from cases."),
+        "track": (
+            "cli.cases:track",
+            "Track a network over time through a file of slices.",
+        ),
+    },
+    "Play and study Mastermind": {
+        "play": ("cli.mastermind.play:play", "Guess a code that the computer hides."),
+        "assist": (
+            "cli.mastermind.assist:assist",
+            "Get help, turn by turn, against your code-maker.",
+        ),
+        "suggest": (
+            "cli.mastermind.suggest:suggest",
+            "Recommend a guess, and show the doubtful replies.",
+        ),
+        "regret": ("cli.mastermind.regret:regret", "Show the loss of each guess of a game."),
+        "compare": ("cli.mastermind.compare:compare", "Compare strategies on the same games."),
+        "strategy": (
+            "cli.mastermind.strategy:strategy",
+            "Count the guesses of a strategy, exactly.",
+        ),
+        "network": ("cli.mastermind.vomlel:network", "Show Vomlel's Bayesian network of a board."),
+        "fit-weights": (
+            "cli.mastermind.fit_weights:fit_weights",
+            "Fit the weights of weighted-entropy.",
+        ),
+        "fit-value": (
+            "cli.mastermind.fit_value:fit_value",
+            "Fit the value of a belief for look-ahead.",
+        ),
+    },
+    "For everybody": {
+        "web": ("web.command:web", "Serve pages to play and to get help, and a JSON API."),
+        "examples": ("cli.examples:examples", "List and copy the files that come with bnmind."),
+        "warm-up": ("cli.warm_up:warm_up", "Compile ahead, once per machine."),
+        "run": ("cli.lab.run:run", "Run an experiment that a file describes."),
+        "reproduce": ("cli.lab.reproduce:reproduce", "Compute published figures again."),
+    },
+}
+"""The commands by whom they are for: the function of each, and a line about it."""
+
+
+class _Commands(Mapping[str, Any]):
+    """All commands by their names, each imported when it is first looked up."""
+
+    def __getitem__(self, name: str) -> Any:
+        return _command(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for members in GROUPS.values() for name in members)
+
+    def __len__(self) -> int:
+        return sum(map(len, GROUPS.values()))
+
+
+@cache
+def _command(name: str) -> Any:
+    for group, members in GROUPS.items():
+        if name in members:
+            place, about = members[name]
+            return made(imported(f"bnmind.{place}"), name, short=about, group=group)
+    raise KeyError(name)
+
+
+class _AllCommands(OneLineErrors):
+    """The commands, of which only the one that runs is imported."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.commands = _Commands()  # type: ignore[assignment]
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names of all commands."""
+        return list(self.commands)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the commands in groups, in the order of the table."""
+        widest = max(map(len, self.commands))
+        for title, members in GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl(
+                    [(name.ljust(widest), text) for name, (_, text) in members.items()]
+                )
+
+
 app = typer.Typer(
-    cls=OneLineErrors,
+    cls=_AllCommands,
     help=_HELP,
     epilog=_MASTERMIND,
     add_completion=True,
@@ -89,77 +167,3 @@ def _root(
         raise typer.Exit
     if context.invoked_subcommand is None:
         tell(context.get_help())
-
-
-KINDS = {
-    "ask": AskCommand,
-    "assist": PriorCommand,
-    "compare": GameCommand,
-    "evaluate": AdaptiveCommand,
-    "explain": ExplainCommand,
-    "fit": FitCommand,
-    "learn": LearnCommand,
-    "network": NetworkCommand,
-    "play": GameCommand,
-    "predict": PredictCommand,
-    "query": QueryCommand,
-    "regret": RegretCommand,
-    "reproduce": ReproduceCommand,
-    "simulate": AdaptiveCommand,
-    "strategy": StrategyCommand,
-    "suggest": PriorCommand,
-    "test": AdaptiveCommand,
-    "track": TrackCommand,
-    "tree": TreeCommand,
-}
-"""The commands whose help lists the members of registries."""
-
-GROUPS = (
-    (
-        "Test people",
-        ("learn", learn, LEARN_HELP, "Learn an item bank from responses."),
-        ("judge", judge, JUDGE_HELP, "Judge a model of responses and its Q-matrix."),
-        ("classify", classify, CLASSIFY_HELP, "Classify examinees by their responses."),
-        ("simulate", simulate, SIMULATE_HELP, "Compare selectors on the same examinees."),
-        ("evaluate", evaluate, EVALUATE_HELP, "Compute the results of a test exactly."),
-        ("tree", tree, TREE_HELP, "Find the best test, and write it on paper."),
-        ("test", run_test, TEST_HELP, "Run an adaptive test of one examinee."),
-        ("calibrate", calibrate, CALIBRATE_HELP, "Calibrate new items, and notice drift."),
-    ),
-    (
-        "Query a network",
-        ("query", query, QUERY_HELP, "Query a Bayesian network in a file."),
-        ("ask", ask_about, ASK_HELP, "Ask for the most informative observations."),
-        ("explain", explain, EXPLAIN_HELP, "Explain a conclusion of a network in a file."),
-        ("predict", predict, PREDICT_HELP, "Predict all cases of a file by a Bayesian network."),
-        ("fit", fit, FIT_HELP, "Learn the tables of a network from cases."),
-        ("track", track, TRACK_HELP, "Track a network over time through a file of slices."),
-    ),
-    (
-        "Play and study Mastermind",
-        ("play", play, PLAY_HELP, "Guess a code that the computer hides."),
-        ("assist", assist, ASSIST_HELP, "Get help, turn by turn, against your code-maker."),
-        ("suggest", suggest, SUGGEST_HELP, "Recommend a guess, and show the doubtful replies."),
-        ("regret", regret, REGRET_HELP, "Show the loss of each guess of a game."),
-        ("compare", compare, COMPARE_HELP, "Compare strategies on the same games."),
-        ("strategy", strategy, STRATEGY_HELP, "Count the guesses of a strategy, exactly."),
-        ("network", network, NETWORK_HELP, "Show Vomlel's Bayesian network of a board."),
-        ("fit-weights", fit_weights, FIT_WEIGHTS_HELP, "Fit the weights of weighted-entropy."),
-        ("fit-value", fit_value, FIT_VALUE_HELP, "Fit the value of a belief for look-ahead."),
-    ),
-    (
-        "For everybody",
-        ("web", web, WEB_HELP, "Serve pages to play and to get help, and a JSON API."),
-        ("examples", examples, EXAMPLES_HELP, "List and copy the files that come with bnmind."),
-        ("warm-up", warm_up, WARM_UP_HELP, "Compile ahead, once per machine."),
-        ("run", run, RUN_HELP, "Run an experiment that a file describes."),
-        ("reproduce", reproduce, REPRODUCE_HELP, "Compute published figures again."),
-    ),
-)
-"""The commands by whom they are for, each with its help."""
-
-for group, *commands in GROUPS:
-    for name, command, text, short in commands:
-        app.command(name, cls=KINDS.get(name), help=text, short_help=short, rich_help_panel=group)(
-            command
-        )

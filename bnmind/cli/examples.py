@@ -2,58 +2,51 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from bnmind.cli.shared.command import with_options
-from bnmind.cli.shared.completion import completing_members
-from bnmind.cli.shared.options import Json
+from bnmind.cli.shared.command import Json, OneOf
 from bnmind.cli.shared.printable import tell_json
 
 if TYPE_CHECKING:
     from bnmind.datasets import ExampleSet
 
-__all__ = ["EXAMPLES_HELP", "examples"]
-
-EXAMPLES_HELP = """List and copy the example files that come with bnmind.
-
-Without NAME, the command lists all sets of files. --copy DIR copies them to folders of DIR/models,
-so that the commands of the documentation work in DIR. With NAME, it lists the files of one set,
-and --copy DIR copies these files into DIR. Files that exist with other content are never replaced.
-
-\b
-Examples:
-  bnmind examples
-  bnmind examples --copy .
-  bnmind examples fractions-class --copy class
-"""
+__all__ = ["examples"]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class ExamplesOptions:
-    """The options of the command."""
+    """The options of the command.
 
-    name: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[NAME]",
-            help="A set of files.",
-            show_default=False,
-            autocompletion=completing_members("bnmind.datasets", "EXAMPLES"),
-        ),
-    ] = None
-    copy: Annotated[
-        Path | None, typer.Option("--copy", metavar="DIR", help="Copy the files to this directory.")
-    ] = None
+    Parameters
+    ----------
+    name
+        A set of files.
+    copy
+        Copy the files to this directory.
+    """
+
+    name: Annotated[str | None, OneOf("bnmind.datasets:EXAMPLES")] = None
+    _: KW_ONLY
+    copy: Annotated[Path | None, "DIR"] = None
     json_output: Json = False
 
 
-@with_options(ExamplesOptions)
 def examples(options: ExamplesOptions) -> None:
-    """List the sets or the files of one set, and copy them."""
+    """List and copy the example files that come with bnmind.
+
+    Without NAME, the command lists all sets of files. --copy DIR copies them to folders of
+    DIR/models, so that the commands of the documentation work in DIR. With NAME, it lists the
+    files of one set, and --copy DIR copies these files into DIR. Files that exist with other
+    content are never replaced.
+
+    Examples
+    --------
+    bnmind examples
+    bnmind examples --copy .
+    bnmind examples fractions-class --copy class
+    """
     from bnmind.datasets import EXAMPLES, copy_examples, example_set
 
     sets = list(EXAMPLES.values()) if options.name is None else [example_set(options.name)]

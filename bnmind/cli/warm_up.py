@@ -17,34 +17,16 @@ import typer
 
 from bnmind._files import check_writable_directory
 from bnmind._messages import counted
-from bnmind.cli.shared.command import with_options
+from bnmind.cli.shared.command import Json
 from bnmind.cli.shared.errors import EXIT_CODE, say
-from bnmind.cli.shared.options import Json
 from bnmind.cli.shared.printable import tell, tell_json
 from bnmind.errors import BnmindError
 
 if TYPE_CHECKING:
     from bnmind.cli.shared.work import Report
 
-__all__ = ["RUNS", "WARM_UP_HELP", "warm_up"]
+__all__ = ["RUNS", "warm_up"]
 
-WARM_UP_HELP = """Compile ahead what commands need, once per machine.
-
-bnmind compiles parts of itself to machine code when they are first used, and keeps the code on
-disk. A first command may wait for this some seconds, or a minute. This command does it now: it runs
-a small example of commands that compile much, and throws away what they print. Do it after an
-installation, before a class begins, or while an image of a container is built.
-
-The code is kept beside bnmind, or in the user's cache directory where bnmind cannot be written.
-NUMBA_CACHE_DIR names another directory. Users who may only read these directories use the code,
-too. If code cannot be saved, the command says why, and exits with 2. After an update of bnmind,
-NumPy or numba, do it again.
-
-\b
-Examples:
-  bnmind warm-up
-  NUMBA_CACHE_DIR=/srv/cache bnmind warm-up --json
-"""
 
 _LARGE = "relational_03_08_03.uai"
 
@@ -78,9 +60,24 @@ class WarmUpOptions:
     json_output: Json = False
 
 
-@with_options(WarmUpOptions)
 def warm_up(options: WarmUpOptions) -> None:
-    """Run the examples, and say where the machine code is."""
+    """Compile ahead what commands need, once per machine.
+
+    bnmind compiles parts of itself to machine code when they are first used, and keeps the code on
+    disk. A first command may wait for this some seconds, or a minute. This command does it now: it
+    runs a small example of commands that compile much, and throws away what they print. Do it
+    after an installation, before a class begins, or while an image of a container is built.
+
+    The code is kept beside bnmind, or in the user's cache directory where bnmind cannot be
+    written. NUMBA_CACHE_DIR names another directory. Users who may only read these directories use
+    the code, too. If code cannot be saved, the command says why, and exits with 2. After an update
+    of bnmind, NumPy or numba, do it again.
+
+    Examples
+    --------
+    bnmind warm-up
+    NUMBA_CACHE_DIR=/srv/cache bnmind warm-up --json
+    """
     from bnmind._jit import NO_DIRECTORY, cached_code
     from bnmind.cli.shared.work import working
 

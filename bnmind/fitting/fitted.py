@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from annotated_types import Ge
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Annotated
+from typing import (Annotated, Any)
 
-from annotated_types import Ge
-
-from bnmind._messages import counted
-from bnmind._values import Count, Natural, Value
+from bnmind._display.results import Result
+from bnmind._messages import counted, listed
+from bnmind._values import (Count, Natural, Value)
 from bnmind._workers import Executor, faults_of_workers
 from bnmind.fitting.em import EM, EMState
 from bnmind.fitting.record import LearningRecord
@@ -64,7 +64,7 @@ class FitOptions(Value):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Fit(Value):
+class Fit(Result, Value):
     """A network whose tables were learned from cases. Created by `fit`."""
 
     network: Network
@@ -88,6 +88,47 @@ class Fit(Value):
             f" {counted(self.n_cases, 'case')}: log-likelihood"
             f" {self.log_likelihood:.2f}, {counted(self.n_parameters, 'parameter')})"
         )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The warnings."""
+        return self.warnings
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fit as a record for JSON, without the tables."""
+        record = self.record
+        return {
+            "cases": self.n_cases,
+            "missing": self.n_missing,
+            "log_likelihood": self.log_likelihood,
+            "bits_per_case": self.bits_per_case,
+            "parameters": self.n_parameters,
+            "aic": self.aic,
+            "bic": self.bic,
+            "converged": record.converged,
+            "steps": record.steps,
+            "starts": list(record.starts),
+            "best_start": record.best_start,
+            "seed": record.seed,
+            "warnings": list(self.warnings),
+        }
+
+    def _shown(self) -> Iterator[str]:
+        record, starts = self.record, len(self.record.starts)
+        yield (
+            f"{counted(self.n_cases, 'case')}, {counted(len(self.network.variables), 'variable')};"
+            f" {counted(self.n_missing, 'cell')} missing."
+        )
+        yield (
+            f"Log-likelihood {self.log_likelihood:.2f} ({self.bits_per_case:.4g} bits a case),"
+            f" {counted(self.n_parameters, 'parameter')}, AIC {self.aic:.2f}, BIC {self.bic:.2f}."
+        )
+        state = "Converged" if record.converged else "Not converged"
+        of = f", the best of {starts} starts (number {record.best_start + 1})" if starts > 1 else ""
+        if self.em.is_exact:
+            yield "Counted, as no cell that matters is missing."
+        else:
+            yield f"{state} after {counted(record.steps, 'step')}{of}."
 
     @property
     def log_likelihood(self) -> float:

@@ -8,6 +8,7 @@ from bnmind.sensitivity.drawing import (
     plot_tornado,
     plot_weights,
 )
+from bnmind.sensitivity.explanation import ExplainedConclusion, explain_conclusion
 from bnmind.sensitivity.functions import SensitivityFunction, TwoWayFunction
 from bnmind.sensitivity.learning import log_likelihood_gradient
 from bnmind.sensitivity.parameters import Parameter, cd_distance, with_row
@@ -19,6 +20,7 @@ __all__ = [
     "Absolute",
     "AtLeast",
     "AtMost",
+    "ExplainedConclusion",
     "FindingWeight",
     "Interval",
     "MostProbable",
@@ -34,6 +36,7 @@ __all__ = [
     "WeightOfEvidence",
     "analyze",
     "cd_distance",
+    "explain_conclusion",
     "log_likelihood_gradient",
     "plot_explanation",
     "plot_function",

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bnmind.cli.shared.command import with_options
 from bnmind.cli.shared.printable import tell
 from bnmind.errors import BnmindError, InvalidArgumentError, MissingLibraryError
 
@@ -18,27 +17,7 @@ if TYPE_CHECKING:
     from bnmind.web.testing.offered import OfferedTest
     from bnmind.web.testing.plan import GivenTest
 
-__all__ = ["WEB_HELP", "web"]
-
-WEB_HELP = """Serve pages to play Mastermind, ask networks and take tests, and a JSON API.
-
-The command prints the address to open in a browser, and serves until Ctrl-C. Pages load nothing
-from the internet. By default only this machine can reach them. With another --host, other machines
-can, and the printed address has a token that every visitor needs; the connection is not encrypted.
-
-The server remembers its port and a key, so that games go on after a restart, at the same address.
-
-With --bank, people take a test of this bank. Every answer is saved before it counts, so a test goes
-on after a crash. The teacher's page makes access codes, shows the class, and exports it.
-
-\b
-Examples:
-  bnmind web --open
-  bnmind web --port 8080
-  bnmind web --host 0.0.0.0
-  bnmind web --bank models/banks/fractions.json --design models/designs/fractions.toml --open
-  bnmind web --bank BANK.json --host 0.0.0.0 --port 8080 --responses class.sqlite
-"""
+__all__ = ["web"]
 
 
 _OPEN = ("/tests", "/api/tests", "/teacher", "/api/teacher", "/static", "/favicon.ico")
@@ -47,73 +26,66 @@ _OPEN = ("/tests", "/api/tests", "/teacher", "/api/teacher", "/static", "/favico
 
 @dataclass(frozen=True, kw_only=True)
 class WebOptions:
-    """The options of the command."""
+    """The options of the command.
 
-    host: Annotated[
-        str, typer.Option("--host", metavar="ADDRESS", help="The address to listen at.")
-    ] = "127.0.0.1"
-    port: Annotated[
-        int,
-        typer.Option(
-            "--port",
-            min=0,
-            max=65535,
-            metavar="N",
-            help="The port; 0 takes the last one, or a free one.",
-        ),
-    ] = 0
-    trusted_proxy: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--trusted-proxy",
-            metavar="ADDRESS",
-            help="The IP address of a proxy in front of the server, which says from where each"
-            " request comes. Repeat the option for several.",
-        ),
-    ] = None
-    browser: Annotated[
-        bool, typer.Option("--open", help="Open the address in the browser of this machine.")
-    ] = False
-    bank: Annotated[
-        Path | None,
-        typer.Option("--bank", metavar="FILE", help="The item bank of a test for people to take."),
-    ] = None
-    design: Annotated[
-        Path | None,
-        typer.Option(
-            "--design", metavar="FILE", help="The design of the test, as for test and simulate."
-        ),
-    ] = None
-    responses: Annotated[
-        str | None,
-        typer.Option(
-            "--responses",
-            metavar="FILE|URL",
-            help="Where to save the answers: an SQLite file, or the address of a database, such as"
-            " postgresql://user@host/name.  [default: BANK-answers.sqlite in this directory]",
-            show_default=False,
-        ),
-    ] = None
-    codes: Annotated[
-        bool | None,
-        typer.Option(
-            "--codes/--no-codes",
-            help="Whether the test needs an access code.  [default: only if other machines can"
-            " reach the pages]",
-            show_default=False,
-        ),
-    ] = None
-    new_token: Annotated[
-        bool,
-        typer.Option(
-            "--new-token", help="Make a new token of the teacher; the one before is void."
-        ),
-    ] = False
+    Parameters
+    ----------
+    host
+        The address to listen at.
+    port
+        The port; 0 takes the last one, or a free one.
+    trusted_proxy
+        The IP address of a proxy in front of the server, which says from where each request
+        comes. Repeat the option for several.
+    browser
+        Open the address in the browser of this machine.
+    bank
+        The item bank of a test for people to take.
+    design
+        The design of the test, as for test and simulate.
+    responses
+        Where to save the answers: an SQLite file, or the address of a database, such as
+        postgresql://user@host/name.  [default: BANK-answers.sqlite in this directory]
+    codes
+        Whether the test needs an access code.  [default: only if other machines can reach the
+        pages]
+    new_token
+        Make a new token of the teacher; the one before is void.
+    """
+
+    host: Annotated[str, "ADDRESS"] = "127.0.0.1"
+    port: Annotated[int, typer.Option(min=0, max=65535)] = 0
+    trusted_proxy: Annotated[list[str] | None, "ADDRESS"] = None
+    browser: Annotated[bool, typer.Option("--open")] = False
+    bank: Path | None = None
+    design: Path | None = None
+    responses: Annotated[str | None, "FILE|URL"] = None
+    codes: Annotated[bool | None, typer.Option("--codes/--no-codes")] = None
+    new_token: bool = False
 
 
-@with_options(WebOptions)
 def web(options: WebOptions) -> None:
-    """Serve the pages."""
+    """Serve pages to play Mastermind, ask networks and take tests, and a JSON API.
+
+    The command prints the address to open in a browser, and serves until Ctrl-C. Pages load
+    nothing from the internet. By default only this machine can reach them. With another --host,
+    other machines can, and the printed address has a token that every visitor needs; the
+    connection is not encrypted.
+
+    The server remembers its port and a key, so that games go on after a restart, at the same
+    address.
+
+    With --bank, people take a test of this bank. Every answer is saved before it counts, so a test
+    goes on after a crash. The teacher's page makes access codes, shows the class, and exports it.
+
+    Examples
+    --------
+    bnmind web --open
+    bnmind web --port 8080
+    bnmind web --host 0.0.0.0
+    bnmind web --bank models/banks/fractions.json --design models/designs/fractions.toml --open
+    bnmind web --bank BANK.json --host 0.0.0.0 --port 8080 --responses class.sqlite
+    """
     if options.bank is None and (
         options.design or options.responses or options.new_token or options.codes is not None
     ):

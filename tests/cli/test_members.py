@@ -16,7 +16,7 @@ from bnmind.adaptive import (
     SKILL_DISTRIBUTIONS,
     STOPPERS,
 )
-from bnmind.cli.shared.members import Described
+from bnmind.cli.shared.command import Described
 from bnmind.fitting import PRIORS as TABLE_PRIORS
 from bnmind.junction import ORDER_FINDERS
 from bnmind.lab import ENDINGS

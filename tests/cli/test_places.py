@@ -22,7 +22,7 @@ CASES = [
     ("bnmind.junction.compile_plan", ("query", "bank.bif", "--sums"), "a.json"),
     ("bnmind.junction.compile_model", ("query", "bank.bif", "--task", "MAR", "--out"), "a.MAR"),
     (
-        "bnmind.sensitivity.weight_of_evidence",
+        "bnmind.sensitivity.explain_conclusion",
         ("explain", "bank.bif", "--target", "item_1", "--png"),
         "a.png",
     ),

@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from bnmind.cli.shared.named_states import evidence_of
+from bnmind.cli.networks import evidence_of
 from bnmind.errors import BnmindError
 from bnmind.junction import ORDER_FINDERS, compile_model
 from bnmind.mastermind import Board, Reply, TableBelief
@@ -116,7 +116,7 @@ def test_the_picture_is_written(tmp_path: Path) -> None:
     assert run_json("query", MODEL, "--targets", "P", "--svg", str(path))["marginals"]
     nowhere = str(tmp_path / "no" / "x.svg")
     assert_one_line_error(run("query", MODEL, "--targets", "P", "--svg", nowhere), "x.svg")
-    assert_one_line_error(run("query", MODEL, "--svg", "h.png"), "needs a file named .svg")
+    assert_one_line_error(run("query", MODEL, "--svg", "h.png"), "ending in .svg")
     assert_one_line_error(run("query", MODEL, "--given", GUESS), "did you mean --evidence?")
 
 

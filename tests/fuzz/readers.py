@@ -21,7 +21,7 @@ from bnmind.adaptive import (
     selector_by_name,
     stopper_by_names,
 )
-from bnmind.cli.shared.named_states import evidence_of
+from bnmind.cli.networks import evidence_of
 from bnmind.dynamic import read_dynamic
 from bnmind.errors import BnmindError
 from bnmind.lab import transcript_from_json

@@ -5,21 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from bnmind._files import SMALL_FILE, check_writable
-from bnmind._messages import counted, in_shell, shown
+from bnmind._messages import counted, in_shell, percent, shown
 from bnmind.cli.adaptive.designs import DesignOption, PriorOption, with_named_prior
-from bnmind.cli.adaptive.options import (
-    DEFAULT_SELECTOR,
-    SelectorName,
-    StopNames,
-)
+from bnmind.cli.adaptive.options import DEFAULT_SELECTOR, SelectorName, StopNames
+from bnmind.cli.shared.command import Seed, is_saved
 from bnmind.cli.shared.errors import INTERRUPTED, one_line
-from bnmind.cli.shared.options import Seed
-from bnmind.cli.shared.places import is_saved
 from bnmind.cli.shared.prompt import Command, ask
 from bnmind.cli.shared.work import interruptible, working
 from bnmind.errors import BnmindError, NothingToAskError, SessionFileError
@@ -29,25 +24,7 @@ if TYPE_CHECKING:
 
     from bnmind.adaptive import Design, ItemBank, Session
 
-__all__ = ["TEST_HELP", "run_test"]
-
-TEST_HELP = """Run an adaptive test of one examinee with the items of a bank.
-
-Type the answer to the item shown; ITEM=ANSWER answers another item, or changes an answer. s
-skips the item, u undoes the last entry, ? explains the choice of the item, and q quits.
-With --session, the command saves every answer; run it again to resume the test.
-
-Without --stop, and without one in the design, the test ends when each skill is known with
-probability 0.95, when no item should tell more than 0.01 bits (if there is an ability, when its
-standard deviation is at most 0.3), or after 30 items.
-
-\b
-Examples:
-  bnmind test models/banks/fractions.json
-  bnmind test models/banks/fractions.json --stop items:8 --stop certainty:0.9 --session ann.json
-  bnmind test models/banks/ability.json --selector fisher --stop items:5+deviation:0.4
-  bnmind test models/banks/fractions.json --design models/designs/fractions.toml
-"""
+__all__ = ["run_test"]
 
 PREPARING = "preparing the test"
 
@@ -71,24 +48,42 @@ class _Given:
 
 
 def run_test(
-    bank: Annotated[Path, typer.Argument(metavar="BANK", help="The file of the item bank.")],
-    session: Annotated[
-        Path | None,
-        typer.Option("--session", metavar="FILE", help="The file of the saved session."),
-    ] = None,
+    bank: Path,
+    *,
+    session: Path | None = None,
     design: DesignOption = None,
-    selector: SelectorName = None,
+    selector: SelectorName | None = None,
     stop: StopNames = None,
     prior: PriorOption = None,
-    salvage: Annotated[
-        bool,
-        typer.Option(
-            "--salvage", help="Save the readable part of a damaged session as FILE.salvaged."
-        ),
-    ] = False,
+    salvage: bool = False,
     seed: Seed = None,
 ) -> None:
-    """Run a test, or what is left of it."""
+    """Run an adaptive test of one examinee with the items of a bank.
+
+    Type the answer to the item shown; ITEM=ANSWER answers another item, or changes an answer. s
+    skips the item, u undoes the last entry, ? explains the choice of the item, and q quits.
+    With --session, the command saves every answer; run it again to resume the test.
+
+    Without --stop, and without one in the design, the test ends when each skill is known with
+    probability 0.95, when no item should tell more than 0.01 bits (if there is an ability, when its
+    standard deviation is at most 0.3), or after 30 items.
+
+    Parameters
+    ----------
+    bank
+        The file of the item bank.
+    session
+        The file of the saved session.
+    salvage
+        Save the readable part of a damaged session as FILE.salvaged.
+
+    Examples
+    --------
+    bnmind test models/banks/fractions.json
+    bnmind test models/banks/fractions.json --stop items:8 --stop certainty:0.9 --session ann.json
+    bnmind test models/banks/ability.json --selector fisher --stop items:5+deviation:0.4
+    bnmind test models/banks/fractions.json --design models/designs/fractions.toml
+    """
     from bnmind.adaptive import Session, read_bank, stopper_by_names
     from bnmind.adaptive.stopping.registry import default_stop, default_stop_words
     from bnmind.cli.shared.show import terminal
@@ -389,7 +384,7 @@ def _show_why(console: Console, session: Session) -> None:
 def _show_report(console: Console, session: Session) -> None:
     from bnmind.adaptive import ability_deviation, expected_ability
     from bnmind.adaptive.beliefs.ability_estimates import has_ability
-    from bnmind.cli.shared.show import percent, plain_table, show_table
+    from bnmind.cli.shared.show import plain_table, show_table
 
     report, shown = session.report(), session.design.report
     if report.impossible:

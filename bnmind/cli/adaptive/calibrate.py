@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
 
 from bnmind.cli.adaptive.response_files import (
     FixedWidth,
@@ -18,9 +16,7 @@ from bnmind.cli.adaptive.response_files import (
     read_response_file,
     say_notes,
 )
-from bnmind.cli.shared.command import with_options
-from bnmind.cli.shared.options import Json, Seed
-from bnmind.cli.shared.places import check_place
+from bnmind.cli.shared.command import Json, Seed, Share, check_place
 from bnmind.cli.shared.printable import tell_json
 from bnmind.cli.shared.work import working
 from bnmind.errors import BnmindError
@@ -28,83 +24,70 @@ from bnmind.errors import BnmindError
 if TYPE_CHECKING:
     from bnmind.adaptive import Calibration, ItemBank, ItemDrift, Responses
 
-__all__ = ["CALIBRATE_HELP", "calibrate"]
-
-CALIBRATE_HELP = """Calibrate new items from finished tests, and notice items that drift.
-
-The tests are saved sessions of bnmind test, or one CSV file of responses, in the order of
-time. New items are those of the designs of the sessions, or given by --new. Their parameters
-are learned while all other items stay as they are; --out writes the bank with them. The
-answers to all other items are compared with their predictions; a change from some examinee
-on is noticed by charts of cumulative sums.
-
-\b
-Examples:
-  bnmind calibrate BANK.json SESSIONS/*.json --out bank2.json
-  bnmind calibrate BANK.json RESPONSES.csv --new item_7 --new item_8 --out bank2.json
-  bnmind calibrate BANK.json SESSIONS/*.json --false-alarm 0.001
-"""
+__all__ = ["calibrate"]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class CalibrateOptions:
-    """The options of the command."""
+    """The options of the command.
 
-    bank: Annotated[Path, typer.Argument(metavar="BANK", help="The file of the item bank.")]
-    tests: Annotated[
-        list[Path],
-        typer.Argument(metavar="TESTS", help="Saved sessions, or a CSV file of responses."),
-    ]
-    new: Annotated[
-        list[str] | None,
-        typer.Option("--new", metavar="ITEM", help="A new item. Repeat the option for several."),
-    ] = None
-    cycles: Annotated[
-        int,
-        typer.Option("--cycles", metavar="N", help="At most this many EM cycles; 1 for one cycle."),
-    ] = 200
-    anew: Annotated[
-        bool,
-        typer.Option(
-            "--anew", help="Forget earlier answers, for instance if these tests contain them."
-        ),
-    ] = False
-    largest_error: Annotated[
-        float,
-        typer.Option(
-            "--largest-error",
-            metavar="P",
-            help="An item is ready if its probabilities are this exact, as a standard deviation.",
-        ),
-    ] = 0.05
-    shift: Annotated[
-        float,
-        typer.Option("--shift", metavar="D", help="The drift to look for, in logits."),
-    ] = 0.5
-    false_alarm: Annotated[
-        float,
-        typer.Option(
-            "--false-alarm",
-            metavar="P",
-            help="The probability that a chart of an item notices drift where there is none.",
-        ),
-    ] = 0.01
+    Parameters
+    ----------
+    bank
+        The file of the item bank.
+    tests
+        Saved sessions, or a CSV file of responses.
+    new
+        A new item. Repeat the option for several.
+    cycles
+        At most this many EM cycles; 1 for one cycle.
+    anew
+        Forget earlier answers, for instance if these tests contain them.
+    largest_error
+        An item is ready if its probabilities are this exact, as a standard deviation.
+    shift
+        The drift to look for, in logits.
+    false_alarm
+        The probability that a chart of an item notices drift where there is none.
+    out
+        Write the calibrated bank here.
+    """
+
+    bank: Path
+    tests: list[Path]
+    _: KW_ONLY
+    new: Annotated[list[str] | None, "ITEM"] = None
+    cycles: int = 200
+    anew: bool = False
+    largest_error: Share = 0.05
+    shift: Annotated[float, "D"] = 0.5
+    false_alarm: Share = 0.01
     missing: MissingTexts = None
     id_column: IdColumn = None
     ignore: IgnoredColumns = None
     fixed_width: FixedWidth = None
     lowest: Lowest = 0
     key: KeyFile = None
-    out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="Write the calibrated bank here.")
-    ] = None
+    out: Path | None = None
     seed: Seed = None
     json_output: Json = False
 
 
-@with_options(CalibrateOptions)
 def calibrate(options: CalibrateOptions) -> None:
-    """Calibrate, and look for drift."""
+    """Calibrate new items from finished tests, and notice items that drift.
+
+    The tests are saved sessions of bnmind test, or one CSV file of responses, in the order of
+    time. New items are those of the designs of the sessions, or given by --new. Their parameters
+    are learned while all other items stay as they are; --out writes the bank with them. The
+    answers to all other items are compared with their predictions; a change from some examinee on
+    is noticed by charts of cumulative sums.
+
+    Examples
+    --------
+    bnmind calibrate BANK.json SESSIONS/*.json --out bank2.json
+    bnmind calibrate BANK.json RESPONSES.csv --new item_7 --new item_8 --out bank2.json
+    bnmind calibrate BANK.json SESSIONS/*.json --false-alarm 0.001
+    """
     import numpy as np
 
     from bnmind.adaptive import calibrate_items, item_drift, read_answers, read_bank, write_bank

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import KW_ONLY, asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from bnmind._files import check_writable, write_file
 from bnmind.cli.adaptive.designs import PriorOption, with_named_prior
@@ -25,9 +23,8 @@ from bnmind.cli.adaptive.response_files import (
     say_notes,
 )
 from bnmind.cli.adaptive.true_profiles import profiles_in
-from bnmind.cli.shared.command import with_options
+from bnmind.cli.shared.command import Json
 from bnmind.cli.shared.errors import naming, say
-from bnmind.cli.shared.options import Json
 from bnmind.cli.shared.printable import tell_json
 from bnmind.cli.shared.work import working
 from bnmind.errors import BnmindError
@@ -37,43 +34,31 @@ if TYPE_CHECKING:
 
     from bnmind.adaptive import Agreement, Classification
 
-__all__ = ["CLASSIFY_HELP", "classify"]
+__all__ = ["classify"]
 
 _FAR = 0.25
 """A share of right profiles so far below the expected one deserves a note."""
 
-CLASSIFY_HELP = """Classify examinees by their responses to the items of a bank.
 
-RESPONSES is a CSV file as for learn. The file of --out has a row for each examinee: the most
-probable profile (map_SKILL) with its probability, the expected level of each skill (eap_SKILL;
-for two levels the probability of having the skill), its most probable level by itself
-(level_SKILL), the entropy in bits, the log-likelihood, and person fit, which is bad below
--1.645. The command prints how accurately and how consistently the test classifies, if the bank
-holds. With --profiles, a CSV file with a column for each skill, it compares the classification
-with known profiles.
-
-\b
-Examples:
-  bnmind classify BANK.json RESPONSES.csv --out people.csv
-  bnmind classify BANK.json RESPONSES.csv --group-column class
-  bnmind classify BANK.json RESPONSES.csv --profiles TRUTH.csv --json
-"""
-
-
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class ClassifyOptions:
-    """The options of the command."""
+    """The options of the command.
 
-    bank: Annotated[Path, typer.Argument(metavar="BANK", help="The file of the item bank.")]
+    Parameters
+    ----------
+    bank
+        The file of the item bank.
+    out
+        The CSV file for the classification.
+    profiles
+        The known profiles, as CSV.
+    """
+
+    bank: Path
     responses: ResponseFile
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", metavar="FILE", help="The CSV file for the classification."),
-    ] = None
-    profiles: Annotated[
-        Path | None,
-        typer.Option("--profiles", metavar="FILE", help="The known profiles, as CSV."),
-    ] = None
+    _: KW_ONLY
+    out: Path | None = None
+    profiles: Path | None = None
     prior: PriorOption = None
     missing: MissingTexts = None
     id_column: IdColumn = None
@@ -85,9 +70,23 @@ class ClassifyOptions:
     json_output: Json = False
 
 
-@with_options(ClassifyOptions)
 def classify(options: ClassifyOptions) -> None:
-    """Classify, write the people, and say how reliable the classification is."""
+    """Classify examinees by their responses to the items of a bank.
+
+    RESPONSES is a CSV file as for learn. The file of --out has a row for each examinee: the most
+    probable profile (map_SKILL) with its probability, the expected level of each skill (eap_SKILL;
+    for two levels the probability of having the skill), its most probable level by itself
+    (level_SKILL), the entropy in bits, the log-likelihood, and person fit, which is bad below
+    -1.645. The command prints how accurately and how consistently the test classifies, if the bank
+    holds. With --profiles, a CSV file with a column for each skill, it compares the classification
+    with known profiles.
+
+    Examples
+    --------
+    bnmind classify BANK.json RESPONSES.csv --out people.csv
+    bnmind classify BANK.json RESPONSES.csv --group-column class
+    bnmind classify BANK.json RESPONSES.csv --profiles TRUTH.csv --json
+    """
     from bnmind.adaptive import classify as classified
     from bnmind.adaptive import read_bank
 

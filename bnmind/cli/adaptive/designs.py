@@ -34,8 +34,6 @@ __all__ = [
 DesignOption: TypeAlias = Annotated[
     Path | None,
     typer.Option(
-        "--design",
-        metavar="FILE",
         help="The design of the test as TOML: start, selector, exposure, content, testlets,"
         " enemies, stop. Other options may only add what it leaves open.",
     ),
@@ -43,13 +41,11 @@ DesignOption: TypeAlias = Annotated[
 
 PriorOption: TypeAlias = Annotated[
     str | None,
+    "bank|uniform|FILE",
     typer.Option(
-        "--prior",
-        metavar="bank|uniform|FILE",
         help="The distribution of the skills before the first answer: that of the bank, or all"
         " profiles equally probable (the default of cdcatR), or a CSV file with a column for each"
         " skill and a column probability or count. [default: bank]",
-        show_default=False,
     ),
 ]
 

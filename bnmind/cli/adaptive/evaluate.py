@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
+from bnmind._messages import percent
 from bnmind.cli.adaptive.designs import (
     DesignOption,
     PriorOption,
@@ -15,9 +16,8 @@ from bnmind.cli.adaptive.designs import (
     with_named_prior,
 )
 from bnmind.cli.adaptive.options import DEFAULT_SELECTOR, SelectorName, StopNames, check_shares
-from bnmind.cli.shared.command import with_options
+from bnmind.cli.shared.command import Count, Json, Share
 from bnmind.cli.shared.errors import INTERRUPTED, say
-from bnmind.cli.shared.options import Json
 from bnmind.cli.shared.printable import tell_json
 from bnmind.cli.shared.work import until_interrupted
 
@@ -25,60 +25,52 @@ if TYPE_CHECKING:
     from bnmind.adaptive import ItemBank
     from bnmind.adaptive.trees import CertifiedInterval, DesignEvaluation
 
-__all__ = ["EVALUATE_HELP", "evaluate"]
-
-EVALUATE_HELP = """Compute the expected results of an adaptive test exactly, without simulation.
-
-A selector that draws no random numbers makes a test a tree: each response leads to the next
-item. The command follows all paths of the tree, weighted by their probabilities in the bank, and
-reports the expected accuracy, entropy, length and cost of the whole test, and how often each item
-is asked.
-
-If the tree is too large, it is cut at its least probable beliefs. All results are then intervals
-that certainly contain the exact values. Ctrl-C cuts it where the evaluation is.
-
-\b
-Examples:
-  bnmind evaluate models/banks/fractions.json --stop items:10
-  bnmind evaluate BANK.json --selector gdi --stop certainty:0.9 --stop items:12 --json
-  bnmind evaluate BANK.json --design DESIGN.toml
-  bnmind evaluate BANK.json --stop items:20 --min-probability 1e-5
-"""
+__all__ = ["evaluate"]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class EvaluateOptions:
-    """The options of the command."""
+    """The options of the command.
 
-    bank: Annotated[Path, typer.Argument(metavar="BANK", help="The file of the item bank.")]
+    Parameters
+    ----------
+    bank
+        The file of the item bank.
+    min_probability
+        Do not follow beliefs that are reached with a smaller probability.
+    max_beliefs
+        Evaluate at most N beliefs, the most probable ones. [default: 1,048,576]
+    """
+
+    bank: Path
+    _: KW_ONLY
     design: DesignOption = None
-    selector: SelectorName = None
+    selector: SelectorName | None = None
     stop: StopNames = None
     prior: PriorOption = None
-    min_probability: Annotated[
-        float,
-        typer.Option(
-            "--min-probability",
-            metavar="P",
-            help="Do not follow beliefs that are reached with a smaller probability.",
-        ),
-    ] = 0.0
-    max_beliefs: Annotated[
-        int | None,
-        typer.Option(
-            "--max-beliefs",
-            min=1,
-            metavar="N",
-            help="Evaluate at most N beliefs, the most probable ones. [default: 1,048,576]",
-            show_default=False,
-        ),
-    ] = None
+    min_probability: Share = 0.0
+    max_beliefs: Count | None = None
     as_json: Json = False
 
 
-@with_options(EvaluateOptions)
 def evaluate(options: EvaluateOptions) -> None:
-    """Evaluate the test, and print the results."""
+    """Compute the expected results of an adaptive test exactly, without simulation.
+
+    A selector that draws no random numbers makes a test a tree: each response leads to the next
+    item. The command follows all paths of the tree, weighted by their probabilities in the bank,
+    and reports the expected accuracy, entropy, length and cost of the whole test, and how often
+    each item is asked.
+
+    If the tree is too large, it is cut at its least probable beliefs. All results are then
+    intervals that certainly contain the exact values. Ctrl-C cuts it where the evaluation is.
+
+    Examples
+    --------
+    bnmind evaluate models/banks/fractions.json --stop items:10
+    bnmind evaluate BANK.json --selector gdi --stop certainty:0.9 --stop items:12 --json
+    bnmind evaluate BANK.json --design DESIGN.toml
+    bnmind evaluate BANK.json --stop items:20 --min-probability 1e-5
+    """
     from bnmind.adaptive import (
         Design,
         evaluate_design,
@@ -180,7 +172,6 @@ def _numbers(interval: CertifiedInterval, *, exact: bool) -> tuple[str, ...]:
 
 
 def _percent(share: float) -> str:
-    from bnmind.cli.shared.show import percent
 
     return percent(round(share, 9))  # sums of probabilities may miss 1 by rounding
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -25,7 +25,7 @@ from bnmind.cli.adaptive.judge_models import (
     tested_models_json,
 )
 from bnmind.cli.adaptive.learning_start import learning_start
-from bnmind.cli.adaptive.options import gate_completer, skills_completer
+from bnmind.cli.adaptive.options import GateName, SkillsName
 from bnmind.cli.adaptive.response_files import (
     FixedWidth,
     IdColumn,
@@ -37,9 +37,8 @@ from bnmind.cli.adaptive.response_files import (
     ResponseFile,
     say_notes,
 )
-from bnmind.cli.shared.command import with_options
+from bnmind.cli.shared.command import Json, Seed, Share
 from bnmind.cli.shared.errors import INTERRUPTED, say
-from bnmind.cli.shared.options import Json, Seed
 from bnmind.cli.shared.printable import tell_json
 from bnmind.cli.shared.work import working
 from bnmind.errors import BnmindError
@@ -55,121 +54,61 @@ if TYPE_CHECKING:
         ReducedModel,
     )
 
-__all__ = ["JUDGE_HELP", "judge"]
+__all__ = ["judge"]
 
-JUDGE_HELP = """Judge a model of responses: its fit, its Q-matrix, and its items.
-
-The command learns the model first, as bnmind learn does. It then prints M2 with RMSEA2 and
-SRMSR, the worst pairs of items, and the fit of each item. With --gate gdina, which assumes
-least about how skills act together, it also proposes the skills that the items need, and a
-simpler model for each item, by Wald and by likelihood-ratio tests. If a column names groups of
-examinees, --groups or --group-column tests which items behave differently in a group. After
-Ctrl-C, the command shows the results that it has.
-
-If --gate is repeated, the command compares the models instead, by AIC and BIC, and with gdina by
-likelihood-ratio tests.
-
-\b
-Examples:
-  bnmind judge models/fractions-class/responses.csv --qmatrix models/fractions-class/qmatrix.csv
-  bnmind judge RESPONSES.csv --qmatrix Q.csv --gate gdina --json
-  bnmind judge RESPONSES.csv --qmatrix Q.csv --gate dina --gate gdina
-  bnmind judge RESPONSES.csv --gate 2PL
-  bnmind judge RESPONSES.csv --qmatrix Q.csv --group-column school
-"""
 
 _SHOWN = 5
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class JudgeOptions:
-    """The options of the command."""
+    """The options of the command.
+
+    Parameters
+    ----------
+    bank
+        A bank, instead of a Q-matrix.
+    gates
+        The response model of the items, from the list below. Repeat the option to compare
+        models. [default: dina]
+    skills
+        The distribution of the skills, from the list below.
+    monotone
+        Require that more skill never lowers the probability of success.
+    cutoff
+        The share of an item's variance that its skills must account for; or predicted: from the
+        numbers of examinees and items, and from guesses and slips.
+    alpha
+        Reject a simpler model if p is smaller.
+    refit
+        Test simpler models by learning the whole model anew for each of them. By default the
+        profiles' probabilities stay those of G-DINA (two-step test).
+    groups
+        Test which items behave differently in a group, by the column named group.
+    anchors
+        Items that behave alike in all groups. [default: all but the one that is tested]
+    purify
+        Remove items that behave differently from the anchors, and test again.
+    group_column
+        The same as --groups, by the column NAME.
+    """
 
     responses: ResponseFile
+    _: KW_ONLY
     qmatrix: QMatrixFile = None
-    bank: Annotated[
-        Path | None,
-        typer.Option("--bank", metavar="FILE", help="A bank, instead of a Q-matrix."),
-    ] = None
-    gates: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--gate",
-            metavar="NAME",
-            autocompletion=gate_completer,
-            help="The response model of the items; see bnmind learn --help. Repeat the option to"
-            " compare models. [default: dina]",
-            show_default=False,
-        ),
-    ] = None
-    skills: Annotated[
-        str | None,
-        typer.Option(
-            "--skills",
-            metavar="NAME",
-            autocompletion=skills_completer,
-            help="The distribution of the skills; see bnmind learn --help.",
-            show_default=False,
-        ),
-    ] = None
-    monotone: Annotated[
-        bool,
-        typer.Option(
-            "--monotone", help="Require that more skill never lowers the probability of success."
-        ),
-    ] = False
-    cutoff: Annotated[
-        str,
-        typer.Option(
-            "--cutoff",
-            metavar="P",
-            help="The share of an item's variance that its skills must account for; or predicted:"
-            " from the numbers of examinees and items, and from guesses and slips.",
-        ),
-    ] = "0.95"
-    alpha: Annotated[
-        float,
-        typer.Option("--alpha", metavar="P", help="Reject a simpler model if p is smaller."),
-    ] = 0.05
-    refit: Annotated[
-        bool,
-        typer.Option(
-            "--refit",
-            help="Test simpler models by learning the whole model anew for each of them. By default"
-            " the profiles' probabilities stay those of G-DINA (two-step test).",
-        ),
-    ] = False
-    groups: Annotated[
-        bool,
-        typer.Option(
-            "--groups",
-            help="Test which items behave differently in a group, by the column named group.",
-        ),
-    ] = False
-    anchors: Annotated[
-        str | None,
-        typer.Option(
-            "--anchors",
-            metavar="A,B,…",
-            help="Items that behave alike in all groups. [default: all but the one that is tested]",
-            show_default=False,
-        ),
-    ] = None
-    purify: Annotated[
-        bool,
-        typer.Option(
-            "--purify",
-            help="Remove items that behave differently from the anchors, and test again.",
-        ),
-    ] = False
+    bank: Path | None = None
+    gates: Annotated[list[GateName] | None, "NAME", typer.Option("--gate")] = None
+    skills: SkillsName | None = None
+    monotone: bool = False
+    cutoff: Annotated[str, "P"] = "0.95"
+    alpha: Share = 0.05
+    refit: bool = False
+    groups: bool = False
+    anchors: Annotated[str | None, "A,B,…"] = None
+    purify: bool = False
     missing: MissingTexts = None
     id_column: IdColumn = None
-    group_column: Annotated[
-        str | None,
-        typer.Option(
-            "--group-column", metavar="NAME", help="The same as --groups, by the column NAME."
-        ),
-    ] = None
+    group_column: str | None = None
     ignore: IgnoredColumns = None
     fixed_width: FixedWidth = None
     lowest: Lowest = 0
@@ -194,9 +133,27 @@ class _Judgment:
     interrupted: bool
 
 
-@with_options(JudgeOptions)
 def judge(options: JudgeOptions) -> None:
-    """Learn, and say how well the model fits."""
+    """Judge a model of responses: its fit, its Q-matrix, and its items.
+
+    The command learns the model first, as bnmind learn does. It then prints M2 with RMSEA2 and
+    SRMSR, the worst pairs of items, and the fit of each item. With --gate gdina, which assumes
+    least about how skills act together, it also proposes the skills that the items need, and a
+    simpler model for each item, by Wald and by likelihood-ratio tests. If a column names groups of
+    examinees, --groups or --group-column tests which items behave differently in a group. After
+    Ctrl-C, the command shows the results that it has.
+
+    If --gate is repeated, the command compares the models instead, by AIC and BIC, and with gdina
+    by likelihood-ratio tests.
+
+    Examples
+    --------
+    bnmind judge models/fractions-class/responses.csv --qmatrix models/fractions-class/qmatrix.csv
+    bnmind judge RESPONSES.csv --qmatrix Q.csv --gate gdina --json
+    bnmind judge RESPONSES.csv --qmatrix Q.csv --gate dina --gate gdina
+    bnmind judge RESPONSES.csv --gate 2PL
+    bnmind judge RESPONSES.csv --qmatrix Q.csv --group-column school
+    """
     if not 0 < options.alpha < 1:
         raise BnmindError(f"expected a number between 0 and 1 for --alpha, got {options.alpha:g}")
     cutoff_of(options.cutoff)

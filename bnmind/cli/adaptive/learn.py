@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from bnmind._files import check_writable
-from bnmind._messages import counted
+from bnmind._messages import counted, percent
 from bnmind.cli.adaptive.coefficient_tables import (
     coefficient_json,
     coefficients_or_reason,
@@ -18,12 +18,10 @@ from bnmind.cli.adaptive.coefficient_tables import (
 from bnmind.cli.adaptive.learning_start import irt_models, learning_start
 from bnmind.cli.adaptive.learning_text import LearnedModel
 from bnmind.cli.adaptive.model_names import (
-    distributions,
-    learnable,
     skills_name,
     usual_skills,
 )
-from bnmind.cli.adaptive.options import check_shares, gate_completer, skills_completer
+from bnmind.cli.adaptive.options import GateName, SkillsName, check_shares
 from bnmind.cli.adaptive.response_files import (
     FixedWidth,
     GroupColumn,
@@ -37,11 +35,8 @@ from bnmind.cli.adaptive.response_files import (
     as_in_file,
     say_notes,
 )
-from bnmind.cli.shared.command import with_options
+from bnmind.cli.shared.command import Count, Json, Seed, Share, Workers, check_place
 from bnmind.cli.shared.errors import INTERRUPTED, naming, say
-from bnmind.cli.shared.members import command_with_members
-from bnmind.cli.shared.options import ClusterOption, Json, Seed, Workers, workers_of
-from bnmind.cli.shared.places import check_place
 from bnmind.cli.shared.printable import printable, tell_json
 from bnmind.cli.shared.work import until_interrupted
 
@@ -54,70 +49,65 @@ if TYPE_CHECKING:
         Responses,
     )
 
-__all__ = ["LEARN_HELP", "LearnCommand", "learn"]
+__all__ = ["learn"]
 
-LEARN_HELP = """Learn an item bank from the responses of examinees, by maximum likelihood (EM).
-
-RESPONSES is a file with a table, as R, Excel or SPSS write it. Its first line names the
-items. Each further line holds the responses of one examinee: 0, 1, …, or nothing if the item
-was not asked; or a single response, in a table with columns for examinee, item and response.
-The Q-matrix marks the skills that each item needs. It has a column for each skill, and may
-have a column item; if its rows have no names, the items are matched by position. Notes say
-how the files were read. After Ctrl-C, the command writes the best parameters so far.
-
-\b
-Examples:
-  bnmind learn models/fractions-class/responses.csv --qmatrix models/fractions-class/qmatrix.csv
-  bnmind learn RESPONSES.csv --qmatrix Q.csv --out bank.json --gate gdina --starts 10
-  bnmind learn RESPONSES.csv --gate 2PL --out bank.json
-  bnmind learn MORE.csv --bank bank.json --out better.json --json
-"""
 
 _ITEMS_SHOWN = 40
 
 
-LearnCommand = command_with_members(
-    Response_models=learnable,
-    Models_of_one_ability_without_a_Q_matrix=irt_models,
-    Distributions_of_the_skills=distributions,
-)
-"""A command whose help lists the response models and the distributions of the skills."""
-
-
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class LearnOptions:
-    """The options of the command."""
+    """The options of the command.
+
+    Parameters
+    ----------
+    bank
+        A bank to learn again, instead of a Q-matrix.
+    out
+        The file for the learned bank.
+    coefficients
+        A CSV file for the parameters of each item in the words of its model, with standard
+        errors.
+    table
+        A CSV file with a row for each item: guess, slip and other parameters, each with its
+        standard error.
+    items
+        A table with a column item, and columns such as text, content, cost and time.
+    skill_labels
+        A table with the names of the skills and a column label.
+    gate
+        The response model of the items, from the list below; sequential:NAME for items with
+        more than two responses; or FILE.py:CLASS for a model of your own. [default: dina]
+    skills
+        The distribution of the skills, from the list below; or hierarchy:A>B,A>C: nobody has B
+        or C without A; or the file of a network (.bif, .xdsl, .net, …) with the arcs between
+        the skills, whose tables are learned. [default: saturated up to 12 skills, else
+        independent]
+    max_guess
+        Limit the learned probability of a guess.
+    max_slip
+        Limit the learned probability of a slip.
+    monotone
+        Require that more skill never lowers the probability of success. By default it may, as
+        in CDM and GDINA.
+    least_chance
+        Keep each learned probability at least this far from 0 and 1.
+    starts
+        Number of starts; the best result counts. [default: 5 for discrete skills, whose
+        likelihood has several maxima, else 1]
+    iterations
+        The most EM iterations of a start.
+    title
+        The title of the bank.
+    """
 
     responses: ResponseFile
+    _: KW_ONLY
     qmatrix: QMatrixFile = None
-    bank: Annotated[
-        Path | None,
-        typer.Option(
-            "--bank", metavar="FILE", help="A bank to learn again, instead of a Q-matrix."
-        ),
-    ] = None
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", metavar="FILE", help="The file for the learned bank."),
-    ] = None
-    coefficients: Annotated[
-        Path | None,
-        typer.Option(
-            "--coefficients",
-            metavar="FILE",
-            help="A CSV file for the parameters of each item in the words of its model, with"
-            " standard errors.",
-        ),
-    ] = None
-    table: Annotated[
-        Path | None,
-        typer.Option(
-            "--table",
-            metavar="FILE",
-            help="A CSV file with a row for each item: guess, slip and other parameters, each with"
-            " its standard error.",
-        ),
-    ] = None
+    bank: Path | None = None
+    out: Path | None = None
+    coefficients: Path | None = None
+    table: Path | None = None
     missing: MissingTexts = None
     id_column: IdColumn = None
     group_column: GroupColumn = None
@@ -125,99 +115,39 @@ class LearnOptions:
     fixed_width: FixedWidth = None
     lowest: Lowest = 0
     key: KeyFile = None
-    items: Annotated[
-        Path | None,
-        typer.Option(
-            "--items",
-            metavar="FILE",
-            help="A table with a column item, and columns such as text, content, cost and time.",
-        ),
-    ] = None
-    skill_labels: Annotated[
-        Path | None,
-        typer.Option(
-            "--skill-labels",
-            metavar="FILE",
-            help="A table with the names of the skills and a column label.",
-        ),
-    ] = None
-    gate: Annotated[
-        str | None,
-        typer.Option(
-            "--gate",
-            metavar="NAME",
-            autocompletion=gate_completer,
-            help="The response model of the items, from the list below; sequential:NAME for items"
-            " with more than two responses; or FILE.py:CLASS for a model of your own."
-            " [default: dina]",
-            show_default=False,
-        ),
-    ] = None
-    skills: Annotated[
-        str | None,
-        typer.Option(
-            "--skills",
-            metavar="NAME",
-            autocompletion=skills_completer,
-            help="The distribution of the skills, from the list below; or hierarchy:A>B,A>C: nobody"
-            " has B or C without A; or the file of a network (.bif, .xdsl, .net, …) with the arcs"
-            " between the skills, whose tables are learned. [default: saturated up to 12 skills,"
-            " else independent]",
-            show_default=False,
-        ),
-    ] = None
-    max_guess: Annotated[
-        float,
-        typer.Option("--max-guess", metavar="P", help="Limit the learned probability of a guess."),
-    ] = 1.0
-    max_slip: Annotated[
-        float,
-        typer.Option("--max-slip", metavar="P", help="Limit the learned probability of a slip."),
-    ] = 1.0
-    monotone: Annotated[
-        bool,
-        typer.Option(
-            "--monotone",
-            help="Require that more skill never lowers the probability of success. By default it"
-            " may, as in CDM and GDINA.",
-        ),
-    ] = False
-    least_chance: Annotated[
-        float,
-        typer.Option(
-            "--least-chance",
-            metavar="P",
-            help="Keep each learned probability at least this far from 0 and 1.",
-        ),
-    ] = 0.0001
-    starts: Annotated[
-        int | None,
-        typer.Option(
-            "--starts",
-            min=1,
-            metavar="N",
-            help="Number of starts; the best result counts. [default: 5 for discrete skills, whose"
-            " likelihood has several maxima, else 1]",
-            show_default=False,
-        ),
-    ] = None
-    iterations: Annotated[
-        int,
-        typer.Option("--iterations", min=1, metavar="N", help="The most EM iterations of a start."),
-    ] = 5000
-    title: Annotated[
-        str | None,
-        typer.Option("--title", metavar="TEXT", help="The title of the bank.", show_default=False),
-    ] = None
-    workers: Workers = None
-    cluster: ClusterOption = None
+    items: Path | None = None
+    skill_labels: Path | None = None
+    gate: GateName | None = None
+    skills: SkillsName | None = None
+    max_guess: Share = 1.0
+    max_slip: Share = 1.0
+    monotone: bool = False
+    least_chance: Share = 0.0001
+    starts: Count | None = None
+    iterations: Count = 5000
+    title: Annotated[str | None, "TEXT"] = None
+    workers: Workers = 1
     seed: Seed = None
     json_output: Json = False
 
 
-@with_options(LearnOptions)
 def learn(options: LearnOptions) -> None:
-    """Learn, write the bank, and say how well it fits."""
+    """Learn an item bank from the responses of examinees, by maximum likelihood (EM).
+
+    RESPONSES is a file with a table, as R, Excel or SPSS write it. Its first line names the items.
+    Each further line holds the responses of one examinee: 0, 1, …, or nothing if the item was not
+    asked; or a single response, in a table with columns for examinee, item and response. The
+    Q-matrix marks the skills that each item needs. It has a column for each skill, and may have a
+    column item; if its rows have no names, the items are matched by position. Notes say how the
+    files were read. After Ctrl-C, the command writes the best parameters so far.
+
+    Examples
+    --------
+    bnmind learn models/fractions-class/responses.csv --qmatrix models/fractions-class/qmatrix.csv
+    bnmind learn RESPONSES.csv --qmatrix Q.csv --out bank.json --gate gdina --starts 10
+    bnmind learn RESPONSES.csv --gate 2PL --out bank.json
+    bnmind learn MORE.csv --bank bank.json --out better.json --json
+    """
     from bnmind.adaptive import learn as learned_from
     from bnmind.adaptive import write_bank
 
@@ -272,7 +202,7 @@ def _inputs(options: LearnOptions) -> tuple[ItemBank, Responses, LearningOptions
         monotone=options.monotone,
         least_chance=options.least_chance,
         max_iterations=options.iterations,
-        workers=workers_of(options.workers, options.cluster),
+        workers=options.workers,
     )
     start, data, settings = learning_start(options, options.gate, settings, items=options.items)
     if options.bank is not None and has_curves(start):
@@ -377,7 +307,7 @@ def _show(
 ) -> None:
     from bnmind.adaptive.learning.fit.summary import ability_lines, item_table, opening, shortened
     from bnmind.adaptive.learning.notes import mastery
-    from bnmind.cli.shared.show import percent, plain_table, show_table, terminal
+    from bnmind.cli.shared.show import plain_table, show_table, terminal
 
     console = terminal()
     data, *fit = opening(found)

@@ -6,7 +6,7 @@ Names are read in any case of letters.
 from __future__ import annotations
 
 import runpy
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,16 +16,11 @@ from bnmind.cli.shared.printable import printable
 from bnmind.errors import BnmindError, UnknownNameError
 
 if TYPE_CHECKING:
-    from bnmind._registry import Registered
     from bnmind.adaptive import ProfileDistribution, QMatrix, ResponseModel
-    from bnmind.adaptive.response_models.registry import RegisteredModel
     from bnmind.pgm import Network
 
 __all__ = [
-    "distributions",
     "gate_of",
-    "gate_words",
-    "learnable",
     "qmatrix_for",
     "skills_name",
     "skills_of",
@@ -33,28 +28,6 @@ __all__ = [
 ]
 
 _HIERARCHY = "hierarchy:"
-
-
-def learnable() -> Mapping[str, RegisteredModel]:
-    """Return the response models that can be learned from a Q-matrix."""
-    from bnmind.adaptive.response_models.registry import LEARNABLE
-
-    return LEARNABLE
-
-
-def distributions() -> Mapping[str, Registered[ProfileDistribution]]:
-    """Return the distributions of the skills."""
-    from bnmind.adaptive import SKILL_DISTRIBUTIONS
-
-    return SKILL_DISTRIBUTIONS
-
-
-def gate_words() -> Mapping[str, str]:
-    """Return the names for ``--gate`` that a shell completes, each with a line about it."""
-    from bnmind.adaptive import IRT_MODELS
-
-    curves = {name: model.about for name, model in IRT_MODELS.items()}
-    return curves | {name: model.about for name, model in learnable().items()}
 
 
 def gate_of(name: str) -> Callable[..., ResponseModel]:
@@ -78,11 +51,13 @@ def skills_name(name: str) -> str:
     """
     if _is_network(name):
         return f"as in the network {printable(name)}"
+    from bnmind.adaptive import SKILL_DISTRIBUTIONS
+
     first, colon, argument = name.partition(":")
     lower = first.lower()
     if lower + colon == _HIERARCHY:
         return f"{_HIERARCHY}{argument}"
-    return f"{lower}{colon}{argument.upper()}" if lower in distributions() else name
+    return f"{lower}{colon}{argument.upper()}" if lower in SKILL_DISTRIBUTIONS else name
 
 
 def usual_skills(n_skills: int) -> str:
@@ -94,6 +69,8 @@ def usual_skills(n_skills: int) -> str:
 
 def skills_of(name: str | None) -> ProfileDistribution | Network | None:
     """Return a distribution of the skills by its name, or the network in a file of this name."""
+    from bnmind.adaptive import SKILL_DISTRIBUTIONS
+
     if name is None:
         return None
     if _is_network(name):
@@ -104,7 +81,7 @@ def skills_of(name: str | None) -> ProfileDistribution | Network | None:
     name = skills_name(name)
     if name.startswith(_HIERARCHY):
         return _hierarchy(name.removeprefix(_HIERARCHY))
-    return made_by_name("distribution of the skills", distributions(), name)
+    return made_by_name("distribution of the skills", SKILL_DISTRIBUTIONS, name)
 
 
 def _is_network(name: str) -> bool:

@@ -37,68 +37,55 @@ __all__ = [
 ResponseFile: TypeAlias = Annotated[
     Path,
     typer.Argument(
-        metavar="RESPONSES",
         help="The file of the responses, a row for each examinee: CSV, Excel, SPSS, …",
     ),
 ]
 QMatrixFile: TypeAlias = Annotated[
-    Path | None, typer.Option("--qmatrix", metavar="FILE", help="The Q-matrix: CSV, Excel, SPSS, …")
+    Path | None, typer.Option(help="The Q-matrix: CSV, Excel, SPSS, …")
 ]
 MissingTexts: TypeAlias = Annotated[
     list[str] | None,
+    "TEXT",
     typer.Option(
-        "--missing",
-        metavar="TEXT",
         help="Another text or number that stands for a missing response, such as -9. Empty cells,"
         " NA, NaN and . always do. Repeat the option for several.",
     ),
 ]
 IdColumn: TypeAlias = Annotated[
-    str | None,
-    typer.Option("--id-column", metavar="NAME", help="The column with the names of the examinees."),
+    str | None, typer.Option(help="The column with the names of the examinees.")
 ]
 GroupColumn: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        "--group-column",
-        metavar="NAME",
         help="The column with the groups of the examinees, not an item. A column named group"
         " is found without this option.",
     ),
 ]
 IgnoredColumns: TypeAlias = Annotated[
     list[str] | None,
+    "COLUMN",
     typer.Option(
-        "--ignore",
-        metavar="COLUMN",
         help="A column that is not an item. Repeat the option for several.",
     ),
 ]
 FixedWidth: TypeAlias = Annotated[
     int | None,
     typer.Option(
-        "--fixed-width",
         min=0,
-        metavar="N",
         help="The first N characters of each line name the examinee, and each further character"
         " is a response, as in 0110.",
-        show_default=False,
     ),
 ]
 Lowest: TypeAlias = Annotated[
     int,
     typer.Option(
-        "--lowest",
         min=0,
-        metavar="N",
         help="The lowest response in the file, such as 1 on a scale from 1 to 5; it counts as 0.",
     ),
 ]
 KeyFile: TypeAlias = Annotated[
     Path | None,
     typer.Option(
-        "--key",
-        metavar="FILE",
         help="The right answers, if the file holds answers such as A to D: a table with the columns"
         " item and key. The right answer counts as 1, and every other one as 0.",
     ),

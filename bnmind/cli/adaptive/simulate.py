@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,11 +20,7 @@ from bnmind.cli.adaptive.designs import (
     with_named_prior,
 )
 from bnmind.cli.adaptive.model_names import qmatrix_for
-from bnmind.cli.adaptive.options import (
-    SELECTOR_HELP,
-    StopNames,
-    check_shares,
-)
+from bnmind.cli.adaptive.options import SelectorName, StopNames, check_shares
 from bnmind.cli.adaptive.response_files import (
     FixedWidth,
     IdColumn,
@@ -38,18 +34,16 @@ from bnmind.cli.adaptive.response_files import (
 from bnmind.cli.adaptive.simulation_json import simulation_as_json
 from bnmind.cli.adaptive.simulation_text import show_simulation
 from bnmind.cli.adaptive.true_profiles import with_profiles
-from bnmind.cli.shared.command import with_options
-from bnmind.cli.shared.completion import completing_members
-from bnmind.cli.shared.errors import INTERRUPTED, naming, say
-from bnmind.cli.shared.options import (
-    ClusterOption,
+from bnmind.cli.shared.command import (
+    Count,
     Json,
     ResultsDirectory,
     Seed,
+    Share,
     Workers,
-    workers_of,
+    results_place,
 )
-from bnmind.cli.shared.places import results_place
+from bnmind.cli.shared.errors import INTERRUPTED, naming, say
 from bnmind.cli.shared.printable import tell_json
 from bnmind.cli.shared.work import Report, until_interrupted, working
 from bnmind.errors import BnmindError
@@ -69,141 +63,97 @@ if TYPE_CHECKING:
         Stopper,
     )
 
-__all__ = ["DEFAULT_EXAMINEES", "DEFAULT_SELECTORS", "SIMULATE_HELP", "simulate"]
+__all__ = ["DEFAULT_EXAMINEES", "DEFAULT_SELECTORS", "simulate"]
 
 DEFAULT_SELECTORS = ("entropy", "random")
 DEFAULT_EXAMINEES = 1000
 DEFAULT_FOLDS = 10
 
-SIMULATE_HELP = """Let selectors test the same examinees, and compare the results.
 
-By default, the examinees are drawn from the bank. With --responses, recorded answers are
-replayed: the CSV file has a column for each item and a row for each examinee, and is empty
-where there is no answer. With --folds, the parameters for each fold are learned from all
-other folds, so that no examinee is tested with a bank that knows the answers. With
---qmatrix, no bank is needed. With --profiles, the profiles found are compared with the true ones.
-With --design and --selector, the selector of the design is compared with the others.
-
-The command writes tables (summary, curves, steps, exposure, lengths, people, attributes) and
-plots to the directory of --out. people.csv has the final profile of each examinee. After
-Ctrl-C, it writes the results of the examinees (or folds) whose tests are finished.
-
-\b
-Examples:
-  bnmind simulate models/banks/fractions.json --stop items:10
-  bnmind simulate BANK.json --selector gdi --selector random --stop certainty:0.9 --out gdi
-  bnmind simulate models/banks/fractions.json --design models/designs/fractions.toml
-  bnmind simulate --qmatrix Q.csv --responses R.csv --max-guess .6 --stop items:10 --json
-"""
-
-
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class SimulateOptions:
-    """The options of the command."""
+    """The options of the command.
 
-    bank: Annotated[
-        Path | None,
-        typer.Argument(metavar="BANK", help="The file of the item bank.", show_default=False),
-    ] = None
-    responses: Annotated[
-        Path | None,
-        typer.Option(
-            "--responses", metavar="FILE", help="Recorded answers to replay: CSV, Excel, SPSS, …"
-        ),
-    ] = None
+    Parameters
+    ----------
+    bank
+        The file of the item bank.
+    responses
+        Recorded answers to replay: CSV, Excel, SPSS, …
+    profiles
+        The true levels of the skills of these examinees: a column for each skill, and perhaps a
+        column examinee with their names; else the rows are in the same order. Needs a bank and
+        --responses, and no --folds.
+    qmatrix
+        A Q-matrix to learn from, instead of a bank.
+    folds
+        Learn the parameters for each of N folds from the others. [default: 10 with --qmatrix]
+    max_guess
+        Limit the learned probability of a guess.
+    max_slip
+        Limit the learned probability of a slip.
+    starts
+        Number of starts of the learning. [default: 1]
+    selector
+        The selector, from the list below. Repeat the option to compare several. [default:
+        entropy random]
+    examinees
+        Number of examinees to draw. [default: 1000]
+    svg
+        Write the plots as SVG files, too.
+    posteriors
+        Write the probability of each level of each skill after every answer, too.
+    """
+
+    bank: Path | None = None
+    _: KW_ONLY
+    responses: Path | None = None
     missing: MissingTexts = None
     id_column: IdColumn = None
     ignore: IgnoredColumns = None
     fixed_width: FixedWidth = None
     lowest: Lowest = 0
     key: KeyFile = None
-    profiles: Annotated[
-        Path | None,
-        typer.Option(
-            "--profiles",
-            metavar="FILE",
-            help="The true levels of the skills of these examinees: a column for each skill, and"
-            " perhaps a column examinee with their names; else the rows are in the same order."
-            " Needs a bank and --responses, and no --folds.",
-        ),
-    ] = None
-    qmatrix: Annotated[
-        Path | None,
-        typer.Option(
-            "--qmatrix", metavar="FILE", help="A Q-matrix to learn from, instead of a bank."
-        ),
-    ] = None
-    folds: Annotated[
-        int | None,
-        typer.Option(
-            "--folds",
-            min=2,
-            metavar="N",
-            help="Learn the parameters for each of N folds from the others. [default:"
-            f" {DEFAULT_FOLDS} with --qmatrix]",
-            show_default=False,
-        ),
-    ] = None
-    max_guess: Annotated[
-        float | None,
-        typer.Option("--max-guess", metavar="P", help="Limit the learned probability of a guess."),
-    ] = None
-    max_slip: Annotated[
-        float | None,
-        typer.Option("--max-slip", metavar="P", help="Limit the learned probability of a slip."),
-    ] = None
-    starts: Annotated[
-        int | None,
-        typer.Option(
-            "--starts",
-            min=1,
-            metavar="N",
-            help="Number of starts of the learning. [default: 1]",
-            show_default=False,
-        ),
-    ] = None
-    selector: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--selector",
-            autocompletion=completing_members("bnmind.adaptive", "SELECTORS"),
-            metavar="NAME[:ARG]",
-            help=f"{SELECTOR_HELP} Repeat the option to compare several."
-            f" [default: {' '.join(DEFAULT_SELECTORS)}]",
-            show_default=False,
-        ),
-    ] = None
+    profiles: Path | None = None
+    qmatrix: Path | None = None
+    folds: Annotated[int | None, typer.Option(min=2)] = None
+    max_guess: Share | None = None
+    max_slip: Share | None = None
+    starts: Count | None = None
+    selector: list[SelectorName] | None = None
     stop: StopNames = None
     design: DesignOption = None
     prior: PriorOption = None
-    examinees: Annotated[
-        int | None,
-        typer.Option(
-            "--examinees",
-            min=1,
-            metavar="N",
-            help=f"Number of examinees to draw. [default: {DEFAULT_EXAMINEES}]",
-            show_default=False,
-        ),
-    ] = None
+    examinees: Count | None = None
     out: ResultsDirectory = None
-    svg: Annotated[bool, typer.Option("--svg", help="Write the plots as SVG files, too.")] = False
-    posteriors: Annotated[
-        bool,
-        typer.Option(
-            "--posteriors",
-            help="Write the probability of each level of each skill after every answer, too.",
-        ),
-    ] = False
-    workers: Workers = None
-    cluster: ClusterOption = None
+    svg: bool = False
+    posteriors: bool = False
+    workers: Workers = 1
     seed: Seed = None
     as_json: Json = False
 
 
-@with_options(SimulateOptions)
 def simulate(options: SimulateOptions) -> None:
-    """Simulate the tests, print what they showed, and write it to files."""
+    """Let selectors test the same examinees, and compare the results.
+
+    By default, the examinees are drawn from the bank. With --responses, recorded answers are
+    replayed: the CSV file has a column for each item and a row for each examinee, and is empty
+    where there is no answer. With --folds, the parameters for each fold are learned from all other
+    folds, so that no examinee is tested with a bank that knows the answers. With --qmatrix, no
+    bank is needed. With --profiles, the profiles found are compared with the true ones. With
+    --design and --selector, the selector of the design is compared with the others.
+
+    The command writes tables (summary, curves, steps, exposure, lengths, people, attributes) and
+    plots to the directory of --out. people.csv has the final profile of each examinee. After
+    Ctrl-C, it writes the results of the examinees (or folds) whose tests are finished.
+
+    Examples
+    --------
+    bnmind simulate models/banks/fractions.json --stop items:10
+    bnmind simulate BANK.json --selector gdi --selector random --stop certainty:0.9 --out gdi
+    bnmind simulate models/banks/fractions.json --design models/designs/fractions.toml
+    bnmind simulate --qmatrix Q.csv --responses R.csv --max-guess .6 --stop items:10 --json
+    """
     from bnmind.adaptive import SELECTORS, selector_by_name, stopper_by_names
     from bnmind.adaptive.items.priors import BANK_PRIOR, named_prior
     from bnmind.lab import save_simulation
@@ -214,7 +164,7 @@ def simulate(options: SimulateOptions) -> None:
         raise BnmindError(f"expected different selectors, got {', '.join(names)}")
     place = results_place(options.out)
     _check(options)
-    workers = workers_of(options.workers, options.cluster)
+    workers = options.workers
     model = _model(options)
     first = model  # learning starts from it, whatever the tests start from
     if options.design is None:

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bnmind._messages import percent
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -46,7 +48,7 @@ _SOME_STEPS = (0, 1, 2, 3, 5, 10, 20, 40)
 
 def show_simulation(result: SimulationResult, out: Path, written: Sequence[Path]) -> None:
     """Print the measures of each selector at the end of the tests, and those on the way."""
-    from bnmind.cli.shared.show import counted, percent, plain_table, show_table, terminal
+    from bnmind.cli.shared.show import counted, plain_table, show_table, terminal
 
     console = terminal()
     shown = [m.name for m in result.measures if m.name in _HEADS]

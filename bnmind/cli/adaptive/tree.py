@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,18 +16,15 @@ from bnmind.cli.adaptive.designs import (
     say_pilots_left_out,
     with_named_prior,
 )
-from bnmind.cli.adaptive.options import SELECTOR_HELP, StopNames
+from bnmind.cli.adaptive.options import SelectorName, StopNames
 from bnmind.cli.adaptive.tree_text import (
     expected_lines,
     loss_text,
     numbers_of,
     numbers_of_list,
 )
-from bnmind.cli.shared.command import with_options
+from bnmind.cli.shared.command import Count, Described, Json, OneOf, Share, check_place
 from bnmind.cli.shared.errors import INTERRUPTED, say
-from bnmind.cli.shared.members import Described, command_with_members
-from bnmind.cli.shared.options import Json
-from bnmind.cli.shared.places import check_place
 from bnmind.cli.shared.printable import tell, tell_json
 from bnmind.cli.shared.work import Report, until_interrupted, working
 from bnmind.errors import BnmindError
@@ -38,30 +35,9 @@ if TYPE_CHECKING:
     from bnmind.adaptive.trees.aims import Aim
     from bnmind.questions.trees import SearchBounds
 
-__all__ = ["TREE_HELP", "TreeCommand", "tree"]
+__all__ = ["tree"]
 
 DEFAULT_DEPTH = 5
-
-TREE_HELP = """Find the best adaptive test of a bank, with a proof, and write it as a paper test.
-
-The test is a tree: each response to an item leads to the next item. The command searches for the
-tree of at most --depth items whose expected entropy, loss or cost is smallest, and shows what the
-greedy test loses, which asks the most informative item each time. Ctrl-C ends the search with the
-best tree so far, and says how far it may be from the best one.
-
---fixed finds the best list of items instead, for a test in which everybody answers the same items.
---panel finds a multi-stage test: modules of items, and the next module by the points in the last
-one. --selector and --design write the tree of a selector or a design, without a search.
-
-\b
-Examples:
-  bnmind tree models/banks/fraction-subtraction.json --depth 5
-  bnmind tree BANK.json --depth 4 --out test.html
-  bnmind tree BANK.json --minimize cost:0.9 --depth 6 --out tree.svg
-  bnmind tree BANK.json --fixed --depth 10
-  bnmind tree BANK.json --panel 3,2 --routes 3 --out panel.md
-  bnmind tree BANK.json --selector gdi --stop items:6 --out tree.json
-"""
 
 
 def _aims() -> Mapping[str, Described]:
@@ -73,106 +49,76 @@ def _aims() -> Mapping[str, Described]:
     return {**AIMS, "cost": replace(cost, about=about)}
 
 
-def _formats() -> Mapping[str, Described]:
-    from bnmind.adaptive import ITEM_TREE_FORMATS
-
-    return ITEM_TREE_FORMATS
-
-
-TreeCommand = command_with_members(Aims=_aims, Formats_of_trees=_formats)
-"""A command whose help lists the aims and the formats of trees."""
-
-
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class TreeOptions:
-    """The options of the command."""
+    """The options of the command.
 
-    bank: Annotated[Path, typer.Argument(metavar="BANK", help="The file of the item bank.")]
-    depth: Annotated[
-        int | None,
-        typer.Option(
-            "--depth",
-            min=1,
-            metavar="N",
-            help=f"Ask at most N items. [default: {DEFAULT_DEPTH}]",
-            show_default=False,
-        ),
-    ] = None
-    minimize: Annotated[
-        str | None,
-        typer.Option(
-            "--minimize",
-            metavar="AIM",
-            help="What to minimize, from the list below. [default: entropy]",
-            show_default=False,
-        ),
-    ] = None
-    price: Annotated[
-        float | None,
-        typer.Option(
-            "--price",
-            metavar="P",
-            help="The price of one unit of the cost of items, in the unit of the aim; the test ends"
-            " early where no item is worth it.",
-            show_default=False,
-        ),
-    ] = None
-    fixed: Annotated[
-        bool, typer.Option("--fixed", help="Find the best list of --depth items instead of a tree.")
-    ] = False
-    panel: Annotated[
-        str | None,
-        typer.Option(
-            "--panel",
-            metavar="N,N",
-            help="Find a multi-stage test instead: the number of items of a module of each stage.",
-        ),
-    ] = None
-    routes: Annotated[
-        int | None,
-        typer.Option(
-            "--routes",
-            min=1,
-            metavar="N",
-            help="The most routes after a module of a panel. [default: 2]",
-            show_default=False,
-        ),
-    ] = None
-    selector: Annotated[
-        str | None,
-        typer.Option(
-            "--selector",
-            metavar="NAME[:ARG]",
-            help=f"Write the tree of a selector, without a search. {SELECTOR_HELP}"
-            " See bnmind test --help.",
-            show_default=False,
-        ),
-    ] = None
+    Parameters
+    ----------
+    bank
+        The file of the item bank.
+    depth
+        Ask at most N items. [default: 5]
+    minimize
+        What to minimize, from the list below. [default: entropy]
+    price
+        The price of one unit of the cost of items, in the unit of the aim; the test ends early
+        where no item is worth it.
+    fixed
+        Find the best list of --depth items instead of a tree.
+    panel
+        Find a multi-stage test instead: the number of items of a module of each stage.
+    routes
+        The most routes after a module of a panel. [default: 2]
+    selector
+        Write the tree of a selector, without a search. The selector, from the list below.
+    max_beliefs
+        End the search before it keeps more beliefs. [default: 4,000,000]
+    out
+        Write the tree, in a format from the list below.
+    """
+
+    bank: Path
+    _: KW_ONLY
+    depth: Count | None = None
+    minimize: Annotated[str | None, "AIM", OneOf(f"{__name__}:_aims", "Aims")] = None
+    price: Share | None = None
+    fixed: bool = False
+    panel: Annotated[str | None, "N,N"] = None
+    routes: Count | None = None
+    selector: SelectorName | None = None
     design: DesignOption = None
     stop: StopNames = None
     prior: PriorOption = None
-    max_beliefs: Annotated[
-        int | None,
-        typer.Option(
-            "--max-beliefs",
-            min=1,
-            metavar="N",
-            help="End the search before it keeps more beliefs. [default: 4,000,000]",
-            show_default=False,
-        ),
-    ] = None
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out", metavar="FILE", help="Write the tree, in a format from the list below."
-        ),
-    ] = None
+    max_beliefs: Count | None = None
+    out: Annotated[Path | None, OneOf("bnmind.adaptive:ITEM_TREE_FORMATS", "Formats of trees")] = (
+        None
+    )
     as_json: Json = False
 
 
-@with_options(TreeOptions)
 def tree(options: TreeOptions) -> None:
-    """Search, print what was found, and write the tree."""
+    """Find the best adaptive test of a bank, with a proof, and write it as a paper test.
+
+    The test is a tree: each response to an item leads to the next item. The command searches for
+    the tree of at most --depth items whose expected entropy, loss or cost is smallest, and shows
+    what the greedy test loses, which asks the most informative item each time. Ctrl-C ends the
+    search with the best tree so far, and says how far it may be from the best one.
+
+    --fixed finds the best list of items instead, for a test in which everybody answers the same
+    items. --panel finds a multi-stage test: modules of items, and the next module by the points in
+    the last one. --selector and --design write the tree of a selector or a design, without a
+    search.
+
+    Examples
+    --------
+    bnmind tree models/banks/fraction-subtraction.json --depth 5
+    bnmind tree BANK.json --depth 4 --out test.html
+    bnmind tree BANK.json --minimize cost:0.9 --depth 6 --out tree.svg
+    bnmind tree BANK.json --fixed --depth 10
+    bnmind tree BANK.json --panel 3,2 --routes 3 --out panel.md
+    bnmind tree BANK.json --selector gdi --stop items:6 --out tree.json
+    """
     from bnmind.adaptive import ITEM_TREE_FORMATS, read_bank
     from bnmind.adaptive.trees import write_item_tree
 

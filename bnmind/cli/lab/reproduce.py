@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,12 +11,8 @@ import typer
 
 from bnmind._files import check_writable_directory
 from bnmind._messages import counted
-from bnmind.cli.shared.command import with_options
-from bnmind.cli.shared.completion import completing_members
+from bnmind.cli.shared.command import Json, OneOf, Workers, check_place
 from bnmind.cli.shared.errors import INTERRUPTED, say, say_interrupted
-from bnmind.cli.shared.members import Described, command_with_members
-from bnmind.cli.shared.options import ClusterOption, Json, Workers, workers_of
-from bnmind.cli.shared.places import check_place
 from bnmind.cli.shared.printable import tell, tell_json
 from bnmind.cli.shared.work import working
 from bnmind.errors import BnmindError, UnknownNameError
@@ -25,108 +21,79 @@ if TYPE_CHECKING:
     from bnmind._workers import Executor
     from bnmind.lab.reproductions import Reproduction, SavedRun, Setting, Size
 
-__all__ = ["REPRODUCE_HELP", "ReproduceCommand", "reproduce"]
+__all__ = ["reproduce"]
 
 ALL = "all"
 
-REPRODUCE_HELP = """Compute the figures of others again, and print ours beside them.
 
-Each reproduction prints the other figure in the column of where it stands (publication, other
-program, or our own independent computation), ours, its standard error, and a verdict: differs (by
-more than three standard errors), agrees (not so, and a difference of 1.5 % would have been found),
-too few games to tell, or better. Exact figures agree if all digits are equal. It writes
-the figures to ID.json and ID.csv, and a plot if there is one, in the directory of --out. What the
-directory already holds from the same version, size, seed and data is not computed again, so after
-Ctrl-C the same command goes on. Reproductions whose data sets are missing are skipped.
-
-\b
-Examples:
-  bnmind reproduce --list
-  bnmind reproduce heuristics vomlel-sizes
-  bnmind reproduce all --quick --out results
-  bnmind reproduce all --out results --workers -1
-"""
-
-
-def _members() -> Mapping[str, Described]:
-    from bnmind.lab.reproductions import REPRODUCTIONS
-
-    return REPRODUCTIONS
-
-
-ReproduceCommand = command_with_members(Reproductions=_members)
-"""A command whose help lists the reproductions."""
-
-
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class ReproduceOptions:
-    """The options of the command."""
+    """The options of the command.
+
+    Parameters
+    ----------
+    names
+        Reproductions from the list below, or all.
+    is_list
+        List the reproductions, and exit.
+    out
+        The directory for the results.
+    quick
+        Make a smaller run: minutes for all, instead of hours.
+    medium
+        Make a quick run, but with enough games to rank players in new experiments.
+    seed
+        The seed of all random numbers.
+    data
+        The directory with data sets. [default: the variable BNMIND_DATA]
+    page
+        Also write a page in Markdown (.md).
+    larger
+        On the page, show finished runs of a larger size from this directory instead.
+    """
 
     names: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[ID]...",
-            help="Reproductions from the list below, or all.",
-            autocompletion=completing_members("bnmind.lab.reproductions", "REPRODUCTIONS"),
-            show_default=False,
-        ),
+        list[str] | None, "ID", OneOf("bnmind.lab.reproductions:REPRODUCTIONS", "Reproductions")
     ] = None
-    is_list: Annotated[bool, typer.Option("--list", help="List the reproductions, and exit.")] = (
-        False
-    )
-    out: Annotated[
-        Path, typer.Option("--out", metavar="DIR", help="The directory for the results.")
-    ] = Path("reproductions")
-    quick: Annotated[
-        bool,
-        typer.Option("--quick", help="Make a smaller run: minutes for all, instead of hours."),
-    ] = False
-    medium: Annotated[
-        bool,
-        typer.Option(
-            "--medium",
-            help="Make a quick run, but with enough games to rank players in new experiments.",
-        ),
-    ] = False
-    workers: Workers = None
-    cluster: ClusterOption = None
-    seed: Annotated[
-        int, typer.Option("--seed", min=0, metavar="N", help="The seed of all random numbers.")
-    ] = 0
-    data: Annotated[
-        Path | None,
-        typer.Option(
-            "--data",
-            metavar="DIR",
-            help="The directory with data sets. [default: the variable BNMIND_DATA]",
-            show_default=False,
-        ),
-    ] = None
-    page: Annotated[
-        Path | None,
-        typer.Option("--page", metavar="FILE", help="Also write a page in Markdown (.md)."),
-    ] = None
-    larger: Annotated[
-        Path | None,
-        typer.Option(
-            "--larger",
-            metavar="DIR",
-            help="On the page, show finished runs of a larger size from this directory instead.",
-        ),
-    ] = None
+    _: KW_ONLY
+    is_list: Annotated[bool, typer.Option("--list")] = False
+    out: Annotated[Path, "DIR"] = Path("reproductions")
+    quick: bool = False
+    medium: bool = False
+    workers: Workers = 1
+    seed: Annotated[int, typer.Option(min=0)] = 0
+    data: Annotated[Path | None, "DIR"] = None
+    page: Path | None = None
+    larger: Annotated[Path | None, "DIR"] = None
     as_json: Json = False
 
 
-@with_options(ReproduceOptions)
 def reproduce(options: ReproduceOptions) -> None:
-    """Compute reproductions, and print a table for each."""
+    """Compute the figures of others again, and print ours beside them.
+
+    Each reproduction prints the other figure in the column of where it stands (publication, other
+    program, or our own independent computation), ours, its standard error, and a verdict: differs
+    (by more than three standard errors), agrees (not so, and a difference of 1.5 % would have been
+    found), too few games to tell, or better. Exact figures agree if all digits are equal. It
+    writes the figures to ID.json and ID.csv, and a plot if there is one, in the directory of
+    --out. What the directory already holds from the same version, size, seed and data is not
+    computed again, so after Ctrl-C the same command goes on. Reproductions whose data sets are
+    missing are skipped.
+
+    Examples
+    --------
+    bnmind reproduce --list
+    bnmind reproduce heuristics vomlel-sizes
+    bnmind reproduce all --quick --out results
+    bnmind reproduce all --out results --workers -1
+    """
     from bnmind.lab.reproductions import REPRODUCTIONS, Setting, Size, default_data
 
     if options.is_list:
         _list(REPRODUCTIONS, as_json=options.as_json)
         return
     names = _chosen(options.names or (), REPRODUCTIONS)
-    workers = workers_of(options.workers, options.cluster)
+    workers = options.workers
     if options.out.exists() and not options.out.is_dir():
         raise BnmindError(f"expected a directory for --out, got the file {options.out}")
     check_writable_directory(options.out)

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bnmind._files import check_writable_directory
-from bnmind.cli.shared.command import with_options
+from bnmind.cli.shared.command import Json, Workers
 from bnmind.cli.shared.errors import INTERRUPTED, say, say_interrupted
-from bnmind.cli.shared.options import ClusterOption, Json, Workers, workers_of
 from bnmind.cli.shared.printable import tell_json
 from bnmind.cli.shared.work import Report, working
 from bnmind.errors import BnmindError
@@ -22,61 +21,59 @@ if TYPE_CHECKING:
 
     from bnmind.lab import Experiment, Store
 
-__all__ = ["RUN_HELP", "run"]
-
-RUN_HELP = """Run an experiment that a TOML or JSON file describes.
-
-The rows of the experiment, one for each game or examinee, go into Parquet files in the directory
-of --out, with the experiment and the versions of all libraries beside them. They depend on the
-experiment alone: the number of processes changes no row. After Ctrl-C, or if the program is
-killed, the same command goes on, and repeats only the batches that were not finished. Damaged
-files are set aside, and their rows are made again. A directory of another experiment is refused.
-
-An experiment with games:
-
-\b
-  kind = "games"
-  games = 1000                # of each strategy in each setting, or "all" codes once
-  seed = 7
-  board = "4x6"
-  noise = ["exact", "false:0.2"]
-  strategies = ["knuth", {name = "entropy", assume = "false:0.1"}]
-
-\b
-Examples:
-  bnmind run models/experiments/noise.toml --out noise
-  bnmind run models/experiments/noise.toml --out noise --workers 2
-  bnmind run noise/experiment.toml --out noise --json
-"""
+__all__ = ["run"]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class RunOptions:
-    """The options of the command."""
+    """The options of the command.
 
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file of the experiment.")]
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            metavar="DIR",
-            help="The directory for the rows. [default: FILE without its suffix]",
-            show_default=False,
-        ),
-    ] = None
-    workers: Workers = None
-    cluster: ClusterOption = None
+    Parameters
+    ----------
+    file
+        The file of the experiment.
+    out
+        The directory for the rows. [default: FILE without its suffix]
+    """
+
+    file: Path
+    _: KW_ONLY
+    out: Annotated[Path | None, "DIR"] = None
+    workers: Workers = 1
     as_json: Json = False
 
 
-@with_options(RunOptions)
 def run(options: RunOptions) -> None:
-    """Run an experiment, and print a summary."""
+    """Run an experiment that a TOML or JSON file describes.
+
+    The rows of the experiment, one for each game or examinee, go into Parquet files in the
+    directory of --out, with the experiment and the versions of all libraries beside them. They
+    depend on the experiment alone: the number of processes changes no row. After Ctrl-C, or if the
+    program is killed, the same command goes on, and repeats only the batches that were not
+    finished. Damaged files are set aside, and their rows are made again. A directory of another
+    experiment is refused.
+
+    An experiment with games:
+
+    
+      kind = "games"
+      games = 1000                # of each strategy in each setting, or "all" codes once
+      seed = 7
+      board = "4x6"
+      noise = ["exact", "false:0.2"]
+      strategies = ["knuth", {name = "entropy", assume = "false:0.1"}]
+
+    Examples
+    --------
+    bnmind run models/experiments/noise.toml --out noise
+    bnmind run models/experiments/noise.toml --out noise --workers 2
+    bnmind run noise/experiment.toml --out noise --json
+    """
     from bnmind.lab import read_experiment, run_into
 
     experiment = read_experiment(options.file)
     out = options.file.with_suffix("") if options.out is None else options.out
-    workers = workers_of(options.workers, options.cluster)
+    workers = options.workers
     if out.exists() and not out.is_dir():
         raise BnmindError(f"expected a directory for --out, got the file {out}")
     check_writable_directory(out)

@@ -4,31 +4,28 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from bnmind._files import check_writable
 from bnmind.cli.mastermind.assist_dialogue import converse
 from bnmind.cli.mastermind.assist_game import AssistTable, channel_of, replayed
 from bnmind.cli.mastermind.pegs import colors_of
-from bnmind.cli.mastermind.setting import UNIFORM, prior_of
-from bnmind.cli.shared.command import with_options
-from bnmind.cli.shared.completion import NOISES, completing
-from bnmind.cli.shared.options import (
+from bnmind.cli.mastermind.setting import (
     DEFAULT_COLORS,
     DEFAULT_PEGS,
+    UNIFORM,
     Explained,
     History,
     Limit,
+    NoiseName,
     Player,
+    PriorName,
     SavedColors,
     SavedNoRepeats,
     SavedPegs,
-    SavedPrior,
-    Seed,
+    prior_of,
 )
-from bnmind.cli.shared.places import is_saved
+from bnmind.cli.shared.command import Seed, is_saved
 from bnmind.cli.shared.work import working
 from bnmind.errors import BnmindError, InvalidArgumentError
 
@@ -38,53 +35,34 @@ if TYPE_CHECKING:
     from bnmind.lab.mastermind.saved_game import SavedGame
     from bnmind.mastermind import Board, Turn
 
-__all__ = ["ASSIST_HELP", "DEFAULT_SAVE", "assist"]
+__all__ = ["DEFAULT_SAVE", "assist"]
 
 DEFAULT_SAVE = Path("bnmind-game.json")
-
-ASSIST_HELP = f"""Get help against a code-maker, reply by reply.
-
-The command proposes a guess: press Enter to accept it, or type another one. Then type the
-reply, such as 1b2w or 12. 1b2w in place of a guess is the reply to the proposal. At any question,
-u undoes and q quits. Instead of a guess you may also edit or ignore an earlier row, change the
-noise, or ask "what if"; h lists how. The command saves the game after every change, in
-{DEFAULT_SAVE} of the current directory or in the file of --save. Run the same command again to
-resume the game.
-
-With --noise unknown, the command learns from the replies how often they are false.
-
-\b
-Examples:
-  bnmind assist
-  bnmind assist --pegs 5 --colors 8 --noise false:0.2 --save friday.json
-  bnmind assist --noise unknown --explain
-  bnmind assist --new --history "1123 1b1w, 2345 0b2w"
-"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class AssistOptions:
-    """The options of the command."""
+    """The options of the command.
 
-    save: Annotated[
-        Path, typer.Option("--save", metavar="FILE", help="The file of the saved game.")
-    ] = DEFAULT_SAVE
-    new: Annotated[bool, typer.Option("--new", help="Begin a new game, even if one is saved.")] = (
-        False
-    )
+    Parameters
+    ----------
+    save
+        The file of the saved game.
+    new
+        Begin a new game, even if one is saved.
+    noise
+        How replies are falsified: exact, false:P, independent:P, file:PATH or unknown.
+        [default: exact, or as saved]
+    prior
+        How the code-maker chooses codes; see below. [default: uniform, or as saved]
+    """
+
+    save: Path = DEFAULT_SAVE
+    new: bool = False
     history: History = None
     strategy: Player = "entropy"
-    noise: Annotated[
-        str | None,
-        typer.Option(
-            "--noise",
-            autocompletion=completing(lambda: NOISES),
-            metavar="NOISE",
-            help="How replies are falsified: exact, false:P, independent:P, file:PATH or unknown. "
-            "[default: exact, or as saved]",
-        ),
-    ] = None
-    prior: SavedPrior = None
+    noise: NoiseName | None = None
+    prior: PriorName | None = None
     max_guesses: Limit = None
     pegs: SavedPegs = None
     colors: SavedColors = None
@@ -93,9 +71,25 @@ class AssistOptions:
     seed: Seed = None
 
 
-@with_options(AssistOptions)
 def assist(options: AssistOptions) -> None:
-    """Play a game with the help of a strategy."""
+    """Get help against a code-maker, reply by reply.
+
+    The command proposes a guess: press Enter to accept it, or type another one. Then type the
+    reply, such as 1b2w or 12. 1b2w in place of a guess is the reply to the proposal. At any
+    question, u undoes and q quits. Instead of a guess you may also edit or ignore an earlier row,
+    change the noise, or ask "what if"; h lists how. The command saves the game after every change,
+    in bnmind-game.json of the current directory or in the file of --save. Run the same command
+    again to resume the game.
+
+    With --noise unknown, the command learns from the replies how often they are false.
+
+    Examples
+    --------
+    bnmind assist
+    bnmind assist --pegs 5 --colors 8 --noise false:0.2 --save friday.json
+    bnmind assist --noise unknown --explain
+    bnmind assist --new --history "1123 1b1w, 2345 0b2w"
+    """
     import numpy as np
 
     from bnmind.cli.shared.show import counted, terminal

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Annotated
@@ -18,26 +18,22 @@ from bnmind.cli.mastermind.compare_report import (
     show_comparison,
     show_notes,
 )
-from bnmind.cli.mastermind.setting import UNIFORM, prior_of
-from bnmind.cli.shared.command import with_options
-from bnmind.cli.shared.completion import completing_members
-from bnmind.cli.shared.errors import INTERRUPTED, say_interrupted
-from bnmind.cli.shared.options import (
+from bnmind.cli.mastermind.setting import (
     DEFAULT_COLORS,
     DEFAULT_PEGS,
-    ClusterOption,
+    UNIFORM,
     CodePrior,
     Colors,
-    Json,
+    EndingName,
     Noise,
+    NoiseName,
     NoRepeats,
     Pegs,
-    ResultsDirectory,
-    Seed,
-    Workers,
-    workers_of,
+    PriorName,
+    prior_of,
 )
-from bnmind.cli.shared.places import results_place
+from bnmind.cli.shared.command import Json, OneOf, ResultsDirectory, Seed, Workers, results_place
+from bnmind.cli.shared.errors import INTERRUPTED, say_interrupted
 from bnmind.cli.shared.printable import tell, tell_json
 from bnmind.cli.shared.work import Report, working
 from bnmind.errors import BnmindError, InvalidArgumentError
@@ -46,7 +42,7 @@ if TYPE_CHECKING:
     from bnmind._workers import Executor
     from bnmind.lab import Comparison, Contest, Ending, Enough, GameRow
 
-__all__ = ["COMPARE_HELP", "DEFAULT_GAMES", "DEFAULT_STRATEGIES", "compare"]
+__all__ = ["DEFAULT_GAMES", "DEFAULT_STRATEGIES", "compare"]
 
 DEFAULT_STRATEGIES = ("entropy", "kooi", "knuth", "map")
 _BATCH_GAMES = 100
@@ -56,116 +52,89 @@ _MOST_GUESSES = 100
 DEFAULT_GAMES = 2000
 """With the default strategies on 4x6, this takes about 15 seconds."""
 
-COMPARE_HELP = """Compare strategies on the same secrets with the same noise.
 
-entropy minimizes the expected entropy, and map guesses the most probable code: both model the
-noise. kooi (most parts), knuth (worst case) and random (any possible code) assume true replies,
-as long as these are consistent. Strategies that use only the history, such as annealing, and those
-that play a tree, such as optimal, do not use a prior. "bnmind strategy --help" lists all
-strategies, and module:name is one of your own.
-
-The command prints the mean number of guesses of each strategy, and below it their differences on
-the same games, with intervals that hold for all pairs together. The intervals are right if you
-decide on the number of games in advance. --until decides while the games are played, with wider
-intervals that allow for this.
-
-The directory of --out gets a row for each game (games.csv) and plots of the game lengths
-(game-lengths.png) and of the differences (differences.png), in place of those of an earlier
-comparison. After Ctrl-C, the command writes the games played so far. A long comparison keeps
-finished batches of games in DIR/unfinished-…, from which the same command goes on after Ctrl-C or
-a kill; at the end it removes them. If the source code of a strategy of your own, or of a module
-that it imports, has changed since, the command says so and does not mix the games.
-
-\b
-Examples:
-  bnmind compare
-  bnmind compare entropy map --games 5000 --noise false:0.2 --out results
-  bnmind compare entropy --prior two-color --assume-prior learned --match 10
-  bnmind compare entropy map --ending declared:0.9 --max-guesses 20
-  bnmind compare entropy map --games 100000 --workers -1
-  bnmind compare entropy map --until 0.1 --games 50000
-  bnmind compare entropy map --until told --games 50000
-  bnmind compare knuth my_module:MyStrategy --noise exact --games all --json
-"""
-
-
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class CompareOptions:
-    """The options of the command."""
+    """The options of the command.
 
-    strategies: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[STRATEGY]...",
-            help=f"Strategies to compare. [default: {' '.join(DEFAULT_STRATEGIES)}]",
-            autocompletion=completing_members("bnmind.strategies", "STRATEGIES"),
-            show_default=False,
-        ),
-    ] = None
-    games: Annotated[
-        str,
-        typer.Option(
-            "--games", metavar="N|all", help="Games of each strategy; all plays every code once."
-        ),
-    ] = str(DEFAULT_GAMES)
+    Parameters
+    ----------
+    strategies
+        Strategies to compare. [default: entropy kooi knuth map]
+    games
+        Games of each strategy; all plays every code once.
+    assume
+        The noise that strategies assume, if different.
+    assume_prior
+        The prior that strategies assume, if different.
+    match
+        Games of a match; an assumed prior that learns has seen its earlier codes.
+    ending
+        How a game ends; see below.
+    max_guesses
+        The limit of guesses in a game. [default: 100]
+    until
+        Play until all differences are known to within plus or minus MARGIN guesses, or until
+        the better of each pair is clear; at most --games.
+    svg
+        Write the plots as SVG files, too.
+    """
+
+    strategies: Annotated[list[str] | None, "STRATEGY", OneOf("bnmind.strategies:STRATEGIES")] = (
+        None
+    )
+    _: KW_ONLY
+    games: Annotated[str, "N|all"] = str(DEFAULT_GAMES)
     noise: Noise = "false:0.2"
-    assume: Annotated[
-        str | None,
-        typer.Option(
-            "--assume", metavar="NOISE", help="The noise that strategies assume, if different."
-        ),
-    ] = None
+    assume: NoiseName | None = None
     pegs: Pegs = DEFAULT_PEGS
     colors: Colors = DEFAULT_COLORS
     no_repeats: NoRepeats = False
     prior: CodePrior = UNIFORM
-    assume_prior: Annotated[
-        str | None,
-        typer.Option(
-            "--assume-prior",
-            metavar="PRIOR",
-            help="The prior that strategies assume, if different.",
-        ),
-    ] = None
-    match: Annotated[
-        int,
-        typer.Option(
-            "--match",
-            metavar="N",
-            help="Games of a match; an assumed prior that learns has seen its earlier codes.",
-        ),
-    ] = 1
-    ending: Annotated[
-        str, typer.Option("--ending", metavar="ENDING", help="How a game ends; see below.")
-    ] = "revealed"
-    max_guesses: Annotated[
-        int | None,
-        typer.Option(
-            "--max-guesses",
-            metavar="N",
-            help=f"The limit of guesses in a game. [default: {_MOST_GUESSES}]",
-        ),
-    ] = None
-    until: Annotated[
-        str | None,
-        typer.Option(
-            "--until",
-            metavar="MARGIN|told",
-            help="Play until all differences are known to within plus or minus MARGIN guesses, or"
-            " until the better of each pair is clear; at most --games.",
-        ),
-    ] = None
+    assume_prior: PriorName | None = None
+    match: int = 1
+    ending: EndingName = "revealed"
+    max_guesses: int | None = None
+    until: Annotated[str | None, "MARGIN|told"] = None
     out: ResultsDirectory = None
-    svg: Annotated[bool, typer.Option("--svg", help="Write the plots as SVG files, too.")] = False
+    svg: bool = False
     seed: Seed = 0
-    workers: Workers = None
-    cluster: ClusterOption = None
+    workers: Workers = 1
     as_json: Json = False
 
 
-@with_options(CompareOptions)
 def compare(options: CompareOptions) -> None:
-    """Compare strategies, print a summary, and write all games to files."""
+    """Compare strategies on the same secrets with the same noise.
+
+    entropy minimizes the expected entropy, and map guesses the most probable code: both model the
+    noise. kooi (most parts), knuth (worst case) and random (any possible code) assume true
+    replies, as long as these are consistent. Strategies that use only the history, such as
+    annealing, and those that play a tree, such as optimal, do not use a prior. "bnmind strategy
+    --help" lists all strategies, and module:name is one of your own.
+
+    The command prints the mean number of guesses of each strategy, and below it their differences
+    on the same games, with intervals that hold for all pairs together. The intervals are right if
+    you decide on the number of games in advance. --until decides while the games are played, with
+    wider intervals that allow for this.
+
+    The directory of --out gets a row for each game (games.csv) and plots of the game lengths
+    (game-lengths.png) and of the differences (differences.png), in place of those of an earlier
+    comparison. After Ctrl-C, the command writes the games played so far. A long comparison keeps
+    finished batches of games in DIR/unfinished-…, from which the same command goes on after Ctrl-C
+    or a kill; at the end it removes them. If the source code of a strategy of your own, or of a
+    module that it imports, has changed since, the command says so and does not mix the games.
+
+    Examples
+    --------
+    bnmind compare
+    bnmind compare entropy map --games 5000 --noise false:0.2 --out results
+    bnmind compare entropy --prior two-color --assume-prior learned --match 10
+    bnmind compare entropy map --ending declared:0.9 --max-guesses 20
+    bnmind compare entropy map --games 100000 --workers -1
+    bnmind compare entropy map --until 0.1 --games 50000
+    bnmind compare entropy map --until told --games 50000
+    bnmind compare knuth my_module:MyStrategy --noise exact --games all --json
+    """
     from bnmind.lab import Contest, is_enough, save_comparison
     from bnmind.lab.stores import forget_unfinished
     from bnmind.mastermind import Board, parse_noise, parse_prior
@@ -188,7 +157,7 @@ def compare(options: CompareOptions) -> None:
         )
     rule = None if options.until is None else _rule(options.until)
     place = results_place(options.out)
-    workers = workers_of(options.workers, options.cluster)
+    workers = options.workers
     with _blamed_on(options.strategies or ()):
         names = options.strategies or DEFAULT_STRATEGIES
         games = _Games(

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bnmind._messages import percent
 from bnmind.cli.mastermind.setting import UNIFORM
 from bnmind.cli.shared.printable import tell
 
@@ -72,7 +73,7 @@ def show_comparison(
     reached
         A sentence that says whether the games suffice, if the command decides that.
     """
-    from bnmind.cli.shared.show import counted, percent, terminal
+    from bnmind.cli.shared.show import counted, terminal
 
     console = terminal()
     _show_setting(console, comparison)
@@ -189,7 +190,7 @@ def _prior_text(comparison: Comparison) -> str:
 
 
 def _show_summaries(console: Console, comparison: Comparison) -> None:
-    from bnmind.cli.shared.show import percent, plain_table, show_table
+    from bnmind.cli.shared.show import plain_table, show_table
 
     counts = any(summary.codes_examined is not None for summary in comparison.summaries)
     columns = ("strategy", "games", "mean", "std error", "sd", "worst", "within 10", "seconds")

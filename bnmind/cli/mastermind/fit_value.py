@@ -9,58 +9,59 @@ from typing import Annotated
 import typer
 
 from bnmind._files import check_writable
-from bnmind.cli.shared.command import with_options
-from bnmind.cli.shared.options import (
+from bnmind.cli.mastermind.setting import (
     DEFAULT_COLORS,
     DEFAULT_PEGS,
     Colors,
-    Json,
     Noise,
     NoRepeats,
     Pegs,
-    Seed,
 )
+from bnmind.cli.shared.command import Count, Json, Seed
 from bnmind.cli.shared.printable import tell, tell_json
 from bnmind.cli.shared.work import working
 
-__all__ = ["FIT_VALUE_HELP", "fit_value"]
-
-FIT_VALUE_HELP = """Fit the value of a belief for look-ahead, and write it to a file.
-
-The value of a belief is the expected number of guesses that the game still takes. Each round
-plays games with one-step look-ahead on the value of the round before, and fits the next value
-to them. The seed determines the result. At 4x6 a thousand games take some 5 seconds. In Python,
-LookAhead(value=read_value(path)) plays with the value of a file.
-
-\b
-Examples:
-  bnmind fit-value --noise false:0.2 --out value.json
-  bnmind fit-value --noise independent:0.1 --games 10000 --rounds 3 --out value.json
-"""
+__all__ = ["fit_value"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class FitValueOptions:
-    """The options of the command."""
+    """The options of the command.
 
-    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The file for the value.")]
+    Parameters
+    ----------
+    out
+        The file for the value.
+    games
+        Number of games in each round.
+    rounds
+        Number of rounds.
+    """
+
+    out: Path
     pegs: Pegs = DEFAULT_PEGS
     colors: Colors = DEFAULT_COLORS
     no_repeats: NoRepeats = False
     noise: Noise = "exact"
-    games: Annotated[
-        int, typer.Option("--games", min=2, metavar="N", help="Number of games in each round.")
-    ] = 4000
-    rounds: Annotated[
-        int, typer.Option("--rounds", min=1, metavar="N", help="Number of rounds.")
-    ] = 2
+    games: Annotated[int, typer.Option(min=2)] = 4000
+    rounds: Count = 2
     seed: Seed = 0
     as_json: Json = False
 
 
-@with_options(FitValueOptions)
 def fit_value(options: FitValueOptions) -> None:
-    """Play, fit, write the value, and print the means of the rounds."""
+    """Fit the value of a belief for look-ahead, and write it to a file.
+
+    The value of a belief is the expected number of guesses that the game still takes. Each round
+    plays games with one-step look-ahead on the value of the round before, and fits the next value
+    to them. The seed determines the result. At 4x6 a thousand games take some 5 seconds. In
+    Python, LookAhead(value=read_value(path)) plays with the value of a file.
+
+    Examples
+    --------
+    bnmind fit-value --noise false:0.2 --out value.json
+    bnmind fit-value --noise independent:0.1 --games 10000 --rounds 3 --out value.json
+    """
     from bnmind.mastermind import Board, parse_noise
     from bnmind.strategies import fit_value as fit
     from bnmind.strategies import write_value

@@ -4,66 +4,56 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from bnmind._files import check_writable
-from bnmind.cli.shared.command import with_options
-from bnmind.cli.shared.options import (
-    DEFAULT_COLORS,
-    DEFAULT_PEGS,
-    Colors,
-    Json,
-    NoRepeats,
-    Pegs,
-    Seed,
-)
+from bnmind.cli.mastermind.setting import DEFAULT_COLORS, DEFAULT_PEGS, Colors, NoRepeats, Pegs
+from bnmind.cli.shared.command import Count, Json, Seed
 from bnmind.cli.shared.printable import tell, tell_json
 from bnmind.cli.shared.work import working
 
-__all__ = ["FIT_WEIGHTS_HELP", "fit_weights"]
-
-FIT_WEIGHTS_HELP = """Fit the weights of weighted-entropy to a board, and write them to a file.
-
-The random search changes a few weights at a time, and keeps a change if the total number of
-guesses does not grow. The seed determines the result. At 4x6 an evaluation takes about a
-hundredth of a second.
-
-\b
-Examples:
-  bnmind fit-weights --evaluations 5000 --out weights.json
-  bnmind fit-weights --turns 4 --start weights.json --out by-turn.json
-  bnmind strategy weighted-entropy --weights by-turn.json
-"""
+__all__ = ["fit_weights"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class FitWeightsOptions:
-    """The options of the command."""
+    """The options of the command.
 
-    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The file for the weights.")]
+    Parameters
+    ----------
+    out
+        The file for the weights.
+    turns
+        Number of turns with separate weights.
+    evaluations
+        Number of weights to try.
+    start
+        Initial weights. [default: equal ones]
+    """
+
+    out: Path
     pegs: Pegs = DEFAULT_PEGS
     colors: Colors = DEFAULT_COLORS
     no_repeats: NoRepeats = False
-    turns: Annotated[
-        int,
-        typer.Option("--turns", min=1, metavar="N", help="Number of turns with separate weights."),
-    ] = 1
-    evaluations: Annotated[
-        int, typer.Option("--evaluations", min=1, metavar="N", help="Number of weights to try.")
-    ] = 2000
-    start: Annotated[
-        Path | None,
-        typer.Option("--start", metavar="FILE", help="Initial weights. [default: equal ones]"),
-    ] = None
+    turns: Count = 1
+    evaluations: Count = 2000
+    start: Path | None = None
     seed: Seed = 0
     as_json: Json = False
 
 
-@with_options(FitWeightsOptions)
 def fit_weights(options: FitWeightsOptions) -> None:
-    """Search, write the best weights, and print their total number of guesses."""
+    """Fit the weights of weighted-entropy to a board, and write them to a file.
+
+    The random search changes a few weights at a time, and keeps a change if the total number of
+    guesses does not grow. The seed determines the result. At 4x6 an evaluation takes about a
+    hundredth of a second.
+
+    Examples
+    --------
+    bnmind fit-weights --evaluations 5000 --out weights.json
+    bnmind fit-weights --turns 4 --start weights.json --out by-turn.json
+    bnmind strategy weighted-entropy --weights by-turn.json
+    """
     from bnmind.mastermind import Board
     from bnmind.strategies import fit_weights as fit
     from bnmind.strategies import read_weights, write_weights

@@ -5,30 +5,28 @@ from __future__ import annotations
 import secrets
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from bnmind._files import check_writable
 from bnmind._messages import many, shown
 from bnmind.cli.mastermind.pegs import colors_of
 from bnmind.cli.mastermind.play_dialogue import MOST_TURNS, PlayState, PlayTable, guessing
-from bnmind.cli.mastermind.setting import UNIFORM, prior_of
-from bnmind.cli.shared.command import with_options
-from bnmind.cli.shared.completion import NOISES, completing
-from bnmind.cli.shared.options import (
+from bnmind.cli.mastermind.setting import (
     DEFAULT_COLORS,
     DEFAULT_PEGS,
+    UNIFORM,
+    EndingName,
     Explained,
     Limit,
+    NoiseName,
+    PriorName,
     SavedColors,
     SavedNoRepeats,
     SavedPegs,
-    SavedPrior,
-    Seed,
+    prior_of,
 )
-from bnmind.cli.shared.places import is_saved
-from bnmind.errors import BnmindError, InvalidArgumentError, TooLargeError
+from bnmind.cli.shared.command import Seed, is_saved
+from bnmind.errors import BnmindError, InvalidArgumentError, InvalidHistoryError, TooLargeError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -36,64 +34,37 @@ if TYPE_CHECKING:
     from bnmind.lab import Ending
     from bnmind.lab.mastermind.live.saved_play import SavedPlay
 
-__all__ = ["DEFAULT_SAVE", "PLAY_HELP", "play"]
+__all__ = ["DEFAULT_SAVE", "play"]
 
 DEFAULT_SAVE = Path("bnmind-play.json")
 
 DEFAULT_NOISE = "false:0.2"
 
-PLAY_HELP = f"""Guess a code that the computer hides.
-
-The noise falsifies some replies: one in five, unless --noise says otherwise (--noise exact: none).
-By default the computer always reports a win truthfully. With another --ending it does not report
-wins: at the end you name the code, such as =1234. Instead of a guess, type ? for a hint, u to take
-a guess back, q to give up and see the code, or h for more.
-
-The command saves the game after every guess, in {DEFAULT_SAVE} of the current directory or in
-the file of --save. After Ctrl-C or a crash, run the same command again to go on. At the end it
-shows which replies were false, and how much each guess lost against the best one.
-
-\b
-Examples:
-  bnmind play
-  bnmind play --explain
-  bnmind play --noise exact --pegs 3 --colors 4
-  bnmind play --new --seed 7
-  bnmind play --prior two-color --max-guesses 6
-  bnmind play --ending declared --noise false:0.2
-"""
-
 
 @dataclass(frozen=True, kw_only=True)
 class PlayOptions:
-    """The options of the command."""
+    """The options of the command.
 
-    save: Annotated[
-        Path, typer.Option("--save", metavar="FILE", help="The file of the saved game.")
-    ] = DEFAULT_SAVE
-    new: Annotated[bool, typer.Option("--new", help="Begin a new game, even if one is saved.")] = (
-        False
-    )
-    noise: Annotated[
-        str | None,
-        typer.Option(
-            "--noise",
-            autocompletion=completing(lambda: NOISES),
-            metavar="NOISE",
-            help="How replies are falsified: exact, false:P, independent:P or file:PATH. "
-            f"[default: {DEFAULT_NOISE}, or as saved]",
-        ),
-    ] = None
-    prior: SavedPrior = None
-    ending: Annotated[
-        str | None,
-        typer.Option(
-            "--ending",
-            metavar="ENDING",
-            help="How the game ends; see below. You are the breaker. "
-            "[default: revealed, or as saved]",
-        ),
-    ] = None
+    Parameters
+    ----------
+    save
+        The file of the saved game.
+    new
+        Begin a new game, even if one is saved.
+    noise
+        How replies are falsified: exact, false:P, independent:P or file:PATH. [default:
+        false:0.2, or as saved]
+    prior
+        How the code-maker chooses codes; see below. [default: uniform, or as saved]
+    ending
+        How the game ends; see below. You are the breaker. [default: revealed, or as saved]
+    """
+
+    save: Path = DEFAULT_SAVE
+    new: bool = False
+    noise: NoiseName | None = None
+    prior: PriorName | None = None
+    ending: EndingName | None = None
     max_guesses: Limit = None
     pegs: SavedPegs = None
     colors: SavedColors = None
@@ -102,9 +73,27 @@ class PlayOptions:
     seed: Seed = None
 
 
-@with_options(PlayOptions)
 def play(options: PlayOptions) -> None:
-    """Hide a code, and answer guesses until the player finds it or gives up."""
+    """Guess a code that the computer hides.
+
+    The noise falsifies some replies: one in five, unless --noise says otherwise (--noise exact:
+    none). By default the computer always reports a win truthfully. With another --ending it does
+    not report wins: at the end you name the code, such as =1234. Instead of a guess, type ? for a
+    hint, u to take a guess back, q to give up and see the code, or h for more.
+
+    The command saves the game after every guess, in bnmind-play.json of the current directory or
+    in the file of --save. After Ctrl-C or a crash, run the same command again to go on. At the end
+    it shows which replies were false, and how much each guess lost against the best one.
+
+    Examples
+    --------
+    bnmind play
+    bnmind play --explain
+    bnmind play --noise exact --pegs 3 --colors 4
+    bnmind play --new --seed 7
+    bnmind play --prior two-color --max-guesses 6
+    bnmind play --ending declared --noise false:0.2
+    """
     import numpy as np
 
     from bnmind.cli.shared.show import counted, terminal

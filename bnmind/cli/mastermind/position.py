@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from bnmind._messages import percent
 from bnmind.cli.mastermind.commands import WhatIf
 from bnmind.cli.mastermind.pegs import BoardRow, pegs_text, show_board
 from bnmind.cli.shared.work import interruptible
@@ -49,7 +50,7 @@ def show_position(
     """Print the rows with the doubt about each of them, what is known, and the next guess."""
     from rich.text import Text
 
-    from bnmind.cli.shared.show import percent, show_in_brief
+    from bnmind.cli.shared.show import show_in_brief
     from bnmind.lab.mastermind.explanation import (
         few_codes,
         is_estimated,
@@ -142,7 +143,6 @@ def _trusted_rows(rows: GameRows) -> list[int]:
 
 def _rows(position: Position) -> list[BoardRow]:
     """Return the rows of the board with their doubts as remarks."""
-    from bnmind.cli.shared.show import percent
     from bnmind.lab.mastermind.advice import doubts_of
 
     rows, advice = position.rows, position.advice
@@ -225,7 +225,7 @@ def show_solution(
 
 def show_codes_left(console: Console, belief: Posterior) -> None:
     """Print the most probable codes."""
-    from bnmind.cli.shared.show import counted, percent, show_codes
+    from bnmind.cli.shared.show import counted, show_codes
     from bnmind.lab.mastermind.advice import most_probable
 
     likely = interruptible(lambda: most_probable(belief, _MOST_LISTED + 1))
@@ -258,7 +258,7 @@ def show_colors(console: Console, belief: Posterior) -> None:
     """Print the most probable colors of each place."""
     from rich.text import Text
 
-    from bnmind.cli.shared.show import percent, plain_table, show_table
+    from bnmind.cli.shared.show import plain_table, show_table
     from bnmind.lab.mastermind.explanation import color_probabilities
 
     table = plain_table("", *[""] * _MOST_COLORS)
@@ -278,7 +278,7 @@ def show_what_if(
     console: Console, now: Position, other: Position, question: WhatIf, *, explain: bool
 ) -> None:
     """Print two positions side by side: as it is, and with one row different."""
-    from bnmind.cli.shared.show import percent, plain_table, show_table
+    from bnmind.cli.shared.show import plain_table, show_table
     from bnmind.lab.mastermind.live import words
 
     assert now.advice is not None
@@ -307,7 +307,6 @@ def _doubts(position: Position) -> dict[int, float]:
 
 def _figures(position: Position) -> dict[str, str]:
     """Return the figures of a position by their names."""
-    from bnmind.cli.shared.show import percent
     from bnmind.lab.mastermind.explanation import winning_probability
 
     advice, belief = position.advice, position.belief

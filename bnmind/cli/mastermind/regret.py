@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from bnmind.cli.mastermind.after_game import JUDGING, review_of, show_review
-from bnmind.cli.shared.members import Described, command_with_members
-from bnmind.cli.shared.options import (
+from bnmind.cli.mastermind.setting import (
     DEFAULT_COLORS,
     DEFAULT_PEGS,
     Colors,
-    Json,
     Noise,
     NoRepeats,
     Pegs,
 )
+from bnmind.cli.shared.command import Json, OneOf
 from bnmind.cli.shared.printable import tell_json
 from bnmind.cli.shared.work import Report, interruptible, working
 from bnmind.errors import BnmindError, TooLargeError
@@ -26,7 +22,7 @@ if TYPE_CHECKING:
     from bnmind.mastermind import Board, Channel, Turn
     from bnmind.strategies import GuessRegret
 
-__all__ = ["REGRET_HELP", "RegretCommand", "regret"]
+__all__ = ["regret"]
 
 OPTIMAL = "optimal"
 SCORE_ELSE = "neuwirth"
@@ -35,50 +31,39 @@ SCORE_ELSE = "neuwirth"
 MOST_TRIED = 300_000
 """The largest number of guesses to try for the optimum: some seconds, 4x7 from the start."""
 
-REGRET_HELP = """Show the loss of each guess of a game against the best guess at that point.
-
-If replies are true, the value of a guess is the mean number of guesses that the game
-still takes if all later guesses are optimal. Where this cannot be computed, or with --by NAME, the
-value is the score of a strategy: knuth, or one from the list below.
-
-With --noise, a guess is worth the information that its reply should give about the code, in bits.
-
-\b
-Examples:
-  bnmind regret "1122 0b1w, 3456 1b1w, 3344 0b0w"
-  bnmind regret "1123 1b1w, 1145 0b2w" --noise false:0.2
-  bnmind regret "1111 1b0w, 1234 1b1w" --by irving --json
-"""
-
-
-def _scores() -> Mapping[str, Described]:
-    from bnmind.strategies import SCORES
-
-    return SCORES
-
-
-RegretCommand = command_with_members(Scores=_scores)
-"""A command whose help lists the scores."""
-
 
 def regret(
-    history: Annotated[
-        str,
-        typer.Argument(
-            metavar="HISTORY", help='Guesses and the replies, like "1123 1b1w, 2345 0b2w".'
-        ),
-    ],
-    by: Annotated[
-        str | None,
-        typer.Option("--by", metavar="NAME", help="optimal, or the strategy whose score to use."),
-    ] = None,
+    history: str,
+    *,
+    by: Annotated[str | None, OneOf("bnmind.strategies:SCORES", "Scores")] = None,
     noise: Noise = "exact",
     pegs: Pegs = DEFAULT_PEGS,
     colors: Colors = DEFAULT_COLORS,
     no_repeats: NoRepeats = False,
     as_json: Json = False,
 ) -> None:
-    """Print a row for each guess."""
+    """Show the loss of each guess of a game against the best guess at that point.
+
+    If replies are true, the value of a guess is the mean number of guesses that the game still
+    takes if all later guesses are optimal. Where this cannot be computed, or with --by NAME,
+    the value is the score of a strategy: knuth, or one from the list below.
+
+    With --noise, a guess is worth the information that its reply should give about the code,
+    in bits.
+
+    Parameters
+    ----------
+    history
+        Guesses and the replies, like "1123 1b1w, 2345 0b2w".
+    by
+        optimal, or the strategy whose score to use.
+
+    Examples
+    --------
+    bnmind regret "1122 0b1w, 3456 1b1w, 3344 0b0w"
+    bnmind regret "1123 1b1w, 1145 0b2w" --noise false:0.2
+    bnmind regret "1111 1b0w, 1234 1b1w" --by irving --json
+    """
     from bnmind.lab.mastermind.advice import ending
     from bnmind.mastermind import Board, Channel, parse_history, parse_noise
     from bnmind.strategies.analysis.regret import codes_left

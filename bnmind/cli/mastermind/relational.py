@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from bnmind.cli.shared.places import check_place
+from bnmind.cli.shared.command import check_place
 from bnmind.cli.shared.printable import tell, tell_json
 from bnmind.cli.shared.work import working
 

@@ -1,40 +1,59 @@
-"""The setting of a game at the command line: the prior, the ending and the limit of guesses."""
+"""The options of a game at the command line, and its setting."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
-from bnmind.cli.shared.members import Described, command_with_members
-from bnmind.errors import InvalidArgumentError
+import typer
+
+from bnmind.cli.shared.command import Count, OneOf
+from bnmind.errors import InvalidArgumentError, InvalidChannelError
 
 if TYPE_CHECKING:
     from bnmind.mastermind import Board, Channel, Prior
     from bnmind.strategies import Situation
 
 __all__ = [
+    "DEFAULT_COLORS",
+    "DEFAULT_PEGS",
+    "ENDINGS",
+    "NOISES",
+    "PRIORS",
     "UNIFORM",
-    "GameCommand",
-    "PriorCommand",
+    "CodePrior",
+    "Colors",
+    "EndingName",
+    "Explained",
+    "History",
+    "Limit",
+    "NoRepeats",
+    "Noise",
+    "NoiseName",
+    "Pegs",
+    "Player",
+    "PriorName",
+    "SavedColors",
+    "SavedNoRepeats",
+    "SavedPegs",
     "channel_of_known_noise",
     "prior_of",
     "situation_of",
 ]
 
+DEFAULT_PEGS = 4
+DEFAULT_COLORS = 6
 UNIFORM = "uniform"
 """The name of the prior that needs no list of probabilities."""
 
-
-@dataclass(frozen=True)
-class _Line:
-    """A line of a help text."""
-
-    about: str
-
+NOISES = {
+    "exact": "Every reply is true.",
+    "false:P": "A random reply replaces the true one with this probability.",
+    "independent:P": "Each number is wrong with this probability.",
+    "file:PATH": "A CSV file of true and reported replies.",
+}
 
 # These lines repeat the registries, so that help does not import them; a test compares them.
-_PRIORS = {
+PRIORS = {
     "uniform": "all codes alike",
     "two-color": "two colors, any code of them",
     "alternating": "two colors in turn, such as 1212",
@@ -51,22 +70,65 @@ _PRIORS = {
     "learned-number": "learns the usual number of colors",
 }
 
-_ENDINGS = {
+ENDINGS = {
     "revealed": "the code-maker ends the game at the code",
     "declared[:NUMBER]": "the breaker names a code of probability NUMBER (default 0.95)",
     "limit": "the breaker names the code after all guesses",
 }
 
-
-def _lines(texts: Mapping[str, str]) -> Mapping[str, Described]:
-    return {name: _Line(about) for name, about in texts.items()}
-
-
-PriorCommand = command_with_members(Priors=lambda: _lines(_PRIORS))
-"""A command whose help lists the priors."""
-
-GameCommand = command_with_members(Priors=lambda: _lines(_PRIORS), Endings=lambda: _lines(_ENDINGS))
-"""A command whose help lists the priors and the endings."""
+NoiseName: TypeAlias = Annotated[str, "NOISE", OneOf(f"{__name__}:NOISES")]
+PriorName: TypeAlias = Annotated[str, "PRIOR", OneOf(f"{__name__}:PRIORS", "Priors")]
+EndingName: TypeAlias = Annotated[str, "ENDING", OneOf(f"{__name__}:ENDINGS", "Endings")]
+Noise: TypeAlias = Annotated[
+    NoiseName,
+    typer.Option(help="How replies are falsified: exact, false:P, independent:P or file:PATH."),
+]
+CodePrior: TypeAlias = Annotated[
+    PriorName, typer.Option(help="How the code-maker chooses codes; see below.")
+]
+Player: TypeAlias = Annotated[
+    str,
+    OneOf("bnmind.strategies:STRATEGIES"),
+    typer.Option(help="The strategy that proposes guesses; bnmind strategy --help lists them."),
+]
+Pegs: TypeAlias = Annotated[int, typer.Option(help="Positions of a code.")]
+Colors: TypeAlias = Annotated[int, typer.Option(help="Colors that a peg can have.")]
+_NO_REPEATS = "--no-repeats/--repeats"
+NoRepeats: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        _NO_REPEATS,
+        help="Whether a color may occur twice, in codes and in guesses. [default: it may]",
+    ),
+]
+SavedPegs: TypeAlias = Annotated[
+    int | None,
+    typer.Option(help=f"Positions of a code. [default: {DEFAULT_PEGS}, or as saved]"),
+]
+SavedColors: TypeAlias = Annotated[
+    int | None,
+    typer.Option(help=f"Colors that a peg can have. [default: {DEFAULT_COLORS}, or as saved]"),
+]
+SavedNoRepeats: TypeAlias = Annotated[
+    bool | None,
+    typer.Option(
+        _NO_REPEATS, help="Whether a color may occur twice. [default: it may, or as saved]"
+    ),
+]
+History: TypeAlias = Annotated[
+    list[str] | None,
+    "TEXT",
+    typer.Option(
+        help='Guesses and the replies to them, like "1123 1b1w, 2345 0b2w". A repeated option goes'
+        " on.",
+    ),
+]
+Limit: TypeAlias = Annotated[
+    Count | None, typer.Option(min=1, help="The limit of guesses in the game, if any.")
+]
+Explained: TypeAlias = Annotated[
+    bool, typer.Option("--explain", help="Say in plain words what the numbers mean.")
+]
 
 
 def channel_of_known_noise(board: Board, text: str) -> Channel:

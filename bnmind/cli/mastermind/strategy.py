@@ -3,27 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING, Annotated, Any
 
 from bnmind._files import write_file
-from bnmind._registry import Registered
-from bnmind.cli.shared.command import with_options
-from bnmind.cli.shared.completion import completing_members
-from bnmind.cli.shared.members import Described, command_with_members
-from bnmind.cli.shared.options import (
-    DEFAULT_COLORS,
-    DEFAULT_PEGS,
-    Colors,
-    Json,
-    NoRepeats,
-    Pegs,
-    Seed,
-)
-from bnmind.cli.shared.places import check_place
+from bnmind._messages import percent
+from bnmind.cli.mastermind.setting import DEFAULT_COLORS, DEFAULT_PEGS, Colors, NoRepeats, Pegs
+from bnmind.cli.shared.command import Count, Json, OneOf, Seed, check_place
 from bnmind.cli.shared.printable import printable, tell, tell_json
 from bnmind.cli.shared.work import working
 from bnmind.errors import BnmindError
@@ -32,115 +19,84 @@ if TYPE_CHECKING:
     from bnmind.mastermind import Board
     from bnmind.strategies import Measured, Optimum, Strategy, StrategyTree
 
-__all__ = ["DEFAULT_GAMES", "STRATEGY_HELP", "StrategyCommand", "strategy"]
+__all__ = ["DEFAULT_GAMES", "strategy"]
 
 DEFAULT_GAMES = 1000
 
 _TREE_HELP = "Write the tree, in a format from the list below."
 
-STRATEGY_HELP = """Count the guesses that a strategy needs to find each code once, without noise.
 
-NAME is a strategy from the list below, or module:name for your own. Random strategies play games
-instead. On boards too large for trees, shapiro and random search for a possible code.
-
-optimal provably takes the fewest guesses in total, and optimal-worst the fewest in the worst
-case. For these two, --first, --consistent, --max-guesses and --determining change the rules of
-the game, and the command finds the best strategy under these rules. deeper looks further ahead
-than one guess, where the optimum cannot be computed; 5x8 takes a minute.
-
-\b
-Examples:
-  bnmind strategy knuth
-  bnmind strategy irving --first 1123 --consistent --tree irving.json
-  bnmind strategy optimal --max-guesses 5
-  bnmind strategy subset:all:entropy --exact
-  bnmind strategy random --pegs 10 --colors 12 --games 20 --seed 1
-"""
-
-
-def _strategies() -> Mapping[str, Described]:
-    from bnmind.strategies import STRATEGIES
-
-    return STRATEGIES
-
-
-def _tree_formats() -> Mapping[str, Described]:
+def _tree_formats() -> Mapping[str, Any]:
     from bnmind.strategies import TREE_FORMATS
 
-    return {**TREE_FORMATS, ".svg": Registered("a drawing", dict)}
+    return {**TREE_FORMATS, ".svg": "a drawing"}
 
 
-StrategyCommand = command_with_members(Strategies=_strategies, Formats_of_trees=_tree_formats)
-"""A command whose help lists the strategies and the formats of trees."""
-
-
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class StrategyOptions:
-    """The options of the command."""
+    """The options of the command.
 
-    name: Annotated[
-        str,
-        typer.Argument(
-            metavar="NAME",
-            help="The strategy.",
-            autocompletion=completing_members("bnmind.strategies", "STRATEGIES"),
-        ),
-    ]
+    Parameters
+    ----------
+    name
+        The strategy.
+    first
+        Make this first guess.
+    consistent
+        Guess only codes that are still possible.
+    random_ties
+        Break ties at random, and play games.
+    max_guesses
+        Count the codes found within N guesses; optimal strategies find all within N.
+    determining
+        End the game when one code is left.
+    weights
+        Weights for weighted-entropy.
+    tree
+        Write the tree, in a format from the list below.
+    games
+        Play N games against random codes. [default for random strategies: 1000]
+    exact
+        Average over all choices of a random strategy; no games.
+    """
+
+    name: Annotated[str, OneOf("bnmind.strategies:STRATEGIES", "Strategies")]
+    _: KW_ONLY
     pegs: Pegs = DEFAULT_PEGS
     colors: Colors = DEFAULT_COLORS
     no_repeats: NoRepeats = False
-    first: Annotated[
-        str | None,
-        typer.Option("--first", metavar="CODE", help="Make this first guess."),
-    ] = None
-    consistent: Annotated[
-        bool, typer.Option("--consistent", help="Guess only codes that are still possible.")
-    ] = False
-    random_ties: Annotated[
-        bool, typer.Option("--random-ties", help="Break ties at random, and play games.")
-    ] = False
-    max_guesses: Annotated[
-        int | None,
-        typer.Option(
-            "--max-guesses",
-            min=1,
-            metavar="N",
-            help="Count the codes found within N guesses; optimal strategies find all within N.",
-        ),
-    ] = None
-    determining: Annotated[
-        bool, typer.Option("--determining", help="End the game when one code is left.")
-    ] = False
-    weights: Annotated[
-        Path | None,
-        typer.Option("--weights", metavar="FILE", help="Weights for weighted-entropy."),
-    ] = None
-    tree: Annotated[
-        Path | None,
-        typer.Option("--tree", metavar="FILE", help=_TREE_HELP),
-    ] = None
-    games: Annotated[
-        int | None,
-        typer.Option(
-            "--games",
-            min=1,
-            metavar="N",
-            help=f"Play N games against random codes. [default for random strategies: "
-            f"{DEFAULT_GAMES}]",
-            show_default=False,
-        ),
-    ] = None
-    exact: Annotated[
-        bool,
-        typer.Option("--exact", help="Average over all choices of a random strategy; no games."),
-    ] = False
+    first: Annotated[str | None, "CODE"] = None
+    consistent: bool = False
+    random_ties: bool = False
+    max_guesses: Count | None = None
+    determining: bool = False
+    weights: Path | None = None
+    tree: Annotated[Path | None, OneOf(f"{__name__}:_tree_formats", "Formats of trees")] = None
+    games: Count | None = None
+    exact: bool = False
     seed: Seed = 0
     as_json: Json = False
 
 
-@with_options(StrategyOptions)
 def strategy(options: StrategyOptions) -> None:
-    """Print the total, the mean, the worst case and the distribution."""
+    """Count the guesses that a strategy needs to find each code once, without noise.
+
+    NAME is a strategy from the list below, or module:name for your own. Random strategies play
+    games instead. On boards too large for trees, shapiro and random search for a possible code.
+
+    optimal provably takes the fewest guesses in total, and optimal-worst the fewest in the worst
+    case. For these two, --first, --consistent, --max-guesses and --determining change the rules of
+    the game, and the command finds the best strategy under these rules. deeper looks further ahead
+    than one guess, where the optimum cannot be computed; 5x8 takes a minute.
+
+    Examples
+    --------
+    bnmind strategy knuth
+    bnmind strategy irving --first 1123 --consistent --tree irving.json
+    bnmind strategy optimal --max-guesses 5
+    bnmind strategy subset:all:entropy --exact
+    bnmind strategy random --pegs 10 --colors 12 --games 20 --seed 1
+    """
     from dataclasses import replace
 
     from bnmind.mastermind import Board
@@ -303,7 +259,7 @@ def _write(tree: StrategyTree, path: Path) -> None:
 
 
 def _show(measured: Measured, tree: StrategyTree | None, max_guesses: int | None) -> None:
-    from bnmind.cli.shared.show import counted, percent
+    from bnmind.cli.shared.show import counted
 
     board = measured.board
     what = f"{board.n_codes:,} codes" if measured.is_exact else counted(measured.games, "game")

@@ -3,49 +3,39 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
 
-import typer
-
-from bnmind.cli.mastermind.setting import UNIFORM, channel_of_known_noise, prior_of, situation_of
-from bnmind.cli.shared.command import with_options
-from bnmind.cli.shared.options import (
+from bnmind.cli.mastermind.setting import (
     DEFAULT_COLORS,
     DEFAULT_PEGS,
+    UNIFORM,
     CodePrior,
     Colors,
     History,
-    Json,
     Limit,
     Noise,
     NoRepeats,
     Pegs,
     Player,
-    Seed,
+    channel_of_known_noise,
+    prior_of,
+    situation_of,
 )
+from bnmind.cli.shared.command import Json, Seed
 from bnmind.cli.shared.printable import tell, tell_json
 from bnmind.cli.shared.work import interruptible, working
 
-__all__ = ["SUGGEST_HELP", "suggest"]
-
-SUGGEST_HELP = """Recommend the next guess, and show the most probable codes and doubtful replies.
-
-The guess has the smallest expected entropy of all guesses, unless --strategy names another
-strategy. With exact noise, the command reports
-replies that contradict each other, and still recommends a guess.
-
-\b
-Examples:
-  bnmind suggest
-  bnmind suggest --history "1123 1b1w, 2345 0b2w"
-  bnmind suggest --prior only-once --history "1123 1b1w"
-  bnmind suggest --noise false:0.2 --history "AABC 1b1w; BCDE 0b2w" --json
-"""
+__all__ = ["suggest"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class SuggestOptions:
-    """The options of the command."""
+    """The options of the command.
+
+    Parameters
+    ----------
+    goes_on
+        The game goes on after the last reply, even if that reports all pegs black.
+    """
 
     history: History = None
     strategy: Player = "entropy"
@@ -55,20 +45,25 @@ class SuggestOptions:
     pegs: Pegs = DEFAULT_PEGS
     colors: Colors = DEFAULT_COLORS
     no_repeats: NoRepeats = False
-    goes_on: Annotated[
-        bool,
-        typer.Option(
-            "--goes-on",
-            help="The game goes on after the last reply, even if that reports all pegs black.",
-        ),
-    ] = False
+    goes_on: bool = False
     seed: Seed = None
     as_json: Json = False
 
 
-@with_options(SuggestOptions)
 def suggest(options: SuggestOptions) -> None:
-    """Print the next guess, the belief and the doubts."""
+    """Recommend the next guess, and show the most probable codes and doubtful replies.
+
+    The guess has the smallest expected entropy of all guesses, unless --strategy names another
+    strategy. With exact noise, the command reports replies that contradict each other, and still
+    recommends a guess.
+
+    Examples
+    --------
+    bnmind suggest
+    bnmind suggest --history "1123 1b1w, 2345 0b2w"
+    bnmind suggest --prior only-once --history "1123 1b1w"
+    bnmind suggest --noise false:0.2 --history "AABC 1b1w; BCDE 0b2w" --json
+    """
     import numpy as np
 
     from bnmind.cli.shared.show import advice_as_json, show_advice

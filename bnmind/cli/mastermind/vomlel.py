@@ -5,27 +5,20 @@ With ``--relational``, the relational network of a game instead; see ``relationa
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from bnmind.cli.shared.command import with_options
-from bnmind.cli.shared.completion import NOISES, completing
-from bnmind.cli.shared.errors import say
-from bnmind.cli.shared.members import Described, command_with_members
-from bnmind.cli.shared.options import (
+from bnmind.cli.mastermind.setting import (
     DEFAULT_COLORS,
     DEFAULT_PEGS,
     Colors,
-    Json,
+    NoiseName,
     NoRepeats,
     Pegs,
-    Seed,
 )
-from bnmind.cli.shared.places import check_place
+from bnmind.cli.shared.command import FORMATS, Count, Json, Seed, check_place
+from bnmind.cli.shared.errors import say
 from bnmind.cli.shared.printable import tell, tell_json
 from bnmind.cli.shared.work import working
 from bnmind.errors import InvalidArgumentError
@@ -33,99 +26,67 @@ from bnmind.errors import InvalidArgumentError
 if TYPE_CHECKING:
     from bnmind.mastermind.network.vomlel import Stage
 
-__all__ = ["NETWORK_HELP", "NetworkCommand", "network"]
-
-NETWORK_HELP = """Show Vomlel's Bayesian network of a board: its cliques and their sizes.
-
-Stage 1 is the full network. Stage 2 inserts a guess. Stage 3 replaces the table of C by an
-auxiliary variable B. The sizes are those of the smallest junction tree found, without the reports
-P' and C'. They do not depend on the guess.
-
-With --relational N, show the relational network of a random game of N guesses instead, and write it
-with its evidence and exact answers in the format of the UAI competitions.
-
-\b
-Examples:
-  bnmind network --stage 3
-  bnmind network --stage 3 --svg figure3.svg --tree-svg figure4.svg
-  bnmind network --stage 2 --no-arc --json
-  bnmind network --stage 2 --guess 1123 --noise false:0.2 --out network.bif
-  bnmind network --relational 8 --pegs 3 --colors 3 --seed 1 --out game.uai
-"""
-
-
-def _model_formats() -> Mapping[str, Described]:
-    from bnmind.pgm.files import MODEL_FORMATS
-
-    return MODEL_FORMATS
-
-
-NetworkCommand = command_with_members(Formats_of_networks=_model_formats)
-"""A command whose help lists the formats of model files."""
+__all__ = ["network"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class NetworkOptions:
-    """The options of the command."""
+    """The options of the command.
 
-    stage: Annotated[int, typer.Option("--stage", metavar="N", help="1, 2 or 3.")] = 1
+    Parameters
+    ----------
+    stage
+        1, 2 or 3.
+    guess
+        The guess to insert at stages 2 and 3. [default: the first colors in order]
+    no_arc
+        Omit the arc from P to C, as in a comparison of the paper.
+    noise
+        Add the reports P' and C', distorted by this noise, to the file.
+    out
+        Write the network, in a format from the list below. Stage 3 needs .json.
+    svg
+        Draw the stage as a figure of the paper.
+    tree_svg
+        Draw the junction tree to this file.
+    relational
+        Show the relational network of a random game of N guesses. Only --pegs, --colors,
+        --seed, --out FILE.uai and --json apply.
+    """
+
+    stage: int = 1
     pegs: Pegs = DEFAULT_PEGS
     colors: Colors = DEFAULT_COLORS
     no_repeats: NoRepeats = False
-    guess: Annotated[
-        str | None,
-        typer.Option(
-            "--guess",
-            metavar="CODE",
-            help="The guess to insert at stages 2 and 3. [default: the first colors in order]",
-        ),
-    ] = None
-    no_arc: Annotated[
-        bool,
-        typer.Option("--no-arc", help="Omit the arc from P to C, as in a comparison of the paper."),
-    ] = False
-    noise: Annotated[
-        str | None,
-        typer.Option(
-            "--noise",
-            autocompletion=completing(lambda: NOISES),
-            metavar="NOISE",
-            help="Add the reports P' and C', distorted by this noise, to the file.",
-        ),
-    ] = None
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            metavar="FILE",
-            help="Write the network, in a format from the list below. Stage 3 needs .json.",
-        ),
-    ] = None
-    svg: Annotated[
-        Path | None,
-        typer.Option("--svg", metavar="FILE", help="Draw the stage as a figure of the paper."),
-    ] = None
-    tree_svg: Annotated[
-        Path | None,
-        typer.Option("--tree-svg", metavar="FILE", help="Draw the junction tree to this file."),
-    ] = None
-    relational: Annotated[
-        int | None,
-        typer.Option(
-            "--relational",
-            min=1,
-            metavar="N",
-            help="Show the relational network of a random game of N guesses. Only --pegs,"
-            " --colors, --seed, --out FILE.uai and --json apply.",
-        ),
-    ] = None
+    guess: Annotated[str | None, "CODE"] = None
+    no_arc: bool = False
+    noise: NoiseName | None = None
+    out: Annotated[Path | None, FORMATS] = None
+    svg: Path | None = None
+    tree_svg: Path | None = None
+    relational: Count | None = None
     seed: Seed = None
     as_json: Json = False
 
 
-@with_options(NetworkOptions)
 def network(options: NetworkOptions) -> None:
-    """Show a stage of Vomlel's network, and optionally write it to a file."""
+    """Show Vomlel's Bayesian network of a board: its cliques and their sizes.
+
+    Stage 1 is the full network. Stage 2 inserts a guess. Stage 3 replaces the table of C by an
+    auxiliary variable B. The sizes are those of the smallest junction tree found, without the
+    reports P' and C'. They do not depend on the guess.
+
+    With --relational N, show the relational network of a random game of N guesses instead, and
+    write it with its evidence and exact answers in the format of the UAI competitions.
+
+    Examples
+    --------
+    bnmind network --stage 3
+    bnmind network --stage 3 --svg figure3.svg --tree-svg figure4.svg
+    bnmind network --stage 2 --no-arc --json
+    bnmind network --stage 2 --guess 1123 --noise false:0.2 --out network.bif
+    bnmind network --relational 8 --pegs 3 --colors 3 --seed 1 --out game.uai
+    """
     from bnmind.junction import BestOrder
     from bnmind.mastermind import Board, parse_noise
     from bnmind.mastermind.network.vomlel import stage as stage_of

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import typer
-from typer.core import TyperArgument, TyperGroup
+from typer.core import TyperGroup
 
 from bnmind.cli.shared.printable import printable, tell
 from bnmind.errors import BnmindError, InvalidModelError, ResponseTableError, UnknownNameError
@@ -127,13 +127,6 @@ def os_fault(error: OSError) -> str:
 class OneLineErrors(TyperGroup):
     """A group of commands that reports what is wrong with the input on one line."""
 
-    def __init__(self, **settings: Any) -> None:
-        super().__init__(**settings)
-        for command in self.commands.values():
-            for parameter in command.params:
-                if isinstance(parameter, TyperArgument):
-                    _name_plainly(parameter)
-
     def invoke(self, ctx: Any) -> Any:
         """Run a command; Ctrl-C ends it with a word and with the exit code `INTERRUPTED`.
 
@@ -148,22 +141,10 @@ class OneLineErrors(TyperGroup):
             raise typer.Exit(INTERRUPTED) from None
         except Exception as error:
             # An option that lacks its value is reported without the command that it belongs to.
-            command = self.commands.get(ctx.invoked_subcommand or "")
+            command = self.get_command(ctx, ctx.invoked_subcommand or "")
             if command is not None and getattr(error, "ctx", error) is None:
                 error.ctx = typer.Context(command, parent=ctx, info_name=ctx.invoked_subcommand)  # type: ignore[attr-defined]
             raise
-
-    def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write the commands in groups, in the order in which they were added."""
-        groups: dict[str, list[tuple[str, str]]] = {}
-        for name, command in self.commands.items():
-            title = getattr(command, "rich_help_panel", None)
-            group = groups.setdefault(title if isinstance(title, str) else "Commands", [])
-            group.append((name, command.get_short_help_str(formatter.width)))
-        widest = max(map(len, self.commands), default=0)
-        for title, rows in groups.items():
-            with formatter.section(title):
-                formatter.write_dl([(name.ljust(widest), about) for name, about in rows])
 
     def main(
         self,
@@ -212,18 +193,6 @@ def _notes(error: BaseException | None) -> Sequence[str]:
     while error is not None and not getattr(error, "__notes__", ()):
         error = error.__cause__
     return getattr(error, "__notes__", ())
-
-
-def _name_plainly(argument: Any) -> None:
-    """Let help name an argument alone: new versions of typer add braces, and types of Python.
-
-    The usage has ``BANK``, ``[NAME]`` if it may be left out, and ``TESTS...`` for several.
-    """
-    name = re.sub(r"[\[\].]", "", argument.metavar or argument.name.upper())
-    argument.metavar = name if argument.required else f"[{name}]"
-    usage = argument.metavar if argument.nargs == 1 else f"{argument.metavar}..."
-    argument.get_usage_pieces = lambda context: [usage]
-    argument.display_type_rich = lambda ctx: None
 
 
 def _asked_for_help(args: Sequence[str]) -> list[str]:

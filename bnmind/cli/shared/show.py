@@ -12,6 +12,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from bnmind._messages import percent
 from bnmind.cli.shared.printable import printable
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 __all__ = [
     "advice_as_json",
     "counted",
-    "percent",
     "plain_table",
     "show_advice",
     "show_codes",
@@ -46,17 +46,6 @@ class _Terminal(Console):
 def terminal(*, stderr: bool = False) -> Console:
     """Return the console, which shows texts and numbers unchanged, without markup."""
     return _Terminal(stderr=stderr, highlight=False, markup=False, emoji=False)
-
-
-def percent(probability: float) -> str:
-    """Return a probability in percent; only certain events get 0 % or 100 %."""
-    if 0 < probability < 1e-5:
-        return "<0.001 %"
-    if 0.999 < probability < 1:
-        return ">99.9 %"
-    if probability < 0.01:
-        return f"{100 * probability:.2g} %"
-    return f"{100 * probability:.1f} %"
 
 
 def counted(number: int, one: str, many: str | None = None) -> str:

@@ -24,11 +24,13 @@ import hashlib
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
+from bnmind._display.results import Result
 from bnmind._messages import counted, many
 from bnmind._values import Sealed, Value, sealed
 from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError, TooLargeError
@@ -58,7 +60,7 @@ _ALL_WORK = 2**200
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class PosteriorBounds(Sealed):
+class PosteriorBounds(Result, Sealed):
     """Bounds of posteriors and of the probability of the evidence: the state between two steps."""
 
     targets: tuple[tuple[Variable, ...], ...]
@@ -98,6 +100,19 @@ class PosteriorBounds(Sealed):
         """The bounds of the natural logarithm of the probability of the evidence."""
         low = self.sums.log_evidence
         return low, min(float(np.logaddexp(low, self.log_rest)), 0.0)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the bounds of all targets of one variable as a record for JSON."""
+        pairs = zip(self.targets, self.lower, self.upper, strict=True)
+        return {
+            "bounds": {
+                scope[0].name: dict(zip(scope[0].states, np.c_[low, high].tolist(), strict=True))
+                for scope, low, high in pairs
+                if len(scope) == 1
+            },
+            "gap": self.gap,
+            "log_evidence": list(self.log_evidence),
+        }
 
     def __repr__(self) -> str:
         low, high = self.log_evidence

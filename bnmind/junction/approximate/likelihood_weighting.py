@@ -18,11 +18,13 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
+from bnmind._display.results import Result
 from bnmind._messages import counted, many
 from bnmind._values import ReadOnlyDict, Sealed
 from bnmind.errors import InvalidArgumentError, TooFewSamplesError, TooLargeError
@@ -50,7 +52,7 @@ _FEWEST = 10
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class WeightedPosterior(Sealed):
+class WeightedPosterior(Result, Sealed):
     """Estimates of posteriors from weighted samples, with their standard errors."""
 
     variables: tuple[Variable, ...]
@@ -78,6 +80,22 @@ class WeightedPosterior(Sealed):
         return ReadOnlyDict(
             {v.name: p for v, p in zip(self.variables, self.estimates, strict=True)}
         )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the estimates and their errors as a record for JSON."""
+
+        def by_state(columns: Sequence[Floats]) -> dict[str, dict[str, float]]:
+            pairs = zip(self.variables, columns, strict=True)
+            return {v.name: dict(zip(v.states, c.tolist(), strict=True)) for v, c in pairs}
+
+        return {
+            "estimates": by_state(self.estimates),
+            "standard_errors": by_state(self.standard_errors),
+            "log_evidence": self.log_evidence,
+            "evidence_error": self.evidence_error,
+            "n_samples": self.n_samples,
+            "effective_samples": self.effective_samples,
+        }
 
     def __repr__(self) -> str:
         lines = [

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, BinaryIO, TypeAlias
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
 
 from bnmind._arguments import checked
+from bnmind._display.results import Result
 from bnmind._files import check_writable, writing
 from bnmind._messages import one_line
 from bnmind._values import Value
@@ -39,7 +40,7 @@ _MOST = 1000
 
 
 @dataclass(frozen=True, kw_only=True)
-class FileAnswers(Value):
+class FileAnswers(Result, Value):
     """The report of the answers to a file of cases."""
 
     n_rows: int
@@ -54,6 +55,16 @@ class FileAnswers(Value):
     """The names of the columns that are not variables of the model."""
     close: tuple[tuple[str, tuple[str, ...]], ...] = ()
     """Such columns, and variables without a column whose names are similar."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as a record for JSON."""
+        return {
+            "rows": self.n_rows,
+            "columns": list(self.columns),
+            "impossible": {"count": self.n_impossible, "first": list(self.impossible)},
+            "unused": list(self.unused),
+            "similar": {name: list(similar) for name, similar in self.close},
+        }
 
     @property
     def notes(self) -> tuple[str, ...]:

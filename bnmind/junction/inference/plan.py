@@ -54,6 +54,28 @@ class Plan(Value):
     compiled: CompiledQuery
     """The tables, the program and the answers, as plain data."""
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the junction trees and their cost as a record for JSON."""
+        saved, trees = self.savings, self.trees
+        cliques = [clique for tree in trees for clique in tree.cliques]
+        return {
+            "total_size": self.total_size,
+            "largest": max(one.size for one in cliques),
+            "multiplications": self.multiplications,
+            "seconds": self.seconds,
+            "memory": self.memory,
+            "proven": all(tree.order.proven for tree in trees),
+            "left_out": {
+                "barren_variables": saved.barren,
+                "certain_variables": saved.observed,
+                "impossible_states": saved.states,
+            },
+            "trees": len(trees),
+            "order": [name for tree in trees for name in tree.order.variables],
+            "cliques": [{"variables": list(one.variables), "size": one.size} for one in cliques],
+            "separators": [list(edge.separator) for tree in trees for edge in tree.edges],
+        }
+
     @property
     def trees(self) -> tuple[JunctionTree, ...]:
         """One junction tree, or several if separate trees are cheaper for parts of the query."""

@@ -14,13 +14,15 @@ probabilistic expert systems", Statistics and Computing 2 (1992).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
+from bnmind._display.results import Result, Table
 from bnmind._messages import counted, many
 from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError, TooLargeError
@@ -48,7 +50,7 @@ MOST_STATES = 2**24
 
 
 @dataclass(frozen=True)
-class Explanation(Value):
+class Explanation(Result, Value):
     """A configuration that explains the evidence, and its probability."""
 
     states: Mapping[str, str]
@@ -56,6 +58,14 @@ class Explanation(Value):
     log_probability: float
     """Natural logarithm of the joint probability of these states and the evidence; for a product
     of factors, of their product."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the states and their probability as a record for JSON."""
+        return {"states": dict(self.states), "log_probability": self.log_probability}
+
+    def _shown(self) -> Iterator[str | Table]:
+        yield Table(("variable", "most probable state"), list(self.states.items()))
+        yield f"log-probability of these states and the evidence {self.log_probability:.6g}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -72,6 +72,15 @@ class SlicedPlan(Value):
     sliced: tuple[Variable, ...]
     """The sliced variables, in the order of their choice."""
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the cost of all slices as a record for JSON."""
+        return {
+            "slices": self.n_slices,
+            "sliced": [v.name for v in self.sliced],
+            "multiplications": self.multiplications,
+            "memory": self.memory,
+        }
+
     @property
     def evidence(self) -> tuple[Variable, ...]:
         """The variables whose states each run takes from you."""

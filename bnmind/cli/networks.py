@@ -1,0 +1,728 @@
+"""Commands for any network: its answers, the reasons for them, and its tables."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from dataclasses import KW_ONLY, dataclass
+from functools import partial
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeAlias
+
+import typer
+
+from bnmind._display.results import Result, parts_of
+from bnmind._files import check_writable, write_file, write_files
+from bnmind._messages import one_line, shown
+from bnmind._registry import COUNT, NUMBER, Registered, listed_names
+from bnmind.cli.shared.command import (
+    Count,
+    Json,
+    ModelFile,
+    Names,
+    OneOf,
+    Outcome,
+    Place,
+    Seed,
+    Workers,
+)
+from bnmind.cli.shared.printable import printable, tell
+from bnmind.cli.shared.work import Report, interruptible, working
+from bnmind.errors import BnmindError, TooLargeError, UnknownNameError
+
+if TYPE_CHECKING:
+    from bnmind.junction import CompetitionTask, Limits, OrderFinder, Plan, SlicedPlan
+    from bnmind.pgm import FactorModel, Network
+
+__all__ = [
+    "APPROXIMATIONS",
+    "Evidence",
+    "Targets",
+    "evidence_of",
+    "explain",
+    "fit",
+    "names_of",
+    "query",
+]
+
+Evidence: TypeAlias = Annotated[
+    Sequence[str],
+    "A=x,B=y",
+    typer.Option(
+        help="The evidence: variables and their states. Repeat the option for more. Names and"
+        " states may contain commas and = if there is only one way to read them."
+    ),
+]
+Targets: TypeAlias = Annotated[Sequence[str], "A,B"]
+
+
+# --- Learning -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class FitCommandOptions:
+    """The options of the command.
+
+    Parameters
+    ----------
+    model
+        The file that holds the network.
+    cases
+        A .csv, .csv.gz, .tsv, .xlsx or .parquet file.
+    out
+        The file for the network with new tables.
+    prior
+        The prior, from the list below.
+    fixed
+        Variables that keep their tables.
+    tied
+        Variables that share one table, position by position: their states and those of their
+        parents are the same in the same order. Repeat the option for other tables.
+    hidden
+        Variables without a column.
+    starts
+        Number of starts; the best result counts.
+    iterations
+        The most EM iterations of a start.
+    tolerance
+        Stop if a step raises the log-likelihood by no more.
+    """
+
+    model: ModelFile
+    cases: Path
+    _: KW_ONLY
+    out: Annotated[Path | None, Place("network", "bnmind.pgm.files:NETWORK_SUFFIXES")] = None
+    prior: Annotated[Any, OneOf("bnmind.fitting:PRIORS", "Priors", kind="prior")] = "none"
+    fixed: Names = ()
+    tied: Annotated[Sequence[str], "A,B"] = ()
+    hidden: Names = ()
+    starts: Count = 1
+    iterations: Count = 1000
+    tolerance: float = 1e-4
+    workers: Workers = 1
+    seed: Seed = None
+
+
+def fit(options: FitCommandOptions) -> Result:
+    """Learn the tables of a Bayesian network from cases, by counts or by EM.
+
+    MODEL is a network in a format from the list below. CASES is a CSV, TSV, Excel or Parquet
+    file with a row for each case and a column for each variable. Empty cells are missing: EM
+    completes them.
+
+    Examples
+    --------
+    bnmind fit models/fractions-class/skills.bif models/fractions-class/profiles.csv --out new.bif
+    bnmind fit MODEL.bif CASES.parquet --out fitted.bif --prior bdeu:10 --fixed A,B
+    bnmind fit MODEL.bif CASES.csv --out fitted.xdsl --hidden H --starts 5 --seed 1
+    """
+    from bnmind.fitting import FitOptions
+    from bnmind.fitting import fit as fitted_to
+    from bnmind.fitting.case_files import read_cases_for
+    from bnmind.pgm.files import model_contents, read_network, write_model
+
+    settings = FitOptions(
+        starts=options.starts,
+        seed=options.seed or 0,
+        max_iterations=options.iterations,
+        tolerance=options.tolerance,
+        workers=options.workers,
+    )
+    network, out = options.model.read(read_network), options.out
+    if out is not None:
+        # All but the numbers is known now: the names, the sizes of the tables and the places.
+        check_writable(*model_contents(network, out))
+
+    def read(_: Report) -> Any:
+        return read_cases_for(network, options.cases, options.hidden)
+
+    cases = working(f"reading {printable(options.cases.name)}", read)
+    fitted = working(
+        "learning",
+        lambda report: fitted_to(
+            network,
+            cases,
+            prior=options.prior,
+            fixed=options.fixed,
+            tied=[listed_names(text, ",") for text in options.tied],
+            hidden=options.hidden,
+            options=settings,
+            progress=report,
+        ),
+    )
+    parts = parts_of(fitted)
+    if out is not None:
+        write_model(fitted.network, out)
+        parts += (f"Written to {out}.",)
+    record = {**fitted.to_dict(), "out": None if out is None else str(out)}
+    return Outcome(record, parts, fitted.notes)
+
+
+# --- Explaining -----------------------------------------------------------------------------------
+
+
+def explain(
+    model: ModelFile,
+    *,
+    target: Annotated[str, "X"],
+    evidence: Evidence = (),
+    state: Annotated[str | None, "STATE"] = None,
+    parameters: Count = 10,
+    vary: Annotated[float, "PERCENT", typer.Option(min=0)] = 10.0,
+    svg: Annotated[Path | None, Place("picture of --svg", (".svg",))] = None,
+    png: Annotated[Path | None, Place("picture of --png", (".png",))] = None,
+) -> Result:
+    """Explain a conclusion: the findings that support it, and the numbers behind it.
+
+    The first table shows the weight of each finding in bits, positive if it supports the
+    conclusion: alone, and given all other findings. The second one shows the entries of the tables
+    of the network with the largest influence. If the conclusion is the most probable state, a third
+    one shows how far an entry may change before another state is. The other entries of a row
+    change in proportion.
+
+    Parameters
+    ----------
+    model
+        The file that holds the network.
+    target
+        The variable of the conclusion; X=STATE names its state, too.
+    state
+        The conclusion. [default: the most probable state]
+    parameters
+        The most parameters to show.
+    vary
+        How far each parameter varies.
+    svg
+        Draw the first two tables to this file.
+    png
+        Draw the first two tables to this file.
+
+    Examples
+    --------
+    bnmind explain models/diagnosis/asia.xdsl --target lung --evidence xray=yes,smoke=yes
+    bnmind explain models/diagnosis/asia.xdsl --target lung=no --evidence xray=yes --svg why.svg
+    bnmind explain models/diagnosis/asia.xdsl --target lung --evidence xray=yes --json
+    """
+    from bnmind.pgm.files import read_network
+    from bnmind.sensitivity import Relative, explain_conclusion
+
+    change = Relative(vary / 100).share
+    network = model.read(read_network)
+    states = {v.name: v.states for v in network.variables}
+    if state is None and target not in states and "=" in target:
+        [(target, state)] = evidence_of([target], states).items()
+    known = evidence_of(evidence, states)
+    found = working(
+        "weighing",
+        lambda _: explain_conclusion(
+            network, target, known, state=state, change=change, parameters=parameters
+        ),
+    )
+    places = [place for place in (svg, png) if place is not None]
+    if places:
+        from bnmind.lab import result_files
+
+        figure = working("drawing", lambda _: found.plot())
+        draw = {svg: result_files.svg, png: result_files.png}
+        write_files({place: draw[place](figure) for place in places})
+    written = [f"\nWritten: {place}" for place in places]
+    return Outcome(found.to_dict(), (*parts_of(found), *written))
+
+
+# --- Querying -------------------------------------------------------------------------------------
+
+DEFAULT_ORDER = "portfolio"
+
+WIDEST = 100
+"""Columns beyond which a table only becomes harder to read."""
+
+_GAP = 0.01
+"""The default width of bounds."""
+
+_LONG = 5.0
+"""Seconds of a run whose predicted time is said."""
+
+_MOST = 1e30
+"""The largest limit that can be given."""
+
+_SAMPLES = 100_000
+"""The default number of samples."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Question:
+    """A question about a model."""
+
+    model: FactorModel
+    known: Mapping[str, str]
+    names: Sequence[str]
+    """The targets that were named."""
+    order: OrderFinder | None
+    """The search for elimination orders; by default each kind of question has its own."""
+    limits: Limits
+    seed: int | None
+
+    @property
+    def targets(self) -> list[str]:
+        """The targets; those without evidence if none were named."""
+        return [*self.names] or [v.name for v in self.model.variables if v.name not in self.known]
+
+
+_Approximation: TypeAlias = Callable[["_Question", "Network", Report], Result]
+"""Answers a question about a network, and reports its progress."""
+
+
+def _bounds(gap: float, question: _Question, network: Network, report: Report) -> Result:
+    """Return bounds that are at most ``gap`` wide."""
+    from bnmind.junction import compile_bounds
+
+    plan = compile_bounds(
+        network,
+        known=question.known,
+        targets=[[name] for name in question.targets],
+        order=question.order,
+        limits=question.limits,
+    )
+    return plan.run(gap=gap, progress=report)
+
+
+def _weighting(n_samples: int, question: _Question, network: Network, report: Report) -> Result:
+    """Return estimates from weighted samples."""
+    import numpy as np
+
+    from bnmind.junction import likelihood_weighting
+
+    return likelihood_weighting(
+        network,
+        question.known,
+        question.targets,
+        n_samples=n_samples,
+        rng=np.random.default_rng(question.seed),
+        limits=question.limits,
+        progress=report,
+    )
+
+
+APPROXIMATIONS: Mapping[str, Registered[_Approximation]] = MappingProxyType(
+    {
+        "bounds": Registered(
+            f"guaranteed bounds, at most NUMBER wide (default {_GAP})",
+            lambda: partial(_bounds, _GAP),
+            NUMBER,
+            lambda gap: partial(_bounds, gap),
+        ),
+        "likelihood-weighting": Registered(
+            f"estimates from N weighted samples (default {_SAMPLES:,}), with standard errors",
+            lambda: partial(_weighting, _SAMPLES),
+            COUNT,
+            lambda n_samples: partial(_weighting, n_samples),
+        ),
+    }
+)
+"""The kinds of approximate answers by name."""
+
+
+@dataclass(frozen=True)
+class QueryOptions:
+    """The options of the command.
+
+    Parameters
+    ----------
+    model
+        The file that holds the model.
+    evidence_file
+        A file of evidence of the UAI competitions: the number of findings, then for each the
+        numbers of a variable and a state, from 0, in the order of the model file. For --task, it
+        may hold several samples.
+    targets
+        The variables of interest. [default: all without evidence] Repeat the option for more. Put
+        a name that contains a comma in double quotes.
+    task
+        Answer a task of the UAI competitions in their format, from the list below.
+    query_file
+        The variables of --task MMAP: their number, then their numbers, from 0. [default:
+        MODEL.query; --targets names them instead]
+    best
+        The K most probable answers to --task MPE or MMAP, each in a line, the most probable first.
+        [default: 1]
+    out
+        The file for the answer to --task. [default: the standard output]
+    mpe
+        Print the most probable states by name: of all variables (MPE), or jointly of --targets
+        (MAP).
+    order
+        How to find the elimination order, from the list below. [default: portfolio]
+    show_plan
+        Show the junction tree and its cost too.
+    picture
+        Draw the network with its distributions to this file.
+    approximate
+        Give an approximate answer, from the list below.
+    sums
+        Keep the sums of slices in this file. An interrupted command goes on from there.
+    max_bytes
+        The limit for the memory of a run, such as 8e9; a larger run is cut into slices. [default:
+        2 GiB]
+    max_multiplications
+        The limit for the multiplications of a run, such as 1e12. [default: 1.7e10]
+    max_seconds
+        The limit for the predicted time of a run, such as 3600. [default: 60]
+    """
+
+    model: ModelFile
+    _: KW_ONLY
+    evidence: Evidence = ()
+    evidence_file: Path | None = None
+    targets: Targets = ()
+    task: Annotated[
+        str | None, OneOf("bnmind.junction:COMPETITION_TASKS", "Tasks of the UAI competitions")
+    ] = None
+    query_file: Path | None = None
+    best: Annotated[Count | None, "K"] = None
+    out: Annotated[Path | None, Place()] = None
+    mpe: bool = False
+    order: Annotated[
+        Any, OneOf("bnmind.junction:ORDER_FINDERS", "Order finders", kind="order finder")
+    ] = None
+    show_plan: Annotated[bool, typer.Option("--plan")] = False
+    picture: Annotated[Path | None, typer.Option("--svg"), Place("picture of --svg", (".svg",))] = (
+        None
+    )
+    approximate: Annotated[
+        _Approximation | None,
+        OneOf(f"{__name__}:APPROXIMATIONS", "Approximations", kind="approximation"),
+    ] = None
+    seed: Seed = None
+    sums: Annotated[Path | None, Place()] = None
+    max_bytes: Annotated[float | None, "N", typer.Option(min=1)] = None
+    max_multiplications: Annotated[float | None, "N", typer.Option(min=1)] = None
+    max_seconds: Annotated[float | None, "S"] = None
+    as_json: Json = False
+
+
+def query(options: QueryOptions) -> Result:
+    """Compute the distributions of variables of a Bayesian network, given evidence.
+
+    The model is a file in a format from the list below. It may be compressed as .gz.
+
+    Examples
+    --------
+    bnmind query models/diagnosis/asia.xdsl --evidence smoke=yes,dysp=yes --targets lung,bronc
+    bnmind query models/diagnosis/asia.xdsl --evidence smoke=yes --evidence xray=yes --plan --json
+    bnmind query models/diagnosis/asia.xdsl --evidence smoke=yes --svg asia.svg
+    bnmind query models/diagnosis/asia.xdsl --evidence smoke=yes --mpe
+    bnmind query MODEL.uai --evidence-file MODEL.uai.evid --task MAR --out MODEL.uai.MAR
+    """
+    from bnmind.junction import compile_model
+    from bnmind.pgm import Network
+    from bnmind.pgm.files import read, read_model
+
+    task = _checked(options)
+    model = options.model.read(read_model)
+    samples = _samples(options, model, one=task is None)
+    question = _Question(
+        model=model,
+        known=samples[0],
+        names=names_of(options.targets, {v.name for v in model.variables}),
+        order=options.order,
+        limits=_limits(options),
+        seed=options.seed,
+    )
+    if task is not None:
+        return _answer_task(task, options, question, samples)
+    if options.mpe:
+        engine = compile_model(model, order=question.order, limits=question.limits)
+        names, known = question.names, question.known
+        return working(
+            "searching", lambda _: engine.map(names, known) if names else engine.mpe(known)
+        )
+    if (approximate := options.approximate) is not None:
+        network = options.model.read(read)
+        if not isinstance(network, Network):
+            raise BnmindError("--approximate needs a Bayesian network; this file has other factors")
+        return working("approximating", lambda report: approximate(question, network, report))
+    return _exact(options, question)
+
+
+def _checked(options: QueryOptions) -> CompetitionTask | None:
+    """Return the task, or None; raise an error if options do not go together."""
+    from bnmind.junction import COMPETITION_TASKS
+
+    given = {
+        "--task": options.task,
+        "--plan": options.show_plan,
+        "--svg": options.picture,
+        "--approximate": options.approximate,
+        "--sums": options.sums,
+        "--json": options.as_json,
+        "--targets": options.targets,
+        "--query-file": options.query_file,
+        "--best": options.best,
+        "--out": options.out,
+    }
+
+    def refuse(names: str, reason: str) -> None:
+        for name in names.split():
+            if given[name]:
+                raise BnmindError(f"{name} {reason}")
+
+    if options.mpe:
+        refuse("--task --plan --svg --approximate --sums", "does not go with --mpe")
+    if options.seed is not None and options.approximate is None:
+        raise BnmindError("--seed goes with --approximate likelihood-weighting")
+    if options.task is None:
+        known = " or ".join(COMPETITION_TASKS)
+        refuse("--query-file --best --out", f"goes with --task {known}")
+    if options.approximate is not None:
+        refuse("--task --svg --plan --sums", "does not go with --approximate")
+    if options.task is None:
+        return None
+    if options.task not in COMPETITION_TASKS:
+        raise UnknownNameError("task", options.task, COMPETITION_TASKS)
+    task = COMPETITION_TASKS[options.task]
+    wrong = "--svg --plan --json"
+    wrong += "" if task.has_query else " --targets --query-file"
+    wrong += " --best" if task.best is None else ""
+    refuse(wrong, f"does not go with --task {options.task}, whose answer has a format of its own")
+    refuse("--sums", "does not go with --task")
+    if options.targets and options.query_file is not None:
+        raise BnmindError("--targets and --query-file both name the variables; give one of them")
+    return task
+
+
+def _limits(options: QueryOptions) -> Limits:
+    """Return the limits of the cost of a run."""
+    from bnmind.junction import Limits
+
+    usual = Limits()
+    for name, number in (
+        ("--max-bytes", options.max_bytes),
+        ("--max-multiplications", options.max_multiplications),
+        ("--max-seconds", options.max_seconds),
+    ):
+        if number is not None and not number <= _MOST:
+            raise BnmindError(f"expected {name} of at most {_MOST:.0e}, got {number:g}")
+    return Limits(
+        int(options.max_bytes or usual.max_bytes),
+        int(options.max_multiplications or usual.max_multiplications),
+        max_seconds=usual.max_seconds if options.max_seconds is None else options.max_seconds,
+    )
+
+
+def _samples(options: QueryOptions, model: FactorModel, *, one: bool) -> list[dict[str, str]]:
+    """Return the evidence of both options, for each sample of the file; ``one`` allows no more."""
+    from bnmind.pgm.competition import read_evidence, read_evidence_samples
+
+    known = evidence_of(options.evidence, {v.name: v.states for v in model.variables})
+    file = options.evidence_file
+    if file is None:
+        return [known]
+    samples = [read_evidence(file, model)] if one else list(read_evidence_samples(file, model))
+    twice = [name for found in samples for name in found if name in known]
+    if twice:
+        raise BnmindError(
+            f"the evidence on {one_line(twice[0])} is given twice, by --evidence and in {file}"
+        )
+    return [{**found, **known} for found in samples]
+
+
+def _answer_task(
+    task: CompetitionTask,
+    options: QueryOptions,
+    question: _Question,
+    samples: Sequence[Mapping[str, str]],
+) -> Result:
+    """Return the answer to a task, written to its file if there is one."""
+    from bnmind.junction import compile_model
+    from bnmind.pgm.competition import write_competition_text
+
+    engine = compile_model(question.model, order=question.order, limits=question.limits)
+    names = _variables_of_task(options, question) if task.has_query else ()
+    text = working(
+        "computing", lambda _: task.answers(engine, samples, names, count=options.best or 1)
+    )
+    if options.out is None:
+        return Outcome({}, [text.removesuffix("\n")])
+    write_competition_text(text, options.out)
+    return Outcome({}, [f"Written: {options.out}"])
+
+
+def _variables_of_task(options: QueryOptions, question: _Question) -> tuple[str, ...]:
+    """Return the variables of a marginal MAP."""
+    from bnmind.pgm.competition import read_query
+
+    if options.targets:
+        return tuple(question.names)
+    path = options.model.path
+    name = path.name.removesuffix(".gz")
+    places = [path.with_name(f"{name}.query{end}") for end in ("", ".gz")]
+    for place in [options.query_file] if options.query_file else places:
+        if place == options.query_file or place.exists():
+            return read_query(place, question.model)
+    raise BnmindError(
+        f"--task {options.task} needs the variables to explain: name them with --targets or"
+        f" --query-file, or put them into {places[0]}"
+    )
+
+
+def _exact(options: QueryOptions, question: _Question) -> Result:
+    """Return the distributions given the evidence, and the plan if that is asked for."""
+    from bnmind.junction import Plan
+    from bnmind.views import belief_view
+
+    plan, findings = _planned(question)
+    posterior = working(
+        _words_of(plan),
+        lambda report: (
+            plan.run(findings, progress=report)
+            if isinstance(plan, Plan)
+            else plan.run(findings, progress=report, place=options.sums)
+        ),
+    )
+    if options.sums is not None and isinstance(plan, Plan):
+        unused = f"The whole fits in memory, so no slices were needed: {options.sums} is not used."
+        tell(unused, err=options.as_json)
+    known, picture = question.known, options.picture
+    view = interruptible(lambda: belief_view(question.model, posterior, evidence=known))
+    if picture is not None:
+        write_file(picture, working("drawing", lambda _: view.svg()))
+    record: dict[str, Any] = {
+        "marginals": posterior.to_dict(),
+        "log_evidence": posterior.log_evidence,
+    }
+    if options.show_plan:
+        record["plan"] = plan.to_dict()
+
+    def parts() -> Iterator[str]:
+        if names := list(dict.fromkeys([*known, *question.targets])):
+            width = min(shutil.get_terminal_size().columns, WIDEST)
+            yield working("printing", lambda _: view.text(width=width, names=names))
+        yield f"log-probability of the evidence {posterior.log_evidence:.6g}"
+        if options.show_plan:
+            yield f"\n{plan}"
+        if picture is not None:
+            yield f"\nWritten: {picture}"
+
+    return Outcome(record, parts())
+
+
+def _planned(question: _Question) -> tuple[Plan | SlicedPlan, Mapping[str, str]]:
+    """Return the plan of a question, in slices if it is too large, and the findings of its run."""
+    from bnmind.junction import compile_plan
+    from bnmind.junction.slicing.beyond_memory import sliced_instead
+
+    targets = [[name] for name in question.targets]
+    known, order, limits = question.known, question.order, question.limits
+
+    def planned() -> tuple[Plan, Mapping[str, str]]:
+        plan = compile_plan(
+            question.model, evidence=known, targets=targets, order=order, limits=limits
+        )
+        # If each case has a plan of its own, show the plan for this evidence.
+        return (plan, known) if plan.by_case is None else (plan.for_case(known), {})
+
+    try:
+        return working("planning", lambda _: planned())
+    except TooLargeError as refusal:
+        fault = refusal
+    sliced = working(
+        "planning slices",
+        lambda _: sliced_instead(
+            fault, question.model, known=known, targets=targets, order=order, limits=limits
+        ),
+    )
+    return sliced, {}
+
+
+def _words_of(plan: Plan | SlicedPlan) -> str:
+    """Return what is said while a plan runs."""
+    from bnmind.junction import SlicedPlan
+    from bnmind.junction.program.run_time import seconds_text
+
+    if isinstance(plan, SlicedPlan):
+        return f"computing {plan.n_slices:,} slices"
+    return (
+        f"computing, {seconds_text(plan.seconds)} in all" if plan.seconds > _LONG else "computing"
+    )
+
+
+# --- Evidence and names of variables, as they are typed: A=x,B=y and A,B --------------------------
+
+
+def evidence_of(texts: Sequence[str], states: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """Return the findings; a state may contain ``=`` and commas if only one reading is possible."""
+    findings: dict[str, str] = {}
+    for text in texts:
+        readings = _readings(text.split(","), states)
+        if len(readings) > 1:
+            both = " or ".join(" and ".join(map("=".join, reading)) for reading in readings)
+            raise BnmindError(f"the evidence {shown(text)} can be read in two ways: {both}")
+        for name, state in readings[0] if readings else map(_entry, text.split(",")):
+            if not (name and state):
+                raise BnmindError(f"expected evidence as VARIABLE=STATE, got {shown(text)}")
+            if name in findings:
+                raise BnmindError(f"the evidence on {one_line(name)} is given twice")
+            findings[name] = state
+    return findings
+
+
+def names_of(texts: Sequence[str], known: Set[str]) -> list[str]:
+    """Return the names in texts; a text that is the name of a variable stands for that variable."""
+    found: list[str] = []
+    for text in texts:
+        names = (text,) if text in known else listed_names(text, ",")
+        found += [name for name in names if name]
+    return found
+
+
+def _entry(text: str) -> tuple[str, str]:
+    """Return a variable and its state, separated by the first ``=``."""
+    name, _, state = text.partition("=")
+    return name.strip(), state.strip()
+
+
+def _entries(text: str, most: int) -> Iterator[tuple[str, str]]:
+    """Yield the variables and states that a text may mean, one for each ``=`` in it.
+
+    The function tries only the first ``most`` signs.
+    """
+    place = -1
+    for _ in range(most):
+        place = text.find("=", place + 1)
+        if place < 0:
+            return
+        yield text[:place].strip(), text[place + 1 :].strip()
+
+
+def _readings(
+    parts: Sequence[str], states: Mapping[str, Sequence[str]]
+) -> list[tuple[tuple[str, str], ...]]:
+    """Return up to two ways to read parts between commas as states of known variables."""
+    # The readings of the first n parts, for each n. A reading is its last entry and the
+    # reading before it, so that long readings need not be copied.
+    readings: list[list[_Reading | None]] = [[None]]
+    of_states = max((state.count(",") for known in states.values() for state in known), default=0)
+    most = 1 + of_states + max((name.count(",") for name in states), default=0)
+    signs = 1 + max((name.count("=") for name in states), default=0)
+    for end in range(1, len(parts) + 1):
+        current: list[_Reading | None] = []
+        for start in range(max(0, end - most), end):
+            for name, state in _entries(",".join(parts[start:end]), signs):
+                if state in states.get(name, ()):
+                    current += [_Reading((name, state), before) for before in readings[start]]
+        readings.append(current[:2])
+    return [_unrolled(reading) for reading in readings[-1]]
+
+
+class _Reading(NamedTuple):
+    last: tuple[str, str]
+    before: _Reading | None
+
+
+def _unrolled(reading: _Reading | None) -> tuple[tuple[str, str], ...]:
+    entries = []
+    while reading is not None:
+        entries.append(reading.last)
+        reading = reading.before
+    return tuple(reversed(entries))

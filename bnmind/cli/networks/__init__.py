@@ -1,5 +1,0 @@
-"""Commands for any network."""
-
-from bnmind.cli.networks.beyond_memory import APPROXIMATIONS
-
-__all__ = ["APPROXIMATIONS"]
