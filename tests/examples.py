@@ -402,6 +402,7 @@ def _finders() -> Any:
 
 
 @_add(
+    sensitivity.ExplainedConclusion,
     sensitivity.FindingWeight,
     sensitivity.PosteriorBounds,
     sensitivity.SensitivityAnalysis,
@@ -422,6 +423,7 @@ def _sensitivity() -> Any:
         analysis.two_way(rain, wet),
         weights,
         *weights.findings,
+        sensitivity.explain_conclusion(network(), "rain", seen),
         sensitivity.posterior_bounds(network(), "rain", "yes", seen, intervals=wide),
     ]
 

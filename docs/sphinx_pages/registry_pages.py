@@ -125,8 +125,8 @@ def _commands() -> Iterator[tuple[str, str, Any]]:
     from bnmind.cli.app import GROUPS, app
 
     commands: Any = typer.main.get_command(app)
-    for group, *members in GROUPS:
-        for name, *_ in members:
+    for group, members in GROUPS.items():
+        for name in members:
             yield group, name, commands.commands[name]
 
 

@@ -412,10 +412,9 @@ def _with_further(options: Sequence[_Option], *, returns: bool) -> list[_Option]
         found.append(_further("normalize", _Normalize, False))
         if models[0].drops:
             found.append(_further("drop_decisions", _DropDecisions, False))
-    if returns:
-        found = [one for one in found if one.parameter.name != "as_json"]
-        found.append(_further("as_json", Json, False))
-    return found
+    has_json = returns or any(one.parameter.name == "as_json" for one in found)
+    last = [_further("as_json", Json, False)] if has_json else []
+    return [one for one in found if one.parameter.name != "as_json"] + last
 
 
 _resources: ContextVar[ExitStack] = ContextVar("resources")
