@@ -7,7 +7,7 @@ fewest errors in whole profiles, the second in single skills.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import check_shape, checked, positions, whole_array
+from bnmind._display.results import Result, Table, finite
 from bnmind._display.tables import frame_html
 from bnmind._messages import counted
 from bnmind._values import Value, sealed
@@ -26,8 +27,13 @@ from bnmind.adaptive.beliefs.profile_space import n_profiles
 from bnmind.adaptive.beliefs.response_errors import updated_batch_anyway
 from bnmind.adaptive.beliefs.start import TABLE_PROFILES, beliefs_given, start_beliefs
 from bnmind.adaptive.beliefs.table_batch import TableBatch
-from bnmind.adaptive.classification.known_profiles import Agreement, agreement, read_profiles
-from bnmind.adaptive.classification.likelihood_fit import standardized_fit
+from bnmind.adaptive.classification.known_profiles import (
+    Agreement,
+    agreement,
+    read_profiles,
+    share_text,
+)
+from bnmind.adaptive.classification.likelihood_fit import MISFIT, standardized_fit
 from bnmind.adaptive.classification.reliability import Reliability, ReliabilitySums
 from bnmind.adaptive.items.bank import HasBank, ItemBank, bank_of
 from bnmind.adaptive.response_models.base.abilities import ability_values
@@ -45,7 +51,7 @@ _CELLS = 2**21
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Classification(Value):
+class Classification(Result, CheckedValue):
     """The classification of examinees by a bank. Created by `classify`."""
 
     bank: ItemBank
@@ -79,6 +85,84 @@ class Classification(Value):
 
     def __len__(self) -> int:
         return len(self.responses)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return how well the examinees are classified, as a record for JSON."""
+        reliability, means = self.reliability, self.expected.mean(axis=0).tolist()
+        pairs = zip(reliability.skills, means, self.eap_reliability.tolist(), strict=True)
+        record = {
+            "examinees": len(self),
+            "log_likelihood": float(self.log_evidence.sum()),
+            "accuracy": reliability.accuracy,
+            "consistency": reliability.consistency,
+            "skills": [
+                {
+                    "name": row.skill,
+                    "mean": mean,
+                    "accuracy": row.accuracy,
+                    "consistency": row.consistency,
+                    "eap_reliability": eap,
+                }
+                for row, mean, eap in pairs
+            ],
+            "groups": [
+                {
+                    "name": name,
+                    "examinees": n,
+                    "means": dict(zip(self.bank.skills, levels, strict=True)),
+                }
+                for name, n, levels in self._groups()
+            ],
+            "misfits": int((self.fit < MISFIT).sum()),
+            "impossible": int(self.impossible.sum()),
+        }
+        return dict(finite(record))
+
+    def _groups(self) -> Iterator[tuple[str, int, list[float]]]:
+        """Yield each group, the number of its examinees, and the mean of each skill."""
+        groups = np.array(self.responses.groups, dtype=object)
+        for name in sorted(set(self.responses.groups)):
+            rows = groups == name
+            yield name, int(rows.sum()), self.expected[rows].mean(axis=0).tolist()
+
+    def _shown(self) -> Iterator[str | Table]:
+        yield (
+            f"{counted(len(self), 'examinee')}, {counted(len(self.bank.items), 'item')},"
+            f" {counted(len(self.bank.skills), 'skill')};"
+            f" {counted(self.responses.n_missing, 'response')} missing."
+        )
+        if has_ability(self.bank):
+            yield (
+                f"Mean ability {self.expected.mean():.3f}, mean standard error"
+                f" {self.deviations.mean():.3f}, reliability {share_text(self.eap_reliability[0])}."
+            )
+        else:
+            whole = self.reliability
+            rows = [
+                ["whole profile", "", share_text(whole.accuracy), share_text(whole.consistency)]
+            ]
+            for row, mean in zip(whole.skills, self.expected.mean(axis=0), strict=True):
+                shares = [share_text(row.accuracy), share_text(row.consistency)]
+                rows.append([row.skill, f"{mean:.3f}", *shares])
+            yield "If the bank holds, the test classifies:"
+            yield Table(("", "mean level", "accuracy", "consistency"), rows)
+        if self.responses.groups:
+            yield "Mean level in each group:"
+            yield Table(
+                ("group", "examinees", *self.bank.skills),
+                [
+                    (name or "–", str(n), *(f"{mean:.3f}" for mean in means))
+                    for name, n, means in self._groups()
+                ],
+            )
+        misfits = int((self.fit < MISFIT).sum())
+        yield f"Person fit is bad (below {MISFIT}) for {counted(misfits, 'examinee')}."
+        if self.impossible.any():
+            yield (
+                f"By the bank, the answers of {counted(int(self.impossible.sum()), 'examinee')} are"
+                " impossible together; each of these answers counts as an error with a probability"
+                " of 2^-40."
+            )
 
     @cached_property
     def levels(self) -> NDArray[np.intp]:

@@ -8,16 +8,18 @@ diagnosis models", Educ. Psychol. Meas. 2011 (patterns and attributes, MAP and E
 
 from __future__ import annotations
 
+import math
 import os
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
+from bnmind._display.results import Result, Table, finite
 from bnmind._messages import MOST_FAULTS, counted, first_faults, shown
 from bnmind._values import Value, told
 from bnmind.adaptive.beliefs.batch_belief import MISSING
@@ -31,7 +33,14 @@ from bnmind.errors import InvalidArgumentError, ResponseTableError
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["Agreement", "KnownProfiles", "SkillAgreement", "agreement", "read_profiles"]
+__all__ = [
+    "Agreement",
+    "KnownProfiles",
+    "SkillAgreement",
+    "agreement",
+    "read_profiles",
+    "share_text",
+]
 
 _ID_COLUMNS = ("examinee", "id")
 
@@ -49,7 +58,7 @@ class SkillAgreement(Value):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Agreement(Value):
+class Agreement(Result, CheckedValue):
     """How often classifications are the known profiles."""
 
     n_examinees: int
@@ -65,6 +74,20 @@ class Agreement(Value):
     skills: tuple[SkillAgreement, ...]
     """Each skill."""
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the shares as a record for JSON."""
+        return dict(finite(asdict(self)))
+
+    def _shown(self) -> Iterator[str | Table]:
+        rows = [
+            ("whole profile", self.pattern_accuracy, self.pattern_accuracy_marginals),
+            ("mean of skills", self.attribute_accuracy, self.attribute_accuracy_marginals),
+            *((one.skill, one.most_probable_profile, one.marginals) for one in self.skills),
+        ]
+        examinees = counted(self.n_examinees, "examinee")
+        yield f"Shares of right classifications, for {examinees} with a known profile:"
+        yield Table(("", "MAP", "EAP"), [(one, share_text(a), share_text(b)) for one, a, b in rows])
+
     def __repr__(self) -> str:
         width = max(8, *(len(one.skill) for one in self.skills))
         rows = [
@@ -78,6 +101,11 @@ class Agreement(Value):
         ]
         lines += [f"{name:{width}} {by_map:6.3f} {by_eap:6.3f}" for name, by_map, by_eap in rows]
         return "\n".join(lines)
+
+
+def share_text(share: float) -> str:
+    """Return a share with three digits, or a dash for a share of nothing."""
+    return "-" if math.isnan(share) else f"{share:.3f}"
 
 
 def agreement(
