@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -11,9 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import checked
+from bnmind._display.results import Result, Table, finite
 from bnmind._display.tables import frame_html
-from bnmind._messages import counted
-from bnmind._values import Value, sealed
+from bnmind._messages import counted, percent
+from bnmind._values import CheckedValue, sealed
 from bnmind.adaptive.beliefs.batch_belief import MISSING, Responses
 from bnmind.adaptive.responses.examinees import Levels
 from bnmind.adaptive.simulation.measures import Measure
@@ -29,6 +31,36 @@ __all__ = ["SelectorRun", "SimulationResult", "share_interval"]
 
 _NORMAL = 1.959963984540054
 """Half the width of a 95 % confidence band, in standard errors."""
+
+
+_HEADS = {
+    "accuracy": ("answers", "share of all answers that are predicted"),
+    "entropy": ("bits", "entropy of the skills"),
+    "pattern_accuracy": ("profiles", "share of profiles classified right"),
+    "attribute_accuracy": ("skills", "share of skills classified right"),
+    "ability_deviation": ("deviation", "standard deviation of the ability"),
+    "ability_squared_error": ("squared error", "squared error of the estimated ability"),
+}
+"""The measures on the terminal: the heads of their columns, and their meaning."""
+
+_ALWAYS = {
+    "length": "mean number of items",
+    "exposed": "share of tests with the item that is asked most",
+    "overlap": "mean share of items that two tests have in common",
+}
+"""The meaning of the columns that every table has."""
+
+_BY_STEP = {
+    "accuracy": "Share of all answers predicted",
+    "pattern_accuracy": "Share of profiles classified right",
+}
+"""The measures that are shown for several numbers of items."""
+
+_ALL_STEPS = 10
+"""The most items of a test whose every step has a column."""
+
+_SOME_STEPS = (0, 1, 2, 3, 5, 10, 20, 40)
+"""The steps of longer tests that have a column."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -117,7 +149,7 @@ class SelectorRun(Value):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class SimulationResult(Value):
+class SimulationResult(Result, CheckedValue):
     """The results of a simulation with one or more selectors.
 
     Data frames are in long form. Means over examinees include finished tests, with their
@@ -150,6 +182,69 @@ class SimulationResult(Value):
 
     def __len__(self) -> int:
         return len(self.responses)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the curves, lengths and exposures of each selector as a record for JSON."""
+        selectors = []
+        for run in self.runs:
+            curves = {}
+            for measure in self.measures:
+                mean, error = self.mean(run.selector, measure.name)
+                curves[measure.name] = {"mean": mean.tolist(), "standard_error": error.tolist()}
+            selectors.append(
+                {
+                    "selector": run.selector,
+                    "mean_length": float(run.lengths.mean()),
+                    "overlap": run.overlap,
+                    "impossible": int(run.impossible.sum()),
+                    "exposure": dict(zip(self.items, run.exposure.tolist(), strict=True)),
+                    "by_items_asked": curves,
+                }
+            )
+        record = {
+            "examinees": len(self),
+            "items": len(self.items),
+            "skills": self.skills,
+            "selectors": selectors,
+        }
+        return dict(finite(record))
+
+    def _shown(self) -> Iterator[str | Table]:
+        shown = [m.name for m in self.measures if m.name in _HEADS]
+        sizes = f"{counted(len(self), 'examinee')}, {counted(len(self.items), 'item')}"
+        yield f"{sizes}. At the end of the tests:"
+        heads = [_HEADS[name][0] for name in shown]
+        rows = [
+            (
+                run.selector,
+                f"{run.lengths.mean():.2f}",
+                *(f"{self.mean(run.selector, name)[0][-1]:.3f}" for name in shown),
+                percent(run.exposure.max()),
+                "-" if math.isnan(run.overlap) else percent(run.overlap),
+            )
+            for run in self.runs
+        ]
+        yield Table(("selector", "length", *heads, "exposed", "overlap"), rows)
+        meanings = [("length", _ALWAYS["length"]), *(_HEADS[name] for name in shown)]
+        meanings += [(head, _ALWAYS[head]) for head in ("exposed", "overlap")]
+        width = max(len(head) for head, _ in meanings)
+        yield from (f"  {head:{width}}   {meaning}" for head, meaning in meanings)
+        for run in self.runs:
+            if run.impossible.any():
+                yield (
+                    f"{run.selector}: by the bank, the answers of"
+                    f" {counted(int(run.impossible.sum()), 'examinee')} are impossible together;"
+                    " each of these answers counts as an error with a probability of 2^-40."
+                )
+        differ = any(run.lengths.min() < run.lengths.max() for run in self.runs)
+        last = " (the last column: at the end of the tests)" if differ else ""
+        steps = _steps(self.n_steps)
+        for name, what in _BY_STEP.items():
+            if any(measure.name == name for measure in self.measures):
+                yield f"{what}, by the number of items asked{last}:"
+                means = [(one, self.mean(one, name)[0]) for one in self.selectors]
+                rows = [(one, *(f"{mean[step]:.3f}" for step in steps)) for one, mean in means]
+                yield Table(("selector", *map(str, steps)), rows)
 
     @property
     def selectors(self) -> tuple[str, ...]:
@@ -430,6 +525,17 @@ class SimulationResult(Value):
             return np.ones(len(self))
         counts: Floats = (self.responses != MISSING).sum(axis=1).astype(np.float64)
         return counts
+
+
+def _steps(n_steps: int) -> list[int]:
+    """Return the numbers of items that have a column: all of a short test.
+
+    >>> _steps(4), _steps(15)
+    ([0, 1, 2, 3, 4], [0, 1, 2, 3, 5, 10, 15])
+    """
+    if n_steps <= _ALL_STEPS:
+        return list(range(n_steps + 1))
+    return [*(step for step in _SOME_STEPS if step < n_steps), n_steps]
 
 
 def _mean(values: Floats, weights: Floats) -> tuple[Floats, Floats]:

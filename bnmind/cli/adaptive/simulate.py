@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bnmind._display.results import parts_of
+from bnmind._messages import counted
 from bnmind._registry import as_registered
 from bnmind.cli.adaptive.designs import (
     DesignOption,
@@ -31,8 +33,6 @@ from bnmind.cli.adaptive.response_files import (
     read_response_file,
     say_notes,
 )
-from bnmind.cli.adaptive.simulation_json import simulation_as_json
-from bnmind.cli.adaptive.simulation_text import show_simulation
 from bnmind.cli.adaptive.true_profiles import with_profiles
 from bnmind.cli.shared.command import (
     Count,
@@ -42,9 +42,10 @@ from bnmind.cli.shared.command import (
     Share,
     Workers,
     results_place,
+    show_parts,
 )
 from bnmind.cli.shared.errors import INTERRUPTED, naming, say
-from bnmind.cli.shared.printable import tell_json
+from bnmind.cli.shared.printable import tell, tell_json
 from bnmind.cli.shared.work import Report, until_interrupted, working
 from bnmind.errors import BnmindError
 
@@ -200,9 +201,11 @@ def simulate(options: SimulateOptions) -> None:
     written = save_simulation(result, place.directory, vector=options.svg)
     written += counts_written(tests.designs, place.directory)
     if options.as_json:
-        tell_json(simulation_as_json(result, tests.seed, written))
+        files = [str(path) for path in written]
+        tell_json({**result.to_dict(), "seed": tests.seed, "files": files})
     else:
-        show_simulation(result, place.directory, written)
+        show_parts(parts_of(result))
+        tell(f"Written: {counted(len(written), 'file')} in {place.directory}")
         place.tell_if_new()
     if tests.interrupted:
         who = f"{len(result):,} of {tests.n_examinees:,} examinees"
