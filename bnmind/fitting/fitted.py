@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from annotated_types import Ge
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import (Annotated, Any)
+from typing import Annotated, Any
+
+from annotated_types import Ge
 
 from bnmind._display.results import Result
-from bnmind._messages import counted, listed
-from bnmind._values import (Count, Natural, Value)
+from bnmind._messages import counted
+from bnmind._values import Count, Natural, Value
 from bnmind._workers import Executor, faults_of_workers
 from bnmind.fitting.em import EM, EMState
 from bnmind.fitting.record import LearningRecord

@@ -51,7 +51,7 @@ _CELLS = 2**21
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Classification(Result, CheckedValue):
+class Classification(Result, Value):
     """The classification of examinees by a bank. Created by `classify`."""
 
     bank: ItemBank

@@ -58,7 +58,7 @@ class SkillAgreement(Value):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Agreement(Result, CheckedValue):
+class Agreement(Result, Value):
     """How often classifications are the known profiles."""
 
     n_examinees: int

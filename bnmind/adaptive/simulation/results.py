@@ -15,7 +15,7 @@ from bnmind._arguments import checked
 from bnmind._display.results import Result, Table, finite
 from bnmind._display.tables import frame_html
 from bnmind._messages import counted, percent
-from bnmind._values import CheckedValue, sealed
+from bnmind._values import Value, sealed
 from bnmind.adaptive.beliefs.batch_belief import MISSING, Responses
 from bnmind.adaptive.responses.examinees import Levels
 from bnmind.adaptive.simulation.measures import Measure
@@ -149,7 +149,7 @@ class SelectorRun(Value):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class SimulationResult(Result, CheckedValue):
+class SimulationResult(Result, Value):
     """The results of a simulation with one or more selectors.
 
     Data frames are in long form. Means over examinees include finished tests, with their

@@ -26,7 +26,7 @@ from bnmind.cli.mastermind.setting import (
     prior_of,
 )
 from bnmind.cli.shared.command import Seed, is_saved
-from bnmind.errors import BnmindError, InvalidArgumentError, InvalidHistoryError, TooLargeError
+from bnmind.errors import BnmindError, InvalidArgumentError, TooLargeError
 
 if TYPE_CHECKING:
     from rich.console import Console

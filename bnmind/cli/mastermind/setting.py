@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 from bnmind.cli.shared.command import Count, OneOf
-from bnmind.errors import InvalidArgumentError, InvalidChannelError
+from bnmind.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from bnmind.mastermind import Board, Channel, Prior

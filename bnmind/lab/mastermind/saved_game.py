@@ -18,7 +18,7 @@ from bnmind._files import (
     write_file,
 )
 from bnmind._messages import shown
-from bnmind.errors import BnmindError, FileWriteError, InvalidHistoryError
+from bnmind.errors import BnmindError, FileWriteError, InvalidArgumentError
 from bnmind.mastermind.priors.uniform import UNIFORM
 
 if TYPE_CHECKING:

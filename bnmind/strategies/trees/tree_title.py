@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from bnmind._files import require_head
-from bnmind.errors import InvalidBoardError, ModelFileError
+from bnmind.errors import InvalidArgumentError, ModelFileError
 from bnmind.mastermind.board import Board
 
 __all__ = ["FORMAT", "VERSION", "board_of", "board_of_title", "title_of"]
