@@ -67,9 +67,12 @@ class _Mark:
     """A constraint of an annotation that has no parameters."""
 
 
-Finite, Distinct, Raw = _Mark(), _Mark(), _Mark()
-"""No infinite numbers; a sequence of parts that are all different; a field that its class converts
-itself, because it knows a better message."""
+Finite = _Mark()
+"""No infinite numbers."""
+Distinct = _Mark()
+"""A sequence of parts that are all different."""
+Raw = _Mark()
+"""A field that its class converts itself, because it knows a better message."""
 
 Natural = Annotated[int, Ge(0)]
 Count = Annotated[int, Ge(1)]
@@ -264,6 +267,23 @@ _NAMES: Mapping[Any, str] = {
     os.PathLike: "a path",
     np.random.Generator: "a random generator such as numpy.random.default_rng(1)",
 }
+_EXAMPLES: Mapping[str, str] = {
+    "BeliefView": "belief_view(network, posterior)",
+    "Board": "Board(4, 6)",
+    "Channel": "Channel.false_reply(board, 0.2)",
+    "CodeMaker": "CodeMaker.from_seed(channel, 0)",
+    "Examinees": "Examinees.drawn(bank, 1000, seed=1)",
+    "Experiment": 'read_experiment("noise.toml")',
+    "HasBank": "learn(responses, q_matrix)",
+    "ItemBank": 'read_bank("bank.json")',
+    "IrtModel": 'IRT_MODELS["2PL"]',
+    "Selector": "MinimalEntropy()",
+    "Stopper": "MaximalItems(20)",
+    "Strategy": "Entropy()",
+}
+"""Values of classes, for users who give a name or a number instead."""
+_MAKERS: Mapping[str, str] = {"ResponseModel": "a response model such as Gdina (a class)"}
+"""Functions, by the name of the class of what they return."""
 _FREE = Converter(frozen, "anything")
 _UNCHECKED = Converter(lambda value: value, "anything", _always)
 
@@ -315,7 +335,8 @@ def _plain(annotation: Any, *, freeze: bool) -> Converter:
     if origin is np.ndarray:
         return _array(parts[1]) if freeze else anything
     if origin is collections.abc.Callable:
-        return Converter(lambda value: value if callable(value) else _MISFIT, "a function")
+        words = _MAKERS.get(getattr(parts[-1], "__name__", "") if parts else "", "a function")
+        return Converter(lambda value: value if callable(value) else _MISFIT, words)
     kind = origin or annotation
     if not isinstance(kind, type) or kind.__module__.startswith("numpy._typing"):
         return anything
@@ -517,7 +538,9 @@ def _sequence(kind: type, part: Converter, *, freeze: bool) -> Converter:
 
 def _instance(kind: Any, *, freeze: bool) -> Converter:
     """Return the instances of a class; of a protocol, what has all its attributes."""
-    words = _NAMES.get(kind, f"{'an' if kind.__name__[:1] in 'AEIOU' else 'a'} {kind.__name__}")
+    name = kind.__name__
+    words = _NAMES.get(kind, f"{'an' if name[:1] in 'AEIOU' else 'a'} {name}")
+    words += f" such as {_EXAMPLES[name]}" if name in _EXAMPLES else ""
     keep = frozen if freeze else _UNCHECKED.convert
     if not getattr(kind, "_is_protocol", False):
         return Converter(
