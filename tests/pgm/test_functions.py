@@ -161,7 +161,7 @@ def test_a_listed_function_keeps_its_own_results() -> None:
 
 
 def test_a_modulus_is_positive() -> None:
-    with pytest.raises(InvalidModelError, match="positive modulus"):
+    with pytest.raises(InvalidArgumentError, match="modulus to be a whole number of at least 1"):
         Addition(((0, 1),), 0)
 
 

@@ -104,7 +104,7 @@ def test_frames_and_numbers_are_read_as_states() -> None:
 @pytest.mark.parametrize(
     ("about", "utilities", "text"),
     [
-        ([], {"go": {"dry": 1}}, "one or more different targets"),
+        ([], {"go": {"dry": 1}}, "about to be .* at least one, all different"),
         ("oil", {}, "at least one action"),
         ("oil", {"go": {"dry": math.inf}}, "finite"),
         ("oil", {"go": {"dry": "much"}}, "must be a number"),

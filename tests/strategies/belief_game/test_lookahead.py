@@ -115,7 +115,7 @@ def test_two_steps_are_the_best_one_step_after_every_outcome(
 
 @pytest.mark.parametrize("wrong", [{"firsts": 0}, {"seconds": 0}])
 def test_pruning_keeps_at_least_one_guess(wrong: dict[str, int]) -> None:
-    with pytest.raises(InvalidArgumentError, match="at least one first and one second guess"):
+    with pytest.raises(InvalidArgumentError, match="to be a whole number of at least 1, got 0"):
         Pruning(**wrong)
 
 

@@ -172,16 +172,16 @@ def test_reply_classes_are_counts_of_replies() -> None:
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        (lambda: Effort(population=0, eligible=-1), "population 0, eligible -1"),
-        (lambda: Genetic(rates=Rates(mutation=1.5)), "mutation 1.5"),
-        (lambda: GeneticElitist(elite=-0.1), "elite from 0 to 1"),
-        (lambda: GeneticElitist(generations=0), "generations 0"),
-        (lambda: BernierRandom(max_codes=0), "max codes 0"),
-        (lambda: BernierGenetic(patience=0), "patience 0"),
-        (lambda: Annealing(runs=0), "runs 0"),
-        (lambda: Collection(codes=0, guesses=0), "codes 0, guesses 0"),
+        (lambda: Effort(population=0, eligible=-1), "population .* 1, got 0; expected eligible .* 1, got -1"),
+        (lambda: Genetic(rates=Rates(mutation=1.5)), "rate of mutation from 0 to 1, got 1.5"),
+        (lambda: GeneticElitist(elite=-0.1), "elite to be a number from 0 to 1"),
+        (lambda: GeneticElitist(generations=0), "generations .* at least 1, got 0"),
+        (lambda: BernierRandom(max_codes=0), "max_codes .* at least 1, got 0"),
+        (lambda: BernierGenetic(patience=0), "patience .* at least 1, got 0"),
+        (lambda: Annealing(runs=0), "runs .* at least 1, got 0"),
+        (lambda: Collection(codes=0, guesses=0), "codes .* 1, got 0; expected guesses .* 1, got 0"),
         (lambda: Cooling(1.0, 2.0, 5), "temperatures that fall"),
-        (lambda: MonochromeProbing(pegs=0), "at least 1 peg"),
+        (lambda: MonochromeProbing(pegs=0), "pegs .* at least 1, got 0"),
     ],
 )
 def test_invalid_options_are_rejected(wrong: Callable[[], object], message: str) -> None:
