@@ -386,7 +386,7 @@ def test_the_strategy_that_best_follows_is_named(arguments: list[str], player: s
     ("arguments", "words"),
     [
         (["knuth", "--until", "told"], ["at least two strategies"]),
-        (["--until", "0"], ["margin above 0"]),
+        (["--until", "0"], ["margin to be a finite number above 0"]),
         (["--until", "soon"], ["a number of guesses or told", "soon"]),
         (["--until", "told", "--games", "all"], ["codes in order are no random sample"]),
         (["nonsense"], ["nonsense", "entropy"]),

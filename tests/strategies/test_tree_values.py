@@ -176,8 +176,8 @@ def added(line: str) -> Callable[[str], str]:
     ("suffix", "change", "words"),
     [
         (".json", lambda _: "{", "expected JSON"),
-        (".json", lambda _: "[]", "with format"),
-        (".json", swapped('"version": 1', '"version": 2'), "version 1 of the format, got 2"),
+        (".json", lambda _: "[]", "expected schema bnmind strategy tree"),
+        (".json", swapped('"version": 1', '"version": 2'), "of version 1, got version 2"),
         (".json", swapped('"pegs": 2', '"pegs": 0'), "1 to 255 pegs"),
         (".json", swapped('"pegs": 2', '"pegs": "2"'), "with pegs and colors"),
         (".json", swapped('"pegs": 2', '"pegs": 40'), "at most 1,048,576 codes"),

@@ -75,7 +75,7 @@ def test_a_refinement_counts_its_cut_and_keeps_the_balance() -> None:
 
 
 def test_options_out_of_range_are_refused() -> None:
-    with pytest.raises(InvalidArgumentError, match=r"smallest must .*tries must .*seed must"):
+    with pytest.raises(InvalidArgumentError, match=r"smallest to be .*tries to be .*seed to be"):
         NestedDissection(smallest=0, tries=0, seed=-1)
 
 
