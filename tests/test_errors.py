@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import ast
 import pickle
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from bnmind import errors
-from bnmind.adaptive import ItemBank, learn
 from bnmind.errors import (
     BnmindError,
     EvidenceNamesError,
@@ -23,8 +21,6 @@ from bnmind.errors import (
     UnknownNameError,
     WorkersError,
 )
-from bnmind.junction import sample_missing
-from bnmind.questions import rank_questions
 
 EXAMPLES: list[BnmindError] = [
     InvalidArgumentError("expected a code, got 12", "12"),
@@ -96,19 +92,3 @@ def test_no_close_name_is_made_up(name: object) -> None:
     error = UnknownNameError("state", name, ("LOW", "HIGH"))
     assert error.close == ()
     assert "did you mean" not in str(error)
-
-
-@pytest.mark.parametrize(
-    ("call", "asked", "meant"),
-    [
-        (learn, "qmatrix", "model"),
-        (ItemBank.from_qmatrix, "qmatrix", "q_matrix"),
-        (sample_missing, "seed", "rng"),
-        (rank_questions, "targets", "about"),
-    ],
-)
-def test_an_argument_by_the_word_of_another_library_is_answered_with_ours(
-    call: Callable[..., object], asked: str, meant: str
-) -> None:
-    with pytest.raises(TypeError, match=rf"keyword argument '{asked}'; did you mean {meant}\?"):
-        call(**{asked: 1})

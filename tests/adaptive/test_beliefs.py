@@ -200,9 +200,7 @@ def test_bad_responses_are_refused(kind: type[TableBelief | TreeBelief]) -> None
     with pytest.raises(InvalidArgumentError, match="item_1 was answered already, with 1"):
         belief.update("item_1", 0)
     for wrong in (2, -1, "yes", True):
-        with pytest.raises(
-            InvalidArgumentError, match=r"response (to item_2 among 0, 1|to be .* number), got"
-        ):
+        with pytest.raises(InvalidArgumentError, match=r"response to (item_2 among|be text or)"):
             belief.update("item_2", wrong)
     with pytest.raises(UnknownNameError, match="expected an item among"):
         belief.update("item_9", 0)

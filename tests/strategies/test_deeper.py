@@ -171,9 +171,9 @@ def test_large_boards_are_refused(board: Board) -> None:
 
 
 def test_faulty_settings() -> None:
-    with pytest.raises(BnmindError, match="pool .* 1, got 0; expected tried .* 1, got -1"):
+    with pytest.raises(BnmindError, match=r"pool .* 1, got 0; expected tried .* 1, got -1"):
         Breadth(0, -1)
-    with pytest.raises(BnmindError, match="firsts .* at least 1, got 0"):
+    with pytest.raises(BnmindError, match=r"firsts .* at least 1, got 0"):
         Deeper(firsts=0)
     with pytest.raises(BnmindError, match=r"from 0 to 1, got 1\.5"):
         Deeper(share=1.5)

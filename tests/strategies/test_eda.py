@@ -156,5 +156,5 @@ def test_wrong_options_are_refused_together() -> None:
         )
     for name in ("population", "replacement", "least_weight", "restart", "generations"):
         assert name in str(caught.value)
-    with pytest.raises(InvalidArgumentError, match="replacement .*, got nan"):
+    with pytest.raises(InvalidArgumentError, match=r"replacement .*, got nan"):
         EstimationOfDistribution(replacement=math.nan)

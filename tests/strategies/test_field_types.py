@@ -67,5 +67,5 @@ def test_fields_of_a_wrong_type_are_named(
 
 
 def test_a_situation_leaves_at_least_one_guess() -> None:
-    with pytest.raises(InvalidArgumentError, match="guesses_left .* at least 1 or None, got 0"):
+    with pytest.raises(InvalidArgumentError, match=r"guesses_left .* at least 1 or None, got 0"):
         Situation(guesses_left=0)

@@ -135,7 +135,7 @@ def test_unknown_noise_names_all_faults() -> None:
         UnknownNoise(Knuth(), levels=(0.1, 0.5), weights=(1.0,))
     for part in ("models noise, got knuth", "a probability of each level"):
         assert part in str(told.value)
-    with pytest.raises(InvalidArgumentError, match="levels .* each a number from 0 to 1"):
+    with pytest.raises(InvalidArgumentError, match=r"levels .* each a number from 0 to 1"):
         UnknownNoise(levels=(0.1, 1.5))
 
 

@@ -136,7 +136,7 @@ def test_the_order_of_a_grid_is_as_good_as_column_by_column() -> None:
 
 
 def test_options_out_of_range_are_refused() -> None:
-    with pytest.raises(InvalidArgumentError, match="rounds to be .* at least 0, got -1"):
+    with pytest.raises(InvalidArgumentError, match=r"rounds to be .* at least 0, got -1"):
         TreeAnnealing(rounds=-1)
     with pytest.raises(InvalidArgumentError, match="seed"):
         TreeAnnealing(seed=-1)
