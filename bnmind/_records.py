@@ -15,6 +15,7 @@ import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, fields
+from enum import Enum
 from functools import cache
 from itertools import islice
 from typing import (
@@ -67,6 +68,7 @@ __all__ = [
     "Record",
     "Texts",
     "as_list",
+    "fields_given",
     "in_file",
     "or_table",
     "parse_table",
@@ -139,6 +141,16 @@ def _exactly(kind: type[Any], handler: GetCoreSchemaHandler) -> CoreSchema:
 
 EXACTLY = GetPydanticSchema(_exactly)
 """Marks a dataclass that a file holds with exactly its fields, as ``Annotated[Event, EXACTLY]``."""
+
+
+def fields_given(value: Any, *left_out: str) -> dict[str, Any]:
+    """Return the fields of a dataclass that differ from their defaults, for JSON."""
+    given: dict[str, Any] = {}
+    for field in fields(value):
+        part = getattr(value, field.name)
+        if field.name not in left_out and part != field.default:
+            given[field.name] = part.value if isinstance(part, Enum) else part
+    return given
 
 
 def as_list(value: Any) -> list[Any]:

@@ -31,7 +31,6 @@ from bnmind.questions.inquiry import Inquiry, fingerprint
 __all__ = ["SavedDialogue", "dialogue_text", "read_dialogue", "resumed_dialogue", "write_dialogue"]
 
 _SCHEMA, _VERSION = "bnmind-dialogue", 1
-_FIELDS = ("kind", "question", "answer", "at")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,6 +60,8 @@ def dialogue_text(dialogue: Dialogue, *, options: Mapping[str, str] | None = Non
     options
         Other texts to save with it.
     """
+    from bnmind._records import fields_given
+
     engine = dialogue.inquiry.engine
     head = {
         "schema": _SCHEMA,
@@ -69,7 +70,9 @@ def dialogue_text(dialogue: Dialogue, *, options: Mapping[str, str] | None = Non
         "about": list(dialogue.inquiry.about),
         "options": dict(options or {}),
     }
-    events = ",\n".join(f"  {json.dumps(_record(e), ensure_ascii=False)}" for e in dialogue.events)
+    events = ",\n".join(
+        f"  {json.dumps(fields_given(e), ensure_ascii=False)}" for e in dialogue.events
+    )
     start = json.dumps(head, ensure_ascii=False)[:-1]
     return f'{start},\n "events": [\n{events}{chr(10) if events else ""} ]}}\n'
 
@@ -176,11 +179,6 @@ def resumed_dialogue(
     except BnmindError as fault:
         raise SessionFileError(f"{fault}, in {place}", place) from fault
     return dialogue
-
-
-def _record(event: AnswerEvent) -> dict[str, str]:
-    values = (event.kind.value, event.question, event.answer, event.at)
-    return {name: value for name, value in zip(_FIELDS, values, strict=True) if value}
 
 
 def _saved(text: str) -> SavedDialogue:

@@ -30,7 +30,7 @@ import numpy as np
 from pydantic import Field
 
 from bnmind._messages import listed, many
-from bnmind._records import FileRecord, LargeRecord, Names, record_from_json
+from bnmind._records import FileRecord, LargeRecord, Names, fields_given, record_from_json
 from bnmind.adaptive.items.averaging import table_certainty
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.certainty import Certainty, ParameterCertainty, TableCertainty
@@ -254,11 +254,7 @@ def _text(schema: str, bank: ItemBank, items: Sequence[dict[str, Any]], rest: st
 
 def _item_record(bank: ItemBank, item: Item, *, is_restored: bool) -> dict[str, Any]:
     """Return the fields that differ from the defaults; if ``is_restored``, also its structure."""
-    record: dict[str, Any] = {"name": item.name}
-    for field in dataclasses.fields(item):
-        value = getattr(item, field.name)
-        if field.name not in ("name", "gate", "certainty") and value != field.default:
-            record[field.name] = list(value) if isinstance(value, tuple) else value
+    record = fields_given(item, "gate", "certainty")
     if is_restored:
         record["responses"] = list(bank.responses(item.name))
         record["parents"] = [v.name for v in bank.network.cpd(item.name).parents]

@@ -23,7 +23,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal, TypeAlias
 
 import numpy as np
@@ -38,6 +37,7 @@ from bnmind._records import (
     Record,
     Texts,
     as_list,
+    fields_given,
     or_table,
     record_from_json,
 )
@@ -75,28 +75,17 @@ class _BankRecord(LargeRecord):
     fingerprint: str
 
 
-class _SessionRecord(FileRecord):
+class SavedSession(FileRecord):
+    """The content of a session file."""
+
     bank: _BankRecord
     seed: Annotated[int, Field(ge=0)] = 0
     about: dict[str, str] = Field(default_factory=dict)
-    events: list[Annotated[Event, EXACTLY]]
+    """Other texts saved with the test."""
+    events: tuple[Annotated[Event, EXACTLY], ...]
 
 
 _EVENT: TypeAdapter[Event] = TypeAdapter(Annotated[Event, EXACTLY])
-
-
-@dataclass(frozen=True, kw_only=True)
-class SavedSession:
-    """The content of a session file."""
-
-    fingerprint: str
-    """That of the bank."""
-    title: str
-    """That of the bank."""
-    seed: int
-    about: Mapping[str, str]
-    """Other texts saved with the test."""
-    events: tuple[Event, ...]
 
 
 def bank_fingerprint(bank: ItemBank) -> str:
@@ -187,21 +176,14 @@ def salvaged(text: str) -> SavedSession:
     """
     head = text.split("\n", 1)[0].rstrip().rstrip(",")
     saved = _validated(f'{head}, "events": []}}')
-    return replace(saved, events=_whole_events(text))
+    return saved.model_copy(update={"events": _whole_events(text)})
 
 
 def _validated(text: str) -> SavedSession:
     try:
-        record = record_from_json(text, "bnmind-session", {1: _SessionRecord})
+        return record_from_json(text, "bnmind-session", {1: SavedSession})
     except ModelFileError as fault:
         raise SessionFileError(str(fault)) from fault
-    return SavedSession(
-        fingerprint=record.bank.fingerprint,
-        title=record.bank.title,
-        seed=record.seed,
-        about=record.about,
-        events=tuple(record.events),
-    )
 
 
 def _whole_events(text: str) -> tuple[Event, ...]:
@@ -216,13 +198,7 @@ def _whole_events(text: str) -> tuple[Event, ...]:
 
 
 def _line(event: Event) -> str:
-    record: dict[str, Any] = {"kind": event.kind.value}
-    for name in ("item", "response", "at"):
-        if value := getattr(event, name):
-            record[name] = value
-    if event.set_aside:
-        record["set_aside"] = list(event.set_aside)
-    return f"  {json.dumps(record, ensure_ascii=False)}"
+    return f"  {json.dumps(fields_given(event), ensure_ascii=False)}"
 
 
 def _as_range(value: Any) -> Any:

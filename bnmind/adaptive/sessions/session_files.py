@@ -36,10 +36,10 @@ def read_log(place: Path, bank: ItemBank | None, *, salvage: bool) -> SavedSessi
         line, column = (getattr(fault, name, None) for name in ("line", "column"))
         where = "" if str(place) in str(fault) else f", in {place}"
         raise SessionFileError(f"{fault}{where}", str(place), line=line, column=column) from fault
-    if bank is not None and saved.fingerprint != bank_fingerprint(bank):
+    if bank is not None and saved.bank.fingerprint != bank_fingerprint(bank):
         raise SessionFileError(
             f"expected a session of the bank {bank.title or 'given'}, got a session of"
-            f" {saved.title or 'another bank'} with other skills, items or probabilities,"
+            f" {saved.bank.title or 'another bank'} with other skills, items or probabilities,"
             f" in {place}",
             str(place),
         )
