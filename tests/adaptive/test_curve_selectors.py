@@ -73,7 +73,7 @@ def test_flat_items_near_the_ability_come_first() -> None:
         False,
         False,
     ]
-    with pytest.raises(InvalidArgumentError, match=r"length .* 0; the number of strata"):
+    with pytest.raises(InvalidArgumentError, match=r"length .* 0; expected strata"):
         AStratified(0, 0)
 
 

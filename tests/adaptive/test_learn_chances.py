@@ -142,7 +142,7 @@ def test_bounds_and_the_least_chance_hold_together() -> None:
 
 @pytest.mark.parametrize("least", [-0.1, 0.5, 2.0, float("nan")])
 def test_a_least_chance_out_of_range_is_refused(least: float) -> None:
-    with pytest.raises(InvalidArgumentError, match="least chance"):
+    with pytest.raises(InvalidArgumentError, match="least_chance to be a number in"):
         LearningOptions(least_chance=least)
 
 

@@ -312,8 +312,14 @@ def test_an_item_that_everybody_answers_right_has_no_standard_errors() -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Priors(slope=(0.0, 0.0)), "positive standard deviation as slope"),
-        (lambda: Priors(logit_guess=(0.0, -1.0)), "positive standard deviation as logit_guess"),
+        (
+            lambda: Priors(slope=(0.0, 0.0)),
+            "slope to be 2 values, a finite number and a finite number above 0",
+        ),
+        (
+            lambda: Priors(logit_guess=(0.0, -1.0)),
+            "logit_guess to be 2 values, a finite number and a finite number above 0",
+        ),
         (
             lambda: LearningOptions(fixed=frozenset({"x"}), scaled=frozenset({"x"})),
             "expected x to be fixed, scaled or moved, got two of them",

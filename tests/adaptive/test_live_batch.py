@@ -9,6 +9,7 @@ fails until `_VALUES` says how to draw it.
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -157,11 +158,19 @@ _VALUES: Mapping[str, Draw] = {
 """How to draw a value of a parameter: by its annotation, or annotation and name."""
 
 
+def _without_ranges(annotation: str) -> str:
+    """Return an annotation without ranges: ``float`` for ``Annotated[float, Gt(0)]``."""
+    annotation = re.sub(r"\b(Count|Natural)\b", "int", annotation)
+    annotation = re.sub(r"\b(Positive|Probability|_Error|_Weight)\b", "float", annotation)
+    range_ = r", (?:\w+\([\d.]+\)|Finite|Distinct)"
+    return re.sub(rf"Annotated\[(.+?)(?:{range_})+\]", r"\1", annotation)
+
+
 def _made(kind: type[Any], data: st.DataObject, bank: ItemBank, depth: int = 0) -> Any:
     """Return an instance of a class, with arguments drawn."""
     several, arguments = (), {}
     for name, parameter in inspect.signature(kind).parameters.items():
-        annotation = str(parameter.annotation)
+        annotation = _without_ranges(str(parameter.annotation))
         draw = _VALUES.get(f"{annotation} {name}") or _VALUES.get(annotation)
         if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
             assert draw, f"say in _VALUES how to draw {name}: {annotation} of {kind.__name__}"

@@ -101,7 +101,7 @@ def test_only_items_with_nearly_the_best_score_are_drawn(share: float) -> None:
     assert drawn == near
     assert one(selector, [0], 0.7) == 0
     for wrong in (0.0, 1.0, -0.1, float("nan")):
-        with pytest.raises(InvalidArgumentError, match=r"share in \(0, 1\)"):
+        with pytest.raises(InvalidArgumentError, match="within to be a number between 0 and 1"):
             Randomesque(MinimalEntropy(), within=wrong)
 
 

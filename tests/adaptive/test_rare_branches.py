@@ -84,11 +84,14 @@ def test_what_items_cannot_tell_apart_bounds_the_results_of_tests_that_were_cut(
     assert cut.pattern_accuracy.low <= exact.pattern_accuracy.middle <= 0.7
 
 
-def test_no_target_skill_is_told_as_none() -> None:
-    for skills, words in (((), "got none"), (("S", "S"), "got S, S")):
+def test_target_skills_are_distinct_and_at_least_one() -> None:
+    for skills, words in (((), "got ()"), (("S", "S"), "got ('S', 'S')")):
         with pytest.raises(InvalidArgumentError) as caught:
             TargetEntropy(skills)
-        assert str(caught.value) == f"expected one or more distinct target skills, {words}"
+        assert str(caught.value) == (
+            "TargetEntropy: expected skills to be a sequence, each text, at least one, all"
+            f" different, {words}"
+        )
 
 
 SMALL = ItemBank.from_qmatrix(

@@ -404,14 +404,14 @@ def test_the_joint_of_levels_and_responses_sums_to_the_margins() -> None:
     ("make", "words"),
     [
         (lambda: MinimalEntropy(-1), "tolerance"),
-        (lambda: TargetEntropy(()), "one or more"),
-        (lambda: TargetEntropy(("a", "a")), "distinct"),
+        (lambda: TargetEntropy(()), "at least one, all different, got"),
+        (lambda: TargetEntropy(("a", "a")), "all different, got"),
         (lambda: SkillEntropy({"a": -1.0}), "at least 0"),
-        (lambda: SkillEntropy({}), "none"),
-        (lambda: LossGain(()), "at least one loss"),
+        (lambda: SkillEntropy({}), "at least one or None, got {}"),
+        (lambda: LossGain(()), "a Loss, at least one or None"),
         (lambda: Loss(("a",), [[math.inf]]), "finite"),
         (lambda: Loss((), [[1.0]]), "skills"),
-        (lambda: FixedOrder(("a", "a")), "distinct"),
+        (lambda: FixedOrder(("a", "a")), "all different"),
     ],
 )
 def test_parameters_out_of_range_are_reported(make: Any, words: str) -> None:

@@ -458,9 +458,9 @@ def test_bad_input_is_reported() -> None:
         simulate(BANK, PEOPLE, {})
     with pytest.raises(InvalidArgumentError, match="expected at least 1 worker"):
         simulate(BANK, PEOPLE, SELECTORS, options=SimulationOptions(workers=0))
-    with pytest.raises(InvalidArgumentError, match="the batch size must be at least 1"):
+    with pytest.raises(InvalidArgumentError, match="batch_size to be a whole number of at least 1"):
         simulate(BANK, PEOPLE, SELECTORS, options=SimulationOptions(batch_size=0))
-    with pytest.raises(InvalidArgumentError, match="seed must be at least 0"):
+    with pytest.raises(InvalidArgumentError, match="seed to be a whole number of at least 0"):
         simulate(BANK, PEOPLE, SELECTORS, options=SimulationOptions(seed=-1))
     with pytest.raises(InvalidArgumentError, match="at least 1 examinee"):
         Examinees.drawn(BANK, 0)

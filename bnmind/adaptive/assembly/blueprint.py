@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import check_shape, checked
-from bnmind._values import Value
+from bnmind._values import Count, Value
 from bnmind.adaptive.assembly.bounds import Bound
 from bnmind.adaptive.assembly.program import possible_classes, shortage
 from bnmind.adaptive.assembly.structure import Structure, structure_of
 from bnmind.adaptive.beliefs.batch_belief import MISSING
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.selection.rules import asked_mask, checked_asked
-from bnmind.errors import InfeasibleDesignError, InvalidArgumentError
+from bnmind.errors import InfeasibleDesignError
 
 __all__ = ["Blueprint", "enemies_of"]
 
@@ -67,17 +67,8 @@ class Blueprint(Value):
     """
 
     bounds: tuple[Bound, ...] = ()
-    length: int | None = None
+    length: Count | None = None
     enemies: tuple[tuple[str, str], ...] = ()
-
-    def __post_init__(self) -> None:
-        self._convert()
-        object.__setattr__(self, "bounds", tuple(self.bounds))
-        object.__setattr__(self, "enemies", tuple(tuple(pair) for pair in self.enemies))
-        if self.length is not None and not (self.length >= 1 and self.length % 1 == 0):
-            raise InvalidArgumentError(
-                f"the length must be at least 1, got {self.length}", self.length
-            )
 
     @checked
     def for_test(

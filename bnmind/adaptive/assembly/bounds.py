@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -9,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
-from bnmind._messages import listed
-from bnmind._values import Value
+from bnmind._values import Natural, Value
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.selection.rules import named_codes
-from bnmind.errors import InvalidArgumentError, UnknownNameError
+from bnmind.errors import UnknownNameError
 
 __all__ = ["Bound", "CodeBound", "ItemsBound", "SkillBound"]
 
@@ -43,8 +43,19 @@ class Bound(Protocol):
         """
 
 
+class _Bounded(Value):
+    """A bound, of which the least number is at most the largest one."""
+
+    def _faults(self: Bound) -> Iterator[str]:
+        if self.most is not None and self.least > self.most:
+            yield (
+                f"{self.label}: the least number of items, {self.least}, is above the largest,"
+                f" {self.most}"
+            )
+
+
 @dataclass(frozen=True)
-class CodeBound(Value):
+class CodeBound(_Bounded):
     """Bounds for the number of items with a content code.
 
     Parameters
@@ -56,12 +67,8 @@ class CodeBound(Value):
     """
 
     code: str
-    least: int = 0
-    most: int | None = None
-
-    def __post_init__(self) -> None:
-        self._convert()
-        _check(self)
+    least: Natural = 0
+    most: Natural | None = None
 
     @property
     def label(self) -> str:
@@ -76,7 +83,7 @@ class CodeBound(Value):
 
 
 @dataclass(frozen=True)
-class SkillBound(Value):
+class SkillBound(_Bounded):
     """Bounds for the number of items that depend on a skill directly.
 
     An item that needs several skills counts for each of them.
@@ -90,12 +97,8 @@ class SkillBound(Value):
     """
 
     skill: str
-    least: int = 0
-    most: int | None = None
-
-    def __post_init__(self) -> None:
-        self._convert()
-        _check(self)
+    least: Natural = 0
+    most: Natural | None = None
 
     @property
     def label(self) -> str:
@@ -118,7 +121,7 @@ class SkillBound(Value):
 
 
 @dataclass(frozen=True)
-class ItemsBound(Value):
+class ItemsBound(_Bounded):
     """Bounds for the number of items among some.
 
     Parameters
@@ -132,14 +135,9 @@ class ItemsBound(Value):
     """
 
     items: tuple[str, ...]
-    least: int = 0
-    most: int | None = None
+    least: Natural = 0
+    most: Natural | None = None
     name: str = ""
-
-    def __post_init__(self) -> None:
-        self._convert()
-        object.__setattr__(self, "items", tuple(self.items))
-        _check(self)
 
     @property
     def label(self) -> str:
@@ -153,19 +151,3 @@ class ItemsBound(Value):
         mask = np.zeros(len(bank.items), dtype=bool)
         mask[[bank.position(name) for name in self.items]] = True
         return mask
-
-
-def _check(bound: Bound) -> None:
-    """Raise `InvalidArgumentError` if a bound is negative, or the least above the most."""
-    problems = [
-        f"{bound.label}: the {what} number of items must be at least 0, got {number}"
-        for what, number in (("least", bound.least), ("largest", bound.most))
-        if number is not None and not (number >= 0 and number % 1 == 0)
-    ]
-    if bound.most is not None and bound.least > bound.most:
-        problems.append(
-            f"{bound.label}: the least number of items, {bound.least}, is above the largest,"
-            f" {bound.most}"
-        )
-    if problems:
-        raise InvalidArgumentError(listed(problems), tuple(problems))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
+from annotated_types import MinLen
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
@@ -12,7 +14,6 @@ from bnmind._values import Value
 from bnmind.adaptive.assembly.bounds import Bound
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.selection.rules import checked_asked
-from bnmind.errors import InvalidArgumentError
 
 __all__ = ["ContentOrder"]
 
@@ -32,13 +33,7 @@ class ContentOrder(Value):
         The groups: `CodeBound`, `SkillBound` or `ItemsBound`.
     """
 
-    groups: tuple[Bound, ...]
-
-    def __post_init__(self) -> None:
-        self._convert()
-        object.__setattr__(self, "groups", tuple(self.groups))
-        if not self.groups:
-            raise InvalidArgumentError("an order of content needs at least one group")
+    groups: Annotated[tuple[Bound, ...], MinLen(1)]
 
     @checked
     def restrict(

@@ -15,7 +15,7 @@ rest goes back to the bank.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,7 +36,6 @@ from bnmind.adaptive.selection.selector import (
     checked_allowed,
     in_bank_order,
 )
-from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats, tied_best
 
 __all__ = ["ShadowTest"]
@@ -74,10 +73,9 @@ class ShadowTest(Value):
     scored: ScoringSelector[SkillBelief]
     blueprint: Blueprint
 
-    def __post_init__(self) -> None:
-        self._convert()
+    def _faults(self) -> Iterator[str]:
         if self.blueprint.length is None:
-            raise InvalidArgumentError("shadow tests need a blueprint with a length")
+            yield "shadow tests need a blueprint with a length"
 
     @checked
     def select(

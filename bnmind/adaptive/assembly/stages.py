@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import checked
-from bnmind._values import Value
+from bnmind._values import Count, Distinct, Value
 from bnmind.adaptive.beliefs.batch_belief import MISSING, BatchBelief
 from bnmind.adaptive.beliefs.belief import SkillBelief
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.selection.entropy import MinimalEntropy
 from bnmind.adaptive.selection.rules import asked_mask, checked_asked
 from bnmind.adaptive.selection.selector import BatchSelection, Selection, Selector, checked_allowed
-from bnmind.errors import InvalidArgumentError
 
 __all__ = ["Stage", "StageItems", "Staged", "StartItems"]
 
@@ -33,13 +33,7 @@ class StartItems(Value):
         The names of the items.
     """
 
-    items: tuple[str, ...]
-
-    def __post_init__(self) -> None:
-        self._convert()
-        object.__setattr__(self, "items", tuple(self.items))
-        if len(set(self.items)) < len(self.items):
-            raise InvalidArgumentError("the items of a start must be distinct", self.items)
+    items: Annotated[tuple[str, ...], Distinct]
 
     @checked
     def restrict(
@@ -70,14 +64,12 @@ class StageItems(Value):
     """
 
     items: tuple[str, ...]
-    first: int
-    last: int
+    first: Count
+    last: Count
 
-    def __post_init__(self) -> None:
-        self._convert()
-        object.__setattr__(self, "items", tuple(self.items))
-        if not 1 <= self.first <= self.last:
-            raise InvalidArgumentError(
+    def _faults(self) -> Iterator[str]:
+        if self.first > self.last:
+            yield (
                 f"expected the first question from 1 to the last one, got {self.first} and"
                 f" {self.last}"
             )
@@ -110,14 +102,7 @@ class Stage(Value):
     """
 
     selector: Selector[SkillBelief]
-    answers: int
-
-    def __post_init__(self) -> None:
-        self._convert()
-        if not (self.answers >= 1 and self.answers % 1 == 0):
-            raise InvalidArgumentError(
-                f"a stage needs at least 1 answer, got {self.answers}", self.answers
-            )
+    answers: Count
 
 
 @dataclass(frozen=True)
@@ -146,10 +131,6 @@ class Staged(Value):
 
     stages: tuple[Stage, ...]
     then: Selector[SkillBelief] = field(default_factory=MinimalEntropy)
-
-    def __post_init__(self) -> None:
-        self._convert()
-        object.__setattr__(self, "stages", tuple(self.stages))
 
     @checked
     def select(

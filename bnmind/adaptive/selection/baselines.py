@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import checked, checked_if_it_fails
-from bnmind._values import Value
+from bnmind._values import Distinct, Value
 from bnmind.adaptive.beliefs.batch_belief import MISSING, BatchBelief
 from bnmind.adaptive.beliefs.belief import SkillBelief
 from bnmind.adaptive.items.bank import ItemBank
@@ -30,7 +31,7 @@ __all__ = ["ChosenBy", "FixedOrder", "PerCost", "RandomItem", "ScoredBy", "item_
 
 
 @dataclass(frozen=True)
-class RandomItem(DrawingSelector, Value):
+class RandomItem(DrawingSelector):
     """Select any item, all with the same chance: a baseline for other selectors.
 
     The score of an item is its random number.
@@ -59,14 +60,8 @@ class FixedOrder(ScoringSelector[SkillBelief]):
         The names of items in the order to ask them; default the order of the bank.
     """
 
-    order: tuple[str, ...] = ()
+    order: Annotated[tuple[str, ...], Distinct] = ()
     tolerance: float = field(default=0.0, init=False)
-
-    def __post_init__(self) -> None:
-        self._convert()
-        object.__setattr__(self, "order", tuple(self.order))
-        if len(set(self.order)) < len(self.order):
-            raise InvalidArgumentError("the items of a fixed order must be distinct")
 
     @checked_if_it_fails
     def scores(self, belief: SkillBelief, items: Sequence[str]) -> Floats:

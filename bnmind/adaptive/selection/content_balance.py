@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
-from bnmind._messages import listed
-from bnmind._values import ReadOnlyDict, Value
+from bnmind._values import Count, Natural, Value
 from bnmind.adaptive.beliefs.batch_belief import MISSING
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.selection.rules import asked_mask, checked_asked, named_codes
-from bnmind.errors import InvalidArgumentError
 
 __all__ = ["ContentBalance"]
 
@@ -56,32 +54,16 @@ class ContentBalance(Value):
     below the maxima, then the items that the minima still need.
     """
 
-    minima: Mapping[str, int] = field(default_factory=dict)
-    maxima: Mapping[str, int] = field(default_factory=dict)
-    length: int | None = None
+    minima: Mapping[str, Natural] = field(default_factory=dict)
+    maxima: Mapping[str, Natural] = field(default_factory=dict)
+    length: Count | None = None
 
-    def __post_init__(self) -> None:
-        self._convert()
-        problems = [
-            f"expected a whole number of at least 0 as {what} of {code}, got {number}"
-            for what, bounds in (("minimum", self.minima), ("maximum", self.maxima))
-            for code, number in bounds.items()
-            if not (number >= 0 and number % 1 == 0)
-        ]
-        problems += [
-            f"expected a minimum of {code} of at most {self.maxima[code]}, got {least}"
-            for code, least in self.minima.items()
-            if code in self.maxima and least > self.maxima[code]
-        ]
-        if self.length is not None and self.length < max(1, sum(self.minima.values())):
-            problems.append(
-                f"the length must be at least {max(1, sum(self.minima.values()))}, the sum of the"
-                f" minima, got {self.length}"
-            )
-        if problems:
-            raise InvalidArgumentError(listed(problems), tuple(problems))
-        for name in ("minima", "maxima"):
-            object.__setattr__(self, name, ReadOnlyDict(getattr(self, name)))
+    def _faults(self) -> Iterator[str]:
+        for code, least in self.minima.items():
+            if least > self.maxima.get(code, least):
+                yield f"expected a minimum of {code} of at most {self.maxima[code]}, got {least}"
+        if self.length is not None and self.length < (total := sum(self.minima.values())):
+            yield f"the length must be at least {total}, the sum of the minima, got {self.length}"
 
     def __reduce__(self) -> tuple[object, ...]:
         return (ContentBalance, (dict(self.minima), dict(self.maxima), self.length))

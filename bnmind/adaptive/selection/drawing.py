@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import checked, number_array
+from bnmind._values import Value
 from bnmind.adaptive.beliefs.batch_belief import BatchBelief
 from bnmind.adaptive.beliefs.belief import SkillBelief
 from bnmind.adaptive.selection.selector import (
@@ -23,7 +24,7 @@ from bnmind.information import Floats
 __all__ = ["DrawingSelector", "drawn", "luck_of"]
 
 
-class DrawingSelector(ABC):
+class DrawingSelector(Value, ABC):
     """A selector that needs random numbers, one for each item of the bank.
 
     A simulation passes them as an array, a live test as a generator, so that both select the

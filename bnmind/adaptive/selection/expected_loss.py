@@ -12,16 +12,17 @@ score      Σ over the losses of ρ − E ρ
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from annotated_types import MinLen
 from numpy.typing import ArrayLike
 
 from bnmind._arguments import checked, checked_if_it_fails, number_array
 from bnmind._messages import counted, shown
-from bnmind._values import Value
+from bnmind._values import Distinct, Value
 from bnmind.adaptive.beliefs.batch_belief import BatchBelief
 from bnmind.adaptive.beliefs.belief import SkillBelief
 from bnmind.adaptive.beliefs.skill_response_joints import (
@@ -30,7 +31,7 @@ from bnmind.adaptive.beliefs.skill_response_joints import (
     response_joints,
 )
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.adaptive.selection.selector import TOLERANCE, ScoringSelector, checked_tolerance
+from bnmind.adaptive.selection.selector import TOLERANCE, ScoringSelector
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 
@@ -56,24 +57,17 @@ class Loss(Value):
     Loss(borrow: 2 decisions)
     """
 
-    skills: tuple[str, ...]
+    skills: Annotated[tuple[str, ...], MinLen(1), Distinct]
     table: ArrayLike
 
     def __post_init__(self) -> None:
-        self._convert()
-        object.__setattr__(self, "skills", tuple(self.skills))
-        table = np.array(number_array(self.table, "table"))
-        if table.ndim != 2 or table.shape[0] < 1 or not np.all(np.isfinite(table)):
-            raise InvalidArgumentError(
-                f"expected finite losses (decisions, configurations), got shape {table.shape}",
-                table.shape,
-            )
-        if not self.skills or len(set(self.skills)) < len(self.skills):
-            raise InvalidArgumentError(
-                f"expected one or more distinct skills of a loss, got {', '.join(self.skills)}"
-            )
-        table.setflags(write=False)
-        object.__setattr__(self, "table", table)
+        self._set(table=np.array(number_array(self.table, "table")))
+        super().__post_init__()
+
+    def _faults(self) -> Iterator[str]:
+        shape = np.shape(self.table)
+        if len(shape) != 2 or not shape[0] or not np.all(np.isfinite(self.table)):
+            yield f"expected finite losses (decisions, configurations), got shape {shape}"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (Loss, (self.skills, self.table))
@@ -180,16 +174,8 @@ class LossGain(ScoringSelector[SkillBelief]):
     Statistical Decision Theory*, 1961 (value of sample information).
     """
 
-    losses: tuple[Loss, ...] | None = None
+    losses: Annotated[tuple[Loss, ...], MinLen(1)] | None = None
     tolerance: float = TOLERANCE
-
-    def __post_init__(self) -> None:
-        self._convert()
-        checked_tolerance(self.tolerance)
-        if self.losses is not None:
-            object.__setattr__(self, "losses", tuple(self.losses))
-            if not self.losses:
-                raise InvalidArgumentError("at least one loss is needed")
 
     @checked_if_it_fails
     def scores(self, belief: SkillBelief, items: Sequence[str]) -> Floats:

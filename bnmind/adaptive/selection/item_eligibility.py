@@ -15,14 +15,16 @@ Which items are eligible is drawn before a test; others are not asked in it.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from annotated_types import Gt, Le
 from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import check_shape, checked, number_array
-from bnmind._messages import listed, shown
+from bnmind._messages import shown
 from bnmind._values import Value, sealed
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.errors import InvalidArgumentError
@@ -51,29 +53,15 @@ class ItemEligibility(Value):
     control in adaptive testing using item-ineligibility probabilities", 2007.
     """
 
-    limit: float
+    limit: Annotated[float, Gt(0), Le(1)]
     eligible: Floats
     asked: Floats
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        problems = []
-        if not 0 < self.limit <= 1:
-            problems.append(f"expected a limit in (0, 1], got {self.limit}")
-        counts = [
-            np.array(number_array(numbers, what))
-            for numbers, what in ((self.eligible, "eligible"), (self.asked, "asked"))
-        ]
-        eligible, asked = counts
-        if eligible.ndim != 1 or asked.shape != eligible.shape:
-            problems.append("expected a number of examinees for each item as eligible and asked")
-        elif not np.all((asked >= 0) & (asked <= eligible)):
-            problems.append("no item can have been asked more often than it was eligible")
-        if problems:
-            raise InvalidArgumentError(listed(problems), tuple(problems))
-        for name, values in zip(("eligible", "asked"), counts, strict=True):
-            values.setflags(write=False)
-            object.__setattr__(self, name, values)
+    def _faults(self) -> Iterator[str]:
+        if self.eligible.ndim != 1 or self.asked.shape != self.eligible.shape:
+            yield "expected a number of examinees for each item as eligible and asked"
+        elif not np.all((self.asked >= 0) & (self.asked <= self.eligible)):
+            yield "no item can have been asked more often than it was eligible"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (ItemEligibility, (self.limit, self.eligible, self.asked))

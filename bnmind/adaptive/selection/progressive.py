@@ -15,14 +15,13 @@ The item with the largest (1 − W_q) R_i + W_q I_i is asked.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._messages import listed
-from bnmind._values import Value
+from bnmind._values import Count, Finite
 from bnmind.adaptive.beliefs.batch_belief import MISSING, BatchBelief
 from bnmind.adaptive.beliefs.belief import SkillBelief
 from bnmind.adaptive.selection.drawing import DrawingSelector
@@ -33,14 +32,13 @@ from bnmind.adaptive.selection.selector import (
     Selection,
     by_rank,
 )
-from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 
 __all__ = ["Progressive"]
 
 
 @dataclass(frozen=True)
-class Progressive(Value, DrawingSelector):
+class Progressive(DrawingSelector):
     """Select at random at first, and by the score more and more.
 
     The first item is random, and the last one has the largest score. Answers are counted to
@@ -64,19 +62,9 @@ class Progressive(Value, DrawingSelector):
     adaptive testing", J. Educ. Meas. 1998.
     """
 
-    length: int
+    length: Count
     scored: ScoringSelector[SkillBelief] = field(default_factory=MinimalEntropy)
-    acceleration: float = 0.0
-
-    def __post_init__(self) -> None:
-        self._convert()
-        problems = []
-        if not (self.length >= 1 and self.length % 1 == 0):
-            problems.append(f"the length must be at least 1, got {self.length}")
-        if not math.isfinite(self.acceleration):
-            problems.append(f"the acceleration must be finite, got {self.acceleration}")
-        if problems:
-            raise InvalidArgumentError(listed(problems), tuple(problems))
+    acceleration: Annotated[float, Finite] = 0.0
 
     def weights(self) -> Floats:
         """Return the weight of the score at each question, ``(length,)``."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
+from annotated_types import Gt, Lt
 from numpy.typing import NDArray
 
-from bnmind._values import Value
+from bnmind._values import Count
 from bnmind.adaptive.beliefs.batch_belief import MISSING, BatchBelief
 from bnmind.adaptive.beliefs.belief import SkillBelief
 from bnmind.adaptive.selection.drawing import DrawingSelector
@@ -17,14 +19,13 @@ from bnmind.adaptive.selection.selector import (
     Selection,
     by_rank,
 )
-from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 
 __all__ = ["Randomesque"]
 
 
 @dataclass(frozen=True)
-class Randomesque(Value, DrawingSelector):
+class Randomesque(DrawingSelector):
     """Select one of the few best items, each with the same probability.
 
     The first random number decides. It is required even if there is only one item.
@@ -46,17 +47,8 @@ class Randomesque(Value, DrawingSelector):
     """
 
     scored: ScoringSelector[SkillBelief]
-    best: int = 5
-    within: float | None = None
-
-    def __post_init__(self) -> None:
-        self._convert()
-        if not self.best >= 1:
-            raise InvalidArgumentError(f"best must be at least 1, got {self.best}", self.best)
-        if self.within is not None and not 0 < self.within < 1:
-            raise InvalidArgumentError(
-                f"within must be a share in (0, 1), got {self.within}", self.within
-            )
+    best: Count = 5
+    within: Annotated[float, Gt(0), Lt(1)] | None = None
 
     def _among(self, scores: Floats) -> NDArray[np.intp]:
         """Return the number of items to draw from, by scores that are −inf for others."""

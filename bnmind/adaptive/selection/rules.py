@@ -117,10 +117,6 @@ class OnlyItems(Value):
 
     items: tuple[str, ...]
 
-    def __post_init__(self) -> None:
-        self._convert()
-        object.__setattr__(self, "items", tuple(self.items))
-
     @checked
     def restrict(
         self, bank: ItemBank, asked: NDArray[np.intp], allowed: NDArray[np.bool_]

@@ -9,7 +9,7 @@ tolerance go to the first item in the order of the bank.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
@@ -31,7 +31,6 @@ __all__ = [
     "Selection",
     "Selector",
     "by_rank",
-    "checked_tolerance",
     "in_bank_order",
 ]
 
@@ -179,9 +178,9 @@ class Selector(Protocol[_Belief_contra]):
 class ScoringSelector(Value, ABC, Generic[_Belief_contra]):
     """A base of selectors that select the item with the largest score."""
 
-    def __post_init__(self) -> None:
-        self._convert()
-        checked_tolerance(self.tolerance)
+    def _faults(self) -> Iterator[str]:
+        if not 0 <= self.tolerance < np.inf:
+            yield f"expected a tolerance of at least 0, got {self.tolerance}"
 
     @property
     @abstractmethod
@@ -321,11 +320,3 @@ def by_rank(scores: Floats, tolerance: float) -> NDArray[np.intp]:
         order, np.argsort(group * ranked.shape[-1] + order, axis=-1), axis=-1
     )
     return places
-
-
-def checked_tolerance(tolerance: float) -> None:
-    """Raise `InvalidArgumentError` if a tolerance is negative or not finite."""
-    if not 0 <= tolerance < np.inf:
-        raise InvalidArgumentError(
-            f"expected a tolerance of at least 0, got {tolerance}", tolerance
-        )

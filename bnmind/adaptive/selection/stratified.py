@@ -21,15 +21,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked_if_it_fails
-from bnmind._messages import listed
+from bnmind._values import Count
 from bnmind.adaptive.beliefs.ability_estimates import AbilityEstimate, ability_of, expected_ability
 from bnmind.adaptive.beliefs.batch_belief import MISSING, BatchBelief
 from bnmind.adaptive.beliefs.belief import SkillBelief
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.response_models.graded_response import GradedResponse
 from bnmind.adaptive.response_models.logistic import Logistic
-from bnmind.adaptive.selection.selector import TOLERANCE, ScoringSelector, checked_tolerance
-from bnmind.errors import InvalidArgumentError, InvalidModelError
+from bnmind.adaptive.selection.selector import TOLERANCE, ScoringSelector
+from bnmind.errors import InvalidModelError
 from bnmind.information import Floats
 
 __all__ = ["AStratified"]
@@ -67,22 +67,11 @@ class AStratified(ScoringSelector[SkillBelief]):
     adaptive testing with b blocking", 2001.
     """
 
-    length: int
-    strata: int = 4
+    length: Count
+    strata: Count = 4
     blocked: bool = field(default=False, kw_only=True)
     estimate: AbilityEstimate = expected_ability
     tolerance: float = TOLERANCE
-
-    def __post_init__(self) -> None:
-        self._convert()
-        checked_tolerance(self.tolerance)
-        problems = [
-            f"{what} must be a whole number of at least 1, got {number}"
-            for what, number in (("the length", self.length), ("the number of strata", self.strata))
-            if not (number >= 1 and number % 1 == 0)
-        ]
-        if problems:
-            raise InvalidArgumentError(listed(problems), tuple(problems))
 
     @checked_if_it_fails
     def scores(self, belief: SkillBelief, items: Sequence[str]) -> Floats:

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
-from bnmind._values import ReadOnlyDict, Value
+from bnmind._values import Probability
 from bnmind.adaptive.beliefs.batch_belief import MISSING, BatchBelief
 from bnmind.adaptive.beliefs.belief import SkillBelief
 from bnmind.adaptive.items.bank import ItemBank
@@ -36,7 +36,7 @@ __all__ = ["SympsonHetter"]
 
 
 @dataclass(frozen=True)
-class SympsonHetter(Value, DrawingSelector):
+class SympsonHetter(DrawingSelector):
     """Ask a selected item only with a certain probability, else try the next best item.
 
     An item that is selected and not asked is set aside for the rest of the test; see
@@ -57,14 +57,7 @@ class SympsonHetter(Value, DrawingSelector):
     """
 
     scored: ScoringSelector[SkillBelief]
-    rates: Mapping[str, float] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        self._convert()
-        wrong = [f"{name}: {rate}" for name, rate in self.rates.items() if not 0 <= rate <= 1]
-        if wrong:
-            raise InvalidArgumentError(f"expected rates in [0, 1], got {', '.join(wrong[:5])}")
-        object.__setattr__(self, "rates", ReadOnlyDict(self.rates))
+    rates: Mapping[str, Probability] = field(default_factory=dict)
 
     def __reduce__(self) -> tuple[object, ...]:
         return (SympsonHetter, (self.scored, dict(self.rates)))

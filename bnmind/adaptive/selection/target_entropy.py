@@ -11,15 +11,15 @@ I(X; S_T)  H(X) − Σ_s P(s) H(X | S_T = s): the same formula with the targets'
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
+from annotated_types import Ge, MinLen
 
 from bnmind._arguments import checked_if_it_fails
-from bnmind._messages import one_line
-from bnmind._values import ReadOnlyDict
+from bnmind._values import Distinct, Finite
 from bnmind.adaptive.beliefs.batch_belief import BatchBelief
 from bnmind.adaptive.beliefs.belief import SkillBelief
 from bnmind.adaptive.beliefs.skill_response_joints import (
@@ -27,11 +27,12 @@ from bnmind.adaptive.beliefs.skill_response_joints import (
     checked_skills,
     response_joints,
 )
-from bnmind.adaptive.selection.selector import TOLERANCE, ScoringSelector, checked_tolerance
-from bnmind.errors import InvalidArgumentError
+from bnmind.adaptive.selection.selector import TOLERANCE, ScoringSelector
 from bnmind.information import Floats, information
 
 __all__ = ["SkillEntropy", "TargetEntropy", "information_about"]
+
+_Weight = Annotated[float, Ge(0), Finite]
 
 
 def information_about(joints: Floats) -> Floats:
@@ -73,16 +74,8 @@ class TargetEntropy(ScoringSelector[SkillBelief]):
     Minimal expected entropy (see `MinimalEntropy`) of a marginal of the belief.
     """
 
-    skills: tuple[str, ...]
+    skills: Annotated[tuple[str, ...], MinLen(1), Distinct]
     tolerance: float = TOLERANCE
-
-    def __post_init__(self) -> None:
-        self._convert()
-        object.__setattr__(self, "skills", tuple(self.skills))
-        checked_tolerance(self.tolerance)
-        if not self.skills or len(set(self.skills)) < len(self.skills):
-            names = one_line(", ".join(self.skills)) or "none"
-            raise InvalidArgumentError(f"expected one or more distinct target skills, got {names}")
 
     @checked_if_it_fails
     def scores(self, belief: SkillBelief, items: Sequence[str]) -> Floats:
@@ -110,20 +103,8 @@ class SkillEntropy(ScoringSelector[SkillBelief]):
         Scores closer than this count as equal.
     """
 
-    weights: Mapping[str, float] | None = None
+    weights: Annotated[Mapping[str, _Weight], MinLen(1)] | None = None
     tolerance: float = TOLERANCE
-
-    def __post_init__(self) -> None:
-        self._convert()
-        checked_tolerance(self.tolerance)
-        if self.weights is None:
-            return
-        wrong = {k: w for k, w in self.weights.items() if not (math.isfinite(w) and w >= 0)}
-        if wrong or not self.weights:
-            raise InvalidArgumentError(
-                f"expected weights of skills of at least 0, got {one_line(str(wrong or 'none'))}"
-            )
-        object.__setattr__(self, "weights", ReadOnlyDict(self.weights))
 
     def __reduce__(self) -> tuple[object, ...]:
         weights = None if self.weights is None else dict(self.weights)

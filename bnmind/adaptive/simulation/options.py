@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from bnmind._messages import listed
-from bnmind._values import Value
+from bnmind._values import Count, Natural, Value
 from bnmind._workers import Executor, faults_of_workers
 from bnmind.adaptive.pilot.pilot_items import PilotItems
 from bnmind.adaptive.selection.rules import Enemies, Rule, Testlets
 from bnmind.adaptive.simulation.measures import Measure
-from bnmind.errors import InvalidArgumentError
 
 __all__ = ["DEFAULT_RULES", "SimulationOptions"]
 
@@ -54,23 +52,12 @@ class SimulationOptions(Value):
 
     rules: Sequence[Rule] = DEFAULT_RULES
     measures: Sequence[Measure] | None = None
-    seed: int = 0
-    batch_size: int | None = None
+    seed: Natural = 0
+    batch_size: Count | None = None
     posteriors: bool = False
     workers: int | Executor = 1
     until: Callable[[], bool] | None = None
     pilot: PilotItems | None = None
 
-    def __post_init__(self) -> None:
-        self._convert()
-        object.__setattr__(self, "rules", tuple(self.rules))
-        if self.measures is not None:
-            object.__setattr__(self, "measures", tuple(self.measures))
-        problems = []
-        if not self.seed >= 0:
-            problems.append(f"the seed must be at least 0, got {self.seed}")
-        if self.batch_size is not None and not self.batch_size >= 1:
-            problems.append(f"the batch size must be at least 1, got {self.batch_size}")
-        problems += faults_of_workers(self.workers)
-        if problems:
-            raise InvalidArgumentError(listed(problems), tuple(problems))
+    def _faults(self) -> list[str]:
+        return faults_of_workers(self.workers)

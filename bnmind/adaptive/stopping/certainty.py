@@ -14,8 +14,10 @@ Psychol. Meas. 2013.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Annotated
 
 import numpy as np
+from annotated_types import Ge, Gt, Le
 
 from bnmind._arguments import checked, checked_if_it_fails
 from bnmind._values import Value
@@ -24,7 +26,6 @@ from bnmind.adaptive.beliefs.belief import SkillBelief
 from bnmind.adaptive.selection.entropy import MinimalEntropy
 from bnmind.adaptive.selection.selector import ScoringSelector
 from bnmind.adaptive.stopping.stopper import BatchProgress, Progress, Reasons, reasons_where
-from bnmind.errors import InvalidArgumentError
 
 __all__ = [
     "TOLERANCE",
@@ -49,14 +50,7 @@ class EntropyBelow(Value):
         The entropy at which to stop, at least 0.
     """
 
-    bits: float
-
-    def __post_init__(self) -> None:
-        self._convert()
-        if not self.bits >= 0:
-            raise InvalidArgumentError(
-                f"expected an entropy of at least 0 bits, got {self.bits}", self.bits
-            )
+    bits: Annotated[float, Ge(0)]
 
     @checked_if_it_fails
     def stop(self, progress: Progress) -> str:
@@ -83,11 +77,7 @@ class ProfileCertain(Value):
         The probability of the profile at which to stop, in (0, 1].
     """
 
-    probability: float
-
-    def __post_init__(self) -> None:
-        self._convert()
-        _check_probability(self.probability)
+    probability: Annotated[float, Gt(0), Le(1)]
 
     @checked_if_it_fails
     def stop(self, progress: Progress) -> str:
@@ -118,13 +108,8 @@ class SkillsCertain(Value):
         The skills to consider; default all.
     """
 
-    probability: float
+    probability: Annotated[float, Gt(0), Le(1)]
     skills: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        self._convert()
-        object.__setattr__(self, "skills", tuple(self.skills))
-        _check_probability(self.probability)
 
     @checked_if_it_fails
     def stop(self, progress: Progress) -> str:
@@ -160,14 +145,7 @@ class DeviationBelow(Value):
         The standard deviation of the belief at which to stop, above 0.
     """
 
-    deviation: float
-
-    def __post_init__(self) -> None:
-        self._convert()
-        if not self.deviation > 0:
-            raise InvalidArgumentError(
-                f"expected a standard deviation above 0, got {self.deviation}", self.deviation
-            )
+    deviation: Annotated[float, Gt(0)]
 
     @checked_if_it_fails
     def stop(self, progress: Progress) -> str:
@@ -198,13 +176,8 @@ class GainBelow(Value):
         The selector that scores the items; default `MinimalEntropy`, in bits.
     """
 
-    gain: float
+    gain: Annotated[float, Ge(0)]
     scored: ScoringSelector[SkillBelief] = field(default_factory=MinimalEntropy)
-
-    def __post_init__(self) -> None:
-        self._convert()
-        if not self.gain >= 0:
-            raise InvalidArgumentError(f"expected a gain of at least 0, got {self.gain}", self.gain)
 
     @checked_if_it_fails
     def stop(self, progress: Progress) -> str:
@@ -224,10 +197,3 @@ class GainBelow(Value):
     def _reason(self) -> str:
         what = " bits" if isinstance(self.scored, MinimalEntropy) else ""
         return f"no item has a score above {self.gain:g}{what}"
-
-
-def _check_probability(probability: float) -> None:
-    if not 0 < probability <= 1:
-        raise InvalidArgumentError(
-            f"expected a probability in (0, 1], got {probability}", probability
-        )

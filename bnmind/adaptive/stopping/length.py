@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
+from annotated_types import Gt
 
 from bnmind._arguments import checked, checked_if_it_fails
-from bnmind._values import Value
+from bnmind._values import Count, Value
 from bnmind.adaptive.stopping.stopper import (
     BatchProgress,
     Progress,
@@ -15,7 +17,6 @@ from bnmind.adaptive.stopping.stopper import (
     Stopper,
     reasons_where,
 )
-from bnmind.errors import InvalidArgumentError
 
 __all__ = ["TOLERANCE", "MaximalCost", "MaximalItems", "MaximalTime"]
 
@@ -35,14 +36,7 @@ class MaximalItems(Value):
         The number, at least 1.
     """
 
-    items: int
-
-    def __post_init__(self) -> None:
-        self._convert()
-        if not (self.items >= 1 and self.items % 1 == 0):
-            raise InvalidArgumentError(
-                f"expected a number of items of at least 1, got {self.items}", self.items
-            )
+    items: Count
 
     @checked_if_it_fails
     def stop(self, progress: Progress) -> str:
@@ -77,12 +71,7 @@ class MaximalCost(Value):
         In the unit of `Item.cost`, above 0.
     """
 
-    cost: float
-
-    def __post_init__(self) -> None:
-        self._convert()
-        if not self.cost > 0:
-            raise InvalidArgumentError(f"expected a cost above 0, got {self.cost}", self.cost)
+    cost: Annotated[float, Gt(0)]
 
     @checked_if_it_fails
     def stop(self, progress: Progress) -> str:
@@ -117,12 +106,7 @@ class MaximalTime(Value):
         In the unit of `Item.time`, above 0.
     """
 
-    time: float
-
-    def __post_init__(self) -> None:
-        self._convert()
-        if not self.time > 0:
-            raise InvalidArgumentError(f"expected a time above 0, got {self.time}", self.time)
+    time: Annotated[float, Gt(0)]
 
     @checked_if_it_fails
     def stop(self, progress: Progress) -> str:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
+from annotated_types import Ge, Lt
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked, checked_if_it_fails
-from bnmind._messages import listed
-from bnmind._values import Value
+from bnmind._values import Count, Value
 from bnmind.adaptive.beliefs.batch_belief import MISSING
 from bnmind.adaptive.beliefs.start import start_beliefs
 from bnmind.adaptive.stopping.certainty import TOLERANCE
 from bnmind.adaptive.stopping.stopper import BatchProgress, Progress, Reasons, reasons_where
-from bnmind.errors import InvalidArgumentError
 
 __all__ = ["Plateau"]
 
@@ -34,18 +34,8 @@ class Plateau(Value):
         The number of answers to look back, at least 1. Skipped items do not count.
     """
 
-    change: float
-    answers: int = 3
-
-    def __post_init__(self) -> None:
-        self._convert()
-        problems = []
-        if not 0 <= self.change < 1:
-            problems.append(f"expected a change in [0, 1), got {self.change}")
-        if not (self.answers >= 1 and self.answers % 1 == 0):
-            problems.append(f"expected to look back at least 1 answer, got {self.answers}")
-        if problems:
-            raise InvalidArgumentError(listed(problems), tuple(problems))
+    change: Annotated[float, Ge(0), Lt(1)]
+    answers: Count = 3
 
     @checked_if_it_fails
     def stop(self, progress: Progress) -> str:

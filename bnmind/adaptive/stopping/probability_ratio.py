@@ -25,23 +25,26 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Annotated
 
 import numpy as np
+from annotated_types import Gt, Lt
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked, checked_if_it_fails
-from bnmind._messages import listed
-from bnmind._values import Value
+from bnmind._values import Finite, Positive, Value
 from bnmind.adaptive.beliefs.ability_estimates import ability_of
 from bnmind.adaptive.beliefs.start import start_belief
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.response_models.base.abilities import ability_values
 from bnmind.adaptive.stopping.certainty import TOLERANCE
 from bnmind.adaptive.stopping.stopper import BatchProgress, Progress, Reasons, reasons_where
-from bnmind.errors import InvalidArgumentError, InvalidModelError
+from bnmind.errors import InvalidModelError
 from bnmind.information import Floats
 
 __all__ = ["AbilityDecided", "SkillsDecided"]
+
+_Error = Annotated[float, Gt(0), Lt(0.5)]
 
 
 @dataclass(frozen=True)
@@ -59,13 +62,8 @@ class SkillsDecided(Value):
         The skills to decide, each of two levels; default all.
     """
 
-    error: float = 0.05
+    error: _Error = 0.05
     skills: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        self._convert()
-        object.__setattr__(self, "skills", tuple(self.skills))
-        _check_error(self.error)
 
     @checked_if_it_fails
     def stop(self, progress: Progress) -> str:
@@ -118,20 +116,9 @@ class AbilityDecided(Value):
         0. The likelihood is interpolated between the points of the grid.
     """
 
-    cut: float
-    error: float = 0.05
-    indifference: float = 0.25
-
-    def __post_init__(self) -> None:
-        self._convert()
-        _check_error(self.error)
-        problems = []
-        if not math.isfinite(self.cut):
-            problems.append(f"expected a finite cut, got {self.cut}")
-        if not (math.isfinite(self.indifference) and self.indifference > 0):
-            problems.append(f"expected an indifference above 0, got {self.indifference}")
-        if problems:
-            raise InvalidArgumentError(listed(problems), tuple(problems))
+    cut: Annotated[float, Finite]
+    error: _Error = 0.05
+    indifference: Positive = 0.25
 
     @checked_if_it_fails
     def stop(self, progress: Progress) -> str:
@@ -189,8 +176,3 @@ def _log(probabilities: Floats) -> Floats:
 def _prior(bank: ItemBank, skill: str) -> Floats:
     """Return the distribution of a skill before the first answer, ``(levels,)``."""
     return start_belief(bank).marginal(skill)
-
-
-def _check_error(error: float) -> None:
-    if not 0 < error < 0.5:
-        raise InvalidArgumentError(f"expected an error in (0, 0.5), got {error}", error)

@@ -25,9 +25,10 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import numpy as np
+from annotated_types import Gt, Lt, MinLen
 from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import checked
@@ -95,28 +96,14 @@ class FunctioningOptions(Value):
     items: Sequence[str] | None = None
     """The items to test; by default all that were answered in two groups, have parameters of
     their own, and are not fixed."""
-    anchors: Sequence[str] | None = None
+    anchors: Annotated[Sequence[str], MinLen(1)] | None = None
     """The items that are taken to function alike in all groups; by default all but the item that
     is tested."""
     purify: bool = False
     """Whether to take the item that functions most differently out of the anchors, and to test
     all again, until the anchors stay the same. Items that then function alike come back."""
-    alpha: float = 0.05
+    alpha: Annotated[float, Gt(0), Lt(1)] = 0.05
     """An item leaves the anchors if its corrected p is smaller."""
-
-    def __post_init__(self) -> None:
-        """Check the options, and keep the names as tuples."""
-        self._convert()
-        for name in ("items", "anchors"):
-            names = getattr(self, name)
-            if names is not None:
-                object.__setattr__(self, name, tuple(names))
-        if not 0 < self.alpha < 1:
-            raise InvalidArgumentError(
-                f"expected an alpha between 0 and 1, got {self.alpha}", self.alpha
-            )
-        if self.anchors is not None and not self.anchors:
-            raise InvalidArgumentError("expected at least one anchor, got none", self.anchors)
 
 
 @checked

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
+from typing import Annotated
+
+from annotated_types import Ge, Lt
 
 from bnmind._arguments import checked
-from bnmind._messages import listed
-from bnmind._values import Value
+from bnmind._values import Count, Finite, Natural, Positive, Value
 from bnmind._workers import Executor, faults_of_workers
-from bnmind.errors import InvalidArgumentError
 
 __all__ = ["Bounds", "LearningOptions", "Priors", "kept_off"]
+
+_Pseudo = Annotated[float, Ge(1), Finite]
+_Beta = tuple[_Pseudo, _Pseudo]
+_Normal = tuple[Annotated[float, Finite], Positive]
 
 
 @dataclass(frozen=True)
@@ -41,19 +46,14 @@ class Bounds(Value):
     slip: tuple[float, float] = (0.0, 1.0)
     slope: tuple[float, float] = (-math.inf, math.inf)
 
-    def __post_init__(self) -> None:
-        self._convert()
-        problems = []
+    def _faults(self) -> Iterator[str]:
         for name, least, most in (("guess", 0, 1), ("slip", 0, 1), ("slope", -math.inf, math.inf)):
             low, high = getattr(self, name)
             if not least <= low <= high <= most:
-                problems.append(
+                yield (
                     f"expected bounds {least} <= low <= high <= {most} for the {name}, got"
                     f" {low, high}"
                 )
-            object.__setattr__(self, name, (float(low), float(high)))
-        if problems:
-            raise InvalidArgumentError(listed(problems), tuple(problems))
 
 
 @dataclass(frozen=True)
@@ -85,35 +85,12 @@ class Priors(Value):
 logit_slip=None)
     """
 
-    guess: tuple[float, float] = (1.0, 1.0)
-    slip: tuple[float, float] = (1.0, 1.0)
-    skills: float = 1.0
-    slope: tuple[float, float] | None = None
-    logit_guess: tuple[float, float] | None = field(default=None, kw_only=True)
-    logit_slip: tuple[float, float] | None = field(default=None, kw_only=True)
-
-    def __post_init__(self) -> None:
-        self._convert()
-        problems = [
-            f"the parameters of the prior of {name} must be at least 1, got {pair}"
-            for name, pair in (("guess", self.guess), ("slip", self.slip))
-            if len(pair) != 2 or not all(math.isfinite(x) and x >= 1 for x in pair)
-        ]
-        if not (math.isfinite(self.skills) and self.skills >= 1):
-            problems.append(f"expected a concentration of at least 1, got {self.skills}")
-        for name in ("slope", "logit_guess", "logit_slip"):
-            pair = getattr(self, name)
-            if pair is None:
-                continue
-            if len(pair) != 2 or not (all(map(math.isfinite, pair)) and pair[1] > 0):
-                problems.append(
-                    f"expected a mean and a positive standard deviation as {name}, got {pair}"
-                )
-            object.__setattr__(self, name, tuple(pair))
-        if problems:
-            raise InvalidArgumentError(listed(problems), tuple(problems))
-        object.__setattr__(self, "guess", tuple(self.guess))
-        object.__setattr__(self, "slip", tuple(self.slip))
+    guess: _Beta = (1.0, 1.0)
+    slip: _Beta = (1.0, 1.0)
+    skills: _Pseudo = 1.0
+    slope: _Normal | None = None
+    logit_guess: _Normal | None = field(default=None, kw_only=True)
+    logit_slip: _Normal | None = field(default=None, kw_only=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -183,49 +160,27 @@ class LearningOptions(Value):
     Torre, J. Stat. Softw. 2020).
     """
 
-    starts: int | None = None
-    seed: int = 0
+    starts: Count | None = None
+    seed: Natural = 0
     bounds: Bounds | Mapping[str, Bounds] = field(default_factory=Bounds)
-    least_chance: float = 1e-4
+    least_chance: Annotated[float, Ge(0), Lt(0.5)] = 1e-4
     priors: Priors = field(default_factory=Priors)
     monotone: bool = False
     fixed: Set[str] = frozenset()
     scaled: Set[str] = frozenset()
     moved: Set[str] = frozenset()
-    max_iterations: int = 5000
-    tolerance: float = 1e-7
+    max_iterations: Count = 5000
+    tolerance: Annotated[float, Ge(0)] = 1e-7
     accelerate: bool = True
-    max_profiles: int = 2**14
+    max_profiles: Natural = 2**14
     workers: int | Executor = 1
     until: Callable[[], bool] | None = None
 
-    def __post_init__(self) -> None:
-        self._convert()
-        object.__setattr__(self, "fixed", frozenset(self.fixed))
-        object.__setattr__(self, "scaled", frozenset(self.scaled))
-        object.__setattr__(self, "moved", frozenset(self.moved))
-        problems = [
-            f"expected {name} of at least {least}, got {value}"
-            for name, value, least in (
-                ("starts", 1 if self.starts is None else self.starts, 1),
-                ("seed", self.seed, 0),
-                ("max_iterations", self.max_iterations, 1),
-                ("tolerance", self.tolerance, 0),
-                ("max_profiles", self.max_profiles, 0),
-            )
-            if not value >= least
-        ]
-        problems += faults_of_workers(self.workers)
-        problems += [
-            f"expected {name} to be fixed, scaled or moved, got two of them"
-            for name in sorted(
-                self.fixed & self.scaled | self.fixed & self.moved | self.scaled & self.moved
-            )
-        ]
-        if not 0 <= self.least_chance < 0.5:
-            problems.append(f"expected a least chance in [0, 0.5), got {self.least_chance}")
-        if problems:
-            raise InvalidArgumentError(listed(problems), tuple(problems))
+    def _faults(self) -> Iterator[str]:
+        yield from faults_of_workers(self.workers)
+        fixed, scaled, moved = self.fixed, self.scaled, self.moved
+        for name in sorted(fixed & scaled | fixed & moved | scaled & moved):
+            yield f"expected {name} to be fixed, scaled or moved, got two of them"
 
     @checked
     def bounds_of(self, item: str) -> Bounds:
