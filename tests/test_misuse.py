@@ -217,6 +217,17 @@ def of_functions() -> Iterator[Call]:
             },
         ),
         (
+            sensitivity.explain_conclusion,
+            {
+                "model": network(),
+                "target": "rain",
+                "evidence": {"count": "1"},
+                "state": "yes",
+                "change": 0.2,
+                "parameters": 3,
+            },
+        ),
+        (
             sensitivity.posterior_bounds,
             {
                 "network": network(),

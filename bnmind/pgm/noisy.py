@@ -27,7 +27,7 @@ from __future__ import annotations
 import itertools
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any, TypeVar
@@ -36,7 +36,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import checked
-from bnmind._values import Raw, Value, frozen
+from bnmind._values import Raw, Value
 from bnmind.errors import InvalidModelError
 from bnmind.information import Floats
 from bnmind.pgm.factor import Factor, frozen_array, numbers_of
@@ -77,13 +77,10 @@ class NoisyExtremum(ABC, Value):
 
     variable: Variable
     parents: tuple[Variable, ...]
-    links: Annotated[tuple[Floats, ...], Raw]
+    links: tuple[Annotated[Floats, Raw], ...]
     leak: Floats | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "parents", frozen(self.parents))
-        if isinstance(self.links, Iterator):
-            object.__setattr__(self, "links", tuple(self.links))
         self._convert()
         name, n = self.variable.name, self.variable.n_states
         problems = []

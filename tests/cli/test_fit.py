@@ -93,7 +93,7 @@ def test_fixed_tied_and_hidden_variables_are_named() -> None:
         (("garden.bif", "twice.csv"), ["two columns", "'wet'"]),
         (("garden.bif", "cases.xls"), ["cases.xls", ".parquet"]),
         (("garden.bif", "cases.csv", "--prior", "bdeux"), ["did you mean bdeu"]),
-        (("garden.bif", "cases.csv", "--prior", "bdeu:-1"), ["positive"]),
+        (("garden.bif", "cases.csv", "--prior", "bdeu:-1"), ["above 0, got -1"]),
         (("garden.bif", "cases.csv", "--fixed", "wett"), ["did you mean wet"]),
         (("garden.bif", "cases.csv", "--tied", '"rain, heavy",wet'), ["one shape"]),
         (("garden.bif", "cases.csv", "--tolerance", "-1"), ["tolerance"]),

@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 from bnmind.adaptive import ItemBank, write_bank
-from bnmind.cli.app import app
+from bnmind.cli.app import GROUPS
 from bnmind.cli.process import BROKEN_PIPE
 from bnmind.cli.shared.progress import COMPILING
 from tests.command_line import ROOT
@@ -77,7 +77,7 @@ SHORT: Mapping[str, tuple[tuple[str, ...], str]] = {
 }
 """A short run of each command that writes whatever it can write, and what is typed."""
 
-VERBS = [command.name for command in app.registered_commands if command.name]
+VERBS = [name for group in GROUPS.values() for name in group]
 COMMANDS: Mapping[str, tuple[tuple[str, ...], str]] = {
     **{name: SHORT.get(name, ((name, "--help"), "")) for name in VERBS},
     "--help": (("--help",), ""),

@@ -68,7 +68,9 @@ def test_a_compiled_query_holds_no_functions(plan: Plan) -> None:
 
 def test_a_plan_holds_nothing_but_its_compiled_query() -> None:
     assert [field.name for field in fields(Plan)] == ["compiled"]
-    assert len([name for name in dir(examples.plan()) if not name.startswith("_")]) <= 22
+    # `to_dict` is a method of every result.
+    own = [name for name in dir(examples.plan()) if not name.startswith("_") and name != "to_dict"]
+    assert len(own) <= 22
 
 
 def test_a_copy_from_a_pickle_plans_again() -> None:

@@ -297,7 +297,7 @@ def test_local_search_improves_on_greedy() -> None:
 def test_local_search_checks_its_options() -> None:
     with pytest.raises(InvalidArgumentError) as caught:
         LocalSearch(window=0, passes=-1, max_windows=-1)
-    names = ("window must", "passes must", "max_windows must")
+    names = ("window to be", "passes to be", "max_windows to be")
     assert all(name in str(caught.value) for name in names)
     with pytest.raises(InvalidArgumentError, match="effort"):
         RandomizedGreedy(effort=-1.0)
