@@ -124,9 +124,9 @@ def test_options_are_checked() -> None:
     with pytest.raises(InvalidArgumentError) as caught:
         RandomizedGreedy(restarts=-1, patience=0)
     assert all(name in str(caught.value) for name in ("restarts to be", "patience to be"))
-    with pytest.raises(InvalidArgumentError, match="max_sets to be .* of at least 1, got 0"):
+    with pytest.raises(InvalidArgumentError, match=r"max_sets to be .* of at least 1, got 0"):
         ExactOrder(max_sets=0)
-    with pytest.raises(InvalidArgumentError, match="max_sets to be .* of at least 1, got 0"):
+    with pytest.raises(InvalidArgumentError, match=r"max_sets to be .* of at least 1, got 0"):
         BestOrder(max_sets=0)
 
 
