@@ -27,8 +27,7 @@ import numpy as np
 from annotated_types import Ge, Gt, Le, Lt, MinLen
 from numpy.typing import ArrayLike, NDArray
 
-from bnmind._display.outline import outline
-from bnmind._display.tables import outline_html
+from bnmind._display import outline, outline_html
 from bnmind._messages import listed, shown
 from bnmind.errors import BnmindError, InvalidArgumentError, InvalidModelError
 

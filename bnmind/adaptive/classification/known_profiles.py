@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
-from bnmind._display.results import Result, Table, finite
+from bnmind._display import Result, Table, finite
 from bnmind._messages import MOST_FAULTS, counted, first_faults, shown
 from bnmind._values import Value, told
 from bnmind.adaptive.beliefs.batch_belief import MISSING

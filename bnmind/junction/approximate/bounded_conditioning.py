@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
-from bnmind._display.results import Result
+from bnmind._display import Result
 from bnmind._messages import counted, many
 from bnmind._values import Sealed, Value, sealed
 from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError, TooLargeError

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
 
 from bnmind._arguments import checked
-from bnmind._display.results import Result
+from bnmind._display import Result
 from bnmind._files import check_writable, writing
 from bnmind._messages import one_line
 from bnmind._values import Value

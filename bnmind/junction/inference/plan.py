@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from bnmind._arguments import checked
-from bnmind._display.tables import text_html
+from bnmind._display import text_html
 from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError, UnknownNameError
 from bnmind.junction.graphs.junction_tree import JunctionTree
