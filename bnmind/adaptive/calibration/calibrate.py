@@ -127,7 +127,7 @@ def calibrate_items(
         If there is no item to calibrate, or a number is out of range.
     UnknownNameError
         If the bank has no such item.
-    ResponseTableError
+    TableError
         If the responses do not fit the bank.
 
     Examples

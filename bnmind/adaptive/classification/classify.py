@@ -307,7 +307,7 @@ def classify(
 
     Raises
     ------
-    ResponseTableError
+    TableError
         If the responses do not fit the bank.
     TooLargeError
         If the bank's junction tree is too large.

@@ -361,7 +361,7 @@ def learn(
 
     Raises
     ------
-    ResponseTableError
+    TableError
         If responses do not fit the items; the message names rows and columns.
     UnknownNameError
         If no response model has the name.

@@ -167,7 +167,7 @@ class BoundedConditioning(Value):
 
         Raises
         ------
-        EvidenceNamesError, UnknownNameError, InvalidArgumentError
+        InvalidArgumentError, UnknownNameError
             As in `Plan.run`, and if ``start`` holds the bounds of another question.
         """
         findings = read_findings(evidence, self.plan.evidence, ())
@@ -232,7 +232,7 @@ class BoundedConditioning(Value):
         ------
         ImpossibleEvidenceError
             If all slices ran and the evidence has probability zero.
-        EvidenceNamesError, UnknownNameError, InvalidArgumentError
+        InvalidArgumentError, UnknownNameError
             As in `Plan.run`, and if ``max_slices`` is negative.
         """
         if max_slices is not None and max_slices < 0:

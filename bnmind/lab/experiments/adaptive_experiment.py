@@ -107,7 +107,7 @@ class TestExperiment(Value):
     ------
     InvalidArgumentError
         If there is no selector, a number is out of range, or there are several faults.
-    ResponseTableError
+    TableError
         If recorded responses do not fit the bank.
 
     Examples

@@ -58,7 +58,7 @@ class LearningExperiment(Value):
     ------
     InvalidArgumentError
         If there are several faults.
-    ResponseTableError
+    TableError
         If the responses do not fit the bank.
 
     Examples

@@ -12,7 +12,7 @@ from typing import Any
 
 from bnmind._files import SMALL_FILE, parse_document, read_text
 from bnmind._front_door import installed_version
-from bnmind.errors import ModelFileError, StoreError
+from bnmind.errors import ModelFileError
 from bnmind.lab.experiments.experiment import Experiment
 from bnmind.lab.experiments.game_experiment import GameExperiment
 from bnmind.strategies.registry import source_digest
@@ -66,20 +66,20 @@ def read_environment(directory: Path) -> dict[str, Any]:
 
     Raises
     ------
-    StoreError
+    ModelFileError
         If the file is missing or damaged.
     """
     path = directory / ENVIRONMENT
     try:
         content = parse_document(read_text(path, most=SMALL_FILE), _SCHEMA, _VERSION)
     except ModelFileError as error:
-        raise StoreError(
+        raise ModelFileError(
             f"expected the environment of a run in {path}: {error}", str(path)
         ) from error
     content = {"sources": {}, **content}
     kinds = {"bnmind": str, "sources": dict, "runs": list}
     if not all(isinstance(content.get(key), kind) for key, kind in kinds.items()):
-        raise StoreError(f"expected bnmind, sources and runs in {path}", str(path))
+        raise ModelFileError(f"expected bnmind, sources and runs in {path}", str(path))
     return content
 
 

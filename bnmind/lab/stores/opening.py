@@ -11,7 +11,7 @@ from typing import Any
 from bnmind._files import SMALL_FILE, LockHeldError, locked, read_text, write_file, write_files
 from bnmind._front_door import installed_version
 from bnmind._messages import listed, shown
-from bnmind.errors import StoreError, TooLargeError
+from bnmind.errors import ModelFileError, TooLargeError
 from bnmind.lab.experiments.experiment import Batch, Experiment, Row
 from bnmind.lab.records import experiment_to_toml
 from bnmind.lab.stores.environment import ENVIRONMENT, environment_text, read_environment
@@ -36,7 +36,7 @@ def alone(directory: Path) -> Iterator[None]:
 
     Raises
     ------
-    StoreError
+    ModelFileError
         If another run is writing into it.
     FileWriteError
         If it cannot be written.
@@ -45,7 +45,7 @@ def alone(directory: Path) -> Iterator[None]:
     try:
         lock.__enter__()
     except LockHeldError as error:
-        raise StoreError(
+        raise ModelFileError(
             f"another run is writing into {directory}; wait until it ends, or name another"
             " directory",
             str(directory),
@@ -88,7 +88,7 @@ def begin(directory: Path, experiment: Experiment, sources: Mapping[str, str]) -
 
     Raises
     ------
-    StoreError
+    ModelFileError
         If the directory holds something else, or rows of a strategy of the user's own whose source
         has changed, or has a name that is not in UTF-8.
     """
@@ -96,7 +96,7 @@ def begin(directory: Path, experiment: Experiment, sources: Mapping[str, str]) -
     try:
         str(directory).encode()
     except UnicodeEncodeError as fault:
-        raise StoreError(
+        raise ModelFileError(
             f"the name of the directory {str(directory)!r} is not in UTF-8, and Arrow cannot read"
             " files in it; name another directory",
             str(directory),
@@ -104,7 +104,7 @@ def begin(directory: Path, experiment: Experiment, sources: Mapping[str, str]) -
     path = directory / EXPERIMENT
     if not path.exists():
         for stranger in _strangers(directory, set()):
-            raise StoreError(
+            raise ModelFileError(
                 f"{directory} holds {stranger.name}, but no {EXPERIMENT}; name a new or an empty"
                 " directory",
                 str(directory),
@@ -114,21 +114,21 @@ def begin(directory: Path, experiment: Experiment, sources: Mapping[str, str]) -
     before = read_text(path, most=SMALL_FILE)
     if before != text:
         faults = _differences(_content(before, path), tomllib.loads(text), "")
-        raise StoreError(
+        raise ModelFileError(
             f"{directory} holds another experiment: {listed(faults)}; undo the change to go on"
             " from there, or name another directory to begin anew",
             str(directory),
         )
     environment = read_environment(directory)
     if environment["bnmind"] != installed_version():
-        raise StoreError(
+        raise ModelFileError(
             f"{directory} holds rows of bnmind {environment['bnmind']}, and this is bnmind"
             f" {installed_version()}, whose rows may differ; name another directory",
             str(directory),
         )
     known = environment["sources"]
     if changed := [name for name in sources if known.get(name) != sources[name]]:
-        raise StoreError(
+        raise ModelFileError(
             f"{directory} holds rows of {' and '.join(changed)} with other source code, in the"
             " module or in one that it imports; undo the change to go on from there, or remove the"
             " directory or name another one to begin anew",
@@ -144,7 +144,7 @@ def missing_batches(experiment: Experiment, directory: Path) -> list[Batch]:
     names = {part_name(batch.number) for batch in batches}
     for stranger in _strangers(directory, names):
         if not is_part_name(stranger.name):
-            raise StoreError(
+            raise ModelFileError(
                 f"{stranger} does not belong to the experiment, and would be read with its rows;"
                 " move it elsewhere",
                 str(stranger),
@@ -183,9 +183,8 @@ def _content(text: str, path: Path) -> Any:
     try:
         return tomllib.loads(text)
     except (tomllib.TOMLDecodeError, ValueError, RecursionError) as error:
-        raise StoreError(f"{path} is damaged: {error}; name another directory", str(path)) from (
-            error
-        )
+        message = f"{path} is damaged: {error}; name another directory"
+        raise ModelFileError(message, str(path)) from error
 
 
 def _differences(there: Any, here: Any, place: str) -> list[str]:

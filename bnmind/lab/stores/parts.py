@@ -11,7 +11,7 @@ from typing import Any
 
 from bnmind._files import move, write_file
 from bnmind._messages import one_line
-from bnmind.errors import StoreError
+from bnmind.errors import ModelFileError
 from bnmind.lab.experiments.experiment import Row
 from bnmind.lab.stores.columns import arrow, parquet, schema_of, table_of
 
@@ -87,14 +87,14 @@ def damage_of(
 
     Raises
     ------
-    StoreError
+    ModelFileError
         If the file may not be read.
     """
     try:
         with path.open("rb") as file:
             table = parquet().ParquetFile(file, page_checksum_verification=True).read()
     except PermissionError as error:
-        raise StoreError(f"cannot read {path} ({error.strerror})", str(path)) from error
+        raise ModelFileError(f"cannot read {path} ({error.strerror})", str(path)) from error
     except (arrow().ArrowException, OSError, ValueError) as error:
         return one_line(str(error), longest=100) or type(error).__name__
     if (table.schema.metadata or {}).get(_KEY) != _mark(digest, number):

@@ -14,9 +14,9 @@ from pathlib import Path
 from bnmind._files import move, naming, remove_directory
 from bnmind._workers import Executor, finished_of
 from bnmind.errors import (
-    ExperimentFileError,
     FileWriteError,
     MissingLibraryError,
+    ModelFileError,
     TooLargeError,
 )
 from bnmind.lab.experiments.experiment import BatchRows
@@ -60,7 +60,7 @@ def unfinished_place(
         require_readable(experiment_to_toml(experiment))
         end = "-until" if sequential else ""
         return directory / f"{_PREFIX}{digest_of(experiment)}{end}"
-    except (MissingLibraryError, ExperimentFileError, TooLargeError):
+    except (MissingLibraryError, ModelFileError, TooLargeError):
         return None
 
 
@@ -89,7 +89,7 @@ def resumed_games(
 
     Raises
     ------
-    StoreError
+    ModelFileError
         If another run keeps its games there, or the source code of a strategy of your own has
         changed since.
     FileWriteError

@@ -53,11 +53,11 @@ def run_into(
 
     Raises
     ------
-    StoreError
+    ModelFileError
         If the directory holds another experiment, or rows of another version of bnmind, which the
         message compares; or rows of a strategy of your own whose source code has changed since; or
         if another run is writing into it.
-    ExperimentFileError
+    ModelFileError
         If a part of the experiment has no name.
     FileWriteError
         If a file cannot be written.

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from bnmind._arguments import checked
 from bnmind._values import Value
-from bnmind.errors import StoreError
+from bnmind.errors import ModelFileError
 from bnmind.lab.experiments.experiment import Batch, Experiment, Results, Row, typed_frame
 from bnmind.lab.records import EXPERIMENTS, experiment_to_toml, read_experiment
 from bnmind.lab.stores.columns import arrow, schema_of
@@ -99,7 +99,7 @@ class Store(Value):
 
         Raises
         ------
-        StoreError
+        ModelFileError
             If a file is damaged; the error names it.
         """
         row_type = self.experiment.row_type
@@ -122,12 +122,12 @@ class Store(Value):
 
         Raises
         ------
-        StoreError
+        ModelFileError
             If the batch is not finished, or its file is damaged.
         """
         path, row_type = self.directory / part_name(number), self.experiment.row_type
         if not path.is_file():
-            raise StoreError(f"batch {number} is not finished: there is no {path}", str(path))
+            raise ModelFileError(f"batch {number} is not finished: there is no {path}", str(path))
         return _rows(row_type, self._table(row_type, (path,)))
 
     @property
@@ -181,19 +181,21 @@ class Store(Value):
         except (pa.ArrowException, OSError) as error:
             raise self._fault(row_type, parts, error) from error
 
-    def _fault(self, row_type: type[Row], parts: tuple[Path, ...], error: Exception) -> StoreError:
+    def _fault(
+        self, row_type: type[Row], parts: tuple[Path, ...], error: Exception
+    ) -> ModelFileError:
         """Return an error that names the first damaged file."""
         digest = digest_of(self.experiment)
         for part in parts:
             number = int(part.stem.removeprefix("part-"))
             damage = damage_of(part, row_type, None, digest=digest, number=number)
             if damage is not None:
-                return StoreError(
+                return ModelFileError(
                     f"{part} is damaged: {damage}; run the experiment into {self.directory} again,"
                     " which sets the file aside and makes its rows again",
                     str(part),
                 )
-        return StoreError(f"cannot read {self.directory}: {error}", str(self.directory))
+        return ModelFileError(f"cannot read {self.directory}: {error}", str(self.directory))
 
 
 @checked
@@ -207,13 +209,13 @@ def read_store(directory: Path) -> Store:
 
     Raises
     ------
-    StoreError
+    ModelFileError
         If the directory is not one.
-    ExperimentFileError
+    ModelFileError
         If its experiment cannot be read.
     """
     if not (directory / EXPERIMENT).is_file():
-        raise StoreError(
+        raise ModelFileError(
             f"expected a directory with the rows of an experiment, got {directory}, which has no"
             f" {EXPERIMENT}",
             str(directory),
