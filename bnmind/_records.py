@@ -266,8 +266,9 @@ class Faults:
         try:
             return make(*given, **named)
         except BnmindError as fault:
-            told = [f"{place}: {one}" for one in getattr(fault, "problems", (fault,))]
-            self.found += [one for one in told if one not in self.found]
+            message = f"{place}: {fault}"
+            if message not in self.found:
+                self.found.append(message)
         return None
 
 
