@@ -25,8 +25,8 @@ FILES = sorted(ROOT.rglob("*.py"))
 
 ORDER = (
     (
-        *("errors", "_argument_kinds", "_arguments", "_values", "_display", "information", "_jit"),
-        *("_blas_threads", "_files", "_messages", "_records", "_registry", "_workers"),
+        *("errors", "_arguments", "_values", "_display", "information", "_jit"),
+        *("_files", "_messages", "_records", "_registry", "_workers"),
         "_front_door",
     ),
     ("datasets", "pgm"),
