@@ -14,7 +14,6 @@ from bnmind._messages import close_names, did_you_mean, listed, shown, some_name
 __all__ = [
     "BnmindError",
     "CancellationError",
-    "CertificateError",
     "ContractError",
     "FileWriteError",
     "ImpossibleEvidenceError",
@@ -75,10 +74,6 @@ class TableError(InvalidArgumentError):
         """The number of all faults."""
         if (more := self.count - len(self.problems)) > 0:
             self.args = (f"{self}; and {more:,} more",)
-
-
-class CertificateError(BnmindError, ValueError):
-    """A certificate does not prove its bound. The message names the first fault."""
 
 
 class ContractError(_FaultError, AssertionError):
