@@ -18,6 +18,7 @@ import typing
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, KeysView, Mapping, Sequence, ValuesView
 from dataclasses import fields
+from enum import StrEnum
 from functools import cache
 from inspect import get_annotations
 from numbers import Integral, Real
@@ -33,6 +34,7 @@ from bnmind._messages import listed, shown
 from bnmind.errors import BnmindError, InvalidArgumentError, InvalidModelError
 
 __all__ = [
+    "Bounded",
     "Converter",
     "Count",
     "Distinct",
@@ -67,7 +69,13 @@ class _Mark:
     """A constraint of an annotation that has no parameters."""
 
 
-Finite = _Mark()
+class Bounded(NamedTuple):
+    """A constraint of an annotation: numbers that are not larger, and so finite."""
+
+    most: float
+
+
+Finite = Bounded(sys.float_info.max)
 """No infinite numbers."""
 Distinct = _Mark()
 """A sequence of parts that are all different."""
@@ -313,7 +321,8 @@ def converter(annotation: Any, *, freeze: bool = True) -> Converter:
     if Raw in marks:
         return _UNCHECKED
     found = _plain(type(None) if annotation is None else annotation, freeze=freeze)
-    return _within(found, marks) if marks else found
+    every = np.all if typing.get_origin(annotation) is np.ndarray else bool
+    return _within(found, marks, every) if marks else found
 
 
 def _plain(annotation: Any, *, freeze: bool) -> Converter:
@@ -322,7 +331,7 @@ def _plain(annotation: Any, *, freeze: bool) -> Converter:
     if annotation in (Any, object):
         return anything
     if annotation in _SCALARS:
-        return _scalar(annotation)
+        return _scalar(annotation, freeze=freeze)
     if isinstance(annotation, TypeVar) and annotation.__bound__ is not None:
         return converter(annotation.__bound__, freeze=freeze)
     origin, parts = typing.get_origin(annotation), typing.get_args(annotation)
@@ -349,22 +358,29 @@ def _plain(annotation: Any, *, freeze: bool) -> Converter:
     return _instance(kind, freeze=freeze)
 
 
-def _scalar(kind: Any) -> Converter:
+def _scalar(kind: Any, *, freeze: bool) -> Converter:
     allowed, words = _SCALARS[kind]
-    numeric = kind in (int, float)
+    numeric, to_float = kind in (int, float), freeze and kind is float
 
     def convert(value: Any) -> Any:
         if type(value) is kind:
             return value
         if not isinstance(value, allowed) or (numeric and isinstance(value, bool)):
             return _MISFIT
+        if to_float:
+            try:
+                return float(value)
+            except OverflowError:
+                return _MISFIT
         return value.item() if isinstance(value, np.generic) else value
 
     return Converter(convert, words, lambda value: not isinstance(value, np.generic))
 
 
-def _within(found: Converter, marks: Iterable[Any]) -> Converter:
-    """Return the values of a type that meet constraints."""
+def _within(
+    found: Converter, marks: Iterable[Any], every: Callable[[Any], bool] = bool
+) -> Converter:
+    """Return the values of a type that meet constraints; arrays by ``every`` element."""
     tests: list[tuple[Callable[[Any, Any], bool], Any]] = []
     ends: dict[str, Any] = {}
     words = found.words
@@ -385,9 +401,9 @@ def _within(found: Converter, marks: Iterable[Any]) -> Converter:
             case MinLen(min_length=least):
                 tests.append((lambda value, least: len(value) >= least, least))
                 words += ", at least one" if least == 1 else f", at least {least}"
-            case _ if mark is Finite:
-                tests.append((lambda value, most: -most < value < most, np.inf))
-                words = words.replace("a number", "a finite number")
+            case Bounded(most=most):
+                tests.append((lambda value, most: abs(value) <= most, most))
+                words = words.replace("number", "finite number")
             case _ if mark is Distinct:
                 tests.append((lambda value, _: len(set(value)) == len(value), None))
                 words += ", all different"
@@ -395,7 +411,12 @@ def _within(found: Converter, marks: Iterable[Any]) -> Converter:
 
     def convert(value: Any) -> Any:
         done = found.convert(value)
-        return done if done is _MISFIT or all(test(done, end) for test, end in tests) else _MISFIT
+        if done is _MISFIT:
+            return done
+        for test, end in tests:
+            if not every(test(done, end)):
+                return _MISFIT
+        return done
 
     return Converter(convert, words)
 
@@ -538,6 +559,8 @@ def _sequence(kind: type, part: Converter, *, freeze: bool) -> Converter:
 
 def _instance(kind: Any, *, freeze: bool) -> Converter:
     """Return the instances of a class; of a protocol, what has all its attributes."""
+    if freeze and issubclass(kind, StrEnum):
+        return _member(kind)
     name = kind.__name__
     words = _NAMES.get(kind, f"{'an' if name[:1] in 'AEIOU' else 'a'} {name}")
     words += f" such as {_EXAMPLES[name]}" if name in _EXAMPLES else ""
@@ -572,6 +595,18 @@ def _instance(kind: Any, *, freeze: bool) -> Converter:
     return Converter(convert, words, lambda value: has_all(value.__class__))
 
 
+def _member(kind: type[StrEnum]) -> Converter:
+    """Return the members of an enumeration, which may be given by their texts."""
+
+    def convert(value: Any) -> Any:
+        try:
+            return kind(value)
+        except ValueError:
+            return _MISFIT
+
+    return Converter(convert, f"one of {', '.join(kind)}")
+
+
 def told(value: Any) -> str:
     """Return the text of an argument of the wrong type; models of pgmpy and pyAgrum by a hint."""
     library = type(value).__module__.partition(".")[0]
@@ -587,11 +622,12 @@ def told(value: Any) -> str:
 
 def misfits(owner: str, wrong: Mapping[str, tuple[Converter, Any]]) -> InvalidArgumentError:
     """Return the error of values that do not fit, by their names."""
-    message = "; ".join(
-        f"expected {name} to be {one.words}, got {told(value)}"
-        for name, (one, value) in wrong.items()
-    )
+    message = "; ".join(_misfit(name, *one) for name, one in wrong.items())
     return InvalidArgumentError(f"{owner}: {message}", next(iter(wrong.values()))[1])
+
+
+def _misfit(name: str, found: Converter, value: Any) -> str:
+    return f"expected {name} to be {found.words}, got {told(value)}"
 
 
 # --- Dataclasses ----------------------------------------------------------------------------------
@@ -603,7 +639,7 @@ class Value:
     __slots__ = ()
 
     _error: ClassVar[type[BnmindError]] = InvalidArgumentError
-    """The error of what `_faults` yields: this one, or `InvalidModelError`."""
+    """The error of wrong fields: this one, or `InvalidModelError`."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -624,7 +660,7 @@ class Value:
         return ()
 
     def _convert(self) -> None:
-        """Convert the fields by their annotations; raise `InvalidArgumentError` if one is wrong."""
+        """Convert the fields by their annotations; raise an error if one is wrong."""
         own = self.__dict__
         wrong: dict[str, tuple[Converter, Any]] = {}
         kind: Any = type(self)
@@ -640,7 +676,11 @@ class Value:
             elif found.is_settled(value):
                 known.add(type(value))
         if wrong:
-            raise misfits(type(self).__name__, wrong)
+            if self._error is InvalidModelError:
+                raise InvalidModelError(
+                    [f"{kind.__name__}: {_misfit(name, *one)}" for name, one in wrong.items()]
+                )
+            raise misfits(kind.__name__, wrong)
 
     def _set(self, **values: Any) -> None:
         """Set fields in the constructor, to frozen values."""
