@@ -465,7 +465,9 @@ def _array(declared: Any) -> Converter:
             if array.size and array.dtype.kind not in kinds:
                 return _MISFIT
             if dtype is not None and array.dtype != dtype:
-                return sealed(array.astype(dtype))
+                done = array.astype(dtype)
+                is_exact = dtype.kind not in "iu" or np.can_cast(array.dtype, dtype)
+                return sealed(done) if is_exact or np.array_equal(done, array) else _MISFIT
         except (TypeError, ValueError, OverflowError):
             return _MISFIT
         return _read_only(array)
