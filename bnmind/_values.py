@@ -31,7 +31,7 @@ from numpy.typing import ArrayLike, NDArray
 from bnmind._display.outline import outline
 from bnmind._display.tables import outline_html
 from bnmind._messages import listed, shown
-from bnmind.errors import BnmindError, InvalidArgumentError, InvalidModelError
+from bnmind.errors import BnmindError, InvalidArgumentError
 
 __all__ = [
     "Bounded",
@@ -220,6 +220,8 @@ class Converter(NamedTuple):
     """The allowed values, as in "expected seed to be …"."""
     is_settled: Callable[[Any], bool] = _never
     """Whether all values of the type of a fitting value fit too, and stay as they are."""
+    culprit: Callable[[Any], str] | None = None
+    """Return which element of an array does not fit, in words."""
 
     def fits(self, value: Any) -> bool:
         """Return whether a value is allowed."""
@@ -321,8 +323,8 @@ def converter(annotation: Any, *, freeze: bool = True) -> Converter:
     if Raw in marks:
         return _UNCHECKED
     found = _plain(type(None) if annotation is None else annotation, freeze=freeze)
-    every = np.all if typing.get_origin(annotation) is np.ndarray else bool
-    return _within(found, marks, every) if marks else found
+    is_array = typing.get_origin(annotation) is np.ndarray or annotation == ArrayLike
+    return _within(found, marks, is_array=is_array) if marks else found
 
 
 def _plain(annotation: Any, *, freeze: bool) -> Converter:
@@ -338,7 +340,9 @@ def _plain(annotation: Any, *, freeze: bool) -> Converter:
     if origin in (typing.Union, types.UnionType):
         members = _members(annotation)
         if _ARRAY_LIKE.issubset(members):
-            return anything
+            arrays = _array(np.dtype[np.float64]) if freeze else anything
+            none = [_scalar(type(None), freeze=freeze)] if type(None) in members else []
+            return _any_of([arrays, *none]) if freeze else anything
         found = [converter(member, freeze=freeze) for member in members]
         return anything if anything in found else _any_of(found)
     if origin is np.ndarray:
@@ -377,10 +381,8 @@ def _scalar(kind: Any, *, freeze: bool) -> Converter:
     return Converter(convert, words, lambda value: not isinstance(value, np.generic))
 
 
-def _within(
-    found: Converter, marks: Iterable[Any], every: Callable[[Any], bool] = bool
-) -> Converter:
-    """Return the values of a type that meet constraints; arrays by ``every`` element."""
+def _within(found: Converter, marks: Iterable[Any], *, is_array: bool) -> Converter:
+    """Return the values of a type that meet constraints; of an array, each element does."""
     tests: list[tuple[Callable[[Any, Any], bool], Any]] = []
     ends: dict[str, Any] = {}
     words = found.words
@@ -408,6 +410,7 @@ def _within(
                 tests.append((lambda value, _: len(set(value)) == len(value), None))
                 words += ", all different"
     words = f"{words} {_interval(ends)}" if ends else words
+    every: Callable[[Any], bool] = np.all if is_array else bool
 
     def convert(value: Any) -> Any:
         done = found.convert(value)
@@ -418,7 +421,13 @@ def _within(
                 return _MISFIT
         return done
 
-    return Converter(convert, words)
+    def culprit(value: Any) -> str:
+        done = found.convert(value)
+        kept = () if done is _MISFIT else [np.asarray(test(done, end)) for test, end in tests]
+        wrong = [one for fits in kept if fits.shape == done.shape for one in done[~fits].tolist()]
+        return f"{shown(wrong[0])} in it" if wrong else told(value)
+
+    return Converter(convert, words, culprit=culprit if is_array else None)
 
 
 def _interval(ends: Mapping[str, Any]) -> str:
@@ -447,7 +456,9 @@ def _any_of(found: Sequence[Converter]) -> Converter:
     def is_settled(value: Any) -> bool:
         return any(one.fits(value) and one.is_settled(value) for one in found)
 
-    return Converter(convert, " or ".join(dict.fromkeys(one.words for one in found)), is_settled)
+    words = " or ".join(dict.fromkeys(one.words for one in found))
+    culprit = next((one.culprit for one in found if one.culprit), None)
+    return Converter(convert, words, is_settled, culprit)
 
 
 def _array(declared: Any) -> Converter:
@@ -624,12 +635,15 @@ def told(value: Any) -> str:
 
 def misfits(owner: str, wrong: Mapping[str, tuple[Converter, Any]]) -> InvalidArgumentError:
     """Return the error of values that do not fit, by their names."""
-    message = "; ".join(_misfit(name, *one) for name, one in wrong.items())
-    return InvalidArgumentError(f"{owner}: {message}", next(iter(wrong.values()))[1])
+    return InvalidArgumentError("; ".join(_misfits(owner, wrong)), next(iter(wrong.values()))[1])
 
 
-def _misfit(name: str, found: Converter, value: Any) -> str:
-    return f"expected {name} to be {found.words}, got {told(value)}"
+def _misfits(owner: str, wrong: Mapping[str, tuple[Converter, Any]]) -> list[str]:
+    faults = [
+        f"expected {name} to be {one.words}, got {(one.culprit or told)(value)}"
+        for name, (one, value) in wrong.items()
+    ]
+    return [f"{owner}: {faults[0]}", *faults[1:]]
 
 
 # --- Dataclasses ----------------------------------------------------------------------------------
@@ -640,8 +654,8 @@ class Value:
 
     __slots__ = ()
 
-    _error: ClassVar[type[BnmindError]] = InvalidArgumentError
-    """The error of wrong fields: this one, or `InvalidModelError`."""
+    _error: ClassVar[Callable[..., BnmindError]] = InvalidArgumentError
+    """The error of wrong fields: this one, or a class that takes a list of problems."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -653,9 +667,9 @@ class Value:
     def __post_init__(self) -> None:
         self._convert()
         if faults := [*self._faults()]:
-            if self._error is InvalidModelError:
-                raise InvalidModelError(faults)
-            raise self._error(listed(faults), tuple(faults))
+            if self._error is InvalidArgumentError:
+                raise InvalidArgumentError(listed(faults), tuple(faults))
+            raise self._error(faults)
 
     def _faults(self) -> Iterable[str]:
         """Yield what is wrong with the fields together, a sentence each."""
@@ -678,11 +692,9 @@ class Value:
             elif found.is_settled(value):
                 known.add(type(value))
         if wrong:
-            if self._error is InvalidModelError:
-                raise InvalidModelError(
-                    [f"{kind.__name__}: {_misfit(name, *one)}" for name, one in wrong.items()]
-                )
-            raise misfits(kind.__name__, wrong)
+            if self._error is InvalidArgumentError:
+                raise misfits(kind.__name__, wrong)
+            raise self._error(_misfits(kind.__name__, wrong))
 
     def _set(self, **values: Any) -> None:
         """Set fields in the constructor, to frozen values."""

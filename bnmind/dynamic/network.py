@@ -20,7 +20,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from graphlib import CycleError, TopologicalSorter
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -30,7 +29,7 @@ from bnmind._messages import counted, many, shown
 from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError, InvalidModelError, TooLargeError
 from bnmind.pgm.cpd import CPD, DEFAULT_CELLS, TabularCPD
-from bnmind.pgm.factor_model import variable_named, variables_of_potentials
+from bnmind.pgm.factor_model import parents_first, variable_named, variables_of_potentials
 from bnmind.pgm.network import Network
 from bnmind.pgm.variable import Variable
 
@@ -107,25 +106,17 @@ class DynamicNetwork(Value):
     transition: tuple[CPD, ...]
     varying: Mapping[str, SliceTable] = field(default_factory=dict)
 
+    _error = InvalidModelError
+
     def __post_init__(self) -> None:
         super().__post_init__()
-        problems = self._problems()
-        if problems:
-            raise InvalidModelError(problems)
-        inside = {v.name for v in self.first.variables}
-        graph = {
-            c.variable.name: [v.name for v in c.parents if v.name in inside]
-            for c in self.transition
-        }
-        try:
-            order = tuple(TopologicalSorter(graph).static_order())
-        except CycleError as fault:
-            way = " → ".join(fault.args[1])
-            raise InvalidModelError([f"the transition has a cycle: {way}"]) from fault
-        by_name = {cpd.variable.name: cpd for cpd in self.transition}
-        object.__setattr__(self, "transition", tuple(by_name[name] for name in order))
+        self._set(transition=self._ordered[0])
 
-    def _problems(self) -> list[str]:
+    @cached_property
+    def _ordered(self) -> tuple[tuple[CPD, ...], list[str]]:
+        return parents_first(self.transition, "transition")
+
+    def _faults(self) -> list[str]:
         inside = {v.name: v for v in self.first.variables}
         before = {previous(v).name: previous(v) for v in self.first.variables}
         problems = [

@@ -114,7 +114,7 @@ def test_more_skill_never_hurts(data: st.DataObject) -> None:
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: Dina(-0.1, 1.2), r"guess to be a number from 0 to 1, got -0.1; Dina: expected slip"),
+        (lambda: Dina(-0.1, 1.2), r"guess to be a number from 0 to 1, got -0.1; expected slip"),
         (lambda: Dina(0.6, 0.6), r"guess \+ slip of at most 1"),
         (lambda: Dino(float("nan"), 0), "guess to be a number from 0 to 1, got nan"),
         (lambda: NoisyAnd((0.1, 0.2), (0.1,)), "as many guesses as slips"),

@@ -84,14 +84,14 @@ class ItemBank(Value):
     source: str = field(default="", kw_only=True)
     labels: tuple[str, ...] = field(default=(), kw_only=True)
 
+    _error = InvalidModelError
+
     def __post_init__(self) -> None:
-        self._convert()
-        object.__setattr__(self, "skills", tuple(self.skills))
-        object.__setattr__(self, "items", tuple(self.items))
-        object.__setattr__(self, "labels", tuple(self.labels) or self.skills)
-        problems = bank_faults(self.network, self.skills, self.items, self.labels)
-        if problems:
-            raise InvalidModelError(problems)
+        super().__post_init__()
+        self._set(labels=self.labels or self.skills)
+
+    def _faults(self) -> list[str]:
+        return bank_faults(self.network, self.skills, self.items, self.labels or self.skills)
 
     @classmethod
     @checked
