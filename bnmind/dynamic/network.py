@@ -17,7 +17,7 @@ Berkeley 2002, chapters 2 and 3.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -116,48 +116,41 @@ class DynamicNetwork(Value):
     def _ordered(self) -> tuple[tuple[CPD, ...], list[str]]:
         return parents_first(self.transition, "transition")
 
-    def _faults(self) -> list[str]:
+    def _faults(self) -> Iterator[str]:
         inside = {v.name: v for v in self.first.variables}
         before = {previous(v).name: previous(v) for v in self.first.variables}
-        problems = [
-            f"a variable of a slice must not have a name that ends in {PREVIOUS}, got {name}"
-            for name in inside
-            if name.endswith(PREVIOUS)
-        ]
         children = Counter(cpd.variable.name for cpd in self.transition)
-        problems += [
-            f"expected one distribution of {name} in the transition, got {children[name]}"
-            for name in inside
-            if children[name] != 1
-        ]
-        used, faults = variables_of_potentials((*self.first.cpds, *self.transition))
-        problems += faults
-        problems += [
-            f"expected variables of the first slice in the transition, got {shown(name)}"
-            if name not in before
-            else f"the transition must not have a distribution of {name}, a variable of the"
-            " previous slice"
-            for name in children
-            if name not in inside
-        ]
+        for name in inside:
+            if name.endswith(PREVIOUS):
+                yield f"a variable of a slice must not have a name ending in {PREVIOUS}, got {name}"
+            if children[name] != 1:
+                yield f"expected one distribution of {name} in the transition, got {children[name]}"
+        used, problems = variables_of_potentials((*self.first.cpds, *self.transition))
+        yield from problems
+        for name in children:
+            if name in before:
+                yield (
+                    f"the transition must not have a distribution of {name}, a variable of the"
+                    " previous slice"
+                )
+            elif name not in inside:
+                yield f"expected variables of the first slice in the transition, got {shown(name)}"
         for name, variable in used.items():
             if name in before and variable != before[name]:
-                problems.append(
+                yield (
                     f"expected the states {before[name].states} of {name}, as in the first slice,"
                     f" got {variable.states}"
                 )
             elif name not in inside and name not in before and name not in children:
-                problems.append(
+                yield (
                     f"the parent {shown(name)} is in no slice; expected a variable of the first"
                     f" slice, or its name with {PREVIOUS} for the previous slice"
                 )
         tables = {c.variable.name for c in self.transition if isinstance(c, TabularCPD)}
-        problems += [
-            f"expected varying tables of variables with a table in the transition, got {name}"
-            for name in self.varying
-            if name not in tables
-        ]
-        return problems
+        for name in self.varying:
+            if name not in tables:
+                yield f"expected a table of {name} in the transition, since it is varying"
+        yield from self._ordered[1]
 
     @classmethod
     @checked

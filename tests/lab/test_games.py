@@ -167,7 +167,7 @@ def test_a_limited_game_uses_all_its_guesses() -> None:
 
 
 def test_endings_are_checked() -> None:
-    for limit, told in ((0, "one guess"), (-1, "one guess"), (2.5, "limit to be a whole number")):
+    for limit, told in ((0, "from 1"), (-1, "from 1"), (2.5, "limit to be a whole number")):
         for ending in (Revealed, Limit):
             with pytest.raises(BnmindError, match=told):
                 ending(limit)  # type: ignore[arg-type]

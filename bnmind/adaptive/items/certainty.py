@@ -78,11 +78,11 @@ class TableCertainty(Value):
     _error = InvalidModelError
 
     def _faults(self) -> Iterator[str]:
-        rows, n = sorted(set(self.rows)), len(self.counts)
-        if self.counts.ndim != 2:
-            yield "expected counts (rows, responses) as certainty of a table"
-        elif rows != list(range(n)):
-            yield f"expected the rows 0 to {n - 1} for the parent configurations, got {rows}"
+        rows, shape = sorted(set(self.rows)), self.counts.shape
+        if len(shape) != 2:
+            yield f"expected counts (rows, responses) as certainty of a table, got shape {shape}"
+        elif rows != list(range(shape[0])):
+            yield f"expected the rows 0 to {shape[0] - 1} for the parent configurations, got {rows}"
 
     @property
     def means(self) -> Floats:
