@@ -410,7 +410,7 @@ def _within(found: Converter, marks: Iterable[Any], *, is_array: bool) -> Conver
                 tests.append((lambda value, _: len(set(value)) == len(value), None))
                 words += ", all different"
     words = f"{words} {_interval(ends)}" if ends else words
-    every: Callable[[Any], bool] = np.all if is_array else bool
+    every: Callable[[Any], bool] = _every if is_array else bool
 
     def convert(value: Any) -> Any:
         done = found.convert(value)
@@ -428,6 +428,11 @@ def _within(found: Converter, marks: Iterable[Any], *, is_array: bool) -> Conver
         return f"{shown(wrong[0])} in it" if wrong else told(value)
 
     return Converter(convert, words, culprit=culprit if is_array else None)
+
+
+def _every(fits: Any) -> bool:
+    """Return whether each element of a mask, or the one truth value, is true."""
+    return bool(fits.all()) if isinstance(fits, np.ndarray) else bool(fits)
 
 
 def _interval(ends: Mapping[str, Any]) -> str:

@@ -67,7 +67,7 @@ class Channel(Value):
 
     def __post_init__(self) -> None:
         if isinstance(self.reports, Iterable):
-            self._set(reports=tuple(map(Reply.of, self.reports)))
+            object.__setattr__(self, "reports", tuple(map(Reply.of, self.reports)))
         super().__post_init__()
         rows = [f"true reply {true}" for true in self.board.true_replies]
         self._set(matrix=_normalized(self.matrix, rows, f"channel {self.name}"))

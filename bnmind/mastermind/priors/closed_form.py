@@ -124,8 +124,11 @@ def repeat_faults(board: Board, prior: str) -> Iterator[str]:
 
 def is_distribution(values: Sequence[float] | Floats, n: int, *, tolerance: float = 1e-9) -> bool:
     """Return whether the values are n probabilities that sum to one."""
-    p = np.asarray(values)
-    return p.shape == (n,) and bool((p >= 0).all()) and abs(float(p.sum()) - 1) <= tolerance
+    if isinstance(values, np.ndarray):
+        is_fit, total = values.shape == (n,) and bool((values >= 0).all()), float(values.sum())
+    else:
+        is_fit, total = len(values) == n and min(values) >= 0, math.fsum(values)
+    return is_fit and abs(total - 1) <= tolerance
 
 
 def distinct_colors(codes: NDArray[np.integer]) -> NDArray[np.intp]:
