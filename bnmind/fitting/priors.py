@@ -177,7 +177,6 @@ class Dirichlet(Value):
         return np.array(np.broadcast_to(counts, shape))
 
 
-@checked
 def checked_counts(prior: Prior, variable: Variable, parents: tuple[Variable, ...]) -> Floats:
     """Return the pseudo-counts of a table, checked.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -207,10 +207,6 @@ class ItemBank(Value):
         """
         q = QMatrix.of(q_matrix, items=items, skills=skill_names)
         return cls(*bank_parts(q, response_models, skills, levels))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        make = partial(ItemBank, title=self.title, source=self.source, labels=self.labels)
-        return (make, (self.network, self.skills, self.items))
 
     def __repr__(self) -> str:
         title = f"{self.title}: " if self.title else ""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from annotated_types import Ge
@@ -54,9 +54,6 @@ class Gdina(Value):
     def _faults(self) -> Iterator[str]:
         if self.probabilities.ndim != 2:
             yield "expected an array (configurations, responses) of probabilities in a G-DINA model"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (Gdina, (self.probabilities,))
 
     @classmethod
     @checked

@@ -42,9 +42,6 @@ class Tabulated(Value):
         super().__post_init__()
         self._set(probabilities=Gdina(self.probabilities).probabilities)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (Tabulated, (self.name, self.probabilities, dict(self.parameters)))
-
     @property
     def n_responses(self) -> int:
         """The number of columns of the table."""

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
-from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from annotated_types import Ge
@@ -218,10 +217,6 @@ class Examinees(Value):
             levels=levels,
             numbers=np.arange(len(luck)),
         )
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        make = partial(Examinees, numbers=self.numbers)
-        return (make, (self.items, self.responses, self.skills, self.levels))
 
     def __repr__(self) -> str:
         known = f", {counted(len(self.skills), 'skill')} known" if self.skills else ""

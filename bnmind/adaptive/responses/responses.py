@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Self
 
@@ -263,10 +263,6 @@ class Responses(Value):
             groups=read.groups,
             notes=read.notes,
         )
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        make = partial(Responses, groups=self.groups, notes=self.notes)
-        return (make, (self.codes, self.items, self.examinees))
 
     def __repr__(self) -> str:
         n, m = self.codes.shape

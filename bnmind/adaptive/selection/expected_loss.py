@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from annotated_types import MinLen
@@ -64,9 +64,6 @@ class Loss(Value):
         shape = np.shape(self.table)
         if len(shape) != 2 or not shape[0] or not np.all(np.isfinite(self.table)):
             yield f"expected finite losses (decisions, configurations), got shape {shape}"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (Loss, (self.skills, self.table))
 
     def __repr__(self) -> str:
         return f"Loss({', '.join(self.skills)}: {counted(len(np.asarray(self.table)), 'decision')})"

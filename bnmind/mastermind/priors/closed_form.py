@@ -127,7 +127,8 @@ def is_distribution(values: Sequence[float] | Floats, n: int, *, tolerance: floa
     if isinstance(values, np.ndarray):
         is_fit, total = values.shape == (n,) and bool((values >= 0).all()), float(values.sum())
     else:
-        is_fit, total = len(values) == n and min(values) >= 0, math.fsum(values)
+        is_fit = len(values) == n and all(p >= 0 for p in values)
+        total = math.fsum(values)
     return is_fit and abs(total - 1) <= tolerance
 
 

@@ -80,10 +80,6 @@ class ClassTerms(Value):
         if (self.weights < 0).any():
             yield f"expected weights from 0, got {int(self.weights.min())}"
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        values = (self.sizes, self.weights, self.winning, self.combination, self.per_code)
-        return (ClassTerms, values)
-
     @property
     def shares(self) -> Integers:
         """Return ``per_code``, or zeros if it is None."""
