@@ -31,10 +31,11 @@ from bnmind._arguments import checked
 from bnmind._values import Value
 from bnmind.adaptive.response_models.base import check_item, refuse_large, table
 from bnmind.adaptive.response_models.base.parameters import Scale
-from bnmind.adaptive.response_models.dibello.combination import Combination, effective_abilities
-from bnmind.adaptive.response_models.dibello.expert_numbers import (
+from bnmind.adaptive.response_models.dibello.combination import (
+    Combination,
     Numbers,
     Scales,
+    effective_abilities,
     flat,
     one_for_each,
 )

@@ -23,10 +23,11 @@ from bnmind._messages import counted, shown
 from bnmind._values import Value
 from bnmind.adaptive.response_models.base import check_item, refuse_large, table
 from bnmind.adaptive.response_models.base.parameters import Number, Scale
-from bnmind.adaptive.response_models.dibello.combination import Combination, effective_abilities
-from bnmind.adaptive.response_models.dibello.expert_numbers import (
+from bnmind.adaptive.response_models.dibello.combination import (
+    Combination,
     Numbers,
     Scales,
+    effective_abilities,
     flat,
     one_for_each,
 )
