@@ -539,7 +539,9 @@ def _fixed(parts: Sequence[Converter], *, freeze: bool) -> Converter:
             return _MISFIT
         return _same(value, done) if freeze else value
 
-    return Converter(convert, f"{len(parts)} values, {' and '.join(one.words for one in parts)}")
+    words = dict.fromkeys(one.words for one in parts)
+    each = f"each {parts[0].words}" if len(words) == 1 else " and ".join(one.words for one in parts)
+    return Converter(convert, f"{len(parts)} values, {each}")
 
 
 def _sequence(kind: type, part: Converter, *, freeze: bool) -> Converter:

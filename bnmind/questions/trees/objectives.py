@@ -47,7 +47,7 @@ import numpy as np
 from annotated_types import Gt, Le
 from numpy.typing import NDArray
 
-from bnmind._values import Value
+from bnmind._values import Value, sealed
 from bnmind.information import Floats, unchecked_entropy
 from bnmind.questions.trees.capacities import capacity_bound, decision_gain
 
@@ -164,7 +164,7 @@ class _InformationBounds:
 
     @cached_property
     def order(self) -> NDArray[np.intp]:
-        return np.argsort(-self.capacities, kind="stable")
+        return sealed(np.argsort(-self.capacities, kind="stable"))
 
     def adaptive(
         self, values: Floats, after: Floats, is_open: NDArray[np.bool_], more: int
@@ -257,7 +257,7 @@ class _DecisionBounds:
 
     @cached_property
     def factors(self) -> Floats:
-        return np.array([decision_gain(one) for one in self.channels])
+        return sealed(np.array([decision_gain(one) for one in self.channels]))
 
     def _right(self, right: Floats, is_open: NDArray[np.bool_], more: int) -> Floats:
         """Return bounds of right decisions after ``more`` further questions."""

@@ -31,6 +31,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from bnmind._values import sealed
 from bnmind.adaptive.beliefs.batch_answers import impossible_rows
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.learning.em.response_layout import Expected, Patterns, ResponseLayout
@@ -83,7 +84,7 @@ class TableExpectation:
     @cached_property
     def indicators(self) -> Floats:
         """What each pattern responds; see `ResponseLayout.indicators`."""
-        return self.layout.indicators(self.patterns.rows)
+        return sealed(self.layout.indicators(self.patterns.rows))
 
     @cached_property
     def _classes_and_places(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -111,7 +112,7 @@ class TableExpectation:
             )
             for response in range(n_responses)
         ]
-        return classes.reshape(-1).astype(np.intp), np.array(places, dtype=np.intp)
+        return sealed(classes.reshape(-1).astype(np.intp)), sealed(np.array(places, dtype=np.intp))
 
     def __call__(self, response_parameters: Floats, tables: tuple[Floats, ...]) -> Expected:
         """Return expected counts; see `Expectation`."""

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._values import Sealed
+from bnmind._values import Sealed, sealed
 from bnmind.adaptive.learning.parameters.block import ItemBlock
 from bnmind.adaptive.responses.responses import Responses
 from bnmind.information import Floats
@@ -87,7 +87,7 @@ class ResponseLayout(Sealed):
     @cached_property
     def groups(self) -> tuple[NDArray[np.intp], ...]:
         """For each item the group of each configuration of its parents."""
-        return tuple(of_item for block in self.blocks for of_item in block.groups)
+        return tuple(sealed(of_item) for block in self.blocks for of_item in block.groups)
 
     @cached_property
     def starts(self) -> tuple[int, ...]:

@@ -28,7 +28,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._values import Sealed
+from bnmind._values import Sealed, sealed
 from bnmind.adaptive.learning.parameters.isotonic import two_chances
 from bnmind.adaptive.learning.parameters.options import Bounds, Priors, kept_off
 from bnmind.adaptive.response_models.base import ResponseModel, response_channel
@@ -265,7 +265,7 @@ class PairBlock(Sealed):
             assert isinstance(rule.model, GuessSlip)
             plain = dataclasses.replace(rule.model, guess=0.0, slip=0.0)
             groups.append((response_channel(plain, rule.parents)[:, 1] > 0.5).astype(np.intp))
-        return tuple(groups)
+        return tuple(map(sealed, groups))
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -22,7 +22,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._values import Sealed
+from bnmind._values import Sealed, sealed
 from bnmind.adaptive.learning.parameters.block import ConvexBlock, ItemRule, beta_counts
 from bnmind.adaptive.learning.parameters.link_newton import ascended
 from bnmind.adaptive.learning.parameters.options import Priors
@@ -104,7 +104,7 @@ class _LinkBlock(ConvexBlock, Sealed):
     @cached_property
     def groups(self) -> tuple[NDArray[np.intp], ...]:
         """For each item the cell of each configuration of its parents."""
-        return tuple(_groups(rule) for rule in self.rules)
+        return tuple(sealed(_groups(rule)) for rule in self.rules)
 
     @property
     @abstractmethod
@@ -208,7 +208,7 @@ class EffectsBlock(_LinkBlock):
     @cached_property
     def design(self) -> Floats:
         """``(cells, coefficients)``."""
-        return _model(self.rules[0]).design(_cells(len(self.rules[0].parents)))
+        return sealed(_model(self.rules[0]).design(_cells(len(self.rules[0].parents))))
 
     @cached_property
     def polytope(self) -> Polytope:
@@ -228,7 +228,7 @@ class EffectsBlock(_LinkBlock):
     def pseudo(self) -> tuple[Floats, Floats, Floats]:
         """The design, right and wrong responses of the priors, a row each."""
         right, both = beta_counts(self.priors)
-        return self.design[[0, -1]], right, both - right
+        return sealed(self.design[[0, -1]]), sealed(right), sealed(both - right)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -311,7 +311,8 @@ class SharedBlock(_LinkBlock):
         """The coefficients of each item among those of all skills."""
         n = len(self.skills)
         places = [[self.skills.index(skill) for skill in _needs(rule)] for rule in self.rules]
-        return tuple(np.array([*row, *(n + k for k in row)], dtype=np.intp) for row in places)
+        columns = (np.array([*row, *(n + k for k in row)], dtype=np.intp) for row in places)
+        return tuple(map(sealed, columns))
 
     @cached_property
     def _designs(self) -> list[Floats]:
@@ -326,19 +327,19 @@ class SharedBlock(_LinkBlock):
     @cached_property
     def design(self) -> Floats:
         """``(cells of all items, coefficients)``."""
-        return np.concatenate(self._designs)
+        return sealed(np.concatenate(self._designs))
 
     @cached_property
     def pseudo(self) -> tuple[Floats, Floats, Floats]:
         """The design, right and wrong responses of the priors, a row each."""
         n = len(self.skills)
         if not isinstance(_model(self.rules[0]), Nida):
-            return np.zeros((0, 2 * n)), np.zeros(0), np.zeros(0)
+            return sealed(np.zeros((0, 2 * n))), sealed(np.zeros(0)), sealed(np.zeros(0))
         # The guess and one minus the slip of each skill, as cells of their own.
         eye = np.eye(2 * n)
         right, both = beta_counts(self.priors)
         cells = np.concatenate([eye[:n], eye[:n] + eye[n:]])
-        return cells, np.repeat(right, n), np.repeat(both - right, n)
+        return sealed(cells), sealed(np.repeat(right, n)), sealed(np.repeat(both - right, n))
 
     @cached_property
     def polytope(self) -> Polytope:

@@ -31,6 +31,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bnmind._values import sealed
 from bnmind.adaptive.learning.parameters.block import (
     SLACK,
     RuleBlock,
@@ -74,7 +75,7 @@ class NoisyBlock(RuleBlock):
         levels = np.indices(tuple(sizes)).reshape(len(sizes), -1)
         needed = self._model.required
         required = np.ones(len(sizes), dtype=int) if needed is None else np.array(needed)
-        return levels >= required[:, None]
+        return sealed(levels >= required[:, None])
 
     @property
     def _model(self) -> NoisySkills:
