@@ -323,7 +323,8 @@ def converter(annotation: Any, *, freeze: bool = True) -> Converter:
     if Raw in marks:
         return _UNCHECKED
     found = _plain(type(None) if annotation is None else annotation, freeze=freeze)
-    is_array = typing.get_origin(annotation) is np.ndarray or annotation == ArrayLike
+    is_array = typing.get_origin(annotation) is np.ndarray
+    is_array |= _ARRAY_LIKE.issubset(_members(annotation))
     return _within(found, marks, is_array=is_array) if marks else found
 
 
@@ -405,7 +406,8 @@ def _within(found: Converter, marks: Iterable[Any], *, is_array: bool) -> Conver
                 words += ", at least one" if least == 1 else f", at least {least}"
             case Bounded(most=most):
                 tests.append((lambda value, most: abs(value) <= most, most))
-                words = words.replace("number", "finite number")
+                words = words.replace("a number", "a finite number")
+                words = words.replace("of numbers", "of finite numbers")
             case _ if mark is Distinct:
                 tests.append((lambda value, _: len(set(value)) == len(value), None))
                 words += ", all different"
