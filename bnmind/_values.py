@@ -18,6 +18,7 @@ import typing
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, KeysView, Mapping, Sequence, ValuesView
 from dataclasses import fields
+from enum import StrEnum
 from functools import cache
 from inspect import get_annotations
 from numbers import Integral, Real
@@ -32,6 +33,7 @@ from bnmind._messages import shown
 from bnmind.errors import InvalidArgumentError, InvalidModelError
 
 __all__ = [
+    "Bounded",
     "Converter",
     "Count",
     "Distinct",
@@ -66,7 +68,13 @@ class _Mark:
     """A constraint of an annotation that has no parameters."""
 
 
-Finite = _Mark()
+class Bounded(NamedTuple):
+    """A constraint of an annotation: numbers that are not larger, and so finite."""
+
+    most: float
+
+
+Finite = Bounded(sys.float_info.max)
 """No infinite numbers."""
 Distinct = _Mark()
 """A sequence of parts that are all different."""
@@ -211,6 +219,8 @@ class Converter(NamedTuple):
     """The allowed values, as in "expected seed to be …"."""
     is_settled: Callable[[Any], bool] = _never
     """Whether all values of the type of a fitting value fit too, and stay as they are."""
+    culprit: Callable[[Any], str] | None = None
+    """Return which element of an array does not fit, in words."""
 
     def fits(self, value: Any) -> bool:
         """Return whether a value is allowed."""
@@ -312,7 +322,9 @@ def converter(annotation: Any, *, freeze: bool = True) -> Converter:
     if Raw in marks:
         return _UNCHECKED
     found = _plain(type(None) if annotation is None else annotation, freeze=freeze)
-    return _within(found, marks) if marks else found
+    is_array = typing.get_origin(annotation) is np.ndarray
+    is_array |= _ARRAY_LIKE.issubset(_members(annotation))
+    return _within(found, marks, is_array=is_array) if marks else found
 
 
 def _plain(annotation: Any, *, freeze: bool) -> Converter:
@@ -321,14 +333,16 @@ def _plain(annotation: Any, *, freeze: bool) -> Converter:
     if annotation in (Any, object):
         return anything
     if annotation in _SCALARS:
-        return _scalar(annotation)
+        return _scalar(annotation, freeze=freeze)
     if isinstance(annotation, TypeVar) and annotation.__bound__ is not None:
         return converter(annotation.__bound__, freeze=freeze)
     origin, parts = typing.get_origin(annotation), typing.get_args(annotation)
     if origin in (typing.Union, types.UnionType):
         members = _members(annotation)
         if _ARRAY_LIKE.issubset(members):
-            return anything
+            arrays = _array(np.dtype[np.float64]) if freeze else anything
+            none = [_scalar(type(None), freeze=freeze)] if type(None) in members else []
+            return _any_of([arrays, *none]) if freeze else anything
         found = [converter(member, freeze=freeze) for member in members]
         return anything if anything in found else _any_of(found)
     if origin is np.ndarray:
@@ -348,22 +362,27 @@ def _plain(annotation: Any, *, freeze: bool) -> Converter:
     return _instance(kind, freeze=freeze)
 
 
-def _scalar(kind: Any) -> Converter:
+def _scalar(kind: Any, *, freeze: bool) -> Converter:
     allowed, words = _SCALARS[kind]
-    numeric = kind in (int, float)
+    numeric, to_float = kind in (int, float), freeze and kind is float
 
     def convert(value: Any) -> Any:
         if type(value) is kind:
             return value
         if not isinstance(value, allowed) or (numeric and isinstance(value, bool)):
             return _MISFIT
+        if to_float:
+            try:
+                return float(value)
+            except OverflowError:
+                return _MISFIT
         return value.item() if isinstance(value, np.generic) else value
 
     return Converter(convert, words, lambda value: not isinstance(value, np.generic))
 
 
-def _within(found: Converter, marks: Iterable[Any]) -> Converter:
-    """Return the values of a type that meet constraints."""
+def _within(found: Converter, marks: Iterable[Any], *, is_array: bool) -> Converter:
+    """Return the values of a type that meet constraints; of an array, each element does."""
     tests: list[tuple[Callable[[Any, Any], bool], Any]] = []
     ends: dict[str, Any] = {}
     words = found.words
@@ -384,19 +403,37 @@ def _within(found: Converter, marks: Iterable[Any]) -> Converter:
             case MinLen(min_length=least):
                 tests.append((lambda value, least: len(value) >= least, least))
                 words += ", at least one" if least == 1 else f", at least {least}"
-            case _ if mark is Finite:
-                tests.append((lambda value, most: -most < value < most, np.inf))
+            case Bounded(most=most):
+                tests.append((lambda value, most: abs(value) <= most, most))
                 words = words.replace("a number", "a finite number")
+                words = words.replace("of numbers", "of finite numbers")
             case _ if mark is Distinct:
                 tests.append((lambda value, _: len(set(value)) == len(value), None))
                 words += ", all different"
     words = f"{words} {_interval(ends)}" if ends else words
+    every: Callable[[Any], bool] = _every if is_array else bool
 
     def convert(value: Any) -> Any:
         done = found.convert(value)
-        return done if done is _MISFIT or all(test(done, end) for test, end in tests) else _MISFIT
+        if done is _MISFIT:
+            return done
+        for test, end in tests:
+            if not every(test(done, end)):
+                return _MISFIT
+        return done
 
-    return Converter(convert, words)
+    def culprit(value: Any) -> str:
+        done = found.convert(value)
+        kept = () if done is _MISFIT else [np.asarray(test(done, end)) for test, end in tests]
+        wrong = [one for fits in kept if fits.shape == done.shape for one in done[~fits].tolist()]
+        return f"{shown(wrong[0])} in it" if wrong else told(value)
+
+    return Converter(convert, words, culprit=culprit if is_array else None)
+
+
+def _every(fits: Any) -> bool:
+    """Return whether each element of a mask, or the one truth value, is true."""
+    return bool(fits.all()) if isinstance(fits, np.ndarray) else bool(fits)
 
 
 def _interval(ends: Mapping[str, Any]) -> str:
@@ -425,7 +462,9 @@ def _any_of(found: Sequence[Converter]) -> Converter:
     def is_settled(value: Any) -> bool:
         return any(one.fits(value) and one.is_settled(value) for one in found)
 
-    return Converter(convert, " or ".join(dict.fromkeys(one.words for one in found)), is_settled)
+    words = " or ".join(dict.fromkeys(one.words for one in found))
+    culprit = next((one.culprit for one in found if one.culprit), None)
+    return Converter(convert, words, is_settled, culprit)
 
 
 def _array(declared: Any) -> Converter:
@@ -443,7 +482,9 @@ def _array(declared: Any) -> Converter:
             if array.size and array.dtype.kind not in kinds:
                 return _MISFIT
             if dtype is not None and array.dtype != dtype:
-                return sealed(array.astype(dtype))
+                done = array.astype(dtype)
+                is_exact = dtype.kind not in "iu" or np.can_cast(array.dtype, dtype)
+                return sealed(done) if is_exact or np.array_equal(done, array) else _MISFIT
         except (TypeError, ValueError, OverflowError):
             return _MISFIT
         return _read_only(array)
@@ -499,7 +540,9 @@ def _fixed(parts: Sequence[Converter], *, freeze: bool) -> Converter:
             return _MISFIT
         return _same(value, done) if freeze else value
 
-    return Converter(convert, f"{len(parts)} values, {' and '.join(one.words for one in parts)}")
+    words = dict.fromkeys(one.words for one in parts)
+    each = f"each {parts[0].words}" if len(words) == 1 else " and ".join(one.words for one in parts)
+    return Converter(convert, f"{len(parts)} values, {each}")
 
 
 def _sequence(kind: type, part: Converter, *, freeze: bool) -> Converter:
@@ -537,6 +580,8 @@ def _sequence(kind: type, part: Converter, *, freeze: bool) -> Converter:
 
 def _instance(kind: Any, *, freeze: bool) -> Converter:
     """Return the instances of a class; of a protocol, what has all its attributes."""
+    if freeze and issubclass(kind, StrEnum):
+        return _member(kind)
     name = kind.__name__
     words = _NAMES.get(kind, f"{'an' if name[:1] in 'AEIOU' else 'a'} {name}")
     words += f" such as {_EXAMPLES[name]}" if name in _EXAMPLES else ""
@@ -571,6 +616,18 @@ def _instance(kind: Any, *, freeze: bool) -> Converter:
     return Converter(convert, words, lambda value: has_all(value.__class__))
 
 
+def _member(kind: type[StrEnum]) -> Converter:
+    """Return the members of an enumeration, which may be given by their texts."""
+
+    def convert(value: Any) -> Any:
+        try:
+            return kind(value)
+        except ValueError:
+            return _MISFIT
+
+    return Converter(convert, f"one of {', '.join(kind)}")
+
+
 def told(value: Any) -> str:
     """Return the text of an argument of the wrong type; models of pgmpy and pyAgrum by a hint."""
     library = type(value).__module__.partition(".")[0]
@@ -584,13 +641,19 @@ def told(value: Any) -> str:
     return f"the class {value.__name__}" if isinstance(value, type) else shown(value)
 
 
-def misfits(owner: str, wrong: Mapping[str, tuple[Converter, Any]]) -> InvalidArgumentError:
+def misfits(
+    owner: str,
+    wrong: Mapping[str, tuple[Converter, Any]],
+    kind: type[InvalidArgumentError | InvalidModelError] = InvalidArgumentError,
+) -> InvalidArgumentError | InvalidModelError:
     """Return the error of values that do not fit, by their names."""
-    message = "; ".join(
-        f"expected {name} to be {one.words}, got {told(value)}"
+    first, *others = (
+        f"expected {name} to be {one.words}, got {(one.culprit or told)(value)}"
         for name, (one, value) in wrong.items()
     )
-    return InvalidArgumentError(f"{owner}: {message}", next(iter(wrong.values()))[1])
+    error = kind([f"{owner}: {first}", *others])
+    error.value = next(iter(wrong.values()))[1]
+    return error
 
 
 # --- Dataclasses ----------------------------------------------------------------------------------
@@ -602,7 +665,7 @@ class Value:
     __slots__ = ()
 
     _error: ClassVar[type[InvalidArgumentError | InvalidModelError]] = InvalidArgumentError
-    """The error of what `_faults` yields: this one, or `InvalidModelError`."""
+    """The error of wrong fields, and of what `_faults` yields."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -621,7 +684,7 @@ class Value:
         return ()
 
     def _convert(self) -> None:
-        """Convert the fields by their annotations; raise `InvalidArgumentError` if one is wrong."""
+        """Convert the fields by their annotations; raise an error if one is wrong."""
         own = self.__dict__
         wrong: dict[str, tuple[Converter, Any]] = {}
         kind: Any = type(self)
@@ -637,7 +700,7 @@ class Value:
             elif found.is_settled(value):
                 known.add(type(value))
         if wrong:
-            raise misfits(type(self).__name__, wrong)
+            raise misfits(kind.__name__, wrong, self._error)
 
     def _set(self, **values: Any) -> None:
         """Set fields in the constructor, to frozen values."""

@@ -35,8 +35,8 @@ ROOMS = (
 )
 WRONG = ("text", 987_654, object())
 """A number that is no open file, too."""
-UNCHECKED = frozenset(["ClassTerms", "Dirichlet", "reply_table"])
-"""Arrays that are converted first, and a function that is cached by its arguments."""
+UNCHECKED = frozenset(["reply_table"])
+"""A function that is cached by its arguments."""
 
 
 def _callables(room: str) -> list[tuple[str, Any]]:

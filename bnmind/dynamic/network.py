@@ -17,10 +17,9 @@ Berkeley 2002, chapters 2 and 3.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from graphlib import CycleError, TopologicalSorter
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -30,7 +29,7 @@ from bnmind._messages import counted, many, shown
 from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError, InvalidModelError, TooLargeError
 from bnmind.pgm.cpd import CPD, DEFAULT_CELLS, TabularCPD
-from bnmind.pgm.factor_model import variable_named, variables_of_potentials
+from bnmind.pgm.factor_model import parents_first, variable_named, variables_of_potentials
 from bnmind.pgm.network import Network
 from bnmind.pgm.variable import Variable
 
@@ -107,66 +106,51 @@ class DynamicNetwork(Value):
     transition: tuple[CPD, ...]
     varying: Mapping[str, SliceTable] = field(default_factory=dict)
 
+    _error = InvalidModelError
+
     def __post_init__(self) -> None:
         super().__post_init__()
-        problems = self._problems()
-        if problems:
-            raise InvalidModelError(problems)
-        inside = {v.name for v in self.first.variables}
-        graph = {
-            c.variable.name: [v.name for v in c.parents if v.name in inside]
-            for c in self.transition
-        }
-        try:
-            order = tuple(TopologicalSorter(graph).static_order())
-        except CycleError as fault:
-            way = " → ".join(fault.args[1])
-            raise InvalidModelError([f"the transition has a cycle: {way}"]) from fault
-        by_name = {cpd.variable.name: cpd for cpd in self.transition}
-        object.__setattr__(self, "transition", tuple(by_name[name] for name in order))
+        self._set(transition=self._ordered[0])
 
-    def _problems(self) -> list[str]:
+    @cached_property
+    def _ordered(self) -> tuple[tuple[CPD, ...], list[str]]:
+        return parents_first(self.transition, "transition")
+
+    def _faults(self) -> Iterator[str]:
         inside = {v.name: v for v in self.first.variables}
         before = {previous(v).name: previous(v) for v in self.first.variables}
-        problems = [
-            f"a variable of a slice must not have a name that ends in {PREVIOUS}, got {name}"
-            for name in inside
-            if name.endswith(PREVIOUS)
-        ]
         children = Counter(cpd.variable.name for cpd in self.transition)
-        problems += [
-            f"expected one distribution of {name} in the transition, got {children[name]}"
-            for name in inside
-            if children[name] != 1
-        ]
-        used, faults = variables_of_potentials((*self.first.cpds, *self.transition))
-        problems += faults
-        problems += [
-            f"expected variables of the first slice in the transition, got {shown(name)}"
-            if name not in before
-            else f"the transition must not have a distribution of {name}, a variable of the"
-            " previous slice"
-            for name in children
-            if name not in inside
-        ]
+        for name in inside:
+            if name.endswith(PREVIOUS):
+                yield f"a variable of a slice must not have a name ending in {PREVIOUS}, got {name}"
+            if children[name] != 1:
+                yield f"expected one distribution of {name} in the transition, got {children[name]}"
+        used, problems = variables_of_potentials((*self.first.cpds, *self.transition))
+        yield from problems
+        for name in children:
+            if name in before:
+                yield (
+                    f"the transition must not have a distribution of {name}, a variable of the"
+                    " previous slice"
+                )
+            elif name not in inside:
+                yield f"expected variables of the first slice in the transition, got {shown(name)}"
         for name, variable in used.items():
             if name in before and variable != before[name]:
-                problems.append(
+                yield (
                     f"expected the states {before[name].states} of {name}, as in the first slice,"
                     f" got {variable.states}"
                 )
             elif name not in inside and name not in before and name not in children:
-                problems.append(
+                yield (
                     f"the parent {shown(name)} is in no slice; expected a variable of the first"
                     f" slice, or its name with {PREVIOUS} for the previous slice"
                 )
         tables = {c.variable.name for c in self.transition if isinstance(c, TabularCPD)}
-        problems += [
-            f"expected varying tables of variables with a table in the transition, got {name}"
-            for name in self.varying
-            if name not in tables
-        ]
-        return problems
+        for name in self.varying:
+            if name not in tables:
+                yield f"expected a table of {name} in the transition, since it is varying"
+        yield from self._ordered[1]
 
     @classmethod
     @checked

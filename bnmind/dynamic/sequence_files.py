@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from bnmind._arguments import checked
 from bnmind.dynamic.network import DynamicNetwork
 from bnmind.dynamic.sequences import Sequences, read_sequences
 from bnmind.junction.cases.case_files import is_text, read_frames
@@ -19,7 +18,6 @@ _ROWS = 2**20
 """The rows that are read at a time."""
 
 
-@checked
 def read_sequences_for(
     network: DynamicNetwork, path: str | os.PathLike[str], *, sequence: str | None = None
 ) -> tuple[Sequences, pandas.DataFrame]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
-from bnmind._arguments import checked
 from bnmind.fitting.cases import DistinctCases
 from bnmind.junction.cases.case_files import is_text, read_frames
 from bnmind.pgm.network import Network
@@ -16,7 +15,6 @@ _ROWS = 2**20
 """The rows that are read at a time."""
 
 
-@checked
 def read_cases_for(
     network: Network, path: str | os.PathLike[str], hidden: Iterable[str] = ()
 ) -> DistinctCases:

@@ -8,12 +8,13 @@ a prior maximizes the log-likelihood plus Σ α log θ, and this objective never
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from bnmind._arguments import checked
 from bnmind._registry import NUMBER, Registered
@@ -147,24 +148,13 @@ class Dirichlet(Value):
     [8.0, 2.0]
     """
 
-    counts: Mapping[str, Any]
+    counts: Mapping[str, ArrayLike]
     other: Prior = NoPrior()
 
-    def __post_init__(self) -> None:
-        arrays = {}
-        problems = []
-        for name, count in dict(self.counts).items():
-            try:
-                arrays[name] = np.array(count, dtype=np.float64)
-            except (TypeError, ValueError):
-                problems.append(f"expected pseudo-counts of {name} as numbers, got {count!r}")
-                continue
-            if not np.all(np.isfinite(arrays[name]) & (arrays[name] >= 0)):
-                problems.append(f"expected pseudo-counts of at least 0 for {name}")
-        if problems:
-            raise InvalidArgumentError("; ".join(problems), tuple(problems))
-        object.__setattr__(self, "counts", arrays)
-        super().__post_init__()
+    def _faults(self) -> Iterator[str]:
+        for name, count in self.counts.items():
+            if not np.all(np.isfinite(count) & (np.asarray(count) >= 0)):
+                yield f"expected pseudo-counts of at least 0 for {name}"
 
     @checked
     def pseudo_counts(self, variable: Variable, parents: tuple[Variable, ...]) -> Floats:
@@ -175,19 +165,18 @@ class Dirichlet(Value):
         InvalidArgumentError
             If the counts do not have the shape of the table.
         """
-        counts = self.counts.get(variable.name)
-        if counts is None:
+        if variable.name not in self.counts:
             return self.other.pseudo_counts(variable, parents)
+        counts = np.asarray(self.counts[variable.name], dtype=np.float64)
         shape = tuple(v.n_states for v in (variable, *parents))
         if counts.ndim and counts.shape != shape:
             raise InvalidArgumentError(
                 f"expected pseudo-counts of shape {shape} for {variable.name}, got {counts.shape}",
                 counts,
             )
-        return np.array(np.broadcast_to(counts, shape), dtype=np.float64)
+        return np.array(np.broadcast_to(counts, shape))
 
 
-@checked
 def checked_counts(prior: Prior, variable: Variable, parents: tuple[Variable, ...]) -> Floats:
     """Return the pseudo-counts of a table, checked.
 

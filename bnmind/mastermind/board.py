@@ -9,18 +9,19 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from string import ascii_letters, ascii_uppercase
-from typing import Any
+from typing import Annotated
 
 import numpy as np
+from annotated_types import Ge, Le
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
 from bnmind._messages import counted, shown
-from bnmind._values import sealed
+from bnmind._values import Value, sealed
 from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.mastermind.reply import Reply
 
@@ -37,7 +38,7 @@ _MOST = 255  # pegs and colors are kept as bytes
 
 
 @dataclass(frozen=True)
-class Board:
+class Board(Value):
     """A board with a number of pegs and a number of colors.
 
     Raises
@@ -55,39 +56,19 @@ class Board:
     '1123'
     """
 
-    pegs: int
+    pegs: Annotated[int, Ge(1), Le(_MOST)]
     """Number of positions of a code, n."""
-    colors: int
+    colors: Annotated[int, Ge(2), Le(_MOST)]
     """Number of colors that a peg can have, k."""
     repeats: bool = field(default=True, kw_only=True)
     """Whether a color may occur more than once, in codes and in guesses."""
 
-    def __post_init__(self) -> None:
-        problems: list[str] = []
-        for name, least in (("pegs", 1), ("colors", 2)):
-            value = getattr(self, name)
-            try:
-                number = operator.index(value)
-            except TypeError:
-                problems.append(f"expected a whole number of {name}, got {shown(value)}")
-                continue
-            if not least <= number <= _MOST:
-                problems.append(f"expected {least} to {_MOST} {name}, got {number}")
-            object.__setattr__(self, name, number)
-        if not isinstance(self.repeats, bool | np.bool_):
-            problems.append(f"expected repeats to be True or False, got {shown(self.repeats)}")
-        else:
-            object.__setattr__(self, "repeats", bool(self.repeats))
-        if not problems and not self.repeats and self.pegs > self.colors:
-            problems.append(
-                f"expected at least as many colors as pegs without repeats, "
-                f"got {self.pegs} pegs and {self.colors} colors"
+    def _faults(self) -> Iterator[str]:
+        if not self.repeats and self.pegs > self.colors:
+            yield (
+                "expected at least as many colors as pegs without repeats, got"
+                f" {self.pegs} pegs and {self.colors} colors"
             )
-        if problems:
-            raise InvalidArgumentError("; ".join(problems), (self.pegs, self.colors, self.repeats))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (_rebuild, (self.pegs, self.colors, self.repeats))
 
     def __str__(self) -> str:
         return f"{self.pegs}x{self.colors}" + ("" if self.repeats else " without repeats")
@@ -400,7 +381,3 @@ def _is_color(color: object, colors: int) -> bool:
     if isinstance(color, bool) or not isinstance(color, int | np.integer):
         return False
     return 1 <= int(color) <= colors
-
-
-def _rebuild(pegs: int, colors: int, repeats: bool) -> Board:
-    return Board(pegs, colors, repeats=repeats)

@@ -12,11 +12,10 @@ Q(C'|C)        ``white[C, C']`` of `Channel.independent`
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -69,34 +68,24 @@ class Channel(Value):
     def __post_init__(self) -> None:
         if isinstance(self.reports, Iterable):
             object.__setattr__(self, "reports", tuple(map(Reply.of, self.reports)))
-        self._convert()
-        reports = self.reports
-        problems: list[str] = []
-        if len(set(reports)) < len(reports):
-            problems.append("expected each report only once")
-        invalid = [report for report in reports if not _counts_fit(report, self.board)]
-        if invalid:
-            problems.append(f"expected counts 0 to {self.board.pegs}, got {_names(invalid)}")
-        matrix = np.array(number_array(self.matrix, "the matrix of a channel"))
-        shape = (len(self.board.true_replies), len(reports) + bool(self.ends))
+        super().__post_init__()
+        rows = [f"true reply {true}" for true in self.board.true_replies]
+        self._set(matrix=_normalized(self.matrix, rows, f"channel {self.name}"))
+
+    def _faults(self) -> Iterator[str]:
+        here, matrix = f"channel {self.name}", self.matrix
+        if len(set(self.reports)) < len(self.reports):
+            yield f"{here}: expected each report only once"
+        if invalid := [one for one in self.reports if max(one) > self.board.pegs]:
+            yield f"{here}: expected counts 0 to {self.board.pegs}, got {_names(invalid)}"
+        shape = (len(self.board.true_replies), len(self.reports) + self.ends)
         if matrix.shape != shape:
-            problems.append(
-                f"expected a matrix of {shape[0]} true replies by {shape[1]} outcomes, got the "
-                f"shape {matrix.shape}"
+            yield (
+                f"{here}: expected a matrix of {shape[0]} true replies by {shape[1]} outcomes, got"
+                f" the shape {matrix.shape}"
             )
         elif self.ends and not (matrix[-1, -1] == 1 and np.count_nonzero(matrix[:, -1]) == 1):
-            problems.append("expected the outcome 'won' for the winning reply and for no other")
-        if problems:
-            raise InvalidArgumentError(f"channel {self.name}: {'; '.join(problems)}", self.name)
-        rows = [f"true reply {true}" for true in self.board.true_replies]
-        matrix = _normalized(matrix, rows, f"channel {self.name}")
-        matrix.setflags(write=False)
-        object.__setattr__(self, "matrix", matrix)
-        object.__setattr__(self, "ends", bool(self.ends))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        # Unpickled arrays are writable unless they go through the constructor.
-        return (Channel, (self.board, self.reports, self.matrix, self.name, self.ends))
+            yield f"{here}: expected the outcome 'won' for the winning reply and for no other"
 
     @staticmethod
     @checked

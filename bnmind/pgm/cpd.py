@@ -6,7 +6,7 @@ Tables are in `bnmind.pgm.tabular`, noisy functions in `bnmind.pgm.noisy`.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
@@ -45,37 +45,28 @@ class FunctionalCPD(Value):
     parents: tuple[Variable, ...]
     function: Function
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        problems = []
-        name = self.variable.name
+    _error = InvalidModelError
+
+    def _faults(self) -> Iterator[str]:
+        name, n = self.variable.name, len(self.parents)
         if len({v.name for v in self.scope}) != len(self.scope):
-            problems.append(
-                f"the parents of {name} must be distinct variables and not {name} itself"
-            )
-        if not self.parents:
-            problems.append(f"the functional variable {name} must have at least one parent")
+            yield f"the parents of {name} must be distinct variables and not {name} itself"
+        if not n:
+            yield f"the functional variable {name} must have at least one parent"
         # The corners show a wrong number of arguments or a range that is too large.
-        for corner in (0, -1):
-            at = [np.asarray(corner % v.n_states, dtype=np.intp) for v in self.parents]
-            try:
-                value = int(self.function(*at))
-            except (ValueError, IndexError, TypeError) as fault:
-                problems.append(f"expected a function of {len(at)} parents for {name}: {fault}")
-                break
-            if not 0 <= value < self.variable.n_states:
-                problems.append(
-                    f"expected results below {self.variable.n_states} for {name}, got {value}"
-                )
-        if not problems and not self._results_must_fit():
+        ends = [[np.asarray(at % v.n_states) for v in self.parents] for at in (0, -1)]
+        try:
+            results = [int(self.function(*end)) for end in ends]
+        except (ValueError, IndexError, TypeError) as fault:
+            yield f"expected a function of {n} parents for {name}: {fault}"
+            return
+        most = self.variable.n_states - 1
+        if all(0 <= value <= most for value in results) and not self._results_must_fit():
             steps = self._steps([range(v.n_states) for v in self.parents])
-            problems += [
-                f"expected results below {self.variable.n_states} for {name}, got {value}"
-                for value in (steps.possible_results() if steps else ())
-                if not 0 <= value < self.variable.n_states
-            ]
-        if problems:
-            raise InvalidModelError(problems)
+            results = list(steps.possible_results()) if steps else []
+        for value in dict.fromkeys(results):
+            if not 0 <= value <= most:
+                yield f"expected results below {most + 1} for {name}, got {value}"
 
     @classmethod
     @checked

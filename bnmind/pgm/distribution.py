@@ -15,7 +15,7 @@ from bnmind._messages import one_line, shown, visible
 from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError, UnknownNameError
 from bnmind.information import Floats
-from bnmind.pgm.factor import Factor, numbers_of
+from bnmind.pgm.factor import Factor
 from bnmind.pgm.variable import Variable, name_text
 
 if TYPE_CHECKING:
@@ -72,19 +72,14 @@ class Distribution(Value, Mapping[Any, float]):
     probabilities: Floats
     """The probabilities as an array, ``(states of the first variable, …)``."""
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._convert()
-        values = numbers_of(self.probabilities, "in a distribution", real=True)
-        table = Factor(self.scope, values).values.real
-        total = float(table.sum())
-        if np.any(table < 0) or abs(total - 1) > _TOLERANCE:
-            raise InvalidArgumentError(
+    def _faults(self) -> Iterator[str]:
+        table = Factor(self.scope, self.probabilities).values.real
+        total, least = float(table.sum()), float(table.min())
+        if least < 0 or abs(total - 1) > _TOLERANCE:
+            yield (
                 f"the probabilities of {', '.join(self.names)} must not be negative and must sum to"
-                f" one; their sum is {total:.6g}, the smallest is {float(table.min()):.6g}",
-                self.probabilities,
+                f" one; their sum is {total:.6g}, the smallest is {least:.6g}"
             )
-        object.__setattr__(self, "probabilities", table)
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -75,7 +75,7 @@ class FileNames(Value):
 
     def __post_init__(self) -> None:
         states = {name: of for name, of in self.states.items() if of}
-        object.__setattr__(self, "states", states)
+        self._set(states=states)
         super().__post_init__()
 
     def __bool__(self) -> bool:

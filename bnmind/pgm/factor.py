@@ -7,16 +7,16 @@ therefore take no logarithms and do not assume probabilities.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnmind._arguments import checked, whole_array
+from bnmind._arguments import checked
 from bnmind._messages import shown
-from bnmind._values import Value, frozen, sealed
+from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError, InvalidModelError, UnknownNameError
 from bnmind.pgm.variable import Variable
 
@@ -81,28 +81,23 @@ class Factor(Value):
     scope: tuple[Variable, ...]
     values: Values
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "scope", frozen(self.scope))
-        self._convert()
-        names = self.names
-        values = self.values
-        if not (isinstance(values, np.ndarray) and values.dtype == np.float64):
-            values = numbers_of(values, f"over {names}")
-        values = frozen_array(values)
-        object.__setattr__(self, "values", values)
-        shape = tuple([v.n_states for v in self.scope])
-        problems = []
-        if len(set(names)) != len(names):
-            problems.append(f"the variables of a factor must be distinct, got {names}")
-        if values.shape != shape:
-            problems.append(f"expected an array of shape {shape} over {names}, got {values.shape}")
-        if not np.isfinite(values).all():
-            problems.append(f"the values over {names} must be finite")
-        if problems:
-            raise InvalidModelError(problems)
+    _error = InvalidModelError
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (Factor, (self.scope, self.values))
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        values = self.values
+        if values.dtype not in (np.float64, np.complex128) or not values.flags.c_contiguous:
+            self._set(values=frozen_array(values))
+
+    def _faults(self) -> Iterator[str]:
+        names, values = self.names, self.values
+        shape = tuple([v.n_states for v in self.scope])
+        if len(set(names)) != len(names):
+            yield f"the variables of a factor must be distinct, got {names}"
+        if values.shape != shape:
+            yield f"expected an array of shape {shape} over {names}, got {values.shape}"
+        if not np.isfinite(values).all():
+            yield f"the values over {names} must be finite"
 
     def __repr__(self) -> str:
         return f"Factor({', '.join(f'{v.name}:{v.n_states}' for v in self.scope)})"
@@ -226,32 +221,27 @@ class SparseFactor(Value):
     configurations: NDArray[np.intp]
     values: Values
 
+    _error = InvalidModelError
+
     def __post_init__(self) -> None:
-        object.__setattr__(self, "scope", frozen(self.scope))
-        self._convert()
-        values = frozen_array(numbers_of(self.values, "in a sparse factor"))
-        rows = np.array(whole_array(self.configurations, "the configurations"))
-        if values.ndim != 1 or rows.size != len(values) * len(self.scope):
-            raise InvalidModelError(
-                [
-                    f"expected as many configurations of {len(self.scope)} variables as values,"
-                    f" got arrays of shape {rows.shape} and {values.shape}"
-                ]
+        super().__post_init__()
+        rows = self.configurations.reshape(len(self.values), len(self.scope))
+        self._set(configurations=rows, values=frozen_array(self.values))
+
+    def _faults(self) -> Iterator[str]:
+        rows, values, n = self.configurations, self.values, len(self.scope)
+        if values.ndim != 1 or rows.size != len(values) * n:
+            yield (
+                f"expected as many configurations of {n} variables as values, got arrays of shape"
+                f" {rows.shape} and {values.shape}"
             )
-        rows = sealed(rows.reshape(len(values), len(self.scope)))
-        object.__setattr__(self, "configurations", rows)
-        object.__setattr__(self, "values", values)
-        problems = []
+            return
+        rows = rows.reshape(len(values), n)
         limits = np.array([v.n_states for v in self.scope], dtype=np.intp)
         if np.any(rows < 0) or np.any(rows >= limits):
-            problems.append(f"state positions must be from 0 and below {limits.tolist()}")
+            yield f"state positions must be from 0 and below {limits.tolist()}"
         elif len(np.unique(rows, axis=0)) != len(rows):
-            problems.append("the configurations must be distinct")
-        if problems:
-            raise InvalidModelError(problems)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (SparseFactor, (self.scope, self.configurations, self.values))
+            yield "the configurations must be distinct"
 
     @classmethod
     @checked

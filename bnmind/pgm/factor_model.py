@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from bnmind._arguments import checked
@@ -19,7 +21,14 @@ from bnmind.pgm.variable import Variable
 if TYPE_CHECKING:
     from bnmind.junction.inference.posterior import Posterior
 
-__all__ = ["FactorModel", "Potential", "Replacement", "variable_named", "variables_of_potentials"]
+__all__ = [
+    "FactorModel",
+    "Potential",
+    "Replacement",
+    "parents_first",
+    "variable_named",
+    "variables_of_potentials",
+]
 
 Potential: TypeAlias = Factor | CPD
 """A factor or a conditional distribution; a model is a product of potentials."""
@@ -40,6 +49,18 @@ def variables_of_potentials(
                     f" got {known.states} and {variable.states}"
                 )
     return variables, problems
+
+
+def parents_first(cpds: Sequence[CPD], what: str) -> tuple[tuple[CPD, ...], list[str]]:
+    """Return distributions with parents before children; and the fault of a cycle."""
+    by_name = {cpd.variable.name: cpd for cpd in cpds}
+    graph = {
+        name: [v.name for v in cpd.parents if v.name in by_name] for name, cpd in by_name.items()
+    }
+    try:
+        return tuple([by_name[name] for name in TopologicalSorter(graph).static_order()]), []
+    except CycleError as fault:
+        return (), [f"the {what} has a cycle: {' → '.join(fault.args[1])}"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,20 +102,26 @@ class FactorModel(Value):
     variables: tuple[Variable, ...] = ()
     replacements: tuple[Replacement, ...] = ()
 
+    _error = InvalidModelError
+
     def __post_init__(self) -> None:
         super().__post_init__()
-        used, problems = variables_of_potentials(self.potentials)
+        self._set(variables=self.variables or tuple(self._used[0].values()))
+
+    @cached_property
+    def _used(self) -> tuple[dict[str, Variable], list[str]]:
+        return variables_of_potentials(self.potentials)
+
+    def _faults(self) -> Iterator[str]:
+        used, problems = self._used
+        yield from problems
         if not self.potentials:
-            problems.append("a model must have at least one factor")
-        variables = tuple(self.variables) or tuple(used.values())
-        if not problems and (len(variables) != len(used) or set(variables) != set(used.values())):
-            problems.append(
+            yield "a model must have at least one factor"
+        if self.variables and Counter(self.variables) != Counter(used.values()):
+            yield (
                 f"expected the variables {', '.join(used)} of the potentials, each once, got"
-                f" {', '.join(v.name for v in variables)}"
+                f" {', '.join(v.name for v in self.variables)}"
             )
-        if problems:
-            raise InvalidModelError(problems)
-        object.__setattr__(self, "variables", variables)
 
     @cached_property
     def _variables_by_name(self) -> dict[str, Variable]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
+from annotated_types import Ge
 
 from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError, InvalidModelError
@@ -37,21 +39,14 @@ class Listed(Value):
     (1, 0)
     """
 
-    results: Positions
+    results: Annotated[Positions, Ge(0)]
 
-    def __post_init__(self) -> None:
-        try:
-            results = np.asarray(self.results)
-        except ValueError as fault:  # lists of different lengths
-            raise InvalidModelError([f"expected the results as an array: {fault}"]) from fault
-        if results.dtype.kind not in "iu" or not results.size or results.min() < 0:
-            raise InvalidModelError(
-                [
-                    "expected the results of a function as positions of at least 0 with an axis"
-                    f" for each argument, got an array of shape {results.shape} of {results.dtype}"
-                ]
-            )
-        self._set(results=np.array(results, dtype=np.intp))
+    _error = InvalidModelError
+
+    def _faults(self) -> Iterator[str]:
+        if not self.results.size:
+            shape = self.results.shape
+            yield f"Listed: expected at least one result, got an array of shape {shape}"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Listed) and np.array_equal(self.results, other.results)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, Any
 
 from bnmind._arguments import checked
@@ -17,6 +16,7 @@ from bnmind.pgm.factor_model import (
     FactorModel,
     Potential,
     Replacement,
+    parents_first,
     variable_named,
     variables_of_potentials,
 )
@@ -58,30 +58,28 @@ class Network(Value):
 
     cpds: tuple[CPD, ...]
 
+    _error = InvalidModelError
+
     def __post_init__(self) -> None:
         super().__post_init__()
-        cpds = tuple(self.cpds)
-        variables, problems = variables_of_potentials(cpds)
-        children = Counter(cpd.variable.name for cpd in cpds)
-        if not cpds:
-            problems.append("a network must have at least one variable")
-        parent_of = {v.name: cpd.variable.name for cpd in cpds for v in cpd.parents}
-        problems += [
-            f"expected one distribution of {name}, got {children[name]}"
-            + (f"; {name} is a parent of {parent_of[name]}" if not children[name] else "")
-            for name in variables
-            if children[name] != 1
-        ]
-        order: tuple[str, ...] = ()
-        graph = {cpd.variable.name: [v.name for v in cpd.parents] for cpd in cpds}
-        try:
-            order = tuple(TopologicalSorter(graph).static_order())
-        except CycleError as fault:
-            problems.append(f"the network has a cycle: {' → '.join(fault.args[1])}")
-        if problems:
-            raise InvalidModelError(problems)
-        by_name = {cpd.variable.name: cpd for cpd in cpds}
-        object.__setattr__(self, "cpds", tuple(by_name[name] for name in order))
+        self._set(cpds=self._ordered[0])
+
+    @cached_property
+    def _ordered(self) -> tuple[tuple[CPD, ...], list[str]]:
+        return parents_first(self.cpds, "network")
+
+    def _faults(self) -> Iterator[str]:
+        variables, problems = variables_of_potentials(self.cpds)
+        yield from problems
+        if not self.cpds:
+            yield "a network must have at least one variable"
+        children = Counter(cpd.variable.name for cpd in self.cpds)
+        parent_of = {v.name: cpd.variable.name for cpd in self.cpds for v in cpd.parents}
+        for name in variables:
+            if (n := children[name]) != 1:
+                more = f"; {name} is a parent of {parent_of[name]}" if not n else ""
+                yield f"expected one distribution of {name}, got {n}{more}"
+        yield from self._ordered[1]
 
     def __repr__(self) -> str:
         names = [cpd.variable.name for cpd in self.cpds]

@@ -27,7 +27,7 @@ from __future__ import annotations
 import itertools
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any, TypeVar
@@ -39,14 +39,17 @@ from bnmind._arguments import checked
 from bnmind._values import Raw, Value
 from bnmind.errors import InvalidModelError
 from bnmind.information import Floats
-from bnmind.pgm.factor import Factor, frozen_array, numbers_of
-from bnmind.pgm.tabular import DEFAULT_CELLS, TabularCPD, refuse_large_table, state_positions
+from bnmind.pgm.factor import Factor, numbers_of
+from bnmind.pgm.tabular import (
+    DEFAULT_CELLS,
+    TabularCPD,
+    distributions,
+    refuse_large_table,
+    state_positions,
+)
 from bnmind.pgm.variable import Variable
 
 __all__ = ["NoisyExtremum", "NoisyMaximum", "NoisyMinimum", "noisy_and", "noisy_or"]
-
-_TOLERANCE = 1.000001e-6
-"""The largest deviation of a sum from one; distributions within it are normalized."""
 
 _Self = TypeVar("_Self", bound="NoisyExtremum")
 
@@ -80,32 +83,29 @@ class NoisyExtremum(ABC, Value):
     links: tuple[Annotated[Floats, Raw], ...]
     leak: Floats | None = None
 
+    _error = InvalidModelError
+
     def __post_init__(self) -> None:
         self._convert()
-        name, n = self.variable.name, self.variable.n_states
-        problems = []
-        if len({v.name for v in self.scope}) != len(self.scope):
-            problems.append(
-                f"the parents of {name} must be distinct variables and not {name} itself"
-            )
-        if not self.parents:
-            problems.append(f"{name} must have at least one parent")
-        if len(self.links) != len(self.parents):
-            problems.append(f"expected {len(self.parents)} links for {name}, got {len(self.links)}")
-        leak = self._ordered(np.eye(n)[0]) if self.leak is None else self.leak
-        entries: list[tuple[str, ArrayLike, tuple[int, ...]]] = [(f"leak of {name}", leak, (n,))]
-        entries += [
-            (f"link from {v.name} to {name}", link, (n, v.n_states))
+        problems, name, child = [*self._faults()], self.variable.name, self.variable
+        given = self._ordered(np.eye(child.n_states)[0]) if self.leak is None else self.leak
+        leak = distributions(f"leak of {name}", given, (child,), problems)
+        links = [
+            distributions(f"link from {v.name} to {name}", link, (child, v), problems)
             for v, link in zip(self.parents, self.links, strict=False)
         ]
-        checked = [_distributions(*one, problems) for one in entries]
         if problems:
             raise InvalidModelError(problems)
-        object.__setattr__(self, "leak", frozen_array(checked[0]))
-        object.__setattr__(self, "links", tuple(frozen_array(link) for link in checked[1:]))
+        self._set(leak=leak, links=tuple(links))
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (type(self), (self.variable, self.parents, self.links, self.leak))
+    def _faults(self) -> Iterator[str]:
+        name, n = self.variable.name, len(self.parents)
+        if len({v.name for v in self.scope}) != len(self.scope):
+            yield f"the parents of {name} must be distinct variables and not {name} itself"
+        if not n:
+            yield f"{name} must have at least one parent"
+        if len(self.links) != n:
+            yield f"expected {n} links for {name}, got {len(self.links)}"
 
     @abstractmethod
     def _ordered(self, values: NDArray[Any]) -> NDArray[Any]:
@@ -375,27 +375,3 @@ def _binary(variable: Variable, parents: Sequence[Variable], probabilities: Floa
     if problems:
         raise InvalidModelError(problems)
     return probabilities
-
-
-def _distributions(
-    what: str, given: ArrayLike, shape: tuple[int, ...], problems: list[str]
-) -> Floats:
-    """Return normalized distributions along the first axis, and append faults to ``problems``."""
-    try:
-        values: Floats = numbers_of(given, f"as {what}", real=True).real
-    except InvalidModelError as fault:
-        problems += fault.problems
-        return np.zeros(shape)
-    if values.shape != shape:
-        problems.append(f"expected an array of shape {shape} as {what}, got {values.shape}")
-    elif not np.all((values >= 0) & np.isfinite(values)):
-        problems.append(f"expected probabilities as {what}")
-    else:
-        sums = values.sum(axis=0)
-        worst = float(np.abs(sums - 1).max())
-        if worst > _TOLERANCE:
-            wrong = float(np.ravel(sums)[np.abs(sums - 1).argmax()])
-            problems.append(f"expected sums of one in the {what}, got {wrong:.9g}")
-        elif worst > 4 * len(values) * np.finfo(np.float64).eps:
-            values = values / sums
-    return values

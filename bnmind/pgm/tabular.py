@@ -9,11 +9,11 @@ from functools import cached_property
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import checked
 from bnmind._messages import many
-from bnmind._values import Raw, Value, frozen
+from bnmind._values import Raw, Value
 from bnmind.errors import InvalidArgumentError, InvalidModelError, TooLargeError
 from bnmind.information import Floats
 from bnmind.pgm.factor import Factor, frozen_array, numbers_of
@@ -23,6 +23,7 @@ __all__ = [
     "DEFAULT_CELLS",
     "ROW_TOLERANCE",
     "TabularCPD",
+    "distributions",
     "is_rounding_of_floats",
     "refuse_large_table",
     "state_positions",
@@ -62,42 +63,17 @@ class TabularCPD(Value):
     parents: tuple[Variable, ...]
     values: Annotated[Floats, Raw]
 
+    _error = InvalidModelError
+
     def __post_init__(self) -> None:
-        object.__setattr__(self, "parents", frozen(self.parents))
         self._convert()
         problems = []
-        shape = tuple(v.n_states for v in self.scope)
         name = self.variable.name
-        values: Floats = numbers_of(self.values, f"in the table of {name}", real=True).real
         if len({v.name for v in self.scope}) != len(self.scope):
             problems.append(f"the variables in the table of {name} must be distinct")
-        if values.shape != shape:
-            problems.append(f"expected a table of shape {shape} for {name}, got {values.shape}")
-        elif not np.all((values >= 0) & np.isfinite(values)):
-            wrong = np.argwhere(np.moveaxis(~((values >= 0) & np.isfinite(values)), 0, -1))[0]
-            cell = (wrong[-1], *wrong[:-1])
-            given = _given(self.parents, wrong[:-1])
-            problems.append(
-                f"the table of {name} must hold probabilities, numbers from 0 to 1, got"
-                f" {float(values[tuple(cell)]):.9g} for {self.variable.states[cell[0]]}{given}"
-            )
-        else:
-            sums = values.sum(axis=0)
-            worst = float(np.abs(sums - 1).max())
-            if worst > ROW_TOLERANCE:
-                problems.append(
-                    f"expected the table of {name} to sum to one for every configuration of its"
-                    f" parents, got a sum of {_worst(sums, self.parents)}"
-                )
-            elif not is_rounding_of_floats(worst, len(values)):
-                # Sums that differ from one only by rounding stay, so that copies are identical.
-                values = values / sums
+        self._set(values=distributions(f"table of {name}", self.values, self.scope, problems))
         if problems:
             raise InvalidModelError(problems)
-        object.__setattr__(self, "values", frozen_array(values))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (TabularCPD, (self.variable, self.parents, self.values))
 
     @cached_property
     def scope(self) -> tuple[Variable, ...]:
@@ -167,10 +143,39 @@ def is_rounding_of_floats(deviation: Any, n_states: int) -> Any:
     return deviation <= 4 * n_states * np.finfo(np.float64).eps
 
 
-def _worst(sums: Floats, parents: Sequence[Variable]) -> str:
-    """Return the sum that is farthest from one, with the states of the parents."""
-    at = np.unravel_index(int(np.abs(sums - 1).argmax()), sums.shape)
-    return f"{float(sums[at]):.9g}{_given(parents, at)}"
+def distributions(
+    what: str, given: ArrayLike, scope: Sequence[Variable], problems: list[str]
+) -> Floats:
+    """Return distributions of the first variable, normalized; append faults to ``problems``."""
+    try:
+        values: Floats = numbers_of(given, f"in the {what}", real=True).real
+    except InvalidModelError as fault:
+        problems += fault.problems
+        return np.zeros(0)
+    (variable, *parents), shape = scope, tuple([v.n_states for v in scope])
+    if values.shape != shape:
+        problems.append(f"expected an array of shape {shape} as the {what}, got {values.shape}")
+        return values
+    is_wrong = ~((values >= 0) & np.isfinite(values))
+    if is_wrong.any():
+        *at, state = np.argwhere(np.moveaxis(is_wrong, 0, -1))[0]
+        problems.append(
+            f"the {what} must hold probabilities, numbers from 0 to 1, got"
+            f" {float(values[(state, *at)]):.9g} for {variable.states[state]}{_given(parents, at)}"
+        )
+        return values
+    sums = values.sum(axis=0)
+    worst = float(np.abs(sums - 1).max())
+    if worst > ROW_TOLERANCE:
+        each = " for every configuration of its parents" if parents else ""
+        at = np.unravel_index(int(np.abs(sums - 1).argmax()), sums.shape)
+        problems.append(
+            f"expected the {what} to sum to one{each}, got a sum of"
+            f" {float(sums[tuple(at)]):.9g}{_given(parents, at)}"
+        )
+        return values
+    # Sums that differ from one only by rounding stay, so that copies are identical.
+    return frozen_array(values if is_rounding_of_floats(worst, len(values)) else values / sums).real
 
 
 def _given(parents: Sequence[Variable], at: Sequence[Any]) -> str:

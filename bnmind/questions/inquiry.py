@@ -111,7 +111,6 @@ class Inquiry(Value):
         return f"Inquiry(about {', '.join(self.about)}, {questions_text(len(self.among))})"
 
 
-@checked
 def fingerprint(engine: Engine) -> str:
     """Return a text that differs between networks with other variables, states, arcs or tables.
 

@@ -61,7 +61,7 @@ class EvidencePicture(Value):
     """The state of each observed variable."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "evidence", dict(self.evidence or {}))
+        self._set(evidence=dict(self.evidence or {}))
         super().__post_init__()
         for name, state in self._findings.items():
             self.network.variable(name).index(state)

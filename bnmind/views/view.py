@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from bnmind._arguments import checked
 from bnmind._messages import counted, listed
-from bnmind._values import ReadOnlyDict, Value
+from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError, InvalidModelError
 from bnmind.information import Floats
 from bnmind.junction.inference.evidence import (
@@ -145,8 +145,7 @@ class BeliefView(Value):
                 problems.append(f"expected a distribution of {name} that is certain of {finding!r}")
         if problems:
             raise InvalidArgumentError(listed(problems), tuple(problems))
-        object.__setattr__(self, "marginals", ReadOnlyDict(marginals))
-        object.__setattr__(self, "evidence", ReadOnlyDict(evidence))
+        self._set(marginals=marginals, evidence=evidence)
 
     def __repr__(self) -> str:
         return (

@@ -161,7 +161,7 @@ def test_bad_q_matrices_are_refused(q: object, words: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({"guess": 1.5}, r"a guess in \[0, 1\], got 1.5, in item item_1"),
+        ({"guess": 1.5}, r"guess to be a number from 0 to 1, got 1.5, in item item_1"),
         ({"guess": [0.1, 0.2]}, "4 guesses"),
         ({"slip": [0.1, 0.1, 0.1, 2]}, "in item item_4"),
         (

@@ -181,7 +181,7 @@ def test_a_file_with_a_wrong_certainty_is_refused(tmp_path: pathlib.Path, record
 @pytest.mark.parametrize(
     ("wrong", "what"),
     [
-        (lambda: TableCertainty(np.array([[1, 0]]), (0, 0)), "positive"),
+        (lambda: TableCertainty(np.array([[1, 0]]), (0, 0)), "above 0, got 0"),
         (lambda: TableCertainty(np.array([[1, 1]]), (0, 1)), "rows 0 to 0"),
         (lambda: TableCertainty(np.array([[1, 1]]), (0,), -1.0), "answers"),
         (lambda: ParameterCertainty(np.array([[1, 2], [2, 1]])), "negative variances"),

@@ -188,8 +188,8 @@ def test_a_network_of_skills_and_items_is_built_from_an_experts_numbers(tmp_path
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: DiBello(-1.0, (0.0,)), "positive slopes"),
-        (lambda: DiBello((1.0, math.inf), (0.0,)), "finite numbers as slopes, got inf"),
+        (lambda: DiBello(-1.0, (0.0,)), "slopes to be a finite number above 0"),
+        (lambda: DiBello((1.0, math.inf), (0.0,)), "slopes to be a finite number above 0 .* inf"),
         (lambda: DiBello(1.0, ()), "at least one difficulty"),
         (lambda: DiBello(1.0, (0.0,), (Combination.CONJUNCTIVE,) * 2), "1 combination"),
         (lambda: DiBello(((1.0,), (1.0,)), (0.0,)), "slopes for 1 response"),
@@ -198,8 +198,8 @@ def test_a_network_of_skills_and_items_is_built_from_an_experts_numbers(tmp_path
             lambda: DiBello.samejima(1.0, 0.0, combination=Combination.OFFSET_CONJUNCTIVE),
             "without offsets",
         ),
-        (lambda: DiBelloNormal(1.0, 0.0, 0.0, 2), "positive deviation"),
-        (lambda: DiBelloNormal(1.0, 0.0, 1.0, 1), "at least 2 responses"),
+        (lambda: DiBelloNormal(1.0, 0.0, 0.0, 2), "deviation to be a finite number above 0"),
+        (lambda: DiBelloNormal(1.0, 0.0, 1.0, 1), "n_responses to be a whole number of at least 2"),
     ],
 )
 def test_wrong_numbers_are_refused(make: object, message: str) -> None:

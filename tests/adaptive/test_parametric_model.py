@@ -157,7 +157,7 @@ def test_models_of_ones_own_serve_in_tests_and_simulations() -> None:
     ("wrong", "says"),
     [
         (lambda: OwnDina(1.5), "guess of OwnDina in"),
-        (lambda: OwnDina("a"), "one finite number as guess"),  # type: ignore[arg-type]
+        (lambda: OwnDina("a"), "guess to be a finite number"),  # type: ignore[arg-type]
         (lambda: ItemBank.from_response_models([[1]], [Faulty()]), "chances of Faulty of shape"),
     ],
 )

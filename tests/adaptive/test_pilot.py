@@ -174,8 +174,8 @@ def test_enemies_and_blueprints() -> None:
     ("wrong", "what"),
     [
         (lambda: PilotItems(("a",), 2), "at least 2 pilot items"),
-        (lambda: PilotItems(("a",), 0), "at least one"),
-        (lambda: PilotItems(("a",), places=(0, 1)), "from 1"),
+        (lambda: PilotItems(("a",), 0), "number to be a whole number of at least 1"),
+        (lambda: PilotItems(("a",), places=(0, 1)), "places to be .* of at least 1"),
         (lambda: PilotItems(("a", "b"), 2, places=(3,)), "2 places"),
         (lambda: Design(BANK, pilot=PilotItems(("nwe_1",))), "did you mean new_1"),
         (lambda: Design(BANK, pilot=PilotItems(BANK.item_names)), "pilot items only"),

@@ -120,11 +120,17 @@ def test_a_table_of_a_tree_shows_what_is_expected_of_the_test() -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"responses": [[-2, 0]]}, "expected responses of at least -1, got -2"),
+        (
+            {"responses": [[-2, 0]]},
+            "Examinees: expected responses to be an array of whole numbers of at least -1, got -2",
+        ),
         ({"responses": [[0, 0, 0]]}, "expected responses of one or more examinees to 2 items"),
         ({"levels": [[0, 2]]}, "expected levels of T below 2, got 2"),
         ({"levels": [[0]]}, "expected levels of shape (1, 2), got (1, 1)"),
-        ({"numbers": [-1]}, "expected 1 numbers of examinees of at least 0"),
+        (
+            {"numbers": [-1]},
+            "Examinees: expected numbers to be an array of whole numbers of at least 0, got -1",
+        ),
         (
             {"responses": [[0, 0]] * 2, "levels": [[0, 0]] * 2, "numbers": [3, 3]},
             "the numbers of examinees must be distinct",

@@ -218,7 +218,7 @@ def test_errors_list_all_faults() -> None:
         compare([MapCode()], NOISY, games=0)
     with pytest.raises(BnmindError, match="seed"):
         compare([MapCode()], NOISY, games=1, seed=-1)
-    with pytest.raises(BnmindError, match="at least one guess"):
+    with pytest.raises(BnmindError, match="max_guesses to be a whole number from 1"):
         compare([MapCode()], NOISY, games=1, max_guesses=0)
 
 

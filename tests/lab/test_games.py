@@ -167,7 +167,7 @@ def test_a_limited_game_uses_all_its_guesses() -> None:
 
 
 def test_endings_are_checked() -> None:
-    for limit, told in ((0, "one guess"), (-1, "one guess"), (2.5, "limit to be a whole number")):
+    for limit, told in ((0, "from 1"), (-1, "from 1"), (2.5, "limit to be a whole number")):
         for ending in (Revealed, Limit):
             with pytest.raises(BnmindError, match=told):
                 ending(limit)  # type: ignore[arg-type]
@@ -279,7 +279,7 @@ def test_files_that_are_no_transcripts() -> None:
         (changed(secret="111"), "secret"),
         (changed(extra=1), "extra"),
         (changed(ending={"kind": "never"}), "ending"),
-        (changed(ending={"kind": "limit", "limit": 0}), "at least one guess"),
+        (changed(ending={"kind": "limit", "limit": 0}), "limit to be a whole number from 1"),
         (changed(board={"pegs": 0, "colors": 4, "repeats": True}), "pegs"),
         (
             changed(channel={"name": "x", "reports": ["0b0w"], "matrix": [[1.0]], "ends": False}),

@@ -190,13 +190,13 @@ def test_index_out_of_range(index: int) -> None:
 @pytest.mark.parametrize(
     ("pegs", "colors", "repeats", "faults"),
     [
-        (0, 6, True, ["expected 1 to 255 pegs, got 0"]),
-        (-2, 6, True, ["expected 1 to 255 pegs, got -2"]),
-        (4, 1, True, ["expected 2 to 255 colors, got 1"]),
-        (0, 0, True, ["pegs, got 0", "colors, got 0"]),
+        (0, 6, True, ["expected pegs to be a whole number from 1 to 255, got 0"]),
+        (-2, 6, True, ["pegs to be a whole number from 1 to 255, got -2"]),
+        (4, 1, True, ["colors to be a whole number from 2 to 255, got 1"]),
+        (0, 0, True, ["pegs to be", "colors to be", "255, got 0"]),
         (5, 4, False, ["expected at least as many colors as pegs", "5 pegs and 4 colors"]),
-        (10**9, 10**9, True, ["pegs, got 1000000000", "colors, got 1000000000"]),
-        (4.0, "6", True, ["whole number of pegs, got 4.0", "whole number of colors, got '6'"]),
+        (10**9, 10**9, True, ["255, got 1000000000; expected colors", "255, got 1000000000"]),
+        (4.0, "6", True, ["from 1 to 255, got 4.0", "from 2 to 255, got '6'"]),
     ],
 )
 def test_impossible_boards(pegs: int, colors: int, repeats: bool, faults: list[str]) -> None:

@@ -54,7 +54,7 @@ def test_pickling_changes_no_digit(scope: tuple[Variable, ...], data: st.DataObj
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ([0.5, 0.2, 0.3], r"shape \(2,\) for A, got \(3,\)"),
+        ([0.5, 0.2, 0.3], r"shape \(2,\) as the table of A, got \(3,\)"),
         ([-0.5, 1.5], "must hold probabilities"),
         ([np.nan, 1.0], "must hold probabilities"),
         ([np.inf, 0.0], "must hold probabilities"),

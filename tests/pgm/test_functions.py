@@ -142,7 +142,7 @@ def test_custom_functions_need_no_steps() -> None:
 
 @pytest.mark.parametrize("results", [[0.5], [-1], True, []])
 def test_listed_results_are_positions(results: object) -> None:
-    with pytest.raises(InvalidModelError, match="expected the results of a function as positions"):
+    with pytest.raises(InvalidModelError, match=r"Listed: expected .*result"):
         Listed(results)  # type: ignore[arg-type]
 
 

@@ -237,7 +237,7 @@ SQUARES = [[0, 2 ** min(i, 30)] for i in range(40)]
         (function_of_a(function="restricted", states=[[0, 9]], of={"function": "addition",
             "terms": [[0, 1]], "modulus": 2}), "at potentials.1: expected a function"),
         ({"kind": "noisy_maximum", "scope": ["B", "A"], "links": [[[1], [0, 1]]], "leak": [1, 0]},
-            "at potentials.1: expected an array of numbers as link from A to B"),
+            "at potentials.1: expected an array of numbers in the link from A to B"),
         ({"kind": "noisy_minimum", "scope": ["B"], "links": [], "leak": [1, 0]},
             "at potentials.1: B must have at least one parent"),
     ],

@@ -147,12 +147,24 @@ def test_all_faults_are_reported_together() -> None:
     ("links", "leak", "message"),
     [
         ((), None, "expected 1 links for Y, got 0"),
-        ((np.eye(3),), None, r"shape \(2, 2\) as link from A to Y, got \(3, 3\)"),
-        (([[1, 2], [0, -1]],), None, "expected probabilities as link from A to Y"),
-        (([[1, 0.5], [0, 0.4]],), None, r"sums of one in the link from A to Y, got 0\.9"),
-        (([[1, 0.5], [0]],), None, "an array of numbers as link from A to Y"),
-        ((np.eye(2),), [0.5, 0.6], r"sums of one in the leak of Y, got 1\.1"),
-        ((np.eye(2),), [np.nan, 1], "expected probabilities as leak of Y"),
+        ((np.eye(3),), None, r"shape \(2, 2\) as the link from A to Y, got \(3, 3\)"),
+        (
+            ([[1, 2], [0, -1]],),
+            None,
+            "the link from A to Y must hold probabilities, numbers from 0 to 1, got -1 for",
+        ),
+        (
+            ([[1, 0.5], [0, 0.4]],),
+            None,
+            r"the link from A to Y to sum to one .* a sum of 0\.9 given",
+        ),
+        (([[1, 0.5], [0]],), None, "an array of numbers in the link from A to Y"),
+        ((np.eye(2),), [0.5, 0.6], r"the leak of Y to sum to one, got a sum of 1\.1"),
+        (
+            (np.eye(2),),
+            [np.nan, 1],
+            "the leak of Y must hold probabilities, numbers from 0 to 1, got nan",
+        ),
     ],
 )
 def test_faults(links: tuple[np.ndarray, ...], leak: object, message: str) -> None:

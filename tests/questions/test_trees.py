@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import combinations, count
+from typing import Any
 
 import numpy as np
 import pytest
@@ -337,15 +338,17 @@ def test_a_tree_counts_its_questions_and_stops_where_nothing_is_gained() -> None
 
 
 def test_faults_of_a_problem_are_reported_together() -> None:
-    with pytest.raises(InvalidArgumentError) as caught:
-        TreeProblem(
-            prior=np.array([0.5, 0.6]),
-            channels=np.eye(2)[None],
-            objective=ExpectedEntropy(),
-            depth=0,
-            costs=np.array([-1.0]),
-        )
-    message = str(caught.value)
-    assert "sum to one" in message
-    assert "depth" in message
-    assert "cost" in message
+    def message(**change: Any) -> str:
+        good = {"prior": np.array([0.5, 0.5]), "channels": np.eye(2)[None], "depth": 1}
+        with pytest.raises(InvalidArgumentError) as caught:
+            TreeProblem(**{**good, "objective": ExpectedEntropy(), **change})
+        return str(caught.value)
+
+    assert message(depth=0, costs=np.array([-1.0])) == (
+        "TreeProblem: expected depth to be a whole number of at least 1, got 0; expected costs to"
+        " be an array of numbers of at least 0 or None, got -1.0 in it"
+    )
+    assert message(prior=np.array([0.5, 0.6]), costs=np.ones(2)) == (
+        "the prior must be probabilities that sum to one; expected a cost for each question, got an"
+        " array of shape (2,)"
+    )

@@ -188,7 +188,7 @@ def test_learning_finds_that_three_colors_and_consistency_are_best() -> None:
 
 def test_faulty_arguments_are_explained() -> None:
     rng, board = np.random.default_rng(0), Board(2, 3)
-    with pytest.raises(InvalidArgumentError, match="finite weights"):
+    with pytest.raises(InvalidArgumentError, match="theta to be 4 values, each a finite number"):
         ExponentialScoring(theta=(0.0, 0.0, math.inf, 1.0))
     with pytest.raises(InvalidArgumentError, match="at least 1 game"):
         play_scored(board, INITIAL_THETA, 0, rng)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._arguments import check_shape, checked, whole_array
+from bnmind._arguments import checked
 from bnmind._values import Value
 from bnmind.adaptive.beliefs.batch_belief import MISSING
 from bnmind.adaptive.items.bank import ItemBank
@@ -33,12 +33,10 @@ class AnsweredTests(Value):
     pilot: tuple[str, ...] = ()
     """The items that were pilot items in some test; see `PilotItems`."""
 
-    def __post_init__(self) -> None:
-        self._convert()
-        asked = whole_array(self.asked, "asked")
-        check_shape(asked[:, :0] if asked.ndim == 2 else asked, "asked", (len(self.responses), 0))
-        object.__setattr__(self, "asked", asked)
-        self._convert()
+    def _faults(self) -> Iterator[str]:
+        n, shape = len(self.responses), self.asked.shape
+        if len(shape) != 2 or shape[0] != n:
+            yield f"expected asked of shape ({n}, questions), got shape {shape}"
 
 
 @checked

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -84,14 +84,14 @@ class ItemBank(Value):
     source: str = field(default="", kw_only=True)
     labels: tuple[str, ...] = field(default=(), kw_only=True)
 
+    _error = InvalidModelError
+
     def __post_init__(self) -> None:
-        self._convert()
-        object.__setattr__(self, "skills", tuple(self.skills))
-        object.__setattr__(self, "items", tuple(self.items))
-        object.__setattr__(self, "labels", tuple(self.labels) or self.skills)
-        problems = bank_faults(self.network, self.skills, self.items, self.labels)
-        if problems:
-            raise InvalidModelError(problems)
+        super().__post_init__()
+        self._set(labels=self.labels or self.skills)
+
+    def _faults(self) -> list[str]:
+        return bank_faults(self.network, self.skills, self.items, self.labels or self.skills)
 
     @classmethod
     @checked
@@ -207,10 +207,6 @@ class ItemBank(Value):
         """
         q = QMatrix.of(q_matrix, items=items, skills=skill_names)
         return cls(*bank_parts(q, response_models, skills, levels))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        make = partial(ItemBank, title=self.title, source=self.source, labels=self.labels)
-        return (make, (self.network, self.skills, self.items))
 
     def __repr__(self) -> str:
         title = f"{self.title}: " if self.title else ""

@@ -31,14 +31,14 @@ graphical structures", Networks 1990 (mean tables); C. Lewis, "Expected response
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Annotated, TypeAlias
 
 import numpy as np
+from annotated_types import Gt
 
-from bnmind._arguments import number_array
-from bnmind._values import Value, sealed
+from bnmind._values import Finite, NonNegative, Value, sealed
 from bnmind.adaptive.response_models.base import ResponseModel
 from bnmind.adaptive.response_models.base.vector import parameter_vector
 from bnmind.errors import InvalidModelError
@@ -71,25 +71,18 @@ class TableCertainty(Value):
     [[0.75, 0.25], [0.25, 0.75]]
     """
 
-    counts: Floats
+    counts: Annotated[Floats, Gt(0), Finite]
     rows: tuple[int, ...]
-    answers: float = 0.0
+    answers: NonNegative = 0.0
 
-    def __post_init__(self) -> None:
-        self._convert()
-        object.__setattr__(self, "counts", number_array(self.counts, "counts"))
-        self._convert()
-        problems = []
-        if self.counts.ndim != 2 or not np.all(np.isfinite(self.counts) & (self.counts > 0)):
-            problems.append("expected positive counts (rows, responses) as certainty of a table")
-        elif sorted(set(self.rows)) != list(range(len(self.counts))):
-            problems.append(
-                f"expected the rows 0 to {len(self.counts) - 1} for the parent configurations,"
-                f" got {sorted(set(self.rows))}"
-            )
-        problems += _answer_faults(self.answers)
-        if problems:
-            raise InvalidModelError(problems)
+    _error = InvalidModelError
+
+    def _faults(self) -> Iterator[str]:
+        rows, shape = sorted(set(self.rows)), self.counts.shape
+        if len(shape) != 2:
+            yield f"expected counts (rows, responses) as certainty of a table, got shape {shape}"
+        elif rows != list(range(shape[0])):
+            yield f"expected the rows 0 to {shape[0] - 1} for the parent configurations, got {rows}"
 
     @property
     def means(self) -> Floats:
@@ -118,24 +111,19 @@ class ParameterCertainty(Value):
     [0.2, 0.3]
     """
 
-    covariance: Floats
-    answers: float = 0.0
+    covariance: Annotated[Floats, Finite]
+    answers: NonNegative = 0.0
     model: ResponseModel | None = None
 
-    def __post_init__(self) -> None:
-        self._convert()
-        object.__setattr__(self, "covariance", number_array(self.covariance, "covariance"))
-        self._convert()
-        c = self.covariance
-        problems = _answer_faults(self.answers)
-        square = c.ndim == 2 and c.shape[0] == c.shape[1] and bool(np.all(np.isfinite(c)))
-        scale = float(np.abs(c).max(initial=0.0))
-        if not square or not np.allclose(c, c.T, rtol=0, atol=1e-9 * scale):
-            problems.append("expected a symmetric covariance of the parameters of an item")
+    _error = InvalidModelError
+
+    def _faults(self) -> Iterator[str]:
+        c, scale = self.covariance, float(np.abs(self.covariance).max(initial=0.0))
+        is_square = c.ndim == 2 and c.shape[0] == c.shape[1]
+        if not is_square or not np.allclose(c, c.T, rtol=0, atol=1e-9 * scale):
+            yield "expected a symmetric covariance of the parameters of an item"
         elif len(c) and np.linalg.eigvalsh(c)[0] < -1e-9 * scale:
-            problems.append("expected a covariance without negative variances in any direction")
-        if problems:
-            raise InvalidModelError(problems)
+            yield "expected a covariance without negative variances in any direction"
 
     @property
     def errors(self) -> Floats:
@@ -145,11 +133,6 @@ class ParameterCertainty(Value):
 
 Certainty: TypeAlias = TableCertainty | ParameterCertainty
 """How sure the parameters of an item are."""
-
-
-def _answer_faults(answers: float) -> list[str]:
-    valid = math.isfinite(answers) and answers >= 0
-    return [] if valid else [f"expected a number of answers of at least 0, got {answers}"]
 
 
 def certainty_faults(

@@ -21,14 +21,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import partial
-from typing import Any
+from typing import Annotated
 
 import numpy as np
+from annotated_types import Ge, Le
 
 from bnmind._arguments import checked
 from bnmind._messages import shown
-from bnmind._values import Value
+from bnmind._values import Finite, NonNegative, Value
 from bnmind.adaptive.response_models.base.curves import logistic
 from bnmind.errors import InvalidModelError
 from bnmind.information import Floats
@@ -38,14 +38,12 @@ __all__ = ["AbilityCPD", "HigherOrder", "LogisticCPD", "table_of_steps"]
 
 _REACH = 4.0
 """The ends of the grid of abilities, in standard deviations."""
+_Number = Annotated[float, Finite]
 
 
 @dataclass(frozen=True, eq=False)
 class AbilityCPD(TabularCPD):
     """The distribution of the ability, which learning leaves as it is."""
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (AbilityCPD, (self.variable, self.parents, self.values))
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,10 +57,6 @@ class LogisticCPD(TabularCPD):
     """
 
     one_slope: bool = field(default=False, kw_only=True)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        made = partial(LogisticCPD, one_slope=self.one_slope)
-        return (made, (self.variable, self.parents, self.values))
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,24 +86,13 @@ class HigherOrder(Value):
     (('-4', '0', '4'), [0.018, 0.5, 0.982])
     """
 
-    intercepts: float | Sequence[float] = 0.0
-    slopes: float | Sequence[float] = 1.0
+    intercepts: _Number | Sequence[_Number] = 0.0
+    slopes: NonNegative | Sequence[NonNegative] = 1.0
     one_slope: bool = field(default=False, kw_only=True)
     ability: str = "ability"
-    n_points: int = 15
+    n_points: Annotated[int, Ge(2), Le(1000)] = 15
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        problems = []
-        if not 2 <= self.n_points <= 1000:
-            problems.append(f"expected 2 to 1000 points of the grid, got {self.n_points}")
-        if not np.all(np.isfinite(np.asarray(self.intercepts, dtype=np.float64))):
-            problems.append(f"expected finite intercepts, got {self.intercepts}")
-        slopes = np.asarray(self.slopes, dtype=np.float64)
-        if not np.all((slopes >= 0) & np.isfinite(slopes)):
-            problems.append(f"expected slopes of at least 0, got {self.slopes}")
-        if problems:
-            raise InvalidModelError(problems)
+    _error = InvalidModelError
 
     @checked
     def cpds(self, skills: Sequence[Variable]) -> tuple[CPD, ...]:

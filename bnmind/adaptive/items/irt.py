@@ -11,10 +11,13 @@ Psychometrika 1981 (quadrature).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import Annotated
 
 import numpy as np
+from annotated_types import Ge, MinLen
 from numpy.typing import ArrayLike
 
 from bnmind._arguments import checked
@@ -54,23 +57,19 @@ class AbilityGrid(Value):
         Their probabilities, summing to one within 1e-6.
     """
 
-    points: tuple[float, ...]
-    weights: tuple[float, ...]
+    points: Annotated[tuple[float, ...], MinLen(2)]
+    weights: tuple[Annotated[float, Ge(0)], ...]
 
-    def __post_init__(self) -> None:
-        self._convert()
-        points, weights = np.asarray(self.points), np.asarray(self.weights)
-        problems = []
-        if points.ndim != 1 or len(points) < 2 or not np.all(np.diff(points) > 0):
-            problems.append("expected at least two increasing abilities")
-        if weights.shape != points.shape or not np.all(weights >= 0):
-            problems.append(f"expected {points.size} probabilities, one for each ability")
-        elif abs(weights.sum() - 1) > 1e-6:
-            problems.append(f"expected probabilities that sum to one, got {weights.sum()}")
-        if problems:
-            raise InvalidModelError(problems)
-        object.__setattr__(self, "points", tuple(points.astype(float).tolist()))
-        object.__setattr__(self, "weights", tuple(weights.astype(float).tolist()))
+    _error = InvalidModelError
+
+    def _faults(self) -> Iterator[str]:
+        n, total = len(self.points), sum(self.weights)
+        if not all(low < high for low, high in pairwise(self.points)):
+            yield "expected increasing abilities"
+        if len(self.weights) != n:
+            yield f"expected {n} probabilities, one for each ability"
+        elif abs(total - 1) > 1e-6:
+            yield f"expected probabilities that sum to one, got {total}"
 
     @classmethod
     @checked

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 
 from bnmind._values import Value
@@ -76,23 +77,21 @@ class Item(Value):
     gate: ResponseModel | None = None
     certainty: Certainty | None = None
 
+    _error = InvalidModelError
+
     def __post_init__(self) -> None:
-        object.__setattr__(self, "name", name_text(self.name))
-        self._convert()
-        problems = []
-        if not (math.isfinite(self.cost) and self.cost > 0):
-            problems.append(f"the cost of item {self.name} must be positive, got {self.cost}")
-        if not (math.isfinite(self.time) and self.time >= 0):
-            problems.append(f"the time of item {self.name} must be at least 0, got {self.time}")
-        texts = [choice[0] for choice in self.choices if len(choice) == 2]
-        if len(texts) < len(self.choices) or len(set(texts)) < len(texts):
-            problems.append(
+        self._set(name=name_text(self.name))
+        super().__post_init__()
+
+    def _faults(self) -> Iterator[str]:
+        if not 0 < self.cost < math.inf:
+            yield f"the cost of item {self.name} must be positive, got {self.cost:g}"
+        if not 0 <= self.time < math.inf:
+            yield f"the time of item {self.name} must be at least 0, got {self.time:g}"
+        if len({text for text, _ in self.choices}) < len(self.choices):
+            yield (
                 f"the choices of item {self.name} must be pairs of a text and a response, each"
                 " text once"
             )
         if self.name in self.enemies:
-            problems.append(f"item {self.name} cannot be its own enemy")
-        if problems:
-            raise InvalidModelError(problems)
-        object.__setattr__(self, "enemies", tuple(self.enemies))
-        object.__setattr__(self, "choices", tuple(map(tuple, self.choices)))
+            yield f"item {self.name} cannot be its own enemy"

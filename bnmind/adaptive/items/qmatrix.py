@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
@@ -17,7 +17,6 @@ from bnmind._messages import (
     counted,
     did_you_mean,
     each_of,
-    first_faults,
     one_line,
     shown,
 )
@@ -66,56 +65,30 @@ class QMatrix(Value):
     skills: tuple[str, ...]
     notes: tuple[str, ...] = ()
 
+    _error = InvalidModelError
+
     def __post_init__(self) -> None:
         super().__post_init__()
-        names = [item.name for item in self.items]
-        problems = [
-            *_name_faults("item", "row", names),
-            *_name_faults("skill", "column", self.skills),
-            *(
+        self._set(needs=_cells(self.needs).astype(np.float64).astype(np.intp))
+
+    def _faults(self) -> Iterator[str]:
+        names = self.item_names
+        yield from _name_faults("item", "row", names)
+        yield from _name_faults("skill", "column", self.skills)
+        for name in sorted(set(names) & set(self.skills)):
+            yield (
                 f"{name} cannot be both a skill and an item of the Q-matrix; give the items or"
                 " the skills other names"
-                for name in sorted(set(names) & set(self.skills))
-            ),
-        ]
+            )
         entries = _cells(self.needs)
-        if entries.shape != (len(names), len(self.skills)) or not entries.size:
-            problems.append(
+        if entries.shape == (len(names), len(self.skills)) and entries.size:
+            yield from _entry_faults(entries, names, self.skills)
+        else:
+            yield (
                 "expected a Q-matrix with a row for each item and a column for each skill, got"
                 f" an array of shape {entries.shape} for {counted(len(names), 'item')} and"
                 f" {counted(len(self.skills), 'skill')}"
             )
-            raise InvalidModelError(problems)
-        whole = np.ones(
-            entries.shape, dtype=np.intp
-        )  # a wrong entry is not also reported as missing
-        for row, column in np.ndindex(entries.shape):
-            cell = entries[row, column : column + 1].tolist()[0]  # as a Python number
-            level = _level(cell)
-            if level is not None:
-                whole[row, column] = level
-            elif len(problems) < MOST_FAULTS:
-                item = one_line(str(names[row]), longest=60)
-                problems.append(
-                    f"expected a whole number from 0 to {MAX_LEVEL} in row {row + 1} (item"
-                    f" {item}), column {self.skills[column]} of the Q-matrix, got {shown(cell)}"
-                )
-        problems += first_faults(
-            f"item {one_line(str(names[row]), longest=60)} needs no skill, in row {row + 1} of"
-            " the Q-matrix"
-            for row in np.flatnonzero(~np.any(whole, axis=1))
-        )
-        problems += first_faults(
-            f"no item needs skill {self.skills[column]}, in column {column + 1} of the Q-matrix"
-            for column in np.flatnonzero(~np.any(whole, axis=0))
-        )
-        if problems:
-            raise InvalidModelError(problems)
-        whole.setflags(write=False)
-        object.__setattr__(self, "needs", whole)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (QMatrix, (self.needs, self.items, self.skills, self.notes))
 
     @property
     def item_names(self) -> tuple[str, ...]:
@@ -268,6 +241,30 @@ def _cells(table: Any) -> NDArray[Any]:
             or ["the Q-matrix must be a table of items and skills"]
         ) from None
     return entries.astype(object) if entries.dtype.kind not in "biuf" else entries
+
+
+def _entry_faults(
+    entries: NDArray[Any], names: Sequence[str], skills: Sequence[str]
+) -> Iterator[str]:
+    """Yield the wrong entries of a Q-matrix, then empty rows and columns."""
+    whole = np.ones(entries.shape, dtype=np.intp)  # a wrong entry is not also missing
+    n_wrong = 0
+    for row, column in np.ndindex(entries.shape):
+        cell = entries[row, column : column + 1].tolist()[0]  # as a Python number
+        level = _level(cell)
+        if level is not None:
+            whole[row, column] = level
+        elif (n_wrong := n_wrong + 1) <= MOST_FAULTS:
+            yield (
+                f"expected a whole number from 0 to {MAX_LEVEL} in row {row + 1} (item"
+                f" {one_line(names[row], longest=60)}), column {skills[column]} of the Q-matrix,"
+                f" got {shown(cell)}"
+            )
+    for row in np.flatnonzero(~np.any(whole, axis=1))[:MOST_FAULTS].tolist():
+        name = one_line(names[row], longest=60)
+        yield f"item {name} needs no skill, in row {row + 1} of the Q-matrix"
+    for column in np.flatnonzero(~np.any(whole, axis=0))[:MOST_FAULTS].tolist():
+        yield f"no item needs skill {skills[column]}, in column {column + 1} of the Q-matrix"
 
 
 def _level(cell: Any) -> int | None:

@@ -8,19 +8,20 @@ skill by name is registered in `SKILL_DISTRIBUTIONS`, which the command line use
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Annotated, Any, Protocol
 
 import numpy as np
+from annotated_types import Ge
 from numpy.typing import ArrayLike
 
-from bnmind._arguments import checked, number_array
+from bnmind._arguments import checked
 from bnmind._messages import each_of, shown
 from bnmind._registry import Argument, Registered
-from bnmind._values import Value
+from bnmind._values import Finite, Value
 from bnmind.adaptive.items.higher_order import HigherOrder
 from bnmind.errors import InvalidArgumentError, InvalidModelError, TooLargeError
 from bnmind.information import Floats
@@ -97,26 +98,14 @@ class Saturated(Value):
     [[0.5, 0.5], [[0.8, 0.4], [0.2, 0.6]]]
     """
 
-    probabilities: ArrayLike | None = None
+    probabilities: Annotated[ArrayLike, Ge(0), Finite] | None = None
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.probabilities is not None:
-            values = np.array(number_array(self.probabilities, "probabilities"))
-            problems = []
-            if not np.all((values >= 0) & np.isfinite(values)):
-                problems.append("the probabilities of the profiles must be finite and at least 0")
-            elif abs(values.sum() - 1) > 1e-6:
-                problems.append(
-                    f"the probabilities of the profiles must sum to one, got {values.sum()}"
-                )
-            if problems:
-                raise InvalidModelError(problems)
-            values.setflags(write=False)
-            object.__setattr__(self, "probabilities", values)
+    _error = InvalidModelError
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (Saturated, (self.probabilities,))
+    def _faults(self) -> Iterator[str]:
+        total = 1.0 if self.probabilities is None else np.sum(self.probabilities)
+        if abs(total - 1) > 1e-6:
+            yield f"the probabilities of the profiles must sum to one, got {total}"
 
     @checked
     def cpds(self, skills: Sequence[Variable]) -> tuple[CPD, ...]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._messages import listed
-from bnmind._values import Value
+from bnmind._values import Count, Value
 from bnmind.adaptive.beliefs.batch_belief import MISSING
 from bnmind.adaptive.beliefs.belief import SkillBelief
 from bnmind.adaptive.items.bank import ItemBank
@@ -79,33 +79,24 @@ class PilotItems(Value):
     """
 
     items: tuple[str, ...]
-    number: int = 1
+    number: Count = 1
     _: KW_ONLY
-    places: tuple[int, ...] = ()
+    places: tuple[Count, ...] = ()
     rule: PilotRule = field(default_factory=LeastCalibrated)
     count: bool = False
     complete: bool = True
 
     def __post_init__(self) -> None:
-        self._convert()
-        object.__setattr__(self, "items", tuple(dict.fromkeys(self.items)))
-        problems = []
-        if self.number < 1:
-            problems.append(f"expected at least one pilot item in a test, got {self.number}")
-        elif len(self.items) < self.number:
-            problems.append(f"expected at least {self.number} pilot items, got {len(self.items)}")
-        places = tuple(sorted(set(self.places))) or tuple(
-            range(1, _WIDTH * max(self.number, 1) + 1)
-        )
-        if min(places) < 1:
-            problems.append(f"expected questions from 1 as places, got {min(places)}")
-        if len(places) < self.number:
-            problems.append(
-                f"expected at least {self.number} places for pilot items, got {len(places)}"
-            )
-        object.__setattr__(self, "places", places)
-        if problems:
-            raise InvalidArgumentError(listed(problems), tuple(problems))
+        super().__post_init__()
+        places = sorted(set(self.places)) or range(1, _WIDTH * self.number + 1)
+        self._set(items=tuple(dict.fromkeys(self.items)), places=tuple(places))
+
+    def _faults(self) -> Iterator[str]:
+        n, items, places = self.number, len(set(self.items)), len(set(self.places))
+        if items < n:
+            yield f"expected at least {n} pilot items, got {items}"
+        if 0 < places < n:
+            yield f"expected at least {n} places for pilot items, got {places}"
 
 
 def pilot_faults(pilot: PilotItems, bank: ItemBank) -> list[str]:

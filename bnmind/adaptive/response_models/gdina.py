@@ -8,21 +8,21 @@ J. de la Torre, "The generalized DINA model framework", Psychometrika 2011.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated
 
 import numpy as np
+from annotated_types import Ge
 
 from bnmind._arguments import checked
 from bnmind._messages import counted
-from bnmind._values import Value
+from bnmind._values import Finite, Value
 from bnmind.adaptive.response_models.base import check_item, check_skills, refuse_large, table
 from bnmind.adaptive.response_models.base.parameters import normalized_rows
 from bnmind.errors import InvalidModelError
 from bnmind.information import Floats
 from bnmind.pgm import TabularCPD, Variable
-from bnmind.pgm.factor import numbers_of
 
 __all__ = ["Gdina"]
 
@@ -43,19 +43,17 @@ class Gdina(Value):
         If the shape is wrong, an entry is not a probability, or a row does not sum to one.
     """
 
-    probabilities: Floats
+    probabilities: Annotated[Floats, Ge(0), Finite]
+
+    _error = InvalidModelError
 
     def __post_init__(self) -> None:
-        self._convert()
-        values = np.array(numbers_of(self.probabilities, "in a G-DINA model", real=True).real)
-        if values.ndim != 2 or not np.all((values >= 0) & np.isfinite(values)):
-            raise InvalidModelError(
-                ["expected an array of probabilities (configurations, responses) in a G-DINA model"]
-            )
-        object.__setattr__(self, "probabilities", normalized_rows(values))
+        super().__post_init__()
+        self._set(probabilities=normalized_rows(self.probabilities))
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (Gdina, (self.probabilities,))
+    def _faults(self) -> Iterator[str]:
+        if self.probabilities.ndim != 2:
+            yield "expected an array (configurations, responses) of probabilities in a G-DINA model"
 
     @classmethod
     @checked

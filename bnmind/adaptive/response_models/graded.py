@@ -11,19 +11,24 @@ Psychometrika monograph 17, 1969.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
+from annotated_types import Ge
 
 from bnmind._arguments import checked
-from bnmind._values import Value
+from bnmind._values import Bounded, Value
 from bnmind.adaptive.response_models.base import check_item, one_each, refuse_large, table
 from bnmind.adaptive.response_models.base.curves import graded
-from bnmind.adaptive.response_models.base.parameters import increasing, make_plain, refuse
+from bnmind.adaptive.response_models.base.parameters import LARGEST, Number, increasing
+from bnmind.errors import InvalidModelError
 from bnmind.pgm import TabularCPD, Variable
 
 __all__ = ["Graded"]
+
+_Slope = Annotated[float, Ge(0), Bounded(LARGEST)]
 
 
 @dataclass(frozen=True)
@@ -40,16 +45,13 @@ class Graded(Value):
         The threshold of each response but the first, increasing.
     """
 
-    slopes: float | tuple[float, ...]
-    thresholds: tuple[float, ...]
+    slopes: _Slope | tuple[_Slope, ...]
+    thresholds: tuple[Number, ...]
 
-    def __post_init__(self) -> None:
-        self._convert()
-        refuse(make_plain(self, each=("slopes",), many=("thresholds",)))
-        problems = increasing(self.thresholds)
-        if not np.all(np.asarray(self.slopes) >= 0):
-            problems.append(f"expected slopes of at least 0, got {self.slopes}")
-        refuse(problems)
+    _error = InvalidModelError
+
+    def _faults(self) -> Iterator[str]:
+        return increasing(self.thresholds)
 
     @property
     def n_responses(self) -> int:

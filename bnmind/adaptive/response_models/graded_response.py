@@ -8,7 +8,7 @@ Psychometrika monograph 17, 1969.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,12 +18,8 @@ from bnmind._arguments import checked
 from bnmind._values import Value
 from bnmind.adaptive.response_models.base.abilities import fisher, parent_abilities
 from bnmind.adaptive.response_models.base.curves import graded, logistic
-from bnmind.adaptive.response_models.base.parameters import (
-    increasing,
-    make_plain,
-    refuse,
-    slope_faults,
-)
+from bnmind.adaptive.response_models.base.parameters import Number, increasing, slope_faults
+from bnmind.errors import InvalidModelError
 from bnmind.information import Floats
 from bnmind.pgm import TabularCPD, Variable
 
@@ -43,16 +39,15 @@ class GradedResponse(Value):
         one has probability 1/2; increasing, or decreasing if the slope is negative.
     """
 
-    slope: float
-    thresholds: tuple[float, ...]
+    slope: Number
+    thresholds: tuple[Number, ...]
 
     _per_slope = "thresholds"  # the field that is minus an intercept over the slope
+    _error = InvalidModelError
 
-    def __post_init__(self) -> None:
-        self._convert()
-        refuse(make_plain(self, one=("slope",), many=("thresholds",)))
-        falls = self.slope < 0
-        refuse(increasing(self.thresholds, falls=falls) + slope_faults(self.slope))
+    def _faults(self) -> Iterator[str]:
+        yield from increasing(self.thresholds, falls=self.slope < 0)
+        yield from slope_faults(self.slope)
 
     @property
     def n_responses(self) -> int:

@@ -6,16 +6,17 @@ The response models of this family differ in the configurations of skills that a
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
-from bnmind._values import Value
+from bnmind._values import Probability, Value
 from bnmind.adaptive.response_models.base import check_item, mastery, refuse_large, table
-from bnmind.adaptive.response_models.base.parameters import chance_faults, make_plain, refuse
+from bnmind.adaptive.response_models.base.parameters import chance_faults
+from bnmind.errors import InvalidModelError
 from bnmind.pgm import CPD, Variable
 
 __all__ = ["GuessSlip"]
@@ -34,14 +35,14 @@ class GuessSlip(Value, ABC):
         level 0 is not needed.
     """
 
-    guess: float
-    slip: float
+    guess: Probability
+    slip: Probability
     required: tuple[int, ...] | None = None
 
-    def __post_init__(self) -> None:
-        self._convert()
-        problems = make_plain(self, one=("guess", "slip"), levels=("required",))
-        refuse(problems or chance_faults(self.guess, self.slip))
+    _error = InvalidModelError
+
+    def _faults(self) -> Iterator[str]:
+        return chance_faults(self.guess, self.slip)
 
     @staticmethod
     @abstractmethod

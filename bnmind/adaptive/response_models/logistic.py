@@ -20,17 +20,18 @@ information function of the four-parameter logistic model", Appl. Psychol. Meas.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from bnmind._arguments import checked
-from bnmind._values import Value
+from bnmind._values import Probability, Value
 from bnmind.adaptive.response_models.base.abilities import fisher, parent_abilities
 from bnmind.adaptive.response_models.base.curves import graded
-from bnmind.adaptive.response_models.base.parameters import make_plain, refuse, slope_faults
+from bnmind.adaptive.response_models.base.parameters import Number, slope_faults
+from bnmind.errors import InvalidModelError
 from bnmind.information import Floats
 from bnmind.pgm import TabularCPD, Variable
 
@@ -52,22 +53,18 @@ class Logistic(Value):
         high abilities, in [0, 1].
     """
 
-    slope: float = 1.0
-    difficulty: float = 0.0
-    lower: float = 0.0
-    upper: float = 1.0
+    slope: Number = 1.0
+    difficulty: Number = 0.0
+    lower: Probability = 0.0
+    upper: Probability = 1.0
 
     _per_slope = "difficulty"  # the field that is minus an intercept over the slope
+    _error = InvalidModelError
 
-    def __post_init__(self) -> None:
-        self._convert()
-        refuse(make_plain(self, one=("slope", "difficulty", "lower", "upper")))
-        problems = slope_faults(self.slope)
-        if not 0 <= self.lower < self.upper <= 1:
-            problems.append(
-                f"expected asymptotes 0 <= lower < upper <= 1, got {self.lower} and {self.upper}"
-            )
-        refuse(problems)
+    def _faults(self) -> Iterator[str]:
+        yield from slope_faults(self.slope)
+        if not self.lower < self.upper:
+            yield f"expected asymptotes with lower < upper, got {self.lower} and {self.upper}"
 
     @property
     def n_responses(self) -> int:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from bnmind._values import Probability
 from bnmind.adaptive.response_models.noisy_skills import NoisySkills
 from bnmind.pgm import NoisyMinimum
 
@@ -33,7 +34,7 @@ class NoisyAnd(NoisySkills):
         As for `Dina`.
     """
 
-    ceiling: float = 1.0
+    ceiling: Probability = 1.0
     required: tuple[int, ...] | None = None
 
     @property

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from bnmind._values import Probability
 from bnmind.adaptive.response_models.noisy_skills import NoisySkills
 from bnmind.pgm import NoisyMaximum
 
@@ -32,7 +33,7 @@ class NoisyOr(NoisySkills):
         As for `Dina`.
     """
 
-    floor: float = 0.0
+    floor: Probability = 0.0
     required: tuple[int, ...] | None = None
 
     @property

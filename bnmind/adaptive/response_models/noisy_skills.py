@@ -6,20 +6,16 @@ The response models of this family differ in the combination of the outcomes.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from bnmind._arguments import checked
-from bnmind._values import Value
+from bnmind._values import Probability, Value
 from bnmind.adaptive.response_models.base import check_item, mastery, one_each
-from bnmind.adaptive.response_models.base.parameters import (
-    chance_faults,
-    make_plain,
-    probability_faults,
-    refuse,
-)
+from bnmind.adaptive.response_models.base.parameters import chance_faults
+from bnmind.errors import InvalidModelError
 from bnmind.information import Floats
 from bnmind.pgm import NoisyMaximum, NoisyMinimum, Variable
 
@@ -36,8 +32,10 @@ class NoisySkills(Value, ABC):
         A chance for each skill, or one for all skills; ``guess + slip`` at most 1.
     """
 
-    guess: float | tuple[float, ...]
-    slip: float | tuple[float, ...] = 0.0
+    guess: Probability | tuple[Probability, ...]
+    slip: Probability | tuple[Probability, ...] = 0.0
+
+    _error = InvalidModelError
 
     @property
     @abstractmethod
@@ -54,17 +52,8 @@ class NoisySkills(Value, ABC):
     def combination(self) -> type[NoisyMinimum | NoisyMaximum]:
         """The distribution that combines the skills."""
 
-    def __post_init__(self) -> None:
-        self._convert()
-        name = self.leak[0]
-        problems = make_plain(self, one=(name,), each=("guess", "slip"), levels=("required",))
-        refuse(
-            problems
-            or [
-                *chance_faults(self.guess, self.slip),
-                *probability_faults(f"a {name}", self.leak[1]),
-            ]
-        )
+    def _faults(self) -> Iterator[str]:
+        return chance_faults(self.guess, self.slip)
 
     @property
     def n_responses(self) -> int:

@@ -17,10 +17,12 @@ response are 0, as in the R package mirt; Bock lets them sum to 0.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
+from annotated_types import MinLen
 from numpy.typing import ArrayLike
 
 from bnmind._arguments import checked
@@ -28,7 +30,8 @@ from bnmind._values import Value
 from bnmind.adaptive.response_models.base import check_item
 from bnmind.adaptive.response_models.base.abilities import fisher, parent_abilities
 from bnmind.adaptive.response_models.base.curves import softmax
-from bnmind.adaptive.response_models.base.parameters import make_plain, refuse
+from bnmind.adaptive.response_models.base.parameters import Number
+from bnmind.errors import InvalidModelError
 from bnmind.information import Floats
 from bnmind.pgm import TabularCPD, Variable
 
@@ -54,18 +57,15 @@ class Nominal(Value):
     [0.274, 0.452, 0.274]
     """
 
-    slopes: tuple[float, ...]
-    intercepts: tuple[float, ...]
+    slopes: Annotated[tuple[Number, ...], MinLen(1)]
+    intercepts: tuple[Number, ...]
 
-    def __post_init__(self) -> None:
-        self._convert()
-        problems = make_plain(self, many=("slopes", "intercepts"))
-        if not problems and not (self.slopes and len(self.slopes) == len(self.intercepts)):
-            problems.append(
-                "expected as many slopes as intercepts, at least one, got"
-                f" {len(self.slopes)} and {len(self.intercepts)}"
-            )
-        refuse(problems)
+    _error = InvalidModelError
+
+    def _faults(self) -> Iterator[str]:
+        n, m = len(self.slopes), len(self.intercepts)
+        if n != m:
+            yield f"expected as many slopes as intercepts, got {n} and {m}"
 
     @property
     def n_responses(self) -> int:

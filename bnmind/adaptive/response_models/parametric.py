@@ -13,8 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import checked
+from bnmind._messages import shown
+from bnmind._values import converter
 from bnmind.adaptive.response_models.base import check_item, refuse_large, table
-from bnmind.adaptive.response_models.base.parameters import make_plain, refuse
+from bnmind.adaptive.response_models.base.parameters import Number, refuse
 from bnmind.errors import InvalidModelError
 from bnmind.information import Floats
 from bnmind.pgm import TabularCPD, Variable
@@ -23,6 +25,8 @@ __all__ = ["ParametricModel"]
 
 _ROUNDING = 1e-9
 """Probabilities outside of [0, 1] by no more than this are corrected."""
+
+_NUMBERS = converter(Number | tuple[Number, ...])
 
 
 @dataclass(frozen=True)
@@ -55,18 +59,16 @@ class ParametricModel(ABC):
     """The least and the largest value of each parameter; (0, 1) for those not named."""
 
     def __post_init__(self) -> None:
-        given = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        many = [name for name, value in given.items() if np.ndim(value)]
-        refuse(make_plain(self, one=[name for name in given if name not in many], many=many))
-        problems = []
-        for name in given:
-            low, high = self.limits_of(name)
-            values = np.asarray(getattr(self, name))
+        owner, problems = type(self).__name__, []
+        for name, value in self.parameters.items():
+            numbers = _NUMBERS.convert(value.tolist() if isinstance(value, np.ndarray) else value)
+            if not _NUMBERS.fits(numbers):
+                problems.append(f"expected {name} to be {_NUMBERS.words}, got {shown(value)}")
+                continue
+            object.__setattr__(self, name, numbers)
+            (low, high), values = self.limits_of(name), np.asarray(numbers)
             if not np.all((values >= low - _ROUNDING) & (values <= high + _ROUNDING)):
-                problems.append(
-                    f"expected {name} of {type(self).__name__} in [{low:g}, {high:g}],"
-                    f" got {getattr(self, name)}"
-                )
+                problems.append(f"expected {name} of {owner} in [{low:g}, {high:g}], got {value}")
         refuse(problems)
 
     @abstractmethod

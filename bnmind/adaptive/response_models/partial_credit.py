@@ -19,10 +19,12 @@ partial credit scoring", Psychometrika 1982.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
+from annotated_types import MinLen
 from numpy.typing import ArrayLike
 
 from bnmind._arguments import checked
@@ -30,7 +32,8 @@ from bnmind._values import Value
 from bnmind.adaptive.response_models.base import check_item
 from bnmind.adaptive.response_models.base.abilities import fisher, parent_abilities
 from bnmind.adaptive.response_models.base.curves import softmax
-from bnmind.adaptive.response_models.base.parameters import make_plain, refuse, slope_faults
+from bnmind.adaptive.response_models.base.parameters import Number, slope_faults
+from bnmind.errors import InvalidModelError
 from bnmind.information import Floats
 from bnmind.pgm import TabularCPD, Variable
 
@@ -58,17 +61,14 @@ class PartialCredit(Value):
     [0.063, 0.468, 0.468]
     """
 
-    slope: float
-    thresholds: tuple[float, ...]
+    slope: Number
+    thresholds: Annotated[tuple[Number, ...], MinLen(1)]
 
     _per_slope = "thresholds"  # the field that is minus an intercept over the slope
+    _error = InvalidModelError
 
-    def __post_init__(self) -> None:
-        self._convert()
-        problems = make_plain(self, one=("slope",), many=("thresholds",))
-        if not problems and not self.thresholds:
-            problems.append("expected at least one threshold, got ()")
-        refuse(problems or slope_faults(self.slope))
+    def _faults(self) -> Iterator[str]:
+        return slope_faults(self.slope)
 
     @property
     def n_responses(self) -> int:

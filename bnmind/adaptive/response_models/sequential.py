@@ -11,7 +11,7 @@ Br. J. Math. Stat. Psychol. 2016.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -46,14 +46,11 @@ class Sequential(Value):
 
     steps: tuple[ResponseModel, ...]
 
-    def __post_init__(self) -> None:
-        self._convert()
-        object.__setattr__(self, "steps", tuple(self.steps))
-        wrong = [step for step in self.steps if step.n_responses != 2]
-        if wrong or not self.steps:
-            raise InvalidModelError(
-                [f"the steps must be response models with two responses, got {self.steps}"]
-            )
+    _error = InvalidModelError
+
+    def _faults(self) -> Iterator[str]:
+        if not self.steps or any(step.n_responses != 2 for step in self.steps):
+            yield f"the steps must be response models with two responses, got {self.steps}"
 
     @classmethod
     @checked

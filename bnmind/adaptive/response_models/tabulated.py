@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bnmind._arguments import checked
-from bnmind._values import ReadOnlyDict, Value
+from bnmind._values import Value
 from bnmind.adaptive.response_models.gdina import Gdina
 from bnmind.errors import InvalidModelError
 from bnmind.information import Floats
@@ -36,19 +36,11 @@ class Tabulated(Value):
     probabilities: Floats
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        self._convert()
-        if not isinstance(self.parameters, Mapping):
-            raise InvalidModelError([f"expected parameters by name, got {self.parameters!r}"])
-        object.__setattr__(self, "probabilities", Gdina(self.probabilities).probabilities)
-        plain = {
-            str(name): tuple(value) if isinstance(value, list) else value
-            for name, value in self.parameters.items()
-        }
-        object.__setattr__(self, "parameters", ReadOnlyDict(plain))
+    _error = InvalidModelError
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (Tabulated, (self.name, self.probabilities, dict(self.parameters)))
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._set(probabilities=Gdina(self.probabilities).probabilities)
 
     @property
     def n_responses(self) -> int:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
+from annotated_types import Ge
 from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import checked, positions, whole_array
-from bnmind._messages import counted, listed, many
+from bnmind._messages import counted, many
 from bnmind._values import Value
 from bnmind.adaptive.beliefs.batch_answers import checked_responses
 from bnmind.adaptive.beliefs.batch_belief import MISSING
@@ -71,51 +71,31 @@ class Examinees(Value):
     """
 
     items: tuple[str, ...]
-    responses: ResponseCodes
+    responses: Annotated[ResponseCodes, Ge(MISSING)]
     skills: tuple[Variable, ...]
-    levels: Levels
+    levels: Annotated[Levels, Ge(MISSING)]
     _: KW_ONLY
-    numbers: NDArray[np.intp]
+    numbers: Annotated[NDArray[np.intp], Ge(0)]
 
-    def __post_init__(self) -> None:
-        self._convert()
-        responses = np.array(whole_array(self.responses, "responses"), dtype=np.int16)
-        object.__setattr__(self, "items", tuple(self.items))
-        object.__setattr__(self, "skills", tuple(self.skills))
-        problems = []
-        if responses.ndim != 2:
-            raise InvalidArgumentError(
-                f"expected responses of shape (examinees, items), got shape {responses.shape}",
-                responses.shape,
+    def _faults(self) -> Iterator[str]:
+        n, m, numbers = len(self.items), len(self.skills), self.numbers
+        shape = self.responses.shape
+        if len(shape) != 2 or shape[1] != n or not shape[0]:
+            yield (
+                f"expected responses of one or more examinees to {n} items, got an array of shape"
+                f" {shape}"
             )
-        if responses.shape[1] != len(self.items) or not len(responses):
-            problems.append(
-                f"expected responses of one or more examinees to {len(self.items)} items, got an"
-                f" array of shape {responses.shape}"
-            )
-        elif responses.min(initial=0) < MISSING:
-            problems.append(f"expected responses of at least {MISSING}, got {responses.min()}")
-        shape = (len(responses), len(self.skills))
-        levels = np.array(whole_array(self.levels, "levels"))
-        if levels.shape != shape:
-            problems.append(f"expected levels of shape {shape}, got {levels.shape}")
+            return
+        if self.levels.shape != (shape[0], m):
+            yield f"expected levels of shape {(shape[0], m)}, got {self.levels.shape}"
         else:
-            problems += [
-                f"expected levels of {skill.name} below {skill.n_states}, got {column.max()}"
-                for skill, column in zip(self.skills, levels.T, strict=True)
-                if not np.all((column >= MISSING) & (column < skill.n_states))
-            ]
-        numbers = np.array(whole_array(self.numbers, "numbers"))
-        if numbers.shape != shape[:1] or numbers.min(initial=0) < 0:
-            problems.append(f"expected {shape[0]} numbers of examinees of at least 0")
+            for skill, most in zip(self.skills, self.levels.max(axis=0), strict=True):
+                if most >= skill.n_states:
+                    yield f"expected levels of {skill.name} below {skill.n_states}, got {most}"
+        if numbers.shape != shape[:1]:
+            yield f"expected {shape[0]} numbers of examinees, got an array of shape {numbers.shape}"
         elif len(np.unique(numbers)) < len(numbers):
-            problems.append("the numbers of examinees must be distinct")
-        if problems:
-            raise InvalidArgumentError(listed(problems), tuple(problems))
-        arrays = (("responses", responses), ("levels", levels), ("numbers", numbers))
-        for name, values in arrays:
-            values.setflags(write=False)
-            object.__setattr__(self, name, values)
+            yield "the numbers of examinees must be distinct"
 
     @classmethod
     @checked
@@ -237,10 +217,6 @@ class Examinees(Value):
             levels=levels,
             numbers=np.arange(len(luck)),
         )
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        make = partial(Examinees, numbers=self.numbers)
-        return (make, (self.items, self.responses, self.skills, self.levels))
 
     def __repr__(self) -> str:
         known = f", {counted(len(self.skills), 'skill')} known" if self.skills else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Self
 
@@ -37,7 +37,6 @@ from bnmind.adaptive.responses.reading import (
     array_of,
     distinct_rows,
     read_responses,
-    rectangular,
 )
 from bnmind.errors import BnmindError, InvalidArgumentError, TableError
 from bnmind.pgm.variable import label_text, name_fault
@@ -85,27 +84,26 @@ class Responses(Value):
     groups: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
+    _error = TableError
+
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "items", tuple(self.items))
-        array = rectangular(self.codes)
-        if array.ndim != 2 or array.shape[1] != len(self.items) or array.dtype.kind not in "biu":
-            raise TableError(
-                [
-                    f"expected whole numbers of shape (examinees, {len(self.items)}), got an"
-                    f" array of shape {array.shape} of {array.dtype}"
-                ]
+        self._set(codes=self.codes.astype(np.int8), examinees=self._names())
+
+    def _names(self) -> tuple[str, ...]:
+        return self.examinees or tuple(str(row + 1) for row in range(len(self.codes)))
+
+    def _faults(self) -> Iterator[str]:
+        codes, n = self.codes, len(self.items)
+        if codes.ndim != 2 or codes.shape[1] != n:
+            yield (
+                f"expected whole numbers of shape (examinees, {n}), got an array of shape"
+                f" {codes.shape}"
             )
-        ids = tuple(self.examinees) or tuple(str(row + 1) for row in range(len(array)))
-        object.__setattr__(self, "examinees", ids)
-        problems = first_faults(_faults(array, self.items, ids))
-        if self.groups and len(self.groups) != len(array):
-            problems.append(f"expected {len(array)} groups of examinees, got {len(self.groups)}")
-        if problems:
-            raise TableError(problems)
-        codes = array.astype(np.int8)
-        codes.setflags(write=False)
-        object.__setattr__(self, "codes", codes)
+            return
+        yield from first_faults(_faults(codes, self.items, self._names()))
+        if self.groups and len(self.groups) != len(codes):
+            yield f"expected {len(codes)} groups of examinees, got {len(self.groups)}"
 
     @classmethod
     @checked
@@ -265,10 +263,6 @@ class Responses(Value):
             groups=read.groups,
             notes=read.notes,
         )
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        make = partial(Responses, groups=self.groups, notes=self.notes)
-        return (make, (self.codes, self.items, self.examinees))
 
     def __repr__(self) -> str:
         n, m = self.codes.shape

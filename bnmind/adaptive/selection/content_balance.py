@@ -65,9 +65,6 @@ class ContentBalance(Value):
         if self.length is not None and self.length < (total := sum(self.minima.values())):
             yield f"the length must be at least {total}, the sum of the minima, got {self.length}"
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return (ContentBalance, (dict(self.minima), dict(self.maxima), self.length))
-
     @checked
     def restrict(
         self, bank: ItemBank, asked: NDArray[np.intp], allowed: NDArray[np.bool_]

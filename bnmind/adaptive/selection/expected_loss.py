@@ -14,15 +14,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from annotated_types import MinLen
 from numpy.typing import ArrayLike
 
-from bnmind._arguments import checked, checked_if_it_fails, number_array
+from bnmind._arguments import checked, checked_if_it_fails
 from bnmind._messages import counted, shown
-from bnmind._values import Distinct, Value
+from bnmind._values import Distinct, Finite, Value
 from bnmind.adaptive.beliefs.batch_belief import BatchBelief
 from bnmind.adaptive.beliefs.belief import SkillBelief
 from bnmind.adaptive.beliefs.skill_response_joints import (
@@ -58,19 +58,12 @@ class Loss(Value):
     """
 
     skills: Annotated[tuple[str, ...], MinLen(1), Distinct]
-    table: ArrayLike
-
-    def __post_init__(self) -> None:
-        self._set(table=np.array(number_array(self.table, "table")))
-        super().__post_init__()
+    table: Annotated[ArrayLike, Finite]
 
     def _faults(self) -> Iterator[str]:
         shape = np.shape(self.table)
         if len(shape) != 2 or not shape[0] or not np.all(np.isfinite(self.table)):
             yield f"expected finite losses (decisions, configurations), got shape {shape}"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (Loss, (self.skills, self.table))
 
     def __repr__(self) -> str:
         return f"Loss({', '.join(self.skills)}: {counted(len(np.asarray(self.table)), 'decision')})"

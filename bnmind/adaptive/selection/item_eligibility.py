@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from annotated_types import Gt, Le
@@ -62,9 +62,6 @@ class ItemEligibility(Value):
             yield "expected a number of examinees for each item as eligible and asked"
         elif not np.all((self.asked >= 0) & (self.asked <= self.eligible)):
             yield "no item can have been asked more often than it was eligible"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (ItemEligibility, (self.limit, self.eligible, self.asked))
 
     @classmethod
     @checked

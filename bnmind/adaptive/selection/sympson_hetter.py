@@ -59,9 +59,6 @@ class SympsonHetter(DrawingSelector):
     scored: ScoringSelector[SkillBelief]
     rates: Mapping[str, Probability] = field(default_factory=dict)
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return (SympsonHetter, (self.scored, dict(self.rates)))
-
     @checked
     def adjusted(self, selected: Mapping[str, float], limit: float) -> SympsonHetter:
         """Return the selector with rates for the next round of simulations.

@@ -106,10 +106,6 @@ class SkillEntropy(ScoringSelector[SkillBelief]):
     weights: Annotated[Mapping[str, _Weight], MinLen(1)] | None = None
     tolerance: float = TOLERANCE
 
-    def __reduce__(self) -> tuple[object, ...]:
-        weights = None if self.weights is None else dict(self.weights)
-        return (SkillEntropy, (weights, self.tolerance))
-
     @checked_if_it_fails
     def scores(self, belief: SkillBelief, items: Sequence[str]) -> Floats:
         """Return the weighted sum of the information about each skill, in bits."""

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
-from bnmind._messages import listed
-from bnmind._values import Value, sealed
+from bnmind._values import Natural, Value, sealed
 from bnmind.adaptive.beliefs.belief import SkillBelief
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.pilot.pilot_items import (
@@ -102,29 +101,21 @@ class Design(Value):
     selector: Selector[SkillBelief] = field(default_factory=MinimalEntropy)
     stopper: Stopper | None = None
     rules: tuple[Rule, ...] = field(default_factory=lambda: (Enemies(), Testlets()))
-    seed: int = field(default=0, kw_only=True)
+    seed: Natural = field(default=0, kw_only=True)
     eligibility: ItemEligibility | None = field(default=None, kw_only=True)
     pilot: PilotItems | None = field(default=None, kw_only=True)
     report: ReportOptions = field(default_factory=ReportOptions, kw_only=True)
     text: str = field(default="", kw_only=True)
 
     def __post_init__(self) -> None:
-        self._convert()
-        rules = rules_for_test(self.bank, self.rules, self.stopper)
-        object.__setattr__(self, "rules", rules)
-        self._check_pilot()
-        if not (isinstance(self.seed, int) and self.seed >= 0):
-            raise InvalidArgumentError(f"the seed must be at least 0, got {self.seed}", self.seed)
-
-    def _check_pilot(self) -> None:
-        if self.pilot is None:
-            return
-        problems = pilot_faults(self.pilot, self.bank)
-        if problems:
-            raise InvalidArgumentError(listed(problems), self.pilot.items)
+        super().__post_init__()
+        self._set(rules=rules_for_test(self.bank, self.rules, self.stopper))
         whole = (rule for rule in self.rules if isinstance(rule, RuleOfWholeTest))
-        if not all(rule.can_be_met(self.bank, ~self._pilot_mask) for rule in whole):
+        if self.pilot and not all(r.can_be_met(self.bank, ~self._pilot_mask) for r in whole):
             raise InvalidArgumentError(["without the pilot items, no test can meet the minima"])
+
+    def _faults(self) -> list[str]:
+        return pilot_faults(self.pilot, self.bank) if self.pilot else []
 
     @cached_property
     def _pilot_mask(self) -> NDArray[np.bool_]:

@@ -85,7 +85,6 @@ def read_design(
         raise in_file(error, path) from error
 
 
-@checked
 def design_content(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Return the content of a design file as plain values, complete in itself.
 
@@ -109,7 +108,6 @@ def design_content(path: str | os.PathLike[str]) -> dict[str, Any]:
         raise in_file(error, path) from error
 
 
-@checked
 def with_options(
     content: Mapping[str, Any],
     *,
@@ -161,7 +159,6 @@ def with_options(
     return result
 
 
-@checked
 def design_from(content: Mapping[str, Any], bank: ItemBank) -> Design:
     """Return the design of a test of a bank from the content of a design file.
 

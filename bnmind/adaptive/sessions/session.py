@@ -6,7 +6,7 @@ import dataclasses
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 
 from bnmind._arguments import checked, checked_if_it_fails
@@ -73,12 +73,6 @@ class Session(Value):
     """The file in which the session is saved."""
     about: Mapping[str, str] = field(default_factory=dict)
     """Other texts saved in the file."""
-
-    def __reduce__(self) -> tuple[object, ...]:
-        parts = (self.design, self.prior, self.history)
-        about = dict(self.about)
-        make = partial(Session, state=self.state, belief=self.belief, path=self.path, about=about)
-        return (make, parts)
 
     @classmethod
     @checked

@@ -205,8 +205,8 @@ class Measure(Value):
     is_share: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
-        self._convert()
-        object.__setattr__(self, "label", self.label or self.name)
+        super().__post_init__()
+        self._set(label=self.label or self.name)
 
 
 def _share(parts: NDArray[Any], wholes: NDArray[Any]) -> Floats:

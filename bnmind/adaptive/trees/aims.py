@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Protocol
+from typing import Annotated, Protocol
+
+from annotated_types import Gt, Le
 
 from bnmind._arguments import checked
 from bnmind._registry import NUMBER, Registered, made_by_name
 from bnmind._values import Value
 from bnmind.adaptive.trees.profile_classes import ProfileClasses
-from bnmind.errors import InvalidArgumentError
 from bnmind.questions.trees import ExpectedEntropy, ExpectedLoss, MissedGoal, TreeObjective
 
 __all__ = [
@@ -100,21 +101,10 @@ class CostOfCertainty(Value):
         What a test costs in addition if it ends without, above 0; default 100.
     """
 
-    probability: float
-    penalty: float = 100.0
+    probability: Annotated[float, Gt(0), Le(1)]
+    penalty: Annotated[float, Gt(0)] = 100.0
     unit: str = field(default="cost", init=False, repr=False)
     counts_cost: bool = field(default=True, init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        self._convert()
-        if not 0 < self.probability <= 1:
-            raise InvalidArgumentError(
-                f"expected a probability in (0, 1], got {self.probability}", self.probability
-            )
-        if not self.penalty > 0:
-            raise InvalidArgumentError(
-                f"expected a penalty above 0, got {self.penalty}", self.penalty
-            )
 
     @checked
     def objective(self, classes: ProfileClasses) -> TreeObjective:

@@ -12,9 +12,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from typing import Annotated
 
 from bnmind._arguments import checked
-from bnmind._values import Value, made
+from bnmind._values import Count, Distinct, Value, made
 from bnmind.errors import InvalidModelError, UnknownNameError
 
 __all__ = ["InteractionGraph", "bits", "graph_of_scopes"]
@@ -47,40 +48,28 @@ class InteractionGraph(Value):
     6
     """
 
-    names: tuple[str, ...]
+    names: Annotated[tuple[str, ...], Distinct]
     """The variables; a vertex is a position in this tuple."""
-    sizes: tuple[int, ...]
+    sizes: tuple[Count, ...]
     """The number of states of each variable, at least one."""
     adjacent: tuple[tuple[int, ...], ...]
     """The neighbors of each vertex, ascending, without the vertex itself."""
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        n = len(self.names)
-        if not (len(self.sizes) == len(self.adjacent) == n):
-            raise InvalidModelError(
-                [
-                    f"expected a size and a neighborhood for each of {n} variables, got "
-                    f"{len(self.sizes)} and {len(self.adjacent)}"
-                ]
-            )
-        problems = [
-            f"expected at least one state for {name}, got {size}"
-            for name, size in zip(self.names, self.sizes, strict=True)
-            if size < 1
-        ]
-        if len(set(self.names)) != n:
-            problems.append("the variables must be distinct")
+    _error = InvalidModelError
+
+    def _faults(self) -> Iterator[str]:
+        n, m, k = len(self.names), len(self.sizes), len(self.adjacent)
+        if not n == m == k:
+            yield f"expected a size and a neighborhood for each of {n} variables, got {m} and {k}"
+            return
         pairs = {(v, u) for v, around in enumerate(self.adjacent) for u in around}
-        for v, around in enumerate(self.adjacent):
+        for v, (name, around) in enumerate(zip(self.names, self.adjacent, strict=True)):
             if v in around or not all(0 <= u < n for u in around):
-                problems.append(f"expected neighbors of {self.names[v]} among the other variables")
+                yield f"expected neighbors of {name} among the other variables"
             elif any(first >= second for first, second in pairwise(around)):
-                problems.append(f"expected the neighbors of {self.names[v]} in ascending order")
+                yield f"expected the neighbors of {name} in ascending order"
             elif any((u, v) not in pairs for u in around):
-                problems.append(f"expected {self.names[v]} to be a neighbor of its neighbors")
-        if problems:
-            raise InvalidModelError(problems)
+                yield f"expected {name} to be a neighbor of its neighbors"
 
     @classmethod
     @checked

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated
 
 import numpy as np
+from annotated_types import Ge, Lt
 
-from bnmind._arguments import checked, number_array
-from bnmind._display import outline
+from bnmind._arguments import checked
 from bnmind._messages import shown
 from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError
@@ -47,29 +47,22 @@ class CodeMaker(Value):
     """The channel that reports the replies."""
     secret: tuple[int, ...]
     """The secret code."""
-    noise: Floats
+    noise: Annotated[Floats, Ge(0), Lt(1)]
     """``(turns,)``, in [0, 1), read-only: the luck of every turn; see `Channel.draw`."""
     seed: int | None = None
     """The seed of the secret and the luck, if there is one."""
     prior: Prior | None = None
     """The distribution from which the secret was drawn; uniform if None."""
 
-    __repr__ = outline
-
     def __post_init__(self) -> None:
-        self._convert()
-        noise = np.array(number_array(self.noise, "noise"))
-        if noise.ndim != 1 or not np.all((noise >= 0) & (noise < 1)):
-            raise InvalidArgumentError("expected noise numbers in [0, 1)", self.noise)
-        noise.setflags(write=False)
-        object.__setattr__(self, "noise", noise)
-        self.board.index(self.secret)
+        super().__post_init__()
+        self.board.index(self.secret)  # raises unless it is a code of the board
         if self.prior is not None:
             require_same_board(self.board, self.prior)
-        object.__setattr__(self, "secret", tuple(int(color) for color in self.secret))
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (CodeMaker, (self.channel, self.secret, self.noise, self.seed, self.prior))
+    def _faults(self) -> Iterator[str]:
+        if self.noise.ndim != 1:
+            yield f"expected noise of shape (turns,), got shape {self.noise.shape}"
 
     @classmethod
     @checked

@@ -7,12 +7,11 @@ from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 
 from bnmind._arguments import checked
-from bnmind._display import outline
 from bnmind._messages import many
 from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.lab.mastermind.comparison import Comparison, GameRow, Summary
-from bnmind.lab.mastermind.endings import Ending, Revealed
+from bnmind.lab.mastermind.endings import Ending, Guesses, Revealed
 from bnmind.lab.mastermind.game_series import GameSeries, series_faults
 from bnmind.lab.mastermind.setting import (
     GameSetting,
@@ -21,7 +20,6 @@ from bnmind.lab.mastermind.setting import (
     ending_text,
     learns,
     prior_text,
-    raise_together,
 )
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.priors.prior import Prior
@@ -133,7 +131,7 @@ class Contest(Value):
     """The number of games of each strategy; None to play every code of the board once."""
     seed: int = 0
     """The seed from which the seeds of the games are drawn."""
-    max_guesses: int = 100
+    max_guesses: Guesses = 100
     """The limit of guesses in a game."""
     assumed: Channel | None = None
     """The channel that the strategies assume; by default the real one."""
@@ -147,24 +145,22 @@ class Contest(Value):
     """The number of games in a match. Within a match the assumed prior learns from the codes of
     the earlier games, if it can (`ClosedFormPrior.observe`); the next match begins afresh."""
 
-    __repr__ = outline
-
     def __post_init__(self) -> None:
-        self._convert()
-        object.__setattr__(self, "strategies", tuple(self.strategies))
-        object.__setattr__(self, "max_guesses", self.rule.limit)
-        _ = self.setting  # raises if the players do not fit the board, the noise or the prior
-        faults = series_faults((self.setting,), games=self.games, seed=self.seed, match=self.match)
+        super().__post_init__()
+        self._set(max_guesses=self.rule.limit)
         if self.n_rows > MAX_ROWS:
-            faults.append(
-                TooLargeError(
-                    f"a comparison holds at most {MAX_ROWS:,} games, and this one would have"
-                    f" {many(self.n_rows)}; play fewer games",
-                    needed=self.n_rows,
-                    budget=MAX_ROWS,
-                )
+            raise TooLargeError(
+                f"a comparison holds at most {MAX_ROWS:,} games, and this one would have"
+                f" {many(self.n_rows)}; play fewer games",
+                needed=self.n_rows,
+                budget=MAX_ROWS,
             )
-        raise_together(faults)
+
+    def _faults(self) -> list[str]:
+        # The setting raises if the players do not fit the board, the noise or the prior.
+        settings = (self.setting,)
+        faults = series_faults(settings, games=self.games, seed=self.seed, match=self.match)
+        return [str(fault) for fault in faults]
 
     @cached_property
     def setting(self) -> GameSetting:

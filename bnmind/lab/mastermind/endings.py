@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import operator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Annotated, Protocol
+
+from annotated_types import Ge, Gt, Le
 
 from bnmind._arguments import checked
-from bnmind._messages import many, shown
 from bnmind._values import Value
-from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.mastermind.beliefs.belief import Belief
 from bnmind.strategies.base.needs import posterior_of
 
-__all__ = ["MAX_GUESSES", "Declared", "Ending", "Limit", "Revealed"]
+__all__ = ["MAX_GUESSES", "Declared", "Ending", "Guesses", "Limit", "Revealed"]
 
 MAX_GUESSES = 10**6
 """The largest limit of guesses: the luck of each guess is drawn before the game."""
+Guesses = Annotated[int, Ge(1), Le(MAX_GUESSES)]
+"""A limit of guesses."""
 
 
 class Ending(Protocol):
@@ -50,12 +51,8 @@ class Revealed(Value):
     A report of all pegs black in a game that goes on is therefore false.
     """
 
-    limit: int = 100
+    limit: Guesses = 100
     """The limit of guesses; a longer game is lost."""
-
-    def __post_init__(self) -> None:
-        self._convert()
-        object.__setattr__(self, "limit", _checked(self.limit))
 
     @property
     def reveals(self) -> bool:
@@ -72,18 +69,10 @@ class Revealed(Value):
 class Declared(Value):
     """The breaker stops when sufficiently certain, and names a code, right or wrong."""
 
-    certainty: float = 0.95
+    certainty: Annotated[float, Gt(0), Le(1)] = 0.95
     """The sufficient probability of the most probable code, in (0, 1]."""
-    limit: int = 100
+    limit: Guesses = 100
     """The limit of guesses; after the last one the breaker names a code, certain or not."""
-
-    def __post_init__(self) -> None:
-        self._convert()
-        if not 0 < self.certainty <= 1:
-            raise InvalidArgumentError(
-                f"expected a certainty in (0, 1], got {self.certainty}", self.certainty
-            )
-        object.__setattr__(self, "limit", _checked(self.limit))
 
     @property
     def reveals(self) -> bool:
@@ -100,12 +89,8 @@ class Declared(Value):
 class Limit(Value):
     """The breaker has a fixed number of guesses, and then names the most probable code."""
 
-    limit: int
+    limit: Guesses
     """The number of guesses."""
-
-    def __post_init__(self) -> None:
-        self._convert()
-        object.__setattr__(self, "limit", _checked(self.limit))
 
     @property
     def reveals(self) -> bool:
@@ -116,22 +101,3 @@ class Limit(Value):
     def stops(self, belief: Belief) -> bool:
         """Return False: the breaker uses every guess."""
         return False
-
-
-def _checked(limit: int) -> int:
-    """Return a limit as a whole number, or raise."""
-    try:
-        number = operator.index(limit)
-    except TypeError:
-        number = 0
-    if number < 1:
-        raise InvalidArgumentError(
-            f"expected a limit of at least one guess, got {shown(limit)}", limit
-        )
-    if number > MAX_GUESSES:
-        raise TooLargeError(
-            f"expected a limit of at most {MAX_GUESSES:,} guesses, got {many(number)}",
-            needed=number,
-            budget=MAX_GUESSES,
-        )
-    return number

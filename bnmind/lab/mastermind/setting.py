@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -102,33 +102,21 @@ class GameSetting(Value):
     """The rule that ends a game, with the limit of guesses."""
 
     def __post_init__(self) -> None:
-        self._convert()
-        faults: list[BnmindError] = []
+        super().__post_init__()
+        if isinstance(self.prior, UniformPrior):
+            self._set(prior=None)  # it would draw other secrets
+
+    def _faults(self) -> Iterator[str]:
         keys = [_key(player) for player in self.players]
         if not keys or len(set(keys)) < len(keys):
             names = ", ".join(player.name for player in self.players) or "none"
-            faults.append(
-                InvalidArgumentError(
-                    f"expected one or more strategies of different names, got {names}", self.players
-                )
-            )
-        assumed = [player.assumed_prior for player in self.players]
-        own_priors = {id(prior): prior for prior in (self.prior, *assumed) if prior is not None}
-        for prior in own_priors.values():
-            try:
-                require_same_board(self.board, prior)
-                _require_all_allowed(self.board, self.prior, prior)
-            except BnmindError as fault:
-                faults.append(fault)
-        for player in self.players:
-            try:
-                assumed_channel(self.reporting, player.assumed, self.ending)
-            except BnmindError as fault:
-                if str(fault) not in map(str, faults):
-                    faults.append(fault)
-        raise_together(faults)
-        if isinstance(self.prior, UniformPrior):
-            object.__setattr__(self, "prior", None)  # it would draw other secrets
+            yield f"expected one or more strategies of different names, got {names}"
+        priors = [self.prior, *(player.assumed_prior for player in self.players)]
+        for prior in {id(one): one for one in priors if one is not None}.values():
+            yield from _told(_require_fitting, self.board, self.prior, prior)
+        channels = dict.fromkeys(player.assumed for player in self.players)
+        for channel in channels:
+            yield from _told(assumed_channel, self.reporting, channel, self.ending)
 
     @property
     def board(self) -> Board:
@@ -237,11 +225,20 @@ def _key(player: Player) -> tuple[str, str | None, str | None]:
     )
 
 
-def _require_all_allowed(board: Board, prior: Prior | None, assumed: Prior) -> None:
-    """Raise if the assumed prior excludes a code that the code-maker may choose.
+def _told(check: Callable[..., object], *arguments: object) -> Iterator[str]:
+    """Yield the error that a function raises, if it does."""
+    try:
+        check(*arguments)
+    except BnmindError as fault:
+        yield str(fault)
+
+
+def _require_fitting(board: Board, prior: Prior | None, assumed: Prior) -> None:
+    """Raise if a prior belongs to another board, or excludes a code that may be chosen.
 
     On large boards, the games check only their own secrets.
     """
+    require_same_board(board, assumed)
     if assumed is prior or board.n_codes > _LISTED:
         return
     logs = np.zeros(board.n_codes) if prior is None else prior.log_weights(board.codes)

@@ -18,7 +18,7 @@ group c and true reply t. The expected information of a guess about the code is 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._arguments import checked, number_array, whole_array
+from bnmind._arguments import checked
 from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats, unchecked_entropy
@@ -36,6 +36,7 @@ from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.history import Turn
 from bnmind.mastermind.masses.distribution import CodeDistribution
 from bnmind.mastermind.masses.reply_table import replies_of
+from bnmind.mastermind.priors.closed_form import is_distribution
 from bnmind.mastermind.priors.prior import Prior, distribution_before
 from bnmind.mastermind.reply import Reply
 
@@ -74,23 +75,15 @@ class UnknownNoiseBelief(FromCodes, Value):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        levels = self.levels
-        _require_alike(levels)
-        weights = np.array(number_array(self.weights, "the weights of the levels"))
-        fits = weights.shape == (len(levels),) and (weights >= 0).all()
-        if not fits or abs(weights.sum() - 1) > 1e-9:
-            raise InvalidArgumentError(
-                f"expected {len(levels)} probabilities that sum to 1, one for each level, got"
-                f" {self.weights}",
-                self.weights,
+        self._set(weights=self.weights / self.weights.sum())
+
+    def _faults(self) -> Iterator[str]:
+        _require_alike(self.levels)
+        n = len(self.levels)
+        if not is_distribution(self.weights, n):
+            yield (
+                f"expected {n} probabilities that sum to 1, one for each level, got {self.weights}"
             )
-        for name, array in (
-            ("weights", weights / weights.sum()),
-            ("groups", np.array(whole_array(self.groups, "the groups"), dtype=np.intp)),
-            ("products", np.array(number_array(self.products, "the products"))),
-        ):
-            array.setflags(write=False)
-            object.__setattr__(self, name, array)
 
     @classmethod
     @checked

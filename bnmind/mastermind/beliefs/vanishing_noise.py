@@ -8,16 +8,16 @@ and shows which replies to doubt.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
+from annotated_types import Ge
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
-from bnmind._messages import shown
 from bnmind._values import Value, made, sealed
 from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError
 from bnmind.mastermind.beliefs.belief import FromCodes, impossible_history
@@ -62,7 +62,7 @@ class VanishingBelief(FromCodes, Value):
     """The replies that may be reported."""
     history: tuple[Turn, ...]
     """The turns so far, oldest first."""
-    counts: Counts
+    counts: Annotated[Counts, Ge(0)]
     """The number of replies that each code contradicts, ``(n_codes,)``, read-only; one byte each,
     or more in a game of more than 254 turns."""
     ends: bool = True
@@ -72,30 +72,17 @@ class VanishingBelief(FromCodes, Value):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        try:
-            array: NDArray[Any] = np.asarray(self.counts)
-        except ValueError:  # lists of different lengths
-            array = np.zeros(0)
-        if array.shape != (self.board.n_codes,) or array.dtype.kind not in "iu" or array.min() < 0:
-            raise InvalidArgumentError(
-                f"expected a count of at least 0 for each of the {self.board.n_codes:,} codes of"
-                f" the board {self.board}, got {shown(self.counts)}",
-                self.counts,
-            )
-        if self.prior is not None and self.prior.board != self.board:
-            raise InvalidArgumentError(
-                f"expected a prior of the board {self.board}, got one of {self.prior.board}",
-                self.prior,
-            )
-        counts = array.astype(_counts_type(len(self.history)))
-        counts.setflags(write=False)
-        object.__setattr__(self, "counts", counts)
+        self._set(counts=self.counts.astype(_counts_type(len(self.history))))
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (
-            VanishingBelief,
-            (self.board, self.reports, self.history, self.counts, self.ends, self.prior),
-        )
+    def _faults(self) -> Iterator[str]:
+        n, board = self.board.n_codes, self.board
+        if self.counts.shape != (n,):
+            yield (
+                f"expected a count for each of the {n:,} codes of the board {board}, got an array"
+                f" of shape {self.counts.shape}"
+            )
+        if self.prior is not None and self.prior.board != board:
+            yield f"expected a prior of the board {board}, got one of {self.prior.board}"
 
     @classmethod
     @checked

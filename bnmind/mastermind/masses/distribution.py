@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._arguments import checked, number_array
+from bnmind._arguments import checked
 from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.information import Floats, unchecked_entropy
@@ -55,14 +54,8 @@ class CodeDistribution(Value):
     """``(n_codes,)`` in the order of ``board.codes``, read-only; they sum to one."""
 
     def __post_init__(self) -> None:
-        self._convert()
-        values = number_array(self.probabilities, "the probabilities of the codes")
-        if values.shape != (self.board.n_codes,):
-            raise InvalidArgumentError(
-                f"expected {self.board.n_codes:,} probabilities, one for each code of the board "
-                f"{self.board}, got an array of shape {values.shape}",
-                self.probabilities,
-            )
+        super().__post_init__()
+        values = self.probabilities
         least, total = 0.0, 0.0
         for part in blocks_of(values):
             least = min(least, float(part.min()))
@@ -72,22 +65,20 @@ class CodeDistribution(Value):
         if not (least >= 0 and abs(total - 1) <= _TOLERANCE):
             lowest, highest = values.min(), values.max()
             if lowest >= 0 and highest <= 1 + _TOLERANCE:
-                raise InvalidArgumentError(
-                    f"expected probabilities that sum to 1, got {total:.12g}", self.probabilities
-                )
-            raise InvalidArgumentError(
-                f"expected probabilities in [0, 1], got {lowest:g} to {highest:g}",
-                self.probabilities,
-            )
-        if _is_kept(values) and abs(total - 1) <= _ROUNDING:
-            object.__setattr__(self, "probabilities", values)
-            return
-        probabilities = values / total
-        probabilities.setflags(write=False)
-        object.__setattr__(self, "probabilities", probabilities)
+                fault = f"expected probabilities that sum to 1, got {total:.12g}"
+            else:
+                fault = f"expected probabilities in [0, 1], got {lowest:g} to {highest:g}"
+            raise InvalidArgumentError(fault, values)
+        if not (_is_kept(values) and abs(total - 1) <= _ROUNDING):
+            self._set(probabilities=values / total)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (CodeDistribution, (self.board, self.probabilities))
+    def _faults(self) -> Iterator[str]:
+        n, shape = self.board.n_codes, self.probabilities.shape
+        if shape != (n,):
+            yield (
+                f"expected {n:,} probabilities, one for each code of the board {self.board}, got"
+                f" an array of shape {shape}"
+            )
 
     @classmethod
     @checked

@@ -29,7 +29,6 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,10 +89,6 @@ class GuessClasses(Value):
     """``(classes,)``, the number of guesses in each class; they sum to the number of codes."""
     comparisons: int
     """The number of pairs of a prefix and a move that were compared; 0 without symmetry."""
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        values = (self.board, self.guesses, self.representatives, self.sizes, self.comparisons)
-        return (GuessClasses, values)
 
 
 @checked

@@ -24,11 +24,11 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bnmind._values import Sealed
 from bnmind.errors import TooLargeError
 from bnmind.mastermind.board import Board
 
@@ -41,7 +41,7 @@ Colors = NDArray[np.uint8]
 
 
 @dataclass(frozen=True, eq=False)
-class HistoryGroup:
+class HistoryGroup(Sealed):
     """The permutations of positions and colors that map each guess of a history to itself.
 
     Made by `history_group`.
@@ -62,15 +62,6 @@ class HistoryGroup:
     """``(moves, kinds)``, the kind that each kind comes from."""
     images: Colors
     """``(moves, colors + 1)``, the color that each used color becomes; 0 for other colors."""
-
-    def __post_init__(self) -> None:
-        for name in ("kinds", "moves", "images"):
-            array = getattr(self, name).copy()
-            array.setflags(write=False)
-            object.__setattr__(self, name, array)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (HistoryGroup, (self.board, self.guesses, self.kinds, self.moves, self.images))
 
     @cached_property
     def unused(self) -> tuple[int, ...]:

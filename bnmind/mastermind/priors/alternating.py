@@ -9,14 +9,13 @@ Genetic Algorithm for Mastermind* played.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
-from bnmind._values import Value
-from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.priors.closed_form import ClosedFormPrior, drawn_colors
@@ -26,7 +25,7 @@ __all__ = ["Alternating"]
 
 
 @dataclass(frozen=True)
-class Alternating(Value, ClosedFormPrior):
+class Alternating(ClosedFormPrior):
     """The prior that is uniform over the codes ABAB… of two different colors.
 
     Examples
@@ -38,13 +37,11 @@ class Alternating(Value, ClosedFormPrior):
     board: Board
     """The board of the codes, of at least two pegs; if of more, colors may repeat."""
 
-    def __post_init__(self) -> None:
-        self._convert()
+    def _faults(self) -> Iterator[str]:
         if self.board.pegs < 2 or (self.board.pegs > 2 and not self.board.repeats):
-            raise InvalidArgumentError(
+            yield (
                 "the prior alternating needs a board of at least two pegs on which colors may"
-                f" repeat, got the board {self.board}",
-                self.board,
+                f" repeat, got the board {self.board}"
             )
 
     @property

@@ -4,25 +4,33 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.masses.distribution import CodeDistribution
 from bnmind.mastermind.priors.prior import Codes, listed_distribution
 
-__all__ = ["ClosedFormPrior", "distinct_colors", "drawn_colors", "logs_of", "require_repeats"]
+__all__ = [
+    "ClosedFormPrior",
+    "distinct_colors",
+    "drawn_colors",
+    "is_distribution",
+    "logs_of",
+    "repeat_faults",
+]
 
 _ROUNDING = 1e-9
 
 
-class ClosedFormPrior(ABC):
+class ClosedFormPrior(Value, ABC):
     """A prior that computes the probability of a code, not only a weight.
 
     Such priors can be the members of a `MixturePrior`.
@@ -99,23 +107,29 @@ def logs_of(probabilities: tuple[float, ...], logs: tuple[float, ...] | None) ->
     """
     if logs is None:
         return tuple(math.log(p) if p > 0 else -math.inf for p in probabilities)
-    given = tuple(map(float, logs))
-    fits = len(given) == len(probabilities) and all(
+    fits = len(logs) == len(probabilities) and all(
         log <= _ROUNDING and abs(math.exp(log) - p) <= _ROUNDING
-        for log, p in zip(given, probabilities, strict=True)
+        for log, p in zip(logs, probabilities, strict=True)
     )
     if not fits:
         raise InvalidArgumentError(f"expected the logarithms of {probabilities}, got {logs}", logs)
-    return given
+    return logs
 
 
-def require_repeats(board: Board, prior: str) -> None:
-    """Raise unless a color may occur more than once."""
+def repeat_faults(board: Board, prior: str) -> Iterator[str]:
+    """Yield what is wrong unless a color may occur more than once."""
     if not board.repeats:
-        raise InvalidArgumentError(
-            f"the prior {prior} needs a board on which colors may repeat, got the board {board}",
-            board,
-        )
+        yield f"the prior {prior} needs a board on which colors may repeat, got the board {board}"
+
+
+def is_distribution(values: Sequence[float] | Floats, n: int, *, tolerance: float = 1e-9) -> bool:
+    """Return whether the values are n probabilities that sum to one."""
+    if isinstance(values, np.ndarray):
+        is_fit, total = values.shape == (n,) and bool((values >= 0).all()), float(values.sum())
+    else:
+        is_fit = len(values) == n and all(p >= 0 for p in values)
+        total = math.fsum(values)
+    return is_fit and abs(total - 1) <= tolerance
 
 
 def distinct_colors(codes: NDArray[np.integer]) -> NDArray[np.intp]:

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._arguments import checked, number_array, whole_array
+from bnmind._arguments import checked
 from bnmind._files import read_text
 from bnmind._messages import one_line, shown
-from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError, ModelFileError
 from bnmind.information import Floats
 from bnmind.mastermind.board import Board, digits_of
 from bnmind.mastermind.masses.distribution import CodeDistribution
-from bnmind.mastermind.priors.closed_form import ClosedFormPrior
+from bnmind.mastermind.priors.closed_form import ClosedFormPrior, is_distribution
 from bnmind.mastermind.priors.prior import Codes, code_array
 
 __all__ = ["CodeList", "prior_of_distribution", "read_code_list"]
@@ -29,7 +28,7 @@ _MOST_BYTES = 2**27
 
 
 @dataclass(frozen=True, eq=False)
-class CodeList(Value, ClosedFormPrior):
+class CodeList(ClosedFormPrior):
     """The prior that lists the possible codes; all other codes are impossible.
 
     Examples
@@ -49,32 +48,22 @@ class CodeList(Value, ClosedFormPrior):
     """The name of the prior at the command line and in files."""
 
     def __post_init__(self) -> None:
-        self._convert()
-        board = self.board
-        codes = np.array(whole_array(self.codes, "the codes of a prior"))
-        if codes.ndim != 2 or not len(codes) or codes.shape[1] != board.pegs:
-            raise InvalidArgumentError(
-                f"expected a list of codes of {board.pegs} pegs, got an array of shape"
-                f" {codes.shape}",
-                self.codes,
-            )
-        _require_codes(board, codes)
-        if len(np.unique(codes, axis=0)) < len(codes):
-            raise InvalidArgumentError("expected each code only once in a prior", self.codes)
-        p = np.array(number_array(self.probabilities, "the probabilities of the codes"))
-        if p.shape != (len(codes),) or not (p >= 0).all() or abs(p.sum() - 1) > _TOLERANCE:
-            raise InvalidArgumentError(
-                f"expected {len(codes):,} probabilities that sum to 1, one for each code, got"
-                f" {shown(self.probabilities)}",
-                self.probabilities,
-            )
-        p /= p.sum()
-        for name, array in (("codes", code_array(codes)), ("probabilities", p)):
-            array.setflags(write=False)
-            object.__setattr__(self, name, array)
+        super().__post_init__()
+        self._set(probabilities=self.probabilities / self.probabilities.sum())
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (CodeList, (self.board, self.codes, self.probabilities, self.name))
+    def _faults(self) -> Iterator[str]:
+        codes, pegs = self.codes, self.board.pegs
+        if codes.ndim != 2 or not len(codes) or codes.shape[1] != pegs:
+            yield f"expected a list of codes of {pegs} pegs, got an array of shape {codes.shape}"
+            return
+        yield from _code_faults(self.board, codes)
+        if len(np.unique(codes, axis=0)) < len(codes):
+            yield "expected each code only once in a prior"
+        if not is_distribution(self.probabilities, len(codes), tolerance=_TOLERANCE):
+            yield (
+                f"expected {len(codes):,} probabilities that sum to 1, one for each code, got"
+                f" {shown(self.probabilities)}"
+            )
 
     def log_probabilities(self, codes: NDArray[np.integer]) -> Floats:
         """Return the natural logarithm of each code's probability, ``(m,)``."""
@@ -185,15 +174,14 @@ def _parse_line(board: Board, line: list[str], where: str) -> tuple[tuple[int, .
     return code, weight
 
 
-def _require_codes(board: Board, codes: NDArray[np.integer]) -> None:
-    """Raise unless the rows are codes of the board."""
+def _code_faults(board: Board, codes: NDArray[np.integer]) -> Iterator[str]:
+    """Yield the first row that is no code of the board."""
     faulty = ((codes < 1) | (codes > board.colors)).any(axis=1)
     if not board.repeats:
         in_order = np.sort(codes, axis=1)
         faulty |= (in_order[:, 1:] == in_order[:, :-1]).any(axis=1)
     if faulty.any():
-        code = codes[int(np.argmax(faulty))].tolist()
-        raise InvalidArgumentError(f"expected codes of the board {board}, got {code}", code)
+        yield f"expected codes of the board {board}, got {codes[int(np.argmax(faulty))].tolist()}"
 
 
 def _keys(codes: NDArray[np.integer]) -> NDArray[np.bytes_]:

@@ -11,19 +11,19 @@ Gelman et al., *Bayesian Data Analysis*, third edition, section 3.4.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated
 
 import numpy as np
+from annotated_types import Gt
 from numpy.typing import NDArray
 
-from bnmind._arguments import checked, number_array
-from bnmind._values import Value
-from bnmind.errors import InvalidArgumentError
+from bnmind._arguments import checked
+from bnmind._values import Finite
 from bnmind.information import Floats
 from bnmind.mastermind.board import Board
-from bnmind.mastermind.priors.closed_form import ClosedFormPrior, require_repeats
+from bnmind.mastermind.priors.closed_form import ClosedFormPrior, repeat_faults
 from bnmind.mastermind.priors.fixed_colors import FixedColors
 from bnmind.mastermind.priors.prior import Codes
 
@@ -31,7 +31,7 @@ __all__ = ["LearnedColors"]
 
 
 @dataclass(frozen=True, eq=False)
-class LearnedColors(Value, ClosedFormPrior):
+class LearnedColors(ClosedFormPrior):
     """The prior of the next code, given the colors of the earlier ones, position by position.
 
     Examples
@@ -43,26 +43,18 @@ class LearnedColors(Value, ClosedFormPrior):
 
     board: Board
     """The board of the codes; colors may repeat."""
-    counts: Floats
+    counts: Annotated[Floats, Gt(0), Finite]
     """``(pegs, colors)``, the number of earlier codes with each color at each position, plus α;
     positive and read-only."""
 
-    def __post_init__(self) -> None:
-        self._convert()
-        require_repeats(self.board, self.name)
-        counts = np.array(number_array(self.counts, "the counts of the colors"))
+    def _faults(self) -> Iterator[str]:
+        yield from repeat_faults(self.board, self.name)
         shape = (self.board.pegs, self.board.colors)
-        if counts.shape != shape or not ((counts > 0) & np.isfinite(counts)).all():
-            raise InvalidArgumentError(
-                f"expected positive counts of {shape[1]} colors at {shape[0]} positions, got"
-                f" {self.counts}",
-                self.counts,
+        if self.counts.shape != shape:
+            yield (
+                f"expected counts of {shape[1]} colors at {shape[0]} positions, got an array of"
+                f" shape {self.counts.shape}"
             )
-        counts.setflags(write=False)
-        object.__setattr__(self, "counts", counts)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (LearnedColors, (self.board, self.counts))
 
     @classmethod
     @checked

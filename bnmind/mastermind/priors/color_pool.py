@@ -9,22 +9,21 @@ authors of *An Updated Genetic Algorithm for Mastermind* played.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
-from bnmind._values import Value
-from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.priors.closed_form import (
     ClosedFormPrior,
     distinct_colors,
     drawn_colors,
-    require_repeats,
+    is_distribution,
+    repeat_faults,
 )
 from bnmind.mastermind.priors.prior import Codes
 
@@ -34,7 +33,7 @@ _PREFERRED = (0.50, 0.25, 0.13, 0.08, 0.03)  # the rest is shared by six and mor
 
 
 @dataclass(frozen=True)
-class ColorPool(Value, ClosedFormPrior):
+class ColorPool(ClosedFormPrior):
     """The prior of a code-maker that chooses the colors of a code before the code.
 
     The code-maker draws a number m, then m of the k colors, then each peg from these m colors,
@@ -57,18 +56,14 @@ class ColorPool(Value, ClosedFormPrior):
     name: str = "color-pool"
     """The name of the prior at the command line and in files."""
 
-    def __post_init__(self) -> None:
-        self._convert()
-        require_repeats(self.board, self.name)
-        sizes = tuple(map(float, self.sizes))
-        fits = len(sizes) == self.board.colors and all(0 <= p <= 1 for p in sizes)
-        if not fits or abs(math.fsum(sizes) - 1) > 1e-9:
-            raise InvalidArgumentError(
-                f"expected {self.board.colors} probabilities that sum to 1, of pools of 1 to"
-                f" {self.board.colors} colors, got {self.sizes}",
-                self.sizes,
+    def _faults(self) -> Iterator[str]:
+        yield from repeat_faults(self.board, self.name)
+        k = self.board.colors
+        if not is_distribution(self.sizes, k):
+            yield (
+                f"expected {k} probabilities that sum to 1, of pools of 1 to {k} colors, got"
+                f" {self.sizes}"
             )
-        object.__setattr__(self, "sizes", sizes)
 
     def log_probabilities(self, codes: NDArray[np.integer]) -> Floats:
         """Return the natural logarithm of each code's probability, ``(m,)``."""

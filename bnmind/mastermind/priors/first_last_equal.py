@@ -9,23 +9,23 @@ Algorithm for Mastermind* played.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
-from bnmind._values import Value
 from bnmind.information import Floats
 from bnmind.mastermind.board import Board
-from bnmind.mastermind.priors.closed_form import ClosedFormPrior, require_repeats
+from bnmind.mastermind.priors.closed_form import ClosedFormPrior, repeat_faults
 from bnmind.mastermind.priors.prior import Codes
 
 __all__ = ["FirstLastEqual"]
 
 
 @dataclass(frozen=True)
-class FirstLastEqual(Value, ClosedFormPrior):
+class FirstLastEqual(ClosedFormPrior):
     """The prior that is uniform over the codes whose first and last peg have the same color.
 
     Examples
@@ -37,9 +37,8 @@ class FirstLastEqual(Value, ClosedFormPrior):
     board: Board
     """The board of the codes; colors may repeat."""
 
-    def __post_init__(self) -> None:
-        self._convert()
-        require_repeats(self.board, self.name)
+    def _faults(self) -> Iterator[str]:
+        return repeat_faults(self.board, self.name)
 
     @property
     def name(self) -> str:

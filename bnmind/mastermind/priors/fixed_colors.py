@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated
 
 import numpy as np
+from annotated_types import Ge
 from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import checked, number_array
 from bnmind._messages import shown
-from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 from bnmind.mastermind.board import Board
-from bnmind.mastermind.priors.closed_form import ClosedFormPrior, require_repeats
+from bnmind.mastermind.priors.closed_form import ClosedFormPrior, repeat_faults
 from bnmind.mastermind.priors.prior import Codes, code_array
 
 __all__ = ["FixedColors", "parse_fixed_colors"]
 
 
 @dataclass(frozen=True, eq=False)
-class FixedColors(Value, ClosedFormPrior):
+class FixedColors(ClosedFormPrior):
     """The prior of independent pegs, each with given probabilities of the colors.
 
     Examples
@@ -34,31 +34,21 @@ class FixedColors(Value, ClosedFormPrior):
 
     board: Board
     """The board of the codes; colors may repeat."""
-    probabilities: Floats
+    probabilities: Annotated[Floats, Ge(0)]
     """``(pegs, colors)``, read-only; each row sums to one."""
 
-    def __post_init__(self) -> None:
-        self._convert()
-        require_repeats(self.board, "fixed")
-        values = np.array(number_array(self.probabilities, "the probabilities of the colors"))
-        shape = (self.board.pegs, self.board.colors)
-        if values.shape != shape:
-            raise InvalidArgumentError(
+    def _faults(self) -> Iterator[str]:
+        yield from repeat_faults(self.board, "fixed")
+        shape, p = (self.board.pegs, self.board.colors), self.probabilities
+        if p.shape != shape:
+            yield (
                 f"expected probabilities of {shape[1]} colors at {shape[0]} positions, got an"
-                f" array of shape {values.shape}",
-                self.probabilities,
+                f" array of shape {p.shape}"
             )
-        if not (values >= 0).all() or abs(values.sum(axis=1) - 1).max() > 1e-9:
-            raise InvalidArgumentError(
-                f"expected probabilities of colors that sum to 1 at each position, got"
-                f" {shown(self.probabilities)}",
-                self.probabilities,
+        elif not abs(p.sum(axis=1) - 1).max() <= 1e-9:
+            yield (
+                f"expected probabilities of colors that sum to 1 at each position, got {shown(p)}"
             )
-        values.setflags(write=False)
-        object.__setattr__(self, "probabilities", values)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (FixedColors, (self.board, self.probabilities))
 
     @classmethod
     @checked

@@ -7,18 +7,17 @@ frequency among all codes of the board, so the first code is uniform.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
-from bnmind._values import Value
-from bnmind.errors import InvalidArgumentError
+from bnmind._values import Natural, Positive
 from bnmind.information import Floats
 from bnmind.mastermind.board import Board
-from bnmind.mastermind.priors.closed_form import ClosedFormPrior, require_repeats
+from bnmind.mastermind.priors.closed_form import ClosedFormPrior, repeat_faults
 from bnmind.mastermind.priors.number_of_colors import (
     NumberOfColors,
     codes_by_number,
@@ -30,7 +29,7 @@ __all__ = ["LearnedNumber"]
 
 
 @dataclass(frozen=True)
-class LearnedNumber(Value, ClosedFormPrior):
+class LearnedNumber(ClosedFormPrior):
     """The prior of the next code, given the numbers of colors of the earlier ones.
 
     Examples
@@ -42,22 +41,16 @@ class LearnedNumber(Value, ClosedFormPrior):
 
     board: Board
     """The board of the codes; colors may repeat."""
-    seen: tuple[int, ...]
+    seen: tuple[Natural, ...]
     """The number of earlier codes of 1, 2, …, min(n, k) colors."""
-    alpha: float = 1.0
+    alpha: Positive = 1.0
     """The weight of the frequencies among all codes, in codes; positive."""
 
-    def __post_init__(self) -> None:
-        self._convert()
-        require_repeats(self.board, self.name)
+    def _faults(self) -> Iterator[str]:
+        yield from repeat_faults(self.board, self.name)
         most = min(self.board.pegs, self.board.colors)
-        problems: list[str] = []
-        if len(self.seen) != most or min(self.seen) < 0:
-            problems.append(f"expected numbers of codes of 1 to {most} colors, got {self.seen}")
-        if not 0 < self.alpha < np.inf:
-            problems.append(f"expected a positive weight alpha, got {self.alpha}")
-        if problems:
-            raise InvalidArgumentError("; ".join(problems), self)
+        if len(self.seen) != most:
+            yield f"expected numbers of codes of 1 to {most} colors, got {self.seen}"
 
     @classmethod
     @checked

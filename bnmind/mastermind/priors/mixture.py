@@ -7,25 +7,24 @@ becomes w_i·p_i(s) / Σ_j w_j·p_j(s), where p_i(s) is the probability of s und
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
-from bnmind._values import Value
-from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError
+from bnmind.errors import ImpossibleEvidenceError
 from bnmind.information import Floats
 from bnmind.mastermind.board import Board
-from bnmind.mastermind.priors.closed_form import ClosedFormPrior, logs_of
+from bnmind.mastermind.priors.closed_form import ClosedFormPrior, is_distribution, logs_of
 from bnmind.mastermind.priors.prior import Codes
 
 __all__ = ["MixturePrior"]
 
 
 @dataclass(frozen=True)
-class MixturePrior(Value, ClosedFormPrior):
+class MixturePrior(ClosedFormPrior):
     """The prior of the next code of a code-maker who is one of several.
 
     Examples
@@ -50,20 +49,14 @@ class MixturePrior(Value, ClosedFormPrior):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not self.members or len({member.board for member in self.members}) > 1:
-            raise InvalidArgumentError(
-                "expected at least one prior, and all of the same board", self.members
-            )
-        weights = tuple(map(float, self.weights))
-        fits = len(weights) == len(self.members) and all(0 <= w <= 1 for w in weights)
-        if not fits or abs(math.fsum(weights) - 1) > 1e-9:
-            raise InvalidArgumentError(
-                f"expected {len(self.members)} weights that sum to 1, one for each member, got"
-                f" {self.weights}",
-                self.weights,
-            )
-        object.__setattr__(self, "weights", weights)
-        object.__setattr__(self, "logs", logs_of(weights, self.logs))
+        self._set(logs=logs_of(self.weights, self.logs))
+
+    def _faults(self) -> Iterator[str]:
+        n = len(self.members)
+        if len({member.board for member in self.members}) != 1:
+            yield "expected at least one prior, and all of the same board"
+        if not is_distribution(self.weights, n):
+            yield f"expected {n} weights that sum to 1, one for each member, got {self.weights}"
 
     @property
     def board(self) -> Board:  # type: ignore[override]

@@ -7,6 +7,7 @@ length n that use all of d colors; the board has C(k, d)·S(n, d) codes of d col
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -14,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
-from bnmind._values import Value, sealed
+from bnmind._values import sealed
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 from bnmind.mastermind.board import Board
@@ -22,8 +23,9 @@ from bnmind.mastermind.priors.closed_form import (
     ClosedFormPrior,
     distinct_colors,
     drawn_colors,
+    is_distribution,
     logs_of,
-    require_repeats,
+    repeat_faults,
 )
 from bnmind.mastermind.priors.prior import Codes
 
@@ -34,7 +36,7 @@ DEFAULT_STRENGTH = 1.0
 
 
 @dataclass(frozen=True)
-class NumberOfColors(Value, ClosedFormPrior):
+class NumberOfColors(ClosedFormPrior):
     """The prior that gives all codes of d colors the same probability.
 
     Examples
@@ -56,19 +58,17 @@ class NumberOfColors(Value, ClosedFormPrior):
     computed if None."""
 
     def __post_init__(self) -> None:
-        self._convert()
-        require_repeats(self.board, self.name)
-        numbers = tuple(map(float, self.numbers))
+        super().__post_init__()
+        self._set(logs=logs_of(self.numbers, self.logs))
+
+    def _faults(self) -> Iterator[str]:
+        yield from repeat_faults(self.board, self.name)
         most = min(self.board.pegs, self.board.colors)
-        fits = len(numbers) == most and all(0 <= p <= 1 for p in numbers)
-        if not fits or abs(math.fsum(numbers) - 1) > 1e-9:
-            raise InvalidArgumentError(
+        if not is_distribution(self.numbers, most):
+            yield (
                 f"expected {most} probabilities that sum to 1, of codes of 1 to {most} colors, got"
-                f" {self.numbers}",
-                self.numbers,
+                f" {self.numbers}"
             )
-        object.__setattr__(self, "numbers", numbers)
-        object.__setattr__(self, "logs", logs_of(numbers, self.logs))
 
     def log_probabilities(self, codes: NDArray[np.integer]) -> Floats:
         """Return the natural logarithm of each code's probability, ``(m,)``."""
@@ -117,7 +117,7 @@ def fewer_colors(board: Board, strength: float = DEFAULT_STRENGTH) -> NumberOfCo
             f"expected a strength from -100 to 100, got {strength}", strength
         )
     name = "fewer-colors" if strength == DEFAULT_STRENGTH else f"fewer-colors:{strength:g}"
-    require_repeats(board, name)
+    repeat_faults(board, name)
     counts = codes_by_number(board)
     logs = np.array([math.log(n) - strength * d for d, n in enumerate(counts, start=1)])
     return number_from_logs(board, logs, name)

@@ -9,14 +9,13 @@ for Mastermind* played.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
-from bnmind._values import Value
-from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.priors.closed_form import ClosedFormPrior
@@ -26,7 +25,7 @@ __all__ = ["OnlyColors"]
 
 
 @dataclass(frozen=True)
-class OnlyColors(Value, ClosedFormPrior):
+class OnlyColors(ClosedFormPrior):
     """The prior that is uniform over the codes of some colors.
 
     Examples
@@ -42,16 +41,14 @@ class OnlyColors(Value, ClosedFormPrior):
     """The colors that the code-maker uses."""
 
     def __post_init__(self) -> None:
-        self._convert()
-        colors = tuple(sorted(set(self.colors)))
+        super().__post_init__()
+        self._set(colors=tuple(sorted(set(self.colors))))
+
+    def _faults(self) -> Iterator[str]:
+        k = self.board.colors
         least = 1 if self.board.repeats else self.board.pegs
-        if len(colors) < least or colors[:1] < (1,) or colors[-1] > self.board.colors:
-            raise InvalidArgumentError(
-                f"expected at least {least} of the colors 1 to {self.board.colors}, got"
-                f" {self.colors}",
-                self.colors,
-            )
-        object.__setattr__(self, "colors", colors)
+        if len(set(self.colors)) < least or not all(1 <= color <= k for color in self.colors):
+            yield f"expected at least {least} of the colors 1 to {k}, got {self.colors}"
 
     @property
     def name(self) -> str:

@@ -9,14 +9,13 @@ for Mastermind* played.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
-from bnmind._values import Value
-from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.priors.closed_form import ClosedFormPrior, distinct_colors, drawn_colors
@@ -26,7 +25,7 @@ __all__ = ["OnlyOnce"]
 
 
 @dataclass(frozen=True)
-class OnlyOnce(Value, ClosedFormPrior):
+class OnlyOnce(ClosedFormPrior):
     """The prior that is uniform over the codes without repeated colors.
 
     Guesses may repeat colors, unlike on a board without repeats.
@@ -40,13 +39,11 @@ class OnlyOnce(Value, ClosedFormPrior):
     board: Board
     """The board of the codes, with at least as many colors as pegs."""
 
-    def __post_init__(self) -> None:
-        self._convert()
+    def _faults(self) -> Iterator[str]:
         if self.board.pegs > self.board.colors:
-            raise InvalidArgumentError(
-                f"the prior only-once needs at least as many colors as pegs, got the board"
-                f" {self.board}",
-                self.board,
+            yield (
+                "the prior only-once needs at least as many colors as pegs, got the board"
+                f" {self.board}"
             )
 
     @property

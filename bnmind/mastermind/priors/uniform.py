@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
-from bnmind._values import Value
 from bnmind.information import Floats
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.masses.distribution import CodeDistribution
@@ -23,7 +22,7 @@ UNIFORM = "uniform"
 
 
 @dataclass(frozen=True)
-class UniformPrior(Value, ClosedFormPrior):
+class UniformPrior(ClosedFormPrior):
     """The prior of a code-maker without preferences.
 
     Examples

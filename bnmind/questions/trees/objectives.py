@@ -39,14 +39,15 @@ information in graphical models", UAI 2005 (sums of information for fixed sets o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Annotated, Protocol
 
 import numpy as np
 from annotated_types import Gt, Le
 from numpy.typing import NDArray
 
-from bnmind._values import Value
+from bnmind._values import Value, sealed
 from bnmind.information import Floats, unchecked_entropy
 from bnmind.questions.trees.capacities import capacity_bound, decision_gain
 
@@ -160,10 +161,10 @@ class ExpectedEntropy(Value):
 @dataclass(frozen=True, eq=False)
 class _InformationBounds:
     capacities: Floats
-    order: NDArray[np.intp] = field(init=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "order", np.argsort(-self.capacities, kind="stable"))
+    @cached_property
+    def order(self) -> NDArray[np.intp]:
+        return sealed(np.argsort(-self.capacities, kind="stable"))
 
     def adaptive(
         self, values: Floats, after: Floats, is_open: NDArray[np.bool_], more: int
@@ -253,11 +254,10 @@ class _DecisionBounds:
     channels: Floats
     most: float
     """The chance of right decisions if the state is told."""
-    factors: Floats = field(init=False)
 
-    def __post_init__(self) -> None:
-        factors = np.array([decision_gain(one) for one in self.channels])
-        object.__setattr__(self, "factors", factors)
+    @cached_property
+    def factors(self) -> Floats:
+        return sealed(np.array([decision_gain(one) for one in self.channels]))
 
     def _right(self, right: Floats, is_open: NDArray[np.bool_], more: int) -> Floats:
         """Return bounds of right decisions after ``more`` further questions."""

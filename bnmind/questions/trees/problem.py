@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Annotated
 
 import numpy as np
+from annotated_types import Ge
 from numpy.typing import NDArray
 
-from bnmind._messages import listed
-from bnmind._values import Value
-from bnmind.errors import InvalidArgumentError
+from bnmind._values import Count, Value
 from bnmind.information import Floats
 from bnmind.questions.trees.objectives import TreeBounds, TreeObjective
 
@@ -56,45 +57,39 @@ class TreeProblem(Value):
     0.0
     """
 
-    prior: Floats
-    channels: Floats
+    prior: Annotated[Floats, Ge(0)]
+    channels: Annotated[Floats, Ge(0)]
     objective: TreeObjective
-    depth: int
-    costs: Floats | None = None
+    depth: Count
+    costs: Annotated[Floats, Ge(0)] | None = None
     excludes: NDArray[np.bool_] | None = None
 
     def __post_init__(self) -> None:
-        for name in ("prior", "channels"):
-            array = np.array(getattr(self, name), dtype=np.float64)
-            array.setflags(write=False)
-            object.__setattr__(self, name, array)
-        shape = self.channels.shape
-        problems = []
-        if self.prior.ndim != 1 or len(shape) != 3 or shape[1] != len(self.prior):
-            problems.append(
+        super().__post_init__()
+        n = self.n_questions
+        if self.costs is None:
+            self._set(costs=np.zeros(n))
+        if self.excludes is None:
+            self._set(excludes=np.zeros((n, n), dtype=bool))
+
+    def _faults(self) -> Iterator[str]:
+        prior, channels, costs, pairs = self.prior, self.channels, self.costs, self.excludes
+        n = self.n_questions
+        if prior.ndim != 1 or channels.ndim != 3 or channels.shape[1] != len(prior):
+            yield (
                 "expected a prior (states,) and channels (questions, states, outcomes), got shapes"
-                f" {self.prior.shape} and {shape}"
+                f" {prior.shape} and {channels.shape}"
             )
-        elif not shape[0]:
-            problems.append("expected at least one question")
-        elif np.any(self.prior < 0) or abs(self.prior.sum() - 1) > 1e-6:
-            problems.append("the prior must be probabilities that sum to one")
-        elif np.any(self.channels < 0) or np.any(abs(self.channels.sum(axis=2) - 1) > 1e-6):
-            problems.append("the chances of the outcomes must sum to one in each state")
-        if self.depth < 1:
-            problems.append(f"the depth must be at least 1, got {self.depth}")
-        costs = np.zeros(shape[0]) if self.costs is None else np.array(self.costs, dtype=float)
-        if costs.shape != shape[:1] or np.any(costs < 0):
-            problems.append(f"expected a cost of at least 0 for each question, got {costs}")
-        square = (shape[0], shape[0])
-        pairs = np.zeros(square, dtype=bool) if self.excludes is None else np.array(self.excludes)
-        if pairs.shape != square or pairs.dtype.kind != "b" or np.any(pairs != pairs.T):
-            problems.append(f"expected a symmetric mask of pairs of questions {square}")
-        if problems:
-            raise InvalidArgumentError(listed(problems), tuple(problems))
-        object.__setattr__(self, "costs", costs)
-        object.__setattr__(self, "excludes", pairs)
-        self._convert()
+        elif not n:
+            yield "expected at least one question"
+        elif abs(prior.sum() - 1) > 1e-6:
+            yield "the prior must be probabilities that sum to one"
+        elif np.any(abs(channels.sum(axis=2) - 1) > 1e-6):
+            yield "the chances of the outcomes must sum to one in each state"
+        if costs is not None and costs.shape != (n,):
+            yield f"expected a cost for each question, got an array of shape {costs.shape}"
+        if pairs is not None and not (pairs.shape == (n, n) and np.array_equal(pairs, pairs.T)):
+            yield f"expected a symmetric mask of pairs of questions {(n, n)}"
 
     @property
     def n_questions(self) -> int:

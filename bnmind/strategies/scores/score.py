@@ -26,9 +26,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Protocol
+from typing import Annotated, Any, Protocol
 
 import numpy as np
+from annotated_types import Ge
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked_if_it_fails
@@ -63,7 +64,7 @@ class ClassTerms(Value):
 
     sizes: Integers
     """``(largest + 1,)``, f of each class size; not decreasing, 0 for 0 and 1 codes."""
-    weights: Integers
+    weights: Annotated[Integers, Ge(0)]
     """``(turns, replies)``, not negative; the last row also applies to all later turns."""
     winning: int = 0
     """The term added for a possible guess."""
@@ -75,14 +76,9 @@ class ClassTerms(Value):
     def _faults(self) -> Iterator[str]:
         if self.weights.ndim != 2 or not self.weights.size:
             yield f"expected weights by turn and reply, got shape {self.weights.shape}"
-        if len(self.sizes) < 2 or self.sizes[:2].any() or bool((np.diff(self.sizes) < 0).any()):
+        f = self.sizes
+        if f.ndim != 1 or len(f) < 2 or f[:2].any() or bool((np.diff(f) < 0).any()):
             yield "expected terms that are 0 for 0 and 1 codes and never decrease"
-        if (self.weights < 0).any():
-            yield f"expected weights from 0, got {int(self.weights.min())}"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        values = (self.sizes, self.weights, self.winning, self.combination, self.per_code)
-        return (ClassTerms, values)
 
     @property
     def shares(self) -> Integers:

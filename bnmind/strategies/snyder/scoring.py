@@ -17,15 +17,14 @@ Snyder, *Mastermind by importance sampling and Metropolis-Hastings*, section 4.2
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._values import Value, sealed
-from bnmind.errors import InvalidArgumentError
+from bnmind._values import Finite, Value, sealed
 from bnmind.information import Floats
 from bnmind.mastermind.beliefs.belief import Belief
 from bnmind.mastermind.board import Board
@@ -36,7 +35,8 @@ from bnmind.strategies.base.strategy import GuessInfo
 
 __all__ = ["INITIAL_THETA", "LEARNED_THETA", "ExponentialScoring", "Theta", "color_classes"]
 
-Theta = tuple[float, float, float, float]
+_Weight = Annotated[float, Finite]
+Theta = tuple[_Weight, _Weight, _Weight, _Weight]
 """The weights of the four features."""
 
 INITIAL_THETA: Theta = (0.0, 0.0, 0.0, 5.0)
@@ -65,11 +65,6 @@ class ExponentialScoring(TrustsReplies, Value):
     """The name of the strategy at the command line and in files."""
     theta: Theta = INITIAL_THETA
     """The weights of the features."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not all(map(math.isfinite, self.theta)):
-            raise InvalidArgumentError(f"expected finite weights, got {self.theta}", self.theta)
 
     @property
     def deterministic(self) -> bool:

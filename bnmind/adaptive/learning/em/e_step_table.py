@@ -25,11 +25,13 @@ a didactic", J. Educ. Behav. Stat. 2009.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bnmind._values import sealed
 from bnmind.adaptive.beliefs.batch_answers import impossible_rows
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.learning.em.response_layout import Expected, Patterns, ResponseLayout
@@ -68,13 +70,24 @@ class TableExpectation:
     layout: ResponseLayout
     skills: SkillFamilies
     patterns: Patterns
-    classes: NDArray[np.intp] = field(init=False)
-    """The class of each profile."""
-    indicators: Floats = field(init=False)
-    _places: NDArray[np.intp] = field(init=False)
-    """``(responses of all items, classes)``: the place of each in the layout."""
 
-    def __post_init__(self) -> None:
+    @property
+    def classes(self) -> NDArray[np.intp]:
+        """The class of each profile."""
+        return self._classes_and_places[0]
+
+    @property
+    def _places(self) -> NDArray[np.intp]:
+        """``(responses of all items, classes)``: the place of each in the layout."""
+        return self._classes_and_places[1]
+
+    @cached_property
+    def indicators(self) -> Floats:
+        """What each pattern responds; see `ResponseLayout.indicators`."""
+        return sealed(self.layout.indicators(self.patterns.rows))
+
+    @cached_property
+    def _classes_and_places(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         place = {v.name: axis for axis, v in enumerate(self.skills.variables)}
         shape = self.skills.shape
         levels = np.indices(shape).reshape(len(shape), -1)
@@ -99,9 +112,7 @@ class TableExpectation:
             )
             for response in range(n_responses)
         ]
-        object.__setattr__(self, "classes", classes.reshape(-1).astype(np.intp))
-        object.__setattr__(self, "_places", np.array(places, dtype=np.intp))
-        object.__setattr__(self, "indicators", self.layout.indicators(self.patterns.rows))
+        return sealed(classes.reshape(-1).astype(np.intp)), sealed(np.array(places, dtype=np.intp))
 
     def __call__(self, response_parameters: Floats, tables: tuple[Floats, ...]) -> Expected:
         """Return expected counts; see `Expectation`."""

@@ -8,7 +8,8 @@ targets are the parents of the items, and the families of the hidden variables.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -44,50 +45,45 @@ class PlanExpectation:
         The families of its hidden variables, each with its parents.
     patterns
         The responses.
-
-    Raises
-    ------
-    TooLargeError
-        If the tree is too large.
     """
 
     bank: ItemBank
     layout: ResponseLayout
     skills: SkillFamilies
     patterns: Patterns
-    plan: Plan = field(init=False)
-    _causes: tuple[tuple[str, ...], ...] = field(init=False)
-    """The parents of each item, in the order of the layout."""
 
-    def __post_init__(self) -> None:
-        names = [name for block in self.layout.blocks for name in block.names]
+    @cached_property
+    def _names(self) -> tuple[str, ...]:
+        """The items, in the order of the layout."""
+        return tuple(name for block in self.layout.blocks for name in block.names)
+
+    @cached_property
+    def _causes(self) -> tuple[tuple[str, ...], ...]:
+        """The parents of each item, in the order of the layout."""
+        network = self.bank.network
+        return tuple(tuple(v.name for v in network.cpd(name).parents) for name in self._names)
+
+    @cached_property
+    def plan(self) -> Plan:
+        """The plan of the tree; raises `TooLargeError` if it is too large."""
         # Uniform tables, which cancel when multiplied by the inputs.
         cpds = []
-        for name in (*(v.name for v in self.bank.hidden), *names):
+        for name in (*(v.name for v in self.bank.hidden), *self._names):
             cpd = self.bank.network.cpd(name)
             shape = tuple(v.n_states for v in cpd.scope)
             cpds.append(TabularCPD(cpd.variable, cpd.parents, np.full(shape, 1 / shape[0])))
-        causes = tuple(tuple(v.name for v in self.bank.network.cpd(name).parents) for name in names)
-        targets = list(dict.fromkeys([*self.skills.scopes, *causes]))
-        inputs: dict[str, tuple[str, ...]] = {
-            f"table of {scope[0]}": scope for scope in self.skills.scopes
-        }
-        inputs |= {
-            f"table of {name}": (name, *cause) for name, cause in zip(names, causes, strict=True)
-        }
-        plan = compile_plan(
+        scopes = list(self.skills.scopes)
+        scopes += [(n, *cause) for n, cause in zip(self._names, self._causes, strict=True)]
+        return compile_plan(
             Network(tuple(cpds)),
-            soft=names,
-            targets=targets,
-            inputs=inputs,
+            soft=self._names,
+            targets=list(dict.fromkeys([*self.skills.scopes, *self._causes])),
+            inputs={f"table of {scope[0]}": scope for scope in scopes},
         )
-        object.__setattr__(self, "plan", plan)
-        object.__setattr__(self, "_causes", causes)
 
     def __call__(self, response_parameters: Floats, tables: tuple[Floats, ...]) -> Expected:
         """Return expected counts; see `Expectation`."""
         inputs = self._inputs(response_parameters, tables)
-        names = [name for block in self.layout.blocks for name in block.names]
         place = {
             tuple(v.name for v in scope): number for number, scope in enumerate(self.plan.targets)
         }
@@ -98,7 +94,7 @@ class PlanExpectation:
         for part in self._parts():
             cases = {
                 name: rows[part, column].astype(np.intp)
-                for name, column in zip(names, self.layout.columns, strict=True)
+                for name, column in zip(self._names, self.layout.columns, strict=True)
             }
             try:
                 posterior = self.plan.run_batch(cases, inputs)
@@ -121,14 +117,13 @@ class PlanExpectation:
         The masses are the probabilities of the groups of the item's parent configurations.
         """
         inputs = self._inputs(response_parameters, tables)
-        names = [name for block in self.layout.blocks for name in block.names]
         place = {
             tuple(v.name for v in scope): number for number, scope in enumerate(self.plan.targets)
         }
         for part in self._parts():
             cases = {
                 name: self.patterns.rows[part, column].astype(np.intp)
-                for name, column in zip(names, self.layout.columns, strict=True)
+                for name, column in zip(self._names, self.layout.columns, strict=True)
             }
             posterior = self.plan.run_batch(cases, inputs)
             for number, cause in enumerate(self._causes):

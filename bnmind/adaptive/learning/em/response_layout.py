@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._values import Sealed
+from bnmind._values import Sealed, sealed
 from bnmind.adaptive.learning.parameters.block import ItemBlock
 from bnmind.adaptive.responses.responses import Responses
 from bnmind.information import Floats
@@ -76,28 +78,26 @@ class ResponseLayout(Sealed):
 
     blocks: tuple[ItemBlock, ...]
     columns: tuple[int, ...]
-    starts: tuple[int, ...] = field(init=False)
-    """The place of the first probability of each item."""
-    shapes: tuple[tuple[int, int], ...] = field(init=False)
-    """The number of groups and of responses of each item."""
-    groups: tuple[NDArray[np.intp], ...] = field(init=False)
-    """For each item the group of each configuration of its parents."""
-    size: int = field(init=False)
 
-    def __post_init__(self) -> None:
-        starts, shapes, groups = [], [], []
-        end = 0
-        for block in self.blocks:
-            for of_item in block.groups:
-                starts.append(end)
-                shapes.append(block.shape)
-                groups.append(of_item)
-                end += block.shape[0] * block.shape[1]
-        object.__setattr__(self, "starts", tuple(starts))
-        object.__setattr__(self, "shapes", tuple(shapes))
-        object.__setattr__(self, "groups", tuple(groups))
-        object.__setattr__(self, "size", end)
-        super().__post_init__()
+    @cached_property
+    def shapes(self) -> tuple[tuple[int, int], ...]:
+        """The number of groups and of responses of each item."""
+        return tuple(block.shape for block in self.blocks for _ in block.groups)
+
+    @cached_property
+    def groups(self) -> tuple[NDArray[np.intp], ...]:
+        """For each item the group of each configuration of its parents."""
+        return tuple(sealed(of_item) for block in self.blocks for of_item in block.groups)
+
+    @cached_property
+    def starts(self) -> tuple[int, ...]:
+        """The place of the first probability of each item."""
+        return tuple(accumulate([n * m for n, m in self.shapes[:-1]], initial=0))
+
+    @cached_property
+    def size(self) -> int:
+        """The number of probabilities."""
+        return sum(n * m for n, m in self.shapes)
 
     def response_parameters(self, values: Sequence[Floats]) -> Floats:
         """Return all response probabilities, given the parameters of each block."""

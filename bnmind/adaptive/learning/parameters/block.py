@@ -22,12 +22,13 @@ from __future__ import annotations
 import dataclasses
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._values import Sealed
+from bnmind._values import Sealed, sealed
 from bnmind.adaptive.learning.parameters.isotonic import two_chances
 from bnmind.adaptive.learning.parameters.options import Bounds, Priors, kept_off
 from bnmind.adaptive.response_models.base import ResponseModel, response_channel
@@ -255,16 +256,16 @@ class PairBlock(Sealed):
     rules: tuple[ItemRule, ...]
     priors: Priors
     monotone: bool = True
-    groups: tuple[NDArray[np.intp], ...] = field(init=False)
 
-    def __post_init__(self) -> None:
+    @cached_property
+    def groups(self) -> tuple[NDArray[np.intp], ...]:
+        """Whether each configuration suffices, for each item."""
         groups = []
         for rule in self.rules:
             assert isinstance(rule.model, GuessSlip)
             plain = dataclasses.replace(rule.model, guess=0.0, slip=0.0)
             groups.append((response_channel(plain, rule.parents)[:, 1] > 0.5).astype(np.intp))
-        object.__setattr__(self, "groups", tuple(groups))
-        super().__post_init__()
+        return tuple(map(sealed, groups))
 
     @property
     def names(self) -> tuple[str, ...]:

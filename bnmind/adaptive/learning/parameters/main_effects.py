@@ -15,13 +15,14 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._values import Sealed
+from bnmind._values import Sealed, sealed
 from bnmind.adaptive.learning.parameters.block import ConvexBlock, ItemRule, beta_counts
 from bnmind.adaptive.learning.parameters.link_newton import ascended
 from bnmind.adaptive.learning.parameters.options import Priors
@@ -67,8 +68,8 @@ def _on_link(link: LinkFunction, low: float, high: float) -> tuple[float, float]
 
 def _inequalities(
     rule: ItemRule, link: LinkFunction, cells: Floats
-) -> tuple[list[Floats], list[float], tuple[bool, bool]]:
-    """Return the inequalities of an item's chances, and whether guess and slip are fixed.
+) -> tuple[list[Floats], list[float]]:
+    """Return the inequalities of an item's chances: rows, and the least product with each.
 
     Parameters
     ----------
@@ -89,7 +90,7 @@ def _inequalities(
         lowest, highest = _on_link(link, low, high)
         rows += [cell, -cell]
         least += [lowest, -highest]
-    return rows, least, (guess[0] >= guess[1], slip[0] >= slip[1])
+    return rows, least
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,12 +100,26 @@ class _LinkBlock(ConvexBlock, Sealed):
     rules: tuple[ItemRule, ...]
     priors: Priors
     monotone: bool = True
-    groups: tuple[NDArray[np.intp], ...] = field(init=False)
-    design: Floats = field(init=False)
-    """``(cells, coefficients)``."""
-    polytope: Polytope = field(init=False)
-    pseudo: tuple[Floats, Floats, Floats] = field(init=False)
-    """The design, right and wrong responses of the priors, a row each."""
+
+    @cached_property
+    def groups(self) -> tuple[NDArray[np.intp], ...]:
+        """For each item the cell of each configuration of its parents."""
+        return tuple(sealed(_groups(rule)) for rule in self.rules)
+
+    @property
+    @abstractmethod
+    def design(self) -> Floats:
+        """``(cells, coefficients)``."""
+
+    @property
+    @abstractmethod
+    def polytope(self) -> Polytope:
+        """The valid coefficients of each problem."""
+
+    @property
+    @abstractmethod
+    def pseudo(self) -> tuple[Floats, Floats, Floats]:
+        """The design, right and wrong responses of the priors, a row each."""
 
     @property
     def _link(self) -> LinkFunction:
@@ -190,32 +205,30 @@ class EffectsBlock(_LinkBlock):
         Whether no effect may be below 0.
     """
 
-    fixed: tuple[tuple[bool, bool], ...] = field(init=False)
-    """Whether bounds fix the guess and the slip of each item."""
+    @cached_property
+    def design(self) -> Floats:
+        """``(cells, coefficients)``."""
+        return sealed(_model(self.rules[0]).design(_cells(len(self.rules[0].parents))))
 
-    def __post_init__(self) -> None:
+    @cached_property
+    def polytope(self) -> Polytope:
+        """The valid coefficients of each item."""
         n = len(self.rules[0].parents)
-        design = _model(self.rules[0]).design(_cells(n))
-        set_here: dict[str, object] = {
-            "groups": tuple(_groups(rule) for rule in self.rules),
-            "design": design,
-        }
-        rows: list[Floats] = []
-        least, fixed = [], []
         effects = np.eye(n + 1)[1:] if self._rises else np.zeros((0, n + 1))
         # In order, the chances between are within the bounds of the lowest and the highest.
-        cells = design[[0, -1]] if self._rises else design
+        cells = self.design[[0, -1]] if self._rises else self.design
+        rows: list[Floats] = []
+        least = []
         for rule in self.rules:
-            rows, bounds, is_fixed = _inequalities(rule, self._link, cells)
+            rows, bounds = _inequalities(rule, self._link, cells)
             least.append([*bounds, *[0.0] * len(effects)])
-            fixed.append(is_fixed)
-        set_here["polytope"] = Polytope(np.concatenate([rows, effects]), np.array(least))
-        set_here["fixed"] = tuple(fixed)
-        more_right, more = beta_counts(self.priors)
-        set_here["pseudo"] = (design[[0, -1]], more_right, more - more_right)
-        for name, value in set_here.items():
-            object.__setattr__(self, name, value)
-        super().__post_init__()
+        return Polytope(np.concatenate([rows, effects]), np.array(least))
+
+    @cached_property
+    def pseudo(self) -> tuple[Floats, Floats, Floats]:
+        """The design, right and wrong responses of the priors, a row each."""
+        right, both = beta_counts(self.priors)
+        return sealed(self.design[[0, -1]]), sealed(right), sealed(both - right)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -238,11 +251,11 @@ class EffectsBlock(_LinkBlock):
         limits[..., 0], limits[..., 1] = -_WIDE, _WIDE
         if self._rises:
             limits[:, 1:, 0] = 0.0
-        for row, rule, (guess, slip) in zip(limits, self.rules, self.fixed, strict=True):
+        for row, rule in zip(limits, self.rules, strict=True):
             row[0] = _on_link(self._link, rule.guess[0], 1 - rule.slip[0])
-            if guess:
+            if rule.guess[0] >= rule.guess[1]:
                 row[0] = np.nan
-            if slip:
+            if rule.slip[0] >= rule.slip[1]:
                 row[-1] = np.nan
         return limits.reshape(-1, 2)
 
@@ -288,54 +301,65 @@ class SharedBlock(_LinkBlock):
         Whether no effect may be below 0; for `Nida` always.
     """
 
-    skills: tuple[tuple[str, int], ...] = field(init=False)
-    """The name and the required level of each skill."""
-    columns: tuple[NDArray[np.intp], ...] = field(init=False)
-    """The coefficients of each item among those of all skills."""
+    @cached_property
+    def skills(self) -> tuple[tuple[str, int], ...]:
+        """The name and the required level of each skill."""
+        return tuple(dict.fromkeys(skill for rule in self.rules for skill in _needs(rule)))
 
-    def __post_init__(self) -> None:
-        needs = [_needs(rule) for rule in self.rules]
-        skills = tuple(dict.fromkeys(skill for row in needs for skill in row))
-        n = len(skills)
-        columns, cells = [], []
+    @cached_property
+    def columns(self) -> tuple[NDArray[np.intp], ...]:
+        """The coefficients of each item among those of all skills."""
+        n = len(self.skills)
+        places = [[self.skills.index(skill) for skill in _needs(rule)] for rule in self.rules]
+        columns = (np.array([*row, *(n + k for k in row)], dtype=np.intp) for row in places)
+        return tuple(map(sealed, columns))
+
+    @cached_property
+    def _designs(self) -> list[Floats]:
+        """The design of each item, with the coefficients of all skills."""
+        designs = []
+        for rule, columns in zip(self.rules, self.columns, strict=True):
+            local = _model(rule).design(_cells(len(columns) // 2))
+            designs.append(np.zeros((len(local), 2 * len(self.skills))))
+            designs[-1][:, columns] = local
+        return designs
+
+    @cached_property
+    def design(self) -> Floats:
+        """``(cells of all items, coefficients)``."""
+        return sealed(np.concatenate(self._designs))
+
+    @cached_property
+    def pseudo(self) -> tuple[Floats, Floats, Floats]:
+        """The design, right and wrong responses of the priors, a row each."""
+        n = len(self.skills)
+        if not isinstance(_model(self.rules[0]), Nida):
+            return sealed(np.zeros((0, 2 * n))), sealed(np.zeros(0)), sealed(np.zeros(0))
+        # The guess and one minus the slip of each skill, as cells of their own.
+        eye = np.eye(2 * n)
+        right, both = beta_counts(self.priors)
+        cells = np.concatenate([eye[:n], eye[:n] + eye[n:]])
+        return sealed(cells), sealed(np.repeat(right, n)), sealed(np.repeat(both - right, n))
+
+    @cached_property
+    def polytope(self) -> Polytope:
+        """The valid coefficients."""
         rows: list[Floats] = []
         least: list[float] = []
-        for rule, row in zip(self.rules, needs, strict=True):
-            place = np.array([skills.index(skill) for skill in row], dtype=np.intp)
-            columns.append(np.concatenate([place, n + place]))
-            local = _model(rule).design(_cells(len(row)))
-            wide = np.zeros((len(local), 2 * n))
-            wide[:, columns[-1]] = local
-            cells.append(wide)
-            ends = wide[[0, -1]] if self._rises else wide
-            more_rows, more_least, _ = _inequalities(rule, self._link, ends)
+        for rule, design in zip(self.rules, self._designs, strict=True):
+            ends = design[[0, -1]] if self._rises else design
+            more_rows, more_least = _inequalities(rule, self._link, ends)
             rows += more_rows
             least += more_least
-        eye = np.eye(2 * n)
+        n = len(self.skills)
         if self._rises:
-            rows += list(eye[n:])
+            rows += list(np.eye(2 * n)[n:])
             least += [0.0] * n
-        right, wrong = np.zeros((2, 0))
-        pseudo = np.zeros((0, 2 * n))
-        if isinstance(_model(self.rules[0]), Nida):
-            # The guess and one minus the slip of each skill, as cells of their own.
-            pseudo = np.concatenate([eye[:n], eye[:n] + eye[n:]])
+        if len(own := self.pseudo[0]):
             lowest, highest = _on_link(self._link, *_own_bounds(self.rules))
-            rows += [*pseudo, *-pseudo]
+            rows += [*own, *-own]
             least += [lowest] * 2 * n + [-highest] * 2 * n
-            more_right, more = beta_counts(self.priors)
-            right, wrong = np.repeat(more_right, n), np.repeat(more - more_right, n)
-        set_here = {
-            "groups": tuple(_groups(rule) for rule in self.rules),
-            "design": np.concatenate(cells),
-            "polytope": Polytope(np.array(rows), np.array([least])),
-            "pseudo": (pseudo, right, wrong),
-            "skills": skills,
-            "columns": tuple(columns),
-        }
-        for name, value in set_here.items():
-            object.__setattr__(self, name, value)
-        super().__post_init__()
+        return Polytope(np.array(rows), np.array([least]))
 
     @property
     def _used(self) -> NDArray[np.bool_]:

@@ -24,12 +24,14 @@ B 1977 (generalized EM).
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bnmind._values import sealed
 from bnmind.adaptive.learning.parameters.block import (
     SLACK,
     RuleBlock,
@@ -65,16 +67,15 @@ class NoisyBlock(RuleBlock):
     """
 
     priors: Priors
-    has: NDArray[np.bool_] = field(init=False)
-    """``(parents, configurations)``: whether the required level is reached."""
 
-    def __post_init__(self) -> None:
+    @cached_property
+    def has(self) -> NDArray[np.bool_]:
+        """``(parents, configurations)``: whether the required level is reached."""
         sizes = [v.n_states for v in self.rule.parents]
         levels = np.indices(tuple(sizes)).reshape(len(sizes), -1)
         needed = self._model.required
         required = np.ones(len(sizes), dtype=int) if needed is None else np.array(needed)
-        object.__setattr__(self, "has", levels >= required[:, None])
-        super().__post_init__()
+        return sealed(levels >= required[:, None])
 
     @property
     def _model(self) -> NoisySkills:

@@ -8,7 +8,7 @@ parameters, so a hierarchy stays a hierarchy.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 
 import numpy as np
@@ -59,25 +59,25 @@ class SkillFamilies:
     scaled: Collection[str] = ()
     moved: Collection[str] = ()
     least: float = 0.0
-    scopes: tuple[tuple[str, ...], ...] = field(init=False)
-    """The variables of each family, the child before its parents; or all variables."""
-    saturated: bool = field(init=False)
-    """Whether there is one family of all profiles."""
 
-    def __post_init__(self) -> None:
-        cpds = self.initial_cpds
+    @cached_property
+    def saturated(self) -> bool:
+        """Whether there is one family of all profiles."""
         names: list[str] = []
-        chained = True
-        for cpd in cpds:
-            chained &= {v.name for v in cpd.parents} == set(names)
-            chained &= not isinstance(cpd, AbilityCPD | LogisticCPD)
+        for cpd in self.initial_cpds:
+            if {v.name for v in cpd.parents} != set(names):
+                return False
+            if isinstance(cpd, AbilityCPD | LogisticCPD):
+                return False
             names.append(cpd.variable.name)
-        chained &= self.together
-        chained &= not set(names) & {*self.fixed, *self.scaled, *self.moved}
-        whole = (tuple(v.name for v in self.bank.hidden),)
-        object.__setattr__(self, "saturated", chained)
-        each = tuple(tuple(v.name for v in cpd.scope) for cpd in cpds)
-        object.__setattr__(self, "scopes", whole if chained else each)
+        return self.together and not set(names) & {*self.fixed, *self.scaled, *self.moved}
+
+    @cached_property
+    def scopes(self) -> tuple[tuple[str, ...], ...]:
+        """The variables of each family, the child before its parents; or all variables."""
+        if self.saturated:
+            return (tuple(v.name for v in self.bank.hidden),)
+        return tuple(tuple(v.name for v in cpd.scope) for cpd in self.initial_cpds)
 
     @cached_property
     def initial_cpds(self) -> tuple[CPD, ...]:

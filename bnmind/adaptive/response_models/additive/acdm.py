@@ -12,13 +12,14 @@ J. de la Torre, "The generalized DINA model framework", Psychometrika 2011, equa
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
 
 from bnmind._arguments import checked
-from bnmind._values import Value, sealed
+from bnmind._values import sealed
 from bnmind.adaptive.response_models.additive.effects import (
     ROUNDING,
     ItemEffects,
@@ -26,14 +27,14 @@ from bnmind.adaptive.response_models.additive.effects import (
 )
 from bnmind.adaptive.response_models.additive.link import IDENTITY
 from bnmind.adaptive.response_models.base import check_skills
-from bnmind.adaptive.response_models.base.parameters import make_plain, refuse
+from bnmind.adaptive.response_models.base.parameters import Number
 from bnmind.information import Floats
 
 __all__ = ["Acdm"]
 
 
 @dataclass(frozen=True)
-class Acdm(Value, ItemEffects):
+class Acdm(ItemEffects):
     """Right with a chance that each skill raises by its effect.
 
     Parameters
@@ -48,17 +49,15 @@ class Acdm(Value, ItemEffects):
 
     link = IDENTITY
 
-    intercept: float
-    effects: tuple[float, ...]
+    intercept: Number
+    effects: tuple[Number, ...]
     required: tuple[int, ...] | None = None
 
-    def __post_init__(self) -> None:
-        self._convert()
-        refuse(make_plain(self, one=("intercept",), many=("effects",), levels=("required",)))
+    def _faults(self) -> Iterator[str]:
         low = self.intercept + sum(min(effect, 0.0) for effect in self.effects)
         high = self.intercept + sum(max(effect, 0.0) for effect in self.effects)
         if low < -ROUNDING or high > 1 + ROUNDING:
-            refuse([f"expected sums of effects in [0, 1], got {low:g} to {high:g}"])
+            yield f"expected sums of effects in [0, 1], got {low:g} to {high:g}"
 
     @property
     def coefficients(self) -> Floats:

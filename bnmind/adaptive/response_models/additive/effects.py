@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import check_shape, checked, number_array
+from bnmind._values import Value
 from bnmind.adaptive.response_models.additive.link import LinkFunction
 from bnmind.adaptive.response_models.base import check_item, mastery, refuse_large, table
 from bnmind.errors import InvalidArgumentError, InvalidModelError
@@ -50,13 +51,14 @@ def needed_levels(required: tuple[int, ...]) -> tuple[int, ...] | None:
 
 
 @dataclass(frozen=True)
-class MainEffects(ABC):
+class MainEffects(Value, ABC):
     """A base of models without interactions of skills."""
 
     link: ClassVar[LinkFunction]
     """The scale on which effects add up."""
     always_rises: ClassVar[bool] = False
     """Whether the parameters imply that more skill never hurts."""
+    _error = InvalidModelError
 
     @property
     @abstractmethod

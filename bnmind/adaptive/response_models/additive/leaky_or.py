@@ -14,23 +14,25 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from typing import Self
+from typing import Annotated, Self
 
 import numpy as np
+from annotated_types import Ge, Lt
 
 from bnmind._arguments import checked
-from bnmind._values import Value, sealed
+from bnmind._values import sealed
 from bnmind.adaptive.response_models.additive.effects import ItemEffects, needed_levels
 from bnmind.adaptive.response_models.additive.link import COMPLEMENTARY
 from bnmind.adaptive.response_models.base import check_skills
-from bnmind.adaptive.response_models.base.parameters import make_plain, refuse
 from bnmind.information import Floats
 
 __all__ = ["LeakyOr"]
 
+_Chance = Annotated[float, Ge(0), Lt(1)]
+
 
 @dataclass(frozen=True)
-class LeakyOr(Value, ItemEffects):
+class LeakyOr(ItemEffects):
     """Right if any skill works or the leak does, independently of each other.
 
     Parameters
@@ -46,15 +48,9 @@ class LeakyOr(Value, ItemEffects):
     link = COMPLEMENTARY
     always_rises = True
 
-    leak: float
-    links: tuple[float, ...]
+    leak: _Chance
+    links: tuple[_Chance, ...]
     required: tuple[int, ...] | None = None
-
-    def __post_init__(self) -> None:
-        self._convert()
-        refuse(make_plain(self, one=("leak",), many=("links",), levels=("required",)))
-        if not all(0 <= chance < 1 for chance in (self.leak, *self.links)):
-            refuse([f"expected a leak and links of at least 0 and below 1, got {self}"])
 
     @property
     def coefficients(self) -> Floats:

@@ -19,18 +19,18 @@ from typing import Self
 import numpy as np
 
 from bnmind._arguments import checked
-from bnmind._values import Value, sealed
+from bnmind._values import sealed
 from bnmind.adaptive.response_models.additive.effects import ItemEffects, needed_levels
 from bnmind.adaptive.response_models.additive.link import LOGIT
 from bnmind.adaptive.response_models.base import check_skills
-from bnmind.adaptive.response_models.base.parameters import make_plain, refuse
+from bnmind.adaptive.response_models.base.parameters import Number
 from bnmind.information import Floats
 
 __all__ = ["Llm"]
 
 
 @dataclass(frozen=True)
-class Llm(Value, ItemEffects):
+class Llm(ItemEffects):
     """Right with log-odds that each skill raises by its effect.
 
     Parameters
@@ -45,13 +45,9 @@ class Llm(Value, ItemEffects):
 
     link = LOGIT
 
-    intercept: float
-    effects: tuple[float, ...]
+    intercept: Number
+    effects: tuple[Number, ...]
     required: tuple[int, ...] | None = None
-
-    def __post_init__(self) -> None:
-        self._convert()
-        refuse(make_plain(self, one=("intercept",), many=("effects",), levels=("required",)))
 
     @property
     def coefficients(self) -> Floats:

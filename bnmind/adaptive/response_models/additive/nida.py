@@ -15,24 +15,26 @@ nonparametric item response theory", Appl. Psychol. Meas. 2001.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Self
+from typing import Annotated, Self
 
 import numpy as np
+from annotated_types import Gt, Le
 
 from bnmind._arguments import checked
-from bnmind._values import Value, sealed
+from bnmind._values import Probability, sealed
 from bnmind.adaptive.response_models.additive.effects import SkillEffects, needed_levels
 from bnmind.adaptive.response_models.additive.link import LOG
 from bnmind.adaptive.response_models.base import check_skills
-from bnmind.adaptive.response_models.base.parameters import chance_faults, make_plain, refuse
+from bnmind.adaptive.response_models.base.parameters import chance_faults
 from bnmind.information import Floats
 
 __all__ = ["Nida"]
 
 
 @dataclass(frozen=True)
-class Nida(Value, SkillEffects):
+class Nida(SkillEffects):
     """Right if every skill works; how well a skill works is the same in all items.
 
     Parameters
@@ -47,16 +49,12 @@ class Nida(Value, SkillEffects):
     link = LOG
     always_rises = True
 
-    guess: tuple[float, ...]
-    slip: tuple[float, ...]
+    guess: tuple[Annotated[float, Gt(0), Le(1)], ...]
+    slip: tuple[Probability, ...]
     required: tuple[int, ...] | None = None
 
-    def __post_init__(self) -> None:
-        self._convert()
-        refuse(make_plain(self, many=("guess", "slip"), levels=("required",)))
-        refuse(chance_faults(self.guess, self.slip))
-        if not all(guess > 0 for guess in self.guess):
-            refuse([f"expected guesses above 0, got {self.guess}"])
+    def _faults(self) -> Iterator[str]:
+        return chance_faults(self.guess, self.slip)
 
     @property
     def coefficients(self) -> Floats:

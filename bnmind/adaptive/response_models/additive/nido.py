@@ -14,24 +14,25 @@ Measurement*, 2010, chapter 6.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
 
 from bnmind._arguments import checked
-from bnmind._values import Value, sealed
+from bnmind._values import sealed
 from bnmind.adaptive.response_models.additive.effects import SkillEffects, needed_levels
 from bnmind.adaptive.response_models.additive.link import LOGIT
 from bnmind.adaptive.response_models.base import check_skills
-from bnmind.adaptive.response_models.base.parameters import make_plain, refuse
+from bnmind.adaptive.response_models.base.parameters import Number, refuse
 from bnmind.information import Floats
 
 __all__ = ["Nido"]
 
 
 @dataclass(frozen=True)
-class Nido(Value, SkillEffects):
+class Nido(SkillEffects):
     """Right with log-odds to which each skill adds the same in all items.
 
     Parameters
@@ -45,15 +46,13 @@ class Nido(Value, SkillEffects):
 
     link = LOGIT
 
-    intercepts: tuple[float, ...]
-    effects: tuple[float, ...]
+    intercepts: tuple[Number, ...]
+    effects: tuple[Number, ...]
     required: tuple[int, ...] | None = None
 
-    def __post_init__(self) -> None:
-        self._convert()
-        refuse(make_plain(self, many=("intercepts", "effects"), levels=("required",)))
+    def _faults(self) -> Iterator[str]:
         if len(self.intercepts) != len(self.effects):
-            refuse([f"expected as many intercepts as effects, got {self}"])
+            yield f"expected as many intercepts as effects, got {self}"
 
     @property
     def coefficients(self) -> Floats:

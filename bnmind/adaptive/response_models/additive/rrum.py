@@ -14,13 +14,15 @@ framework", Psychometrika 2011, equation 15.
 from __future__ import annotations
 
 import dataclasses
+import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
 
 from bnmind._arguments import checked
-from bnmind._values import Value, sealed
+from bnmind._values import sealed
 from bnmind.adaptive.response_models.additive.effects import (
     ROUNDING,
     ItemEffects,
@@ -28,14 +30,14 @@ from bnmind.adaptive.response_models.additive.effects import (
 )
 from bnmind.adaptive.response_models.additive.link import LOG
 from bnmind.adaptive.response_models.base import check_skills
-from bnmind.adaptive.response_models.base.parameters import make_plain, refuse
+from bnmind.adaptive.response_models.base.parameters import Scale
 from bnmind.information import Floats
 
 __all__ = ["Rrum"]
 
 
 @dataclass(frozen=True)
-class Rrum(Value, ItemEffects):
+class Rrum(ItemEffects):
     """Right with a baseline chance, times a penalty for each missing skill.
 
     Parameters
@@ -51,18 +53,14 @@ class Rrum(Value, ItemEffects):
 
     link = LOG
 
-    baseline: float
-    penalties: tuple[float, ...]
+    baseline: Scale
+    penalties: tuple[Scale, ...]
     required: tuple[int, ...] | None = None
 
-    def __post_init__(self) -> None:
-        self._convert()
-        refuse(make_plain(self, one=("baseline",), many=("penalties",), levels=("required",)))
-        if not (self.baseline > 0 and all(penalty > 0 for penalty in self.penalties)):
-            refuse([f"expected a baseline and penalties above 0, got {self}"])
-        high = self.baseline * float(np.prod([max(penalty, 1.0) for penalty in self.penalties]))
+    def _faults(self) -> Iterator[str]:
+        high = self.baseline * math.prod(max(penalty, 1.0) for penalty in self.penalties)
         if high > 1 + ROUNDING:
-            refuse([f"expected products of the baseline and penalties up to 1, got {high:g}"])
+            yield f"expected products of the baseline and penalties up to 1, got {high:g}"
 
     @property
     def coefficients(self) -> Floats:

@@ -20,24 +20,26 @@ Assessment*, 2015, section 8.5.4; ``calcDNTable`` of the R package CPTtools.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Annotated
 
 import numpy as np
+from annotated_types import Ge
 
 from bnmind._arguments import checked
-from bnmind._messages import shown
 from bnmind._values import Value
 from bnmind.adaptive.response_models.base import check_item, refuse_large, table
-from bnmind.adaptive.response_models.base.parameters import make_plain, refuse
-from bnmind.adaptive.response_models.dibello.combination import Combination, effective_abilities
-from bnmind.adaptive.response_models.dibello.expert_numbers import (
+from bnmind.adaptive.response_models.base.parameters import Scale
+from bnmind.adaptive.response_models.dibello.combination import (
+    Combination,
     Numbers,
+    Scales,
+    effective_abilities,
     flat,
-    member_of,
     one_for_each,
-    plain_numbers,
 )
+from bnmind.errors import InvalidModelError
 from bnmind.pgm import TabularCPD, Variable
 
 __all__ = ["DiBelloNormal"]
@@ -71,29 +73,17 @@ class DiBelloNormal(Value):
     [[0.816, 0.184], [0.184, 0.816]]
     """
 
-    slopes: Numbers
+    slopes: Scales
     difficulty: Numbers
-    deviation: float
-    n_responses: int
+    deviation: Scale
+    n_responses: Annotated[int, Ge(2)]
     combination: Combination = field(default=Combination.COMPENSATORY, kw_only=True)
 
-    def __post_init__(self) -> None:
-        problems: list[str] = []
-        combination = member_of(Combination, self.combination, problems)
-        object.__setattr__(self, "combination", combination)
-        for name in ("slopes", "difficulty"):
-            numbers = plain_numbers(name, getattr(self, name), problems, depth=1)
-            object.__setattr__(self, name, numbers)
-        self._convert()
-        problems += make_plain(self, one=("deviation",))
-        if not problems:
-            if not all(x > 0 for x in flat(self.slopes)):
-                problems.append(f"expected positive slopes, got {shown(self.slopes)}")
-            if self.deviation <= 0:
-                problems.append(f"expected a positive deviation, got {self.deviation}")
-            if self.n_responses < 2:
-                problems.append(f"expected at least 2 responses, got {self.n_responses}")
-        refuse(problems)
+    _error = InvalidModelError
+
+    def _faults(self) -> Iterator[str]:
+        if not flat(self.slopes):
+            yield "expected at least one slope, got ()"
 
     @checked
     def cpd(self, item: Variable, parents: Sequence[Variable]) -> TabularCPD:

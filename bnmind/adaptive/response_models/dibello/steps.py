@@ -13,7 +13,7 @@ Almond, "An IRT-based parameterization for conditional probability tables", BMAW
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,14 +22,14 @@ from bnmind._arguments import checked
 from bnmind._messages import counted, shown
 from bnmind._values import Value
 from bnmind.adaptive.response_models.base import check_item, refuse_large, table
-from bnmind.adaptive.response_models.base.parameters import refuse
-from bnmind.adaptive.response_models.dibello.combination import Combination, effective_abilities
-from bnmind.adaptive.response_models.dibello.expert_numbers import (
+from bnmind.adaptive.response_models.base.parameters import Number, Scale
+from bnmind.adaptive.response_models.dibello.combination import (
+    Combination,
     Numbers,
+    Scales,
+    effective_abilities,
     flat,
-    member_of,
     one_for_each,
-    plain_numbers,
 )
 from bnmind.adaptive.response_models.dibello.link import Link
 from bnmind.errors import InvalidModelError
@@ -75,46 +75,34 @@ class DiBello(Value):
     [[0.689, 0.277, 0.034], [0.299, 0.546, 0.154], [0.076, 0.438, 0.486]]
     """
 
-    slopes: float | tuple[Numbers, ...]
-    difficulties: float | tuple[Numbers, ...]
+    slopes: Scale | tuple[Scales, ...]
+    difficulties: Number | tuple[Numbers, ...]
     combination: Combination | tuple[Combination, ...] = Combination.COMPENSATORY
     link: Link = Link.PARTIAL_CREDIT
 
-    def __post_init__(self) -> None:
-        problems: list[str] = []
-        combinations = self.combination
-        if isinstance(combinations, list | tuple):
-            each = tuple(member_of(Combination, name, problems) for name in combinations)
-            object.__setattr__(self, "combination", each)
-        else:
-            one = member_of(Combination, combinations, problems)
-            object.__setattr__(self, "combination", one)
-        object.__setattr__(self, "link", member_of(Link, self.link, problems))
-        for name in ("slopes", "difficulties"):
-            object.__setattr__(self, name, plain_numbers(name, getattr(self, name), problems))
-        if not isinstance(self.difficulties, tuple):
-            object.__setattr__(self, "difficulties", (self.difficulties,))
-        refuse(problems)
-        self._convert()
-        refuse(self._faults())
+    _error = InvalidModelError
 
-    def _faults(self) -> list[str]:
-        n, problems = self.n_responses - 1, []
+    def __post_init__(self) -> None:
+        if not isinstance(self.difficulties, list | tuple):
+            self._set(difficulties=(self.difficulties,))
+        super().__post_init__()
+
+    def _faults(self) -> Iterator[str]:
+        n = self.n_responses - 1
         if n < 1:
-            problems.append("expected at least one difficulty, got ()")
-        if not flat(self.slopes) or not all(x > 0 for x in flat(self.slopes)):
-            problems.append(f"expected positive slopes, got {shown(self.slopes)}")
+            yield "expected at least one difficulty, got ()"
+        if not flat(self.slopes):
+            yield f"expected at least one slope, got {shown(self.slopes)}"
         if isinstance(self.combination, tuple) and len(self.combination) != n:
-            problems.append(
+            yield (
                 f"expected {counted(n, 'combination function')}, one for each difficulty, got"
                 f" {len(self.combination)}"
             )
         if self._has_slopes_for_each_step and len(self.slopes) != n:  # type: ignore[arg-type]
-            problems.append(
+            yield (
                 f"expected slopes for {counted(n, 'response')}, one entry for each difficulty, got"
                 f" {shown(self.slopes)}"
             )
-        return problems
 
     @property
     def _has_slopes_for_each_step(self) -> bool:

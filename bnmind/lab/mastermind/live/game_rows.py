@@ -35,7 +35,7 @@ class GameRows(Value):
         super().__post_init__()
         for row in self.ignored:
             self._require(row)
-        object.__setattr__(self, "ignored", tuple(sorted(set(self.ignored))))
+        self._set(ignored=tuple(sorted(set(self.ignored))))
 
     @property
     def trusted(self) -> tuple[Turn, ...]:

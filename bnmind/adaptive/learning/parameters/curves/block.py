@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,19 +65,16 @@ class CurveBlock(Sealed):
 
     rules: tuple[ItemRule, ...]
     priors: Priors
-    kind: CurveKind = field(init=False)
 
-    def __post_init__(self) -> None:
+    @cached_property
+    def kind(self) -> CurveKind:
+        """The curves."""
         model = self.rules[0].model
-        kind: CurveKind
         if isinstance(model, Logistic):
-            kind = LogisticCurves(self.rules, self.priors)
-        elif isinstance(model, Graded | GradedResponse):
-            kind = GradedCurves(self.rules, self.priors)
-        else:
-            kind = LogLinearCurves(self.rules, self.priors)
-        object.__setattr__(self, "kind", kind)
-        super().__post_init__()
+            return LogisticCurves(self.rules, self.priors)
+        if isinstance(model, Graded | GradedResponse):
+            return GradedCurves(self.rules, self.priors)
+        return LogLinearCurves(self.rules, self.priors)
 
     @property
     def names(self) -> tuple[str, ...]:
