@@ -777,6 +777,7 @@ def _banks() -> Any:
     adaptive.AnsweredTests,
     adaptive.CalibratedItem,
     adaptive.Calibration,
+    adaptive.Drift,
     adaptive.DriftChart,
     adaptive.ItemDrift,
     adaptive.OnlineCalibration,
@@ -1199,6 +1200,7 @@ def _learning() -> Any:
     adaptive.FunctioningOptions,
     adaptive.ItemFunctioning,
     adaptive.ItemProposal,
+    adaptive.Judgment,
     adaptive.LearnedGroups,
     adaptive.LikelihoodRatio,
     adaptive.LimitedInformation,
@@ -1230,6 +1232,7 @@ def _judging() -> Any:
         *adaptive.item_functioning(
             seen, q, groups, testing=adaptive.FunctioningOptions(items=["item_1"]), options=options
         ),
+        adaptive.judge(small),
         adaptive.pair_fit(small)[0],
         proposals,
         proposals.items[0],

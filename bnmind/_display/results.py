@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any, NamedTuple
 
-__all__ = ["Result", "Table", "finite", "parts_of"]
+__all__ = ["Result", "Table", "finite", "parts_of", "text_of"]
 
 
 class Table(NamedTuple):
@@ -72,6 +72,24 @@ class Result:
 def parts_of(result: Result) -> tuple[str | Table, ...]:
     """Return the lines of text and the tables of a result."""
     return tuple(result._shown())
+
+
+def text_of(result: Result) -> str:
+    """Return the lines of text and the tables of a result as one text."""
+    lines = []
+    for part in result._shown():
+        if isinstance(part, str):
+            lines.append(part)
+            continue
+        rows = [part.heads, *part.rows] if any(part.heads) else part.rows
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        for row in rows:
+            cells = [
+                cell.ljust(width) if place in part.left else cell.rjust(width)
+                for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+            ]
+            lines.append(f"  {'   '.join(cells)}".rstrip())
+    return "\n".join(lines)
 
 
 def finite(value: Any) -> Any:

@@ -155,7 +155,7 @@ def test_evaluate_gives_intervals_and_judge_what_it_has(monkeypatch: pytest.Monk
     def pairs(_: object) -> None:
         interrupt()
 
-    monkeypatch.setattr("bnmind.adaptive.pair_fit", pairs)
+    monkeypatch.setattr("bnmind.adaptive.learning.fit.judgment.pair_fit", pairs)
     heard = run("judge", "r.csv", "--qmatrix", "q.csv", "--group-column", "group")
     assert heard.exit_code == 130
     assert "the results above are those computed so far" in heard.stderr

@@ -25,15 +25,17 @@ the DINA model with independent attributes in CD-CAT", Psychometrika 2012.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from bnmind._arguments import checked
 from bnmind._blas_threads import one_blas_thread
+from bnmind._display.results import Result, Table, finite
+from bnmind._messages import counted
 from bnmind._values import Value
 from bnmind.adaptive.beliefs.start import start_belief
 from bnmind.adaptive.calibration.earlier_answers import earlier_counts, together
@@ -81,7 +83,7 @@ class CalibratedItem(Value):
 
 
 @dataclass(frozen=True, eq=False)
-class Calibration(Value):
+class Calibration(Result, Value):
     """The result of `calibrate_items`."""
 
     bank: ItemBank
@@ -90,6 +92,32 @@ class Calibration(Value):
     """The calibrated items."""
     n_cycles: int
     """The number of EM cycles."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the calibrated items as a record for JSON."""
+        items = [
+            {
+                "item": row.item,
+                "answers": row.answers,
+                "before": row.before.tolist(),
+                "after": row.after.tolist(),
+                "errors": row.errors.tolist(),
+                "error": row.error,
+                "ready": row.is_ready,
+            }
+            for row in self.items
+        ]
+        return dict(finite({"cycles": self.n_cycles, "items": items}))
+
+    def _shown(self) -> Iterator[str | Table]:
+        cycles = counted(self.n_cycles, "EM cycle")
+        yield f"New items, after {cycles}; right without and with all skills:"
+        rows = []
+        for row in self.items:
+            ends = (f"{t[0, -1]:.3f}, {t[-1, -1]:.3f}" for t in (row.before, row.after, row.errors))
+            ready = "yes" if row.is_ready else "no"
+            rows.append((row.item, f"{row.answers:,}", *ends, f"{row.error:.3f}", ready))
+        yield Table(("item", "answers", "before", "now", "±", "error", "ready"), rows)
 
 
 @checked

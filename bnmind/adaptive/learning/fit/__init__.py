@@ -11,6 +11,7 @@ from bnmind.adaptive.learning.fit.comparison import (
 from bnmind.adaptive.learning.fit.cross_validation import CrossValidation, cross_validate
 from bnmind.adaptive.learning.fit.dif import FunctioningOptions, ItemFunctioning, item_functioning
 from bnmind.adaptive.learning.fit.item_fit import ItemFit, item_fit
+from bnmind.adaptive.learning.fit.judgment import Judgment, judge
 from bnmind.adaptive.learning.fit.limited_information import (
     LimitedInformation,
     limited_information,
@@ -55,6 +56,7 @@ __all__ = [
     "ItemFunctioning",
     "ItemParameter",
     "ItemProposal",
+    "Judgment",
     "LearnedSummary",
     "LikelihoodRatio",
     "LimitedInformation",
@@ -74,6 +76,7 @@ __all__ = [
     "cross_validate",
     "item_fit",
     "item_functioning",
+    "judge",
     "likelihood_ratio",
     "limited_information",
     "mutual_information",

@@ -46,7 +46,7 @@ from bnmind.adaptive.response_models.gdina import Gdina
 from bnmind.adaptive.response_models.graded_response import GradedResponse
 from bnmind.adaptive.response_models.nominal import Nominal
 from bnmind.adaptive.response_models.partial_credit import PartialCredit
-from bnmind.adaptive.response_models.registry import RESPONSE_MODELS
+from bnmind.adaptive.response_models.registry import model_name
 from bnmind.adaptive.response_models.sequential import Sequential
 from bnmind.errors import InvalidModelError
 from bnmind.information import Floats
@@ -171,7 +171,7 @@ def coefficients(learned: Learned, *, link: LinkFunction = IDENTITY) -> Coeffici
             found = _with_errors(
                 numbers, values[places], block.limits[places], covariance[part, part], places, notes
             )
-            model = _name_of(learned.model.bank.item(name).gate)
+            model = model_name(learned.model.bank.item(name).gate)
             if isinstance(block, FixedBlock):
                 found = [(label, value, np.nan, "fixed") for label, value in numbers(values)]
             rows[name] = [_row(name, model, *row) for row in found]
@@ -195,11 +195,6 @@ def coefficients(learned: Learned, *, link: LinkFunction = IDENTITY) -> Coeffici
 
 def _row(item: str, model: str, name: str, value: float, error: float, note: str) -> Coefficient:
     return Coefficient(item=item, model=model, name=name, value=value, error=error, note=note)
-
-
-def _name_of(model: ResponseModel | None) -> str:
-    names = {known.make: name for name, known in RESPONSE_MODELS.items()}
-    return "table" if model is None else names.get(type(model), type(model).__name__)
 
 
 def _notes(block: ItemBlock, values: Floats, variances: Floats) -> list[str]:

@@ -17,14 +17,14 @@ H. Akaike, 1974; G. Schwarz, 1978; H. Bozdogan, Psychometrika 1987 (CAIC); S. Sc
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bnmind._arguments import checked
-from bnmind._display.tables import frame_html
+from bnmind._display.results import Result, Table, finite
 from bnmind._values import Value
 from bnmind.adaptive.learning.learn import Learned
 from bnmind.errors import InvalidArgumentError
@@ -55,12 +55,26 @@ class ComparedModel(Value):
     """The Bayesian criterion adjusted for the sample size: ln((N + 2) / 24) in place of ln N."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class LikelihoodRatio(Value):
+    """A test of a model against a larger one that contains it."""
+
+    statistic: float
+    """Twice the difference of the log-likelihoods."""
+    degrees: int
+    """The degrees of freedom: the difference of the numbers of parameters."""
+    p_value: float
+    """The probability of at least this statistic if the smaller model is true."""
+
+
 @dataclass(frozen=True)
-class Comparison(Value):
+class Comparison(Result, Value):
     """Models of the same responses. Created by `compare_models`."""
 
     models: tuple[ComparedModel, ...]
     """The models."""
+    against_gdina: Mapping[str, LikelihoodRatio] = field(default_factory=dict)
+    """The test of each model that a G-DINA model contains against that one, by its name."""
 
     @property
     def best_by_aic(self) -> str:
@@ -72,9 +86,45 @@ class Comparison(Value):
         """The name of the model with the smallest BIC."""
         return min(self.models, key=lambda model: model.bic).name
 
-    def _repr_html_(self) -> str:
-        """Return the first rows as an HTML table, which notebooks display."""
-        return frame_html(self.to_frame(), caption="Models compared")
+    def to_dict(self) -> dict[str, Any]:
+        """Return the models, the smallest BIC first, as a record for JSON."""
+        rows = [dict(vars(model)) for model in self._ranked()]
+        for row in rows:
+            if row["name"] in self.against_gdina:
+                row["p_against_gdina"] = self.against_gdina[row["name"]].p_value
+        best = {"best_by_aic": self.best_by_aic, "best_by_bic": self.best_by_bic}
+        return dict(finite({"models": rows, **best}))
+
+    def _ranked(self) -> list[ComparedModel]:
+        return sorted(self.models, key=lambda model: model.bic)
+
+    def _shown(self) -> Iterator[str | Table]:
+        heads = ["model", "log-likelihood", "parameters", "AIC", "BIC", "CAIC", "SABIC"]
+        rows = [
+            [
+                row.name,
+                f"{row.log_likelihood:.2f}",
+                str(row.n_parameters),
+                *(f"{value:.2f}" for value in (row.aic, row.bic, row.caic, row.sabic)),
+            ]
+            for row in self._ranked()
+        ]
+        tests = self.against_gdina
+        if tests:
+            heads.append("p against gdina")
+            for row in rows:
+                row.append(f"{tests[row[0]].p_value:.3g}" if row[0] in tests else "")
+        yield Table(heads, rows)
+        by_aic, by_bic = self.best_by_aic, self.best_by_bic
+        told = f"AIC prefers {by_aic}, BIC {by_bic}"
+        if by_aic == by_bic:
+            told = f"AIC and BIC prefer {by_bic}"
+        yield f"{told}; smaller is better."
+        if tests:
+            yield (
+                "p is that of a likelihood-ratio test. If it is small, gdina fits better than the"
+                " smaller model does, by more than chance."
+            )
 
     def to_frame(self) -> pandas.DataFrame:
         """Return the models as rows."""
@@ -137,18 +187,6 @@ def compare_models(models: Mapping[str, Learned]) -> Comparison:
             )
         )
     return Comparison(tuple(rows))
-
-
-@dataclass(frozen=True, kw_only=True)
-class LikelihoodRatio(Value):
-    """A test of a model against a larger one that contains it."""
-
-    statistic: float
-    """Twice the difference of the log-likelihoods."""
-    degrees: int
-    """The degrees of freedom: the difference of the numbers of parameters."""
-    p_value: float
-    """The probability of at least this statistic if the smaller model is true."""
 
 
 @checked

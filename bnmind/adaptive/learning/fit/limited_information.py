@@ -37,12 +37,15 @@ Behav. Res. 2014 (RMSEA₂ and its interval).
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
+from bnmind._display.results import Result, Table, finite
 from bnmind._messages import counted
 from bnmind._values import Value
 from bnmind.adaptive.beliefs.batch_belief import MISSING
@@ -63,7 +66,7 @@ _SINGULAR = 1e-10
 
 
 @dataclass(frozen=True, kw_only=True)
-class LimitedInformation(Value):
+class LimitedInformation(Result, Value):
     """The fit of a learned bank to the first and second moments of the responses."""
 
     m2: float
@@ -90,6 +93,37 @@ class LimitedInformation(Value):
             " of freedom, p ="
             f" {self.p_value:.3g}; RMSEA2 = {self.rmsea2:.4f}, 90% from {low:.4f} to {high:.4f};"
             f" SRMSR = {self.srmsr:.4f})"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers as a record for JSON."""
+        record = {
+            "m2": self.m2,
+            "degrees": self.degrees,
+            "p": self.p_value,
+            "rmsea2": self.rmsea2,
+            "rmsea2_interval": self.rmsea2_interval,
+            "srmsr": self.srmsr,
+            "incomplete": self.n_incomplete,
+        }
+        return dict(finite(record))
+
+    def _shown(self) -> Iterator[str | Table]:
+        if not self.degrees:
+            srmsr = "" if math.isnan(self.srmsr) else f" SRMSR {self.srmsr:.3f}."
+            yield f"No M2: the parameters determine all means and products of the items.{srmsr}"
+            return
+        low, high = self.rmsea2_interval
+        incomplete = (
+            f" {self.n_incomplete:,} of {self.n_examinees:,} examinees have missing responses; each"
+            " mean and product is of those who answered its items, and M2 is valid if chance"
+            " decides who did."
+        )
+        yield (
+            f"M2 {self.m2:.2f} with {counted(self.degrees, 'degree')} of freedom (means and"
+            " products of the items less those that the parameters determine), p"
+            f" {self.p_value:.3g}; RMSEA2 {self.rmsea2:.3f} (90 %: {low:.3f} to {high:.3f}), SRMSR"
+            f" {self.srmsr:.3f}.{incomplete * bool(self.n_incomplete)}"
         )
 
 

@@ -33,11 +33,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from bnmind._arguments import checked
+from bnmind._display.results import finite
 from bnmind._values import Value
 from bnmind.adaptive.learning.fit.pair_fit import holm
 from bnmind.adaptive.learning.fit.standard_errors import standard_errors
@@ -95,6 +96,25 @@ class ReducedModel(Value):
     def __getitem__(self, model: str) -> ModelTest:
         """Return the test of a model."""
         return next(test for test in self.tests if test.model == model)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the tests as a record for JSON."""
+        record = {
+            "item": self.item,
+            "method": self.method,
+            "chosen": self.chosen,
+            "tests": [
+                {
+                    "model": test.model,
+                    "statistic": test.statistic,
+                    "degrees": test.degrees,
+                    "p": test.p_value,
+                    "corrected_p": test.corrected_p,
+                }
+                for test in self.tests
+            ],
+        }
+        return dict(finite(record))
 
 
 class TestedModel(NamedTuple):
