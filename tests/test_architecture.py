@@ -108,7 +108,7 @@ ORDER = (
     ("lab.reproductions.new",),
     ("lab.reproductions",),
     ("cli.shared",),
-    ("cli.mastermind", "cli.adaptive", "cli.lab"),
+    ("cli.mastermind", "cli.lab"),
     ("web.base",),
     ("web.mastermind", "web.networks", "web.testing"),
     ("web",),

@@ -311,6 +311,7 @@ class _Evaluation:
         ends = [_interval(one) for one in sums.ended.sum(axis=2)]
         names, skills = self.bank.item_names, self.bank.skills
         return DesignEvaluation(
+            bank=self.bank,
             pattern_accuracy=ends[0],
             attribute_accuracy=ends[1],
             entropy=ends[2],

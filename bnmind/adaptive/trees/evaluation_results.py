@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bnmind._arguments import checked
-from bnmind._display.tables import frame_html
+from bnmind._display.results import Result, Table, finite
+from bnmind._messages import counted, percent
 from bnmind._values import Value
+from bnmind.adaptive.beliefs.ability_estimates import has_ability
+from bnmind.adaptive.items.bank import ItemBank
 from bnmind.information import Floats
 
 if TYPE_CHECKING:
@@ -18,6 +21,16 @@ __all__ = ["CURVES", "CertifiedInterval", "DesignEvaluation"]
 
 CURVES = ("pattern_accuracy", "attribute_accuracy", "entropy")
 """The measures by the number of items asked, named as in a simulation."""
+
+_ROWS = {
+    "pattern_accuracy": "profiles classified right",
+    "attribute_accuracy": "skills classified right",
+    "entropy": "entropy of the skills, bits",
+    "length": "items asked",
+    "cost": "cost of the items asked",
+}
+_ROWS_OF_AN_ABILITY = ("length", "cost")
+"""The rows for a bank of one ability: the others would be about points of its grid."""
 
 
 class CertifiedInterval(NamedTuple):
@@ -40,13 +53,15 @@ class CertifiedInterval(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class DesignEvaluation(Value):
+class DesignEvaluation(Result, Value):
     """The expected results of a test, over all answers that the bank expects.
 
     The examinees are those of the bank: profiles have the probabilities of the bank, and answers
     those of its items.
     """
 
+    bank: ItemBank
+    """The bank of the test."""
     pattern_accuracy: CertifiedInterval
     """The probability that the most probable profile at the end is the true one."""
     attribute_accuracy: CertifiedInterval
@@ -106,9 +121,57 @@ class DesignEvaluation(Value):
         low, high = self.curves[CURVES.index(measure)]
         return low, high
 
-    def _repr_html_(self) -> str:
-        """Return the first rows as an HTML table, which notebooks display."""
-        return frame_html(self.to_frame(), caption="Exact results of the test")
+    def to_dict(self) -> dict[str, Any]:
+        """Return the results as a record for JSON; intervals are pairs."""
+        curves = {name: self.curve(name) for name in CURVES}
+        record = {
+            "exact": self.is_exact,
+            "evaluated": self.evaluated,
+            **{name: getattr(self, name) for name in _ROWS},
+            "skill_accuracy": dict(self.skill_accuracy),
+            "exposure": dict(self.exposure),
+            "lengths": self.lengths.tolist(),
+            "reasons": dict(self.reasons),
+            "by_items_asked": {
+                name: {"low": low.tolist(), "high": high.tolist()}
+                for name, (low, high) in curves.items()
+            },
+            "beliefs": self.n_beliefs,
+            "merged": self.n_merged,
+            "cut": self.n_cut,
+        }
+        return dict(finite(record))
+
+    def _shown(self) -> Iterator[str | Table]:
+        beliefs, exact = counted(self.n_beliefs, "belief"), self.is_exact
+        of_skills = not has_ability(self.bank)
+        if exact:
+            merged = f", {self.n_merged:,} merged" if self.n_merged else ""
+            yield f"Exact, from {beliefs}{merged}. Expected at the end of the test:"
+        else:
+            yield (
+                f"Cut after {beliefs}: {_percent(self.evaluated)} of all tests were followed to the"
+                " end. The exact values are between:"
+            )
+        heads = ("", "") if exact else ("", "least", "most")
+        rows: list[tuple[str, CertifiedInterval]] = []
+        for name, label in _ROWS.items():
+            if of_skills or name in _ROWS_OF_AN_ABILITY:
+                rows.append((label, getattr(self, name)))
+            if of_skills and name == "attribute_accuracy":
+                rows += [(f"  {skill}", one) for skill, one in self.skill_accuracy.items()]
+        n = 1 if exact else 2
+        yield Table(heads, [(label, *(f"{x:.4f}" for x in one[:n])) for label, one in rows])
+        yield "Items by how often they are asked:"
+        ranked = sorted(self.exposure.items(), key=lambda pair: -pair[1].middle)
+        asked = [pair for pair in ranked if pair[1].high > 0]
+        yield Table(heads, [(item, *map(_percent, share[:n])) for item, share in asked])
+        if len(asked) < len(ranked):
+            yield f"Never asked: {counted(len(ranked) - len(asked), 'item')}."
+        for reason, chance in self.reasons.items():
+            yield f"Ends because {reason}: {_percent(chance)}"
+        if not of_skills:
+            yield "bnmind simulate estimates how exactly the test measures the ability."
 
     def to_frame(self) -> pandas.DataFrame:
         """Return the measures as a data frame with columns measure, low and high."""
@@ -120,3 +183,7 @@ class DesignEvaluation(Value):
         return pd.DataFrame(
             [(name, one.low, one.high) for name, one in rows], columns=["measure", "low", "high"]
         )
+
+
+def _percent(share: float) -> str:
+    return percent(round(share, 9))  # sums of probabilities may miss 1 by rounding

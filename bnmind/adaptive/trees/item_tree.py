@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
 from bnmind._arguments import checked
-from bnmind._display.tables import table_html
+from bnmind._display.results import Result, Table
 from bnmind._messages import counted
 from bnmind._values import Value
+from bnmind.adaptive.beliefs.ability_estimates import has_ability
 from bnmind.adaptive.beliefs.batch_belief import MISSING, Responses
 from bnmind.adaptive.beliefs.start import beliefs_given, start_beliefs
 from bnmind.adaptive.items.bank import ItemBank
@@ -20,7 +22,20 @@ from bnmind.adaptive.stopping.length import MaximalItems
 from bnmind.adaptive.trees.next_items import check_without_luck, outlook_of, selected_items
 from bnmind.errors import InvalidArgumentError, TooLargeError
 
-__all__ = ["MOST_NODES", "Branch", "ItemNode", "ItemTree", "design_tree", "fixed_tree", "item_tree"]
+__all__ = [
+    "EXPECTED",
+    "MOST_NODES",
+    "Branch",
+    "ItemNode",
+    "ItemTree",
+    "design_tree",
+    "expected_lines",
+    "fixed_tree",
+    "item_tree",
+]
+
+EXPECTED = ("entropy", "pattern_accuracy", "attribute_accuracy", "length", "cost")
+"""The expected results of a test that are reported."""
 
 MOST_NODES = 100_000
 """The default limit of the points of a tree."""
@@ -73,7 +88,7 @@ class ItemNode(Value):
 
 
 @dataclass(frozen=True, eq=False)
-class ItemTree(Value):
+class ItemTree(Result, Value):
     """A whole adaptive test: the next item after all responses that may come.
 
     Made by `item_tree`, `design_tree` or `optimal_test_tree`.
@@ -87,16 +102,12 @@ class ItemTree(Value):
     def __repr__(self) -> str:
         return f"ItemTree({self.bank!r}, at most {counted(self.depth, 'item')})"
 
-    def _repr_html_(self) -> str:
-        """Return what is expected of the test as an HTML table, which notebooks display."""
-        rows = [
-            ("expected items", f"{self.length:.4g}"),
-            ("most items", self.depth),
-            ("points", self.n_nodes),
-            ("expected entropy at the end, in bits", f"{self.entropy:.4g}"),
-            ("pattern accuracy", f"{self.pattern_accuracy:.4g}"),
-        ]
-        return table_html((), rows, caption=repr(self))
+    def to_dict(self) -> dict[str, Any]:
+        """Return the expected results as a record for JSON."""
+        return {name: getattr(self, name) for name in EXPECTED}
+
+    def _shown(self) -> Iterator[str | Table]:
+        yield from expected_lines(self.to_dict(), self.bank)
 
     @property
     def entropy(self) -> float:
@@ -151,6 +162,19 @@ class ItemTree(Value):
             return Branch(node.item, below)
 
         return plan(self.root)
+
+
+def expected_lines(numbers: Mapping[str, float], bank: ItemBank) -> list[str]:
+    """Return lines about the `EXPECTED` results of a test."""
+    if has_ability(bank):  # profiles would be points of its grid
+        return [
+            f"Expected: {numbers['entropy']:.4f} bits unknown, {numbers['length']:.2f} items asked."
+        ]
+    return [
+        f"Expected: {numbers['entropy']:.4f} bits unknown, {numbers['pattern_accuracy']:.4f} of the"
+        f" profiles and {numbers['attribute_accuracy']:.4f} of the skills",
+        f"  classified right, {numbers['length']:.2f} items asked.",
+    ]
 
 
 @checked

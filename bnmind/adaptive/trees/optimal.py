@@ -10,16 +10,31 @@ J. Vomlel, "Building adaptive tests using Bayesian networks", Kybernetika 40, 20
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from bnmind._arguments import checked
+from bnmind._display.results import Result, Table, parts_of
+from bnmind._messages import counted
 from bnmind._values import Value
 from bnmind.adaptive.items.bank import ItemBank
+from bnmind.adaptive.selection.baselines import FixedOrder
+from bnmind.adaptive.sessions.design import Design
+from bnmind.adaptive.stopping.length import MaximalItems
 from bnmind.adaptive.trees.aims import Aim, EntropyOfSkills
-from bnmind.adaptive.trees.item_tree import Branch, ItemTree, item_tree
+from bnmind.adaptive.trees.evaluation import evaluate_design
+from bnmind.adaptive.trees.item_tree import (
+    EXPECTED,
+    Branch,
+    ItemTree,
+    expected_lines,
+    fixed_tree,
+    item_tree,
+)
 from bnmind.adaptive.trees.profile_classes import ProfileClasses
 from bnmind.errors import InvalidArgumentError
 from bnmind.questions.trees import (
@@ -36,10 +51,38 @@ from bnmind.questions.trees.search import DEFAULT_BELIEFS
 __all__ = ["FixedTest", "OptimalTest", "fixed_test", "optimal_test_tree", "search_problem"]
 
 
+class _Best(Result):
+    """A test that a search found."""
+
+    value: float
+    lower: float
+    greedy_value: float
+    aim: Aim
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether no test is better, up to a rounding of 1e-9."""
+        return self.value - self.lower <= 1e-9
+
+    @property
+    def regret(self) -> float:
+        """What the greedy test loses against this one, in the unit of the aim."""
+        return self.greedy_value - self.value
+
+    def _loss(self) -> str:
+        """Return what the greedy test loses against the best one, as far as it is known."""
+        least = f"{max(self.regret, 0.0):.6f}"
+        if self.is_proven:
+            return f"it loses {least}"
+        return f"it loses between {least} and {self.greedy_value - self.lower:.6f}"
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
-class OptimalTest(Value):
+class OptimalTest(_Best, Value):
     """The best test that a search found, and what is proven about it."""
 
+    depth: int
+    """The largest number of items asked."""
     tree: ItemTree
     """The test."""
     value: float
@@ -63,21 +106,42 @@ class OptimalTest(Value):
         gap = self.value - self.lower
         return gap if gap > 1e-9 else 0.0
 
-    @property
-    def is_proven(self) -> bool:
-        """Whether no test is better, up to a rounding of 1e-9."""
-        return self.gap == 0.0
+    def to_dict(self) -> dict[str, Any]:
+        """Return the test and its proof as a record for JSON."""
+        return {
+            "depth": self.depth,
+            "value": self.value,
+            "unit": self.aim.unit,
+            "lower_bound": self.lower,
+            "proven": self.is_proven,
+            "greedy_value": self.greedy_value,
+            "regret": self.regret,
+            "beliefs": self.n_beliefs,
+            "expanded": self.n_expanded,
+            **self.tree.to_dict(),
+        }
 
-    @property
-    def regret(self) -> float:
-        """What the greedy test loses against this one, in the unit of the aim."""
-        return self.greedy_value - self.value
+    def _shown(self) -> Iterator[str | Table]:
+        proof = (
+            "Proven: no test is better."
+            if self.is_proven
+            else f"Not proven: no test is below {self.lower:.6f}; the gap is {self.gap:.6f}."
+        )
+        unit, first = self.aim.unit, self.tree.root.item
+        n, beliefs = counted(self.depth, "item"), counted(self.n_beliefs, "belief")
+        yield f"Best test of at most {n}: {self.value:.6f} {unit}. {proof}"
+        yield f"Searched {beliefs}, followed the items of {self.n_expanded:,}."
+        yield f"Greedy test: {self.greedy_value:.6f} {unit}; {self._loss()}."
+        yield from parts_of(self.tree)
+        yield f"First item: {first}" if first else "No item is worth asking."
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class FixedTest(Value):
+class FixedTest(_Best, Value):
     """The best fixed test that a search found, and what is proven about it."""
 
+    bank: ItemBank
+    """The item bank."""
     items: tuple[str, ...]
     """The names of the items, in bank order."""
     value: float
@@ -93,15 +157,45 @@ class FixedTest(Value):
     n_lists: int
     """The number of lists, also incomplete ones, that the search evaluated."""
 
-    @property
-    def is_proven(self) -> bool:
-        """Whether no fixed test is better, up to a rounding of 1e-9."""
-        return self.value - self.lower <= 1e-9
+    @cached_property
+    def tree(self) -> ItemTree:
+        """The same test as a tree."""
+        return fixed_tree(self.bank, self.items)
 
-    @property
-    def regret(self) -> float:
-        """What the greedy fixed test loses against this one, in the unit of the aim."""
-        return self.greedy_value - self.value
+    @cached_property
+    def expected(self) -> Mapping[str, float]:
+        """The expected results, named as those of an `ItemTree`."""
+        rules = MaximalItems(len(self.items))
+        found = evaluate_design(Design(self.bank, FixedOrder(self.items), rules, rules=()))
+        return {name: getattr(found, name).middle for name in EXPECTED}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the test and its proof as a record for JSON."""
+        return {
+            "items": list(self.items),
+            "value": self.value,
+            "unit": self.aim.unit,
+            "lower_bound": self.lower,
+            "proven": self.is_proven,
+            "greedy_items": list(self.greedy),
+            "greedy_value": self.greedy_value,
+            "regret": self.regret,
+            "lists": self.n_lists,
+            **self.expected,
+        }
+
+    def _shown(self) -> Iterator[str | Table]:
+        proof = (
+            "Proven: no list is better."
+            if self.is_proven
+            else f"Not proven: no list is below {self.lower:.6f}."
+        )
+        n, unit = counted(len(self.items), "item"), self.aim.unit
+        yield f"Best list of {n}: {self.value:.6f} {unit}. {proof}"
+        yield f"Searched {counted(self.n_lists, 'list')}."
+        yield f"Greedy list: {self.greedy_value:.6f} {unit}; {self._loss()}."
+        yield from expected_lines(self.expected, self.bank)
+        yield f"Items: {', '.join(self.items)}"
 
 
 @checked
@@ -195,6 +289,7 @@ def optimal_test_tree(
     if greedy.value < value - TOLERANCE:
         best, value = greedy, greedy.value
     return OptimalTest(
+        depth=depth,
         tree=item_tree(bank, _branch(bank, best.root)),
         value=value,
         lower=min(found.lower, value),
@@ -260,6 +355,7 @@ def fixed_test(
     found = best_fixed_list(problem, until=until)
     names = bank.item_names
     return FixedTest(
+        bank=bank,
         items=tuple(names[i] for i in found.questions),
         value=found.value,
         lower=found.lower,

@@ -24,12 +24,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
+from bnmind._display.results import Result, Table, parts_of
+from bnmind._messages import counted
 from bnmind._values import Value
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.trees.aims import Aim, EntropyOfSkills
@@ -79,7 +81,7 @@ class PanelRoute(Value):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Panel(Value):
+class Panel(Result, Value):
     """A multi-stage test and its value."""
 
     root: PanelModule
@@ -90,6 +92,32 @@ class Panel(Value):
     """The same test item by item, as for a paper test."""
     aim: Aim
     """The aim."""
+
+    def _modules(self) -> Iterator[tuple[PanelModule, list[tuple[int, int, int]]]]:
+        """Yield each module with its routes: the least and the most points, and the next module."""
+        number = {id(module): place for place, module in enumerate(self.root, start=1)}
+        for module in self.root:
+            yield module, [(r.least, r.most, number[id(r.module)]) for r in module.routes]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the modules and the expected results as a record for JSON."""
+        modules = [
+            {"items": list(module.items), "routes": [list(route) for route in routes]}
+            for module, routes in self._modules()
+        ]
+        record = {"value": self.value, "unit": self.aim.unit, "modules": modules}
+        return record | self.tree.to_dict()
+
+    def _shown(self) -> Iterator[str | Table]:
+        modules = list(self._modules())
+        yield f"Panel of {counted(len(modules), 'module')}: {self.value:.6f} {self.aim.unit}."
+        yield from parts_of(self.tree)
+        for number, (module, routes) in enumerate(modules, start=1):
+            yield f"Module {number}: {', '.join(module.items)}"
+            for least, most, to in routes:
+                points = f"{least}" if least == most else f"{least} to {most}"
+                points += " point" if most == 1 == least else " points"
+                yield f"  {points}: go to module {to}"
 
 
 @checked
