@@ -800,7 +800,7 @@ def _calibrations() -> Any:
     step = online.update(adaptive.start_belief(bank()), "c", 1)[1]
     asked = np.zeros((len(answers), 1), dtype=int)
     tests = adaptive.AnsweredTests(answers, asked, ("a",))
-    return [tests, *calibration.items, calibration, drift[0].easier, *drift, online, step]
+    return [tests, *calibration.items, calibration, drift[0].easier, *drift, drift, online, step]
 
 
 @_add(adaptive.PilotItems)

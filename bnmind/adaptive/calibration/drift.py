@@ -26,7 +26,7 @@ known items in adaptive testing with a statistical quality control method", J. E
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -93,10 +93,10 @@ class ItemDrift(Value):
         """Whether drift is noticed in one of the directions."""
         return self.easier.noticed is not None or self.harder.noticed is not None
 
-    @property
-    def charts(self) -> Mapping[str, DriftChart]:
-        """The charts, by what the item became: easier or harder."""
-        return {"easier": self.easier, "harder": self.harder}
+
+def _charts(item: ItemDrift) -> tuple[tuple[str, DriftChart], ...]:
+    """Return the charts of an item, by what it may have become."""
+    return ("easier", item.easier), ("harder", item.harder)
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ class Drift(Result, Value):
                         "noticed": self._who(chart.noticed),
                         "began": self._who(chart.began),
                     }
-                    for name, chart in row.charts.items()
+                    for name, chart in _charts(row)
                 },
             }
             for row in self.items
@@ -160,7 +160,7 @@ class Drift(Result, Value):
                 self._who(chart.began) or "",
             )
             for item in sorted(noticed, key=lambda one: -abs(one.z))
-            for name, chart in item.charts.items()
+            for name, chart in _charts(item)
             if chart.noticed is not None
         ]
         yield Table(("item", "answers", "z", "became", "p", "noticed at", "since about"), rows)

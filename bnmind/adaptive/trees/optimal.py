@@ -10,7 +10,7 @@ J. Vomlel, "Building adaptive tests using Bayesian networks", Kybernetika 40, 20
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -27,6 +27,7 @@ from bnmind.adaptive.sessions.design import Design
 from bnmind.adaptive.stopping.length import MaximalItems
 from bnmind.adaptive.trees.aims import Aim, EntropyOfSkills
 from bnmind.adaptive.trees.evaluation import evaluate_design
+from bnmind.adaptive.trees.evaluation_results import DesignEvaluation
 from bnmind.adaptive.trees.item_tree import (
     EXPECTED,
     Branch,
@@ -163,11 +164,13 @@ class FixedTest(_Best, Value):
         return fixed_tree(self.bank, self.items)
 
     @cached_property
-    def expected(self) -> Mapping[str, float]:
-        """The expected results, named as those of an `ItemTree`."""
+    def expected(self) -> DesignEvaluation:
+        """The expected results of the test."""
         rules = MaximalItems(len(self.items))
-        found = evaluate_design(Design(self.bank, FixedOrder(self.items), rules, rules=()))
-        return {name: getattr(found, name).middle for name in EXPECTED}
+        return evaluate_design(Design(self.bank, FixedOrder(self.items), rules, rules=()))
+
+    def _numbers(self) -> dict[str, float]:
+        return {name: getattr(self.expected, name).middle for name in EXPECTED}
 
     def to_dict(self) -> dict[str, Any]:
         """Return the test and its proof as a record for JSON."""
@@ -181,7 +184,7 @@ class FixedTest(_Best, Value):
             "greedy_value": self.greedy_value,
             "regret": self.regret,
             "lists": self.n_lists,
-            **self.expected,
+            **self._numbers(),
         }
 
     def _shown(self) -> Iterator[str | Table]:
@@ -194,7 +197,7 @@ class FixedTest(_Best, Value):
         yield f"Best list of {n}: {self.value:.6f} {unit}. {proof}"
         yield f"Searched {counted(self.n_lists, 'list')}."
         yield f"Greedy list: {self.greedy_value:.6f} {unit}; {self._loss()}."
-        yield from expected_lines(self.expected, self.bank)
+        yield from expected_lines(self._numbers(), self.bank)
         yield f"Items: {', '.join(self.items)}"
 
 
