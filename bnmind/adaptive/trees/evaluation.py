@@ -9,37 +9,76 @@ symbol         name here
 e              the responses so far, a row of a `_Block`
 P(e)           ``probability``
 E[v]           Σ_e P(e) v(e) over the ends e of the test
+q(s)           ``TableBatch.table``, the belief about the profiles s
+c(s)           ``_Resolution.classes``: profiles with the same chances of all answers
+k              ``most``, the number of items that can still be asked
 =============  =====================================================================
 
-Equal beliefs are merged (`answer_kinds`), unless the design may depend on the order of the answers
-(`order_free`). Where the tree is too large, it is cut at improbable beliefs, and the results are
-certified intervals (`cut_bounds`): each cut adds P(e) times the width of its own bounds.
+*Equal beliefs are merged.* The likelihood of an answer is a column of the channel of its item. Two
+answers with proportional columns over the same cause have the same effect, and two with inverse
+columns cancel. The effect of all answers of an examinee is then given by whole numbers: for each
+kind of answers, how many there are, less those that cancel. Beliefs with the same numbers are
+equal. In a test without luck, two paths of different answers to the same items lead to equal
+beliefs only in this way, as they differ in at least one response to the same item. Nothing is
+merged if the design may depend on the order of the answers, as rules do that look at the last item,
+such as testlets, and functions of a user may.
+
+*Where the tree is too large, it is cut* at improbable beliefs, and the results are certified
+intervals: each cut adds P(e) times the width of its own bounds. However many items are asked,
+answers never tell two profiles of one class apart. For every test that goes on from q:
+
+* accuracy of the profile: from max_s q(s), as more answers never lower the expected probability of
+  the best decision, to Σ_c max_{s in c} q(s), that of an examiner who is told the class;
+* accuracy of a skill: likewise, with the probability of its levels;
+* entropy: from H(q) − min(H(c), Σ of the k largest log₂ numbers of responses) to H(q).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
-from bnmind.adaptive.beliefs.batch_belief import BatchBelief
+from bnmind._values import Sealed
+from bnmind.adaptive.beliefs.batch_belief import MISSING, BatchBelief, Responses
+from bnmind.adaptive.beliefs.profile_space import ProfileSpace
 from bnmind.adaptive.beliefs.start import start_beliefs
 from bnmind.adaptive.beliefs.table_batch import TableBatch
-from bnmind.adaptive.selection.rules import asked_mask
+from bnmind.adaptive.items.bank import ItemBank
+from bnmind.adaptive.selection.baselines import FixedOrder, PerCost
+from bnmind.adaptive.selection.content_balance import ContentBalance
+from bnmind.adaptive.selection.entropy import MinimalEntropy
+from bnmind.adaptive.selection.expected_loss import LossGain
+from bnmind.adaptive.selection.fisher import MaximalFisher
+from bnmind.adaptive.selection.gdi import DiscriminationIndex
+from bnmind.adaptive.selection.kullback_leibler import (
+    KullbackLeibler,
+    ModifiedPosteriorWeightedKL,
+    PosteriorWeightedKL,
+)
+from bnmind.adaptive.selection.rules import Enemies, OnlyItems, Testlets, asked_mask
+from bnmind.adaptive.selection.target_entropy import SkillEntropy, TargetEntropy
 from bnmind.adaptive.sessions.design import Design
-from bnmind.adaptive.stopping.stopper import Reasons
-from bnmind.adaptive.trees.answer_kinds import AnswerKinds
-from bnmind.adaptive.trees.cut_bounds import Resolution, Values, most_items, values_now
+from bnmind.adaptive.stopping.certainty import (
+    DeviationBelow,
+    EntropyBelow,
+    GainBelow,
+    ProfileCertain,
+    SkillsCertain,
+)
+from bnmind.adaptive.stopping.ending import RuleOfWholeTest, RuleWithMinima
+from bnmind.adaptive.stopping.length import MaximalCost, MaximalItems, MaximalTime
+from bnmind.adaptive.stopping.stopper import AllOf, AnyOf, Reasons, limits_of, most_items_of
 from bnmind.adaptive.trees.evaluation_results import CertifiedInterval, DesignEvaluation
 from bnmind.adaptive.trees.next_items import check_without_luck, outlook_of, selected_items
-from bnmind.adaptive.trees.order_free import ignores_order
 from bnmind.errors import InvalidArgumentError
-from bnmind.information import Floats
+from bnmind.information import Floats, unchecked_entropy
 
-__all__ = ["DEFAULT_BELIEFS", "evaluate_design"]
+__all__ = ["DEFAULT_BELIEFS", "evaluate_design", "values_now"]
 
 DEFAULT_BELIEFS = 2**20
 """The default limit of beliefs to evaluate."""
@@ -159,14 +198,14 @@ class _Evaluation:
         self.min_probability, self.max_beliefs = min_probability, max_beliefs
         self.sums = _Sums(len(bank.items), len(bank.skills))
         self.costs = np.array([item.cost for item in bank.items])
-        self.limit = most_items(design)
-        kinds = AnswerKinds.of(bank)
-        self.kinds = kinds if merge and kinds.can_merge and ignores_order(design) else None
+        self.limit = _most_items(design)
+        kinds = _AnswerKinds.of(bank)
+        self.kinds = kinds if merge and kinds.can_merge and _ignores_order(design) else None
         start = start_beliefs(bank, 1)
-        self.resolution: Resolution | None = None
+        self.resolution: _Resolution | None = None
         cells = _CELLS_OF_A_TREE
         if isinstance(start, TableBatch):
-            self.resolution = Resolution.of(bank, start.space)
+            self.resolution = _Resolution.of(bank, start.space)
             cells = start.table.shape[1]
         self.block_size = max(64, _BLOCK_CELLS // cells)
         self.n_responses = max(len(bank.responses(name)) for name in bank.item_names)
@@ -245,7 +284,7 @@ class _Evaluation:
         return _Block(beliefs, probability, asked)
 
     def _count_ends(
-        self, block: _Block, values: Values, reasons: Reasons, rows: NDArray[np.intp]
+        self, block: _Block, values: _Values, reasons: Reasons, rows: NDArray[np.intp]
     ) -> None:
         sums, chances, step = self.sums, block.probability[rows], block.asked.shape[1]
         total = float(chances.sum())
@@ -255,7 +294,7 @@ class _Evaluation:
         for reason in np.unique(reasons[rows]).tolist():
             share = float(chances[reasons[rows] == reason].sum())
             sums.reasons[reason] = sums.reasons.get(reason, 0.0) + share
-        ended = Values(*(part[rows] for part in values))
+        ended = _Values(*(part[rows] for part in values))
         self._add(chances, ended, ended, step)
         sums.length += total * step
         mask = asked_mask(self.bank, block.asked[rows])
@@ -278,7 +317,7 @@ class _Evaluation:
             best = self.resolution.best(beliefs)
         else:
             ones = np.ones(len(rows))
-            best = Values(ones, np.ones(now.skills.shape), np.zeros(len(rows)))
+            best = _Values(ones, np.ones(now.skills.shape), np.zeros(len(rows)))
         counts = [len(self.bank.responses(name)) for name in self.bank.item_names]
         bits = np.sort(np.log2(counts))[::-1][:most].sum()
         best = best._replace(entropy=np.maximum(best.entropy, now.entropy - bits))
@@ -291,7 +330,7 @@ class _Evaluation:
         next_one = np.where(allowed[rows], self.costs, np.inf).min(axis=1)
         sums.cost += [chances @ (spent + next_one), chances @ (spent + left)]
 
-    def _add(self, chances: Floats, worst: Values, best: Values, step: int) -> None:
+    def _add(self, chances: Floats, worst: _Values, best: _Values, step: int) -> None:
         """Add the values of tests that end, or are cut, after some items."""
         sums = self.sums
         sums.skills += np.stack([chances @ worst.skills, chances @ best.skills], axis=1)
@@ -333,3 +372,200 @@ class _Evaluation:
 def _interval(pair: Floats) -> CertifiedInterval:
     low, high = pair.tolist()
     return CertifiedInterval(low, high)
+
+
+# --- Which answers change a belief in the same way ------------------------------------------------
+
+_TOLERANCE = 1e-12
+"""Columns whose ratio is constant up to this relative difference count as proportional."""
+
+
+@dataclass(frozen=True, eq=False)
+class _AnswerKinds(Sealed):
+    """The kind of each answer to each item of a bank; made by `of`."""
+
+    numbers: NDArray[np.intp]
+    """``(items, responses)``, the number of the kind; 0 for answers without effect."""
+    signs: NDArray[np.int16]
+    """``(items, responses)``: 1, or −1 where an answer cancels one of the kind; 0 for no effect."""
+    n_kinds: int
+    """The number of kinds, including kind 0."""
+
+    @classmethod
+    def of(cls, bank: ItemBank) -> _AnswerKinds:
+        """Return the kinds of all answers to the items of a bank."""
+        width = max(len(bank.responses(name)) for name in bank.item_names)
+        numbers = np.zeros((len(bank.items), width), dtype=np.intp)
+        signs = np.zeros((len(bank.items), width), dtype=np.int16)
+        known: dict[int, list[tuple[int, Floats]]] = {}
+        n_kinds = 1
+        for item, channel in enumerate(bank.item_channels):
+            of_cause = known.setdefault(int(bank.cause_numbers[item]), [])
+            for response, column in enumerate(channel.T):
+                scaled = column / max(column.max(), 1e-300)
+                if _is_constant(scaled):
+                    continue
+                number, sign = _found(of_cause, scaled)
+                if number == 0:
+                    number, sign = n_kinds, 1
+                    n_kinds += 1
+                    of_cause.append((number, scaled))
+                numbers[item, response], signs[item, response] = number, sign
+        return cls(numbers, signs, n_kinds)
+
+    @property
+    def can_merge(self) -> bool:
+        """Whether two answers to different items, or to one item, can have the same effect."""
+        return self.n_kinds - 1 < int((self.signs != 0).sum())
+
+    def keys(self, responses: Responses) -> NDArray[np.int16]:
+        """Return the asked items and the effects, ``(examinees, items + kinds)``, as key rows."""
+        asked = responses != MISSING
+        rows, items = np.nonzero(asked)
+        given = responses[rows, items].astype(np.intp)
+        effects = np.zeros((len(responses), self.n_kinds), dtype=np.int16)
+        np.add.at(effects, (rows, self.numbers[items, given]), self.signs[items, given])
+        return np.concatenate([asked.astype(np.int16), effects], axis=1)
+
+
+def _is_constant(column: Floats) -> bool:
+    return bool(column.min() > 0 and np.ptp(column) <= _TOLERANCE)
+
+
+def _found(known: list[tuple[int, Floats]], column: Floats) -> tuple[int, int]:
+    """Return the number and the sign of the kind of a column; number 0 if it is a new one."""
+    for number, other in known:
+        if np.all(np.abs(column - other) <= _TOLERANCE * other):
+            return number, 1
+        if column.min() > 0 and other.min() > 0:
+            product = column * other
+            if _is_constant(product / product.max()):
+                return number, -1
+    return 0, 1
+
+
+# --- Bounds of the results of tests that were not followed to their end --------------------------
+
+
+class _Values(NamedTuple):
+    """The results of tests that end at some beliefs."""
+
+    pattern: Floats
+    """``(beliefs,)``, the probability of the most probable profile."""
+    skills: Floats
+    """``(beliefs, skills)``, the probability of the most probable level."""
+    entropy: Floats
+    """``(beliefs,)``, in bits."""
+
+
+def values_now(beliefs: BatchBelief) -> _Values:
+    """Return the results if the tests end now."""
+    skills = [beliefs.marginal(skill).max(axis=1) for skill in beliefs.bank.skills]
+    return _Values(beliefs.profile().probabilities, np.stack(skills, axis=1), beliefs.entropy)
+
+
+@dataclass(frozen=True, eq=False)
+class _Resolution(Sealed):
+    """What all items of a bank together can tell; made by `of`."""
+
+    order: NDArray[np.intp]
+    """``(profiles,)``, the profiles, those of one class side by side."""
+    starts: NDArray[np.intp]
+    """``(classes,)``, the place of the first profile of each class."""
+    levels: NDArray[np.intp]
+    """``(profiles, skills)``, the level of each skill, in the order of ``order``."""
+
+    @classmethod
+    def of(cls, bank: ItemBank, space: ProfileSpace) -> _Resolution:
+        """Return the classes of the profiles of a bank."""
+        states = np.indices(space.shape).reshape(len(space.shape), -1)
+        number = np.zeros(states.shape[1], dtype=np.intp)
+        for item, channel in enumerate(bank.item_channels):
+            axes = [space.place[name] for name in bank.causes[bank.cause_numbers[item]]]
+            sizes = tuple(space.shape[axis] for axis in axes)
+            rows = np.ravel_multi_index(tuple(states[axis] for axis in axes), sizes)
+            _, alike = np.unique(channel, axis=0, return_inverse=True)
+            # One item after the other, so that the numbers stay small.
+            number = number * len(channel) + alike.reshape(-1)[rows]
+            _, number = np.unique(number, return_inverse=True)
+        order = np.argsort(number, kind="stable")
+        _, starts = np.unique(number[order], return_index=True)
+        return cls(order, starts, states[: len(bank.skills)].T[order])
+
+    def best(self, beliefs: TableBatch) -> _Values:
+        """Return bounds of the results, however the tests go on."""
+        table = beliefs.table[:, self.order]
+        skills = []
+        for skill, levels in enumerate(self.levels.T):
+            sums = [
+                np.add.reduceat(np.where(levels == level, table, 0.0), self.starts, axis=1)
+                for level in range(beliefs.space.shape[skill])
+            ]
+            skills.append(np.max(sums, axis=0).sum(axis=1))
+        classes = np.add.reduceat(table, self.starts, axis=1)
+        # With hidden variables beside the skills, a profile of the skills is in several cells.
+        pattern = (
+            np.maximum.reduceat(table, self.starts, axis=1).sum(axis=1)
+            if len(beliefs.space.shape) == len(beliefs.bank.skills)
+            else np.ones(len(beliefs))
+        )
+        left = np.maximum(beliefs.entropy - unchecked_entropy(classes), 0.0)
+        return _Values(pattern, np.stack(skills, axis=1), left)
+
+
+def _most_items(design: Design) -> int:
+    """Return the largest number of items of a test.
+
+    Rules with minima hold back every stopper but limits, and some outweigh limits too.
+    """
+    stopper, every = design.stopper, len(design.bank.items)
+    rules = [rule for rule in design.rules if isinstance(rule, RuleWithMinima)]
+    if any(isinstance(rule, RuleOfWholeTest) and rule.outweighs_limits() for rule in rules):
+        return every
+    if rules and stopper is not None:
+        stopper = limits_of(stopper)
+    most = most_items_of(stopper)
+    return every if most is None else min(most, every)
+
+
+# --- Whether a design depends on nothing but the belief and the set of items asked ---------------
+
+_SELECTORS = (
+    *(MinimalEntropy, TargetEntropy, SkillEntropy, DiscriminationIndex, KullbackLeibler),
+    *(PosteriorWeightedKL, ModifiedPosteriorWeightedKL, MaximalFisher, LossGain, FixedOrder),
+)
+_STOPPERS = (
+    *(MaximalItems, MaximalCost, MaximalTime, EntropyBelow, ProfileCertain, SkillsCertain),
+    *(DeviationBelow,),
+)
+
+
+def _ignores_order(design: Design) -> bool:
+    """Return whether a design is known to ignore the order of the answers; if unsure, False."""
+    has_testlets = any(item.testlet for item in design.bank.items)
+    rules = all(
+        type(rule) in (Enemies, OnlyItems, ContentBalance)
+        or (type(rule) is Testlets and not has_testlets)
+        for rule in design.rules
+    )
+    return (
+        rules
+        and _selector_ignores_order(design.selector)
+        and _stopper_ignores_order(design.stopper)
+    )
+
+
+def _selector_ignores_order(selector: object) -> bool:
+    if type(selector) is PerCost:
+        return _selector_ignores_order(selector.scored)
+    return type(selector) in _SELECTORS
+
+
+def _stopper_ignores_order(stopper: object) -> bool:
+    if stopper is None:
+        return True
+    if isinstance(stopper, AnyOf | AllOf):
+        return all(_stopper_ignores_order(one) for one in stopper.stoppers)
+    if type(stopper) is GainBelow:
+        return _selector_ignores_order(stopper.scored)
+    return type(stopper) in _STOPPERS

@@ -10,6 +10,7 @@ import numpy as np
 
 from bnmind._arguments import checked
 from bnmind._display.results import Result, Table
+from bnmind._display.tables import table_html
 from bnmind._messages import counted
 from bnmind._values import Value
 from bnmind.adaptive.beliefs.ability_estimates import has_ability
@@ -101,6 +102,17 @@ class ItemTree(Result, Value):
 
     def __repr__(self) -> str:
         return f"ItemTree({self.bank!r}, at most {counted(self.depth, 'item')})"
+
+    def _repr_html_(self) -> str:
+        """Return what is expected of the test as an HTML table, which notebooks display."""
+        rows = [
+            ("expected items", f"{self.length:.4g}"),
+            ("most items", self.depth),
+            ("points", self.n_nodes),
+            ("expected entropy at the end, in bits", f"{self.entropy:.4g}"),
+            ("pattern accuracy", f"{self.pattern_accuracy:.4g}"),
+        ]
+        return table_html((), rows, caption=repr(self))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the expected results as a record for JSON."""
