@@ -160,8 +160,7 @@ from bnmind.adaptive.trees.aims import AIMS
 from bnmind.adaptive.trees.evaluation import evaluate_design
 from bnmind.adaptive.trees.files import ITEM_TREE_FORMATS
 from bnmind.adaptive.trees.item_tree import design_tree
-from bnmind.adaptive.trees.optimal import fixed_test, optimal_test_tree
-from bnmind.adaptive.trees.panel import panel_test
+from bnmind.adaptive.trees.optimal import fixed_test, optimal_test_tree, panel_test
 
 __all__ = [
     "ABILITY",

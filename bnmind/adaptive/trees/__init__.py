@@ -23,11 +23,14 @@ from bnmind.adaptive.trees.item_tree import (
 from bnmind.adaptive.trees.optimal import (
     FixedTest,
     OptimalTest,
+    Panel,
+    PanelModule,
+    PanelRoute,
     fixed_test,
     optimal_test_tree,
+    panel_test,
     search_problem,
 )
-from bnmind.adaptive.trees.panel import Panel, PanelModule, PanelRoute, panel_test
 
 __all__ = [
     "AIMS",

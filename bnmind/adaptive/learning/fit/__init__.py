@@ -10,13 +10,12 @@ from bnmind.adaptive.learning.fit.comparison import (
 )
 from bnmind.adaptive.learning.fit.cross_validation import CrossValidation, cross_validate
 from bnmind.adaptive.learning.fit.dif import FunctioningOptions, ItemFunctioning, item_functioning
-from bnmind.adaptive.learning.fit.item_fit import ItemFit, item_fit
+from bnmind.adaptive.learning.fit.item_fit import ItemFit, PairFit, item_fit, pair_fit
 from bnmind.adaptive.learning.fit.judgment import Judgment, judge
 from bnmind.adaptive.learning.fit.limited_information import (
     LimitedInformation,
     limited_information,
 )
-from bnmind.adaptive.learning.fit.pair_fit import PairFit, pair_fit
 from bnmind.adaptive.learning.fit.predictive_check import (
     PairStatistics,
     PredictiveCheck,
@@ -29,8 +28,12 @@ from bnmind.adaptive.learning.fit.q_validation import (
     predicted_cutoff,
     validate_qmatrix,
 )
-from bnmind.adaptive.learning.fit.reduced_models import ModelTest, ReducedModel, reduced_models
-from bnmind.adaptive.learning.fit.reduced_ratio import reduced_models_by_ratio
+from bnmind.adaptive.learning.fit.reduced_models import (
+    ModelTest,
+    ReducedModel,
+    reduced_models,
+    reduced_models_by_ratio,
+)
 from bnmind.adaptive.learning.fit.skill_structure import (
     SkillStructure,
     SkillTree,

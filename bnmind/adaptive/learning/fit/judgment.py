@@ -13,16 +13,18 @@ from bnmind._messages import counted
 from bnmind._values import Value
 from bnmind.adaptive.items.name_match import names_shown
 from bnmind.adaptive.learning.fit.dif import FunctioningOptions, ItemFunctioning, item_functioning
-from bnmind.adaptive.learning.fit.item_fit import ItemFit, item_fit
+from bnmind.adaptive.learning.fit.item_fit import ItemFit, PairFit, item_fit, pair_fit
 from bnmind.adaptive.learning.fit.limited_information import LimitedInformation, limited_information
-from bnmind.adaptive.learning.fit.pair_fit import PairFit, pair_fit
 from bnmind.adaptive.learning.fit.q_validation import (
     QValidation,
     predicted_cutoff,
     validate_qmatrix,
 )
-from bnmind.adaptive.learning.fit.reduced_models import ReducedModel, reduced_models
-from bnmind.adaptive.learning.fit.reduced_ratio import reduced_models_by_ratio
+from bnmind.adaptive.learning.fit.reduced_models import (
+    ReducedModel,
+    reduced_models,
+    reduced_models_by_ratio,
+)
 from bnmind.adaptive.learning.groups import learn_groups
 from bnmind.adaptive.learning.irt import has_curves
 from bnmind.adaptive.learning.learn import Learned
