@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any, NamedTuple
 
-__all__ = ["Result", "Table", "finite", "parts_of", "text_of"]
+__all__ = ["Result", "Table", "finite", "parts_of", "picked", "text_of"]
 
 
 class Table(NamedTuple):
@@ -90,6 +90,18 @@ def text_of(result: Result) -> str:
             ]
             lines.append(f"  {'   '.join(cells)}".rstrip())
     return "\n".join(lines)
+
+
+def picked(value: object, *names: str, **others: str) -> dict[str, Any]:
+    """Return attributes of a value as a record, by their own names or by others.
+
+    Examples
+    --------
+    >>> picked(1 + 2j, "real", imaginary="imag")
+    {'real': 1.0, 'imaginary': 2.0}
+    """
+    wanted = dict(zip(names, names, strict=True)) | others
+    return {name: getattr(value, other) for name, other in wanted.items()}
 
 
 def finite(value: Any) -> Any:

@@ -51,7 +51,7 @@ from numpy.typing import ArrayLike
 
 from bnmind._arguments import checked
 from bnmind._blas_threads import one_blas_thread
-from bnmind._display.results import Result, Table, finite
+from bnmind._display.results import Result, Table, finite, picked
 from bnmind._messages import counted
 from bnmind._values import Value
 from bnmind.adaptive.beliefs.start import start_belief
@@ -115,15 +115,8 @@ class Calibration(Result, Value):
     def to_dict(self) -> dict[str, Any]:
         """Return the calibrated items as a record for JSON."""
         items = [
-            {
-                "item": row.item,
-                "answers": row.answers,
-                "before": row.before.tolist(),
-                "after": row.after.tolist(),
-                "errors": row.errors.tolist(),
-                "error": row.error,
-                "ready": row.is_ready,
-            }
+            picked(row, "item", "answers", "error", ready="is_ready")
+            | {name: getattr(row, name).tolist() for name in ("before", "after", "errors")}
             for row in self.items
         ]
         return dict(finite({"cycles": self.n_cycles, "items": items}))

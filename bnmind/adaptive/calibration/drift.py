@@ -34,7 +34,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import checked, whole_array
-from bnmind._display.results import Result, Table, finite
+from bnmind._display.results import Result, Table, finite, picked
 from bnmind._messages import counted
 from bnmind._values import Value
 from bnmind.adaptive.beliefs.batch_belief import MISSING
@@ -122,18 +122,14 @@ class Drift(Result, Value):
     def to_dict(self) -> dict[str, Any]:
         """Return the charts of all items as a record for JSON."""
         items = [
-            {
-                "item": row.item,
-                "answers": row.answers,
-                "z": row.z,
-                **{
-                    name: {
-                        "p_value": chart.p_value,
-                        "noticed": self._who(chart.noticed),
-                        "began": self._who(chart.began),
-                    }
-                    for name, chart in _charts(row)
-                },
+            picked(row, "item", "answers", "z")
+            | {
+                name: {
+                    "p_value": chart.p_value,
+                    "noticed": self._who(chart.noticed),
+                    "began": self._who(chart.began),
+                }
+                for name, chart in _charts(row)
             }
             for row in self.items
         ]

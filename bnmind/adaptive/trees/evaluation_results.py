@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bnmind._arguments import checked
-from bnmind._display.results import Result, Table, finite
+from bnmind._display.results import Result, Table, finite, picked
 from bnmind._messages import counted, percent
 from bnmind._values import Value
 from bnmind.adaptive.beliefs.ability_estimates import has_ability
@@ -125,9 +125,8 @@ class DesignEvaluation(Result, Value):
         """Return the results as a record for JSON; intervals are pairs."""
         curves = {name: self.curve(name) for name in CURVES}
         record = {
-            "exact": self.is_exact,
-            "evaluated": self.evaluated,
-            **{name: getattr(self, name) for name in _ROWS},
+            **picked(self, "evaluated", *_ROWS, exact="is_exact"),
+            **picked(self, beliefs="n_beliefs", merged="n_merged", cut="n_cut"),
             "skill_accuracy": dict(self.skill_accuracy),
             "exposure": dict(self.exposure),
             "lengths": self.lengths.tolist(),
@@ -136,9 +135,6 @@ class DesignEvaluation(Result, Value):
                 name: {"low": low.tolist(), "high": high.tolist()}
                 for name, (low, high) in curves.items()
             },
-            "beliefs": self.n_beliefs,
-            "merged": self.n_merged,
-            "cut": self.n_cut,
         }
         return dict(finite(record))
 

@@ -37,7 +37,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
-from bnmind._display.results import Result, Table, parts_of
+from bnmind._display.results import Result, Table, parts_of, picked
 from bnmind._messages import counted
 from bnmind._values import Value
 from bnmind.adaptive.items.bank import ItemBank
@@ -100,6 +100,11 @@ class _Best(Result):
         """What the greedy test loses against this one, in the unit of the aim."""
         return self.greedy_value - self.value
 
+    def _proof(self) -> dict[str, Any]:
+        names = {"lower_bound": "lower", "proven": "is_proven"}
+        found = picked(self, "value", "greedy_value", "regret", **names)
+        return {**found, "unit": self.aim.unit}
+
     def _loss(self) -> str:
         """Return what the greedy test loses against the best one, as far as it is known."""
         least = f"{max(self.regret, 0.0):.6f}"
@@ -140,15 +145,8 @@ class OptimalTest(_Best, Value):
     def to_dict(self) -> dict[str, Any]:
         """Return the test and its proof as a record for JSON."""
         return {
-            "depth": self.depth,
-            "value": self.value,
-            "unit": self.aim.unit,
-            "lower_bound": self.lower,
-            "proven": self.is_proven,
-            "greedy_value": self.greedy_value,
-            "regret": self.regret,
-            "beliefs": self.n_beliefs,
-            "expanded": self.n_expanded,
+            **self._proof(),
+            **picked(self, "depth", beliefs="n_beliefs", expanded="n_expanded"),
             **self.tree.to_dict(),
         }
 
@@ -206,13 +204,8 @@ class FixedTest(_Best, Value):
         """Return the test and its proof as a record for JSON."""
         return {
             "items": list(self.items),
-            "value": self.value,
-            "unit": self.aim.unit,
-            "lower_bound": self.lower,
-            "proven": self.is_proven,
+            **self._proof(),
             "greedy_items": list(self.greedy),
-            "greedy_value": self.greedy_value,
-            "regret": self.regret,
             "lists": self.n_lists,
             **self._numbers(),
         }

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar
 
 from bnmind._arguments import checked
-from bnmind._display.results import Result, Table, finite, parts_of
+from bnmind._display.results import Result, Table, finite, parts_of, picked
 from bnmind._messages import counted
 from bnmind._values import Value
 from bnmind.adaptive.items.name_match import names_shown
@@ -37,6 +37,7 @@ _T = TypeVar("_T")
 
 _PAIRS_SHOWN = 5
 _ITEMS_SHOWN = 60
+_TESTED = ("item", "statistic", "degrees", "differences", "anchors")
 _INTERRUPTED = "interrupted"
 """The reason why a part is missing after Ctrl-C."""
 
@@ -80,45 +81,25 @@ class Judgment(Result, Value):
         whole = {"reason": fit} if isinstance(fit, str) else fit.to_dict()
         nothing: dict[str, Any] = {"cutoff": None, "qmatrix": []}
         record = {
-            "log_likelihood": self.learned.log_likelihood,
-            "parameters": self.learned.n_parameters,
-            "aic": self.learned.aic,
-            "bic": self.learned.bic,
+            **picked(self.learned, "log_likelihood", "aic", "bic", parameters="n_parameters"),
             "fit": whole,
             "pairs": [
-                {
-                    "items": pair.items,
-                    "correlation": pair.correlation,
-                    "expected": pair.expected_correlation,
-                    "z": pair.correlation_z,
-                    "p": pair.correlation_p,
-                }
+                picked(
+                    *(pair, "items", "correlation"),
+                    expected="expected_correlation",
+                    z="correlation_z",
+                    p="correlation_p",
+                )
                 for pair in _known(self.pairs)
             ],
             "items": [
-                {
-                    "name": item.item,
-                    "rmsd": item.rmsd,
-                    "s_x2": item.s_x2,
-                    "p": item.p_value,
-                    "complete": item.n_complete,
-                }
+                picked(item, "rmsd", "s_x2", name="item", p="p_value", complete="n_complete")
                 for item in _known(self.items)
             ],
             **(nothing if isinstance(proposals, str) else proposals.to_dict()),
             "models": {one.item: one.chosen for one in _known(self.models)},
             "model_tests": [one.to_dict() for one in (*_known(self.models), *_known(self.ratios))],
-            "groups": [
-                {
-                    "item": one.item,
-                    "statistic": one.statistic,
-                    "degrees": one.degrees,
-                    "p": one.p_value,
-                    "differences": one.differences,
-                    "anchors": one.anchors,
-                }
-                for one in _known(self.functioning)
-            ],
+            "groups": [picked(one, *_TESTED, p="p_value") for one in _known(self.functioning)],
             "abilities": {
                 name: {"mean": mean, "deviation": deviation}
                 for name, (mean, deviation) in self.abilities.items()

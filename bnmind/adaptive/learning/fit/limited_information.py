@@ -45,7 +45,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
-from bnmind._display.results import Result, Table, finite
+from bnmind._display.results import Result, Table, finite, picked
 from bnmind._messages import counted
 from bnmind._values import Value
 from bnmind.adaptive.beliefs.batch_belief import MISSING
@@ -97,16 +97,8 @@ class LimitedInformation(Result, Value):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers as a record for JSON."""
-        record = {
-            "m2": self.m2,
-            "degrees": self.degrees,
-            "p": self.p_value,
-            "rmsea2": self.rmsea2,
-            "rmsea2_interval": self.rmsea2_interval,
-            "srmsr": self.srmsr,
-            "incomplete": self.n_incomplete,
-        }
-        return dict(finite(record))
+        names = ("m2", "degrees", "rmsea2", "rmsea2_interval", "srmsr")
+        return dict(finite(picked(self, *names, p="p_value", incomplete="n_incomplete")))
 
     def _shown(self) -> Iterator[str | Table]:
         if not self.degrees:

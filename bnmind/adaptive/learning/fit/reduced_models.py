@@ -55,7 +55,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bnmind._arguments import checked
-from bnmind._display.results import finite
+from bnmind._display.results import finite, picked
 from bnmind._values import Value
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.learning.fit.item_fit import holm
@@ -123,22 +123,11 @@ class ReducedModel(Value):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the tests as a record for JSON."""
-        record = {
-            "item": self.item,
-            "method": self.method,
-            "chosen": self.chosen,
-            "tests": [
-                {
-                    "model": test.model,
-                    "statistic": test.statistic,
-                    "degrees": test.degrees,
-                    "p": test.p_value,
-                    "corrected_p": test.corrected_p,
-                }
-                for test in self.tests
-            ],
-        }
-        return dict(finite(record))
+        tests = [
+            picked(test, "model", "statistic", "degrees", "corrected_p", p="p_value")
+            for test in self.tests
+        ]
+        return dict(finite({**picked(self, "item", "method", "chosen"), "tests": tests}))
 
 
 class TestedModel(NamedTuple):

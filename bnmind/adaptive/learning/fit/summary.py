@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from bnmind._display.results import Result, Table, finite, text_of
+from bnmind._display.results import Result, Table, finite, picked, text_of
 from bnmind._messages import counted, percent
 from bnmind._values import Value
 from bnmind.adaptive.beliefs.start import start_belief
@@ -68,41 +68,28 @@ class LearnedSummary(Result, Value):
         found, record, estimates = self.learned, self.learned.record, curve_estimates(self.learned)
         of_items: dict[str, list[dict[str, Any]]] = {name: [] for name in found.bank.item_names}
         for row in () if isinstance(self.coefficients, str) else self.coefficients.rows:
-            one = {"model": row.model, "name": row.name, "value": row.value, "error": row.error}
+            one = picked(row, "model", "name", "value", "error")
             of_items[row.item].append(one | ({"note": row.note} if row.note else {}))
         return {
-            "log_likelihood": found.log_likelihood,
-            "parameters": found.n_parameters,
-            "aic": found.aic,
-            "bic": found.bic,
+            **picked(found, "log_likelihood", "aic", "bic", parameters="n_parameters"),
             "examinees": len(found.responses),
             "file_notes": list(found.responses.notes),
             "missing": found.responses.n_missing,
-            "converged": record.converged,
-            "steps": record.steps,
+            **picked(record, "converged", "steps", "best_start", "seed"),
             "starts": list(record.starts),
             "starts_stopped_early": list(record.stopped_early),
-            "best_start": record.best_start,
-            "seed": record.seed,
             "skills": [
                 {"name": name, "levels": levels.tolist()} for name, levels in mastery(found).items()
             ],
             "items": [
-                {"name": item.name, "guess": item.guess, "slip": item.slip}
+                picked(item, "name", "guess", "slip")
                 | ({"estimates": estimates[item.name]} if item.name in estimates else {})
                 | {"coefficients": finite(of_items[item.name])}
                 for item in found.items
             ],
-            "monotone": found.options.monotone,
-            "least_chance": found.options.least_chance,
+            **picked(found.options, "monotone", "least_chance"),
             "learning_notes": [
-                {
-                    "kind": note.kind,
-                    "names": list(note.names),
-                    "details": list(note.details),
-                    "text": note.text,
-                }
-                for note in found.notes
+                finite(picked(note, "kind", "names", "details", "text")) for note in found.notes
             ],
         }
 
