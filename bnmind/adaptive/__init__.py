@@ -23,9 +23,13 @@ from bnmind.adaptive.beliefs.table_belief import TableBelief
 from bnmind.adaptive.beliefs.tree_batch import TreeBatch
 from bnmind.adaptive.beliefs.tree_belief import TreeBelief
 from bnmind.adaptive.calibration import *  # noqa: F403
-from bnmind.adaptive.classification.classify import Classification, classify
+from bnmind.adaptive.classification.classify import (
+    Classification,
+    Reliability,
+    SkillReliability,
+    classify,
+)
 from bnmind.adaptive.classification.known_profiles import Agreement, KnownProfiles, read_profiles
-from bnmind.adaptive.classification.reliability import Reliability, SkillReliability
 from bnmind.adaptive.items.bank import HasBank, ItemBank
 from bnmind.adaptive.items.bank_files import read_bank, write_bank
 from bnmind.adaptive.items.certain_tables import drawn_bank, with_certainties

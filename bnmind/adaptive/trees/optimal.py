@@ -45,8 +45,7 @@ from bnmind.adaptive.selection.baselines import FixedOrder
 from bnmind.adaptive.sessions.design import Design
 from bnmind.adaptive.stopping.length import MaximalItems
 from bnmind.adaptive.trees.aims import Aim, EntropyOfSkills
-from bnmind.adaptive.trees.evaluation import evaluate_design
-from bnmind.adaptive.trees.evaluation_results import DesignEvaluation
+from bnmind.adaptive.trees.evaluation import DesignEvaluation, evaluate_design
 from bnmind.adaptive.trees.item_tree import (
     EXPECTED,
     Branch,

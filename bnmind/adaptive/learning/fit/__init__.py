@@ -4,22 +4,26 @@ from bnmind.adaptive.learning.fit.coefficients import Coefficient, Coefficients,
 from bnmind.adaptive.learning.fit.comparison import (
     ComparedModel,
     Comparison,
+    CrossValidation,
     LikelihoodRatio,
     compare_models,
+    cross_validate,
     likelihood_ratio,
 )
-from bnmind.adaptive.learning.fit.cross_validation import CrossValidation, cross_validate
 from bnmind.adaptive.learning.fit.dif import FunctioningOptions, ItemFunctioning, item_functioning
-from bnmind.adaptive.learning.fit.item_fit import ItemFit, PairFit, item_fit, pair_fit
+from bnmind.adaptive.learning.fit.item_fit import (
+    ItemFit,
+    PairFit,
+    PairStatistics,
+    PredictiveCheck,
+    item_fit,
+    pair_fit,
+    predictive_check,
+)
 from bnmind.adaptive.learning.fit.judgment import Judgment, judge
 from bnmind.adaptive.learning.fit.limited_information import (
     LimitedInformation,
     limited_information,
-)
-from bnmind.adaptive.learning.fit.predictive_check import (
-    PairStatistics,
-    PredictiveCheck,
-    predictive_check,
 )
 from bnmind.adaptive.learning.fit.q_validation import (
     ItemProposal,
