@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import checked
-from bnmind._display.results import Result, Table, finite
+from bnmind._display.results import Result, Table, finite, text_of
 from bnmind._messages import counted
 from bnmind._values import Value
 from bnmind._workers import results_of
@@ -161,16 +161,7 @@ class Comparison(Result, Value):
         return pd.DataFrame(rows).set_index("name")
 
     def __repr__(self) -> str:
-        width = max(12, *(len(model.name) for model in self.models))
-        lines = [
-            f"{'model':{width}} {'log-likelihood':>14} {'parameters':>10} {'AIC':>10} {'BIC':>10}"
-        ]
-        lines += [
-            f"{m.name:{width}} {m.log_likelihood:14.2f} {m.n_parameters:10}"
-            f" {m.aic:10.1f} {m.bic:10.1f}"
-            for m in self.models
-        ]
-        return "\n".join(lines)
+        return text_of(self)
 
 
 @checked

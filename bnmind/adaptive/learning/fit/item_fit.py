@@ -31,9 +31,9 @@ two items share, or one of them needs other skills than the Q-matrix says. All p
 corrected for the number of pairs (Holm 1979).
 
 *Predictive checks* compare pairs of items with data sets drawn from the learned bank. A model that
-lacks a skill, or relates skills wrongly, misfits their correlations and log odds ratios. Data sets are drawn from the learned bank with the same responses
-missing, and each statistic is compared with its distribution over them: p is the share of data
-sets in which it is at least as large.
+lacks a skill, or relates skills wrongly, misfits their correlations and log odds ratios. Data sets
+are drawn from the learned bank with the same responses missing, and each statistic is compared with
+its distribution over them: p is the share of data sets in which it is at least as large.
 
 References
 ----------
