@@ -132,7 +132,7 @@ DOORS = {
     ("bnmind.pgm.factor_model", "bnmind.pgm.bridges.pgmpy_markov"),
     ("bnmind.pgm.factor_model", "bnmind.pgm.bridges.pyagrum_bridge"),
     ("bnmind.pgm.network", "bnmind.pgm.bridges.pyagrum_bridge"),
-    ("bnmind.adaptive.learning.learn", "bnmind.adaptive.learning.fit.coefficients"),
+    ("bnmind.adaptive.learning.learn", "bnmind.adaptive.learning.fit.standard_errors"),
     ("bnmind.adaptive.learning.learn", "bnmind.adaptive.learning.fit.summary"),
 }
 """The ways up, only ever taken inside of a function: a notebook asks a network to draw itself, a

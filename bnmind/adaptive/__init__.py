@@ -126,7 +126,6 @@ from bnmind.adaptive.sessions.events import Event, EventKind
 from bnmind.adaptive.sessions.report import SessionReport, SkillReport
 from bnmind.adaptive.sessions.resume import resume_session
 from bnmind.adaptive.sessions.session import Session
-from bnmind.adaptive.simulation.designs import calibrated, simulate_designs
 from bnmind.adaptive.simulation.measures import (
     ABILITY,
     ABILITY_DEVIATION,
@@ -144,10 +143,14 @@ from bnmind.adaptive.simulation.measures import (
     Moment,
     default_measures,
 )
-from bnmind.adaptive.simulation.options import SimulationOptions
 from bnmind.adaptive.simulation.replay import replay
 from bnmind.adaptive.simulation.results import SelectorRun, SimulationResult
-from bnmind.adaptive.simulation.simulate import simulate
+from bnmind.adaptive.simulation.simulate import (
+    SimulationOptions,
+    calibrated,
+    simulate,
+    simulate_designs,
+)
 from bnmind.adaptive.stopping.certainty import (
     DeviationBelow,
     EntropyBelow,

@@ -166,6 +166,16 @@ class TableOptions:
             )
             return found if lowest == 0 else _counted_from(lowest, found)
 
+    def answers(
+        self, path: Path, bank: adaptive.ItemBank, *, group_column: str | None = None
+    ) -> adaptive.Responses:
+        """Return the responses in a file to the items of a bank, and report how it was read."""
+        found = self.read(path, expected=bank.item_names, choices=bank, group_column=group_column)
+        with naming(path):
+            found = found.for_bank(bank)
+        say_notes(found)
+        return found
+
 
 _SEVERAL = re.compile(r"[-+]?\d+([ ]*[,;][ ]*[-+]?[1-9]\d*)+")
 """Several numbers in one text; a decimal comma with zeros, such as 9,0, is one number."""

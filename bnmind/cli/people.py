@@ -356,6 +356,7 @@ def learn(
     bnmind learn MORE.csv --bank bank.json --out better.json --json
     """
     from bnmind import adaptive
+    from bnmind.adaptive.learning.irt import has_curves
 
     check_shares({"--max-guess": options.max_guess, "--max-slip": options.max_slip})
     check_shares({"--least-chance": options.least_chance}, below=0.49)
@@ -373,7 +374,7 @@ def learn(
         group_column=group_column,
         items=options.items,
     )
-    if model.bank is not None and _has_curves(start):
+    if model.bank is not None and has_curves(start):
         settings = adaptive.irt_options(None, start, settings)
     start = as_in_file(start, file.lowest)
     for what, path in (("items", options.items), ("skills", options.skill_labels)):
@@ -413,12 +414,6 @@ def learn(
         {**names, **summary.to_dict(), "out": out},
         [data_line, line, *others, *(f"Written to {path}." for path in paths)],
     )
-
-
-def _has_curves(bank: adaptive.ItemBank) -> bool:
-    from bnmind.adaptive.learning.irt import has_curves
-
-    return has_curves(bank)
 
 
 def as_in_file(bank: adaptive.ItemBank, lowest: int) -> adaptive.ItemBank:
@@ -735,12 +730,7 @@ def classify(options: ClassifyOptions, file: TableOptions) -> Result:
             f"expected the bank before the responses, got {options.bank} before {responses}"
         )
     bank = with_named_prior(adaptive.read_bank(options.bank), options.prior)
-    data = file.read(
-        responses, expected=bank.item_names, choices=bank, group_column=options.group_column
-    )
-    with naming(responses):
-        data = data.for_bank(bank)
-    say_notes(data)
+    data = file.answers(responses, bank, group_column=options.group_column)
     known = None
     if options.profiles is not None:
         known = profiles_in(options.profiles, bank, data.examinees).levels

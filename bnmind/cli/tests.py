@@ -24,7 +24,6 @@ from bnmind.cli.inputs import (
     exit_interrupted,
     profiles_in,
     qmatrix_for,
-    say_notes,
     with_named_prior,
 )
 from bnmind.cli.shared.command import (
@@ -39,7 +38,7 @@ from bnmind.cli.shared.command import (
     check_place,
     results_place,
 )
-from bnmind.cli.shared.errors import naming, say
+from bnmind.cli.shared.errors import say
 from bnmind.cli.shared.printable import printable
 from bnmind.cli.shared.work import Report, until_interrupted, working
 from bnmind.errors import BnmindError
@@ -181,7 +180,7 @@ def simulate(
         )
         result = tests.simulated(people)
     elif not options.learns:
-        answers = _answers(tests.bank, options.responses, file)
+        answers = file.answers(options.responses, tests.bank)
         people = adaptive.Examinees.recorded(tests.bank, answers)
         if options.profiles is not None:
             levels = profiles_in(options.profiles, tests.bank, answers.examinees).levels
@@ -192,7 +191,7 @@ def simulate(
     else:
         if tests.designs:
             first = replace(tests.bank, network=first.network)
-        answers = _answers(first, options.responses, file)
+        answers = file.answers(options.responses, first)
         result = tests.cross_validated(first, answers, options)
     _tell_exposure(result, tests.designs)
     written = save_simulation(result, place.directory, vector=options.svg)
@@ -218,15 +217,6 @@ def _model(options: SimulateOptions, file: TableOptions) -> adaptive.ItemBank:
     assert options.responses is not None
     q = qmatrix_for(options.qmatrix, options.responses, file.fixed_width)
     return ItemBank.from_qmatrix(q.needs, guess=0.2, slip=0.2, items=q.items, skill_names=q.skills)
-
-
-def _answers(bank: adaptive.ItemBank, path: Path, file: TableOptions) -> adaptive.Responses:
-    """Return the recorded answers to the items of a bank."""
-    answers = file.read(path, expected=bank.item_names, choices=bank)
-    with naming(path):
-        answers = answers.for_bank(bank)
-    say_notes(answers)
-    return answers
 
 
 @dataclass(frozen=True)

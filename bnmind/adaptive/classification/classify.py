@@ -63,7 +63,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import check_shape, checked, positions, whole_array
-from bnmind._display.results import Result, Table, finite
+from bnmind._display.results import Result, Table, finite, picked
 from bnmind._display.tables import frame_html
 from bnmind._messages import counted
 from bnmind._values import Value, sealed
@@ -139,16 +139,10 @@ class Classification(Result, Value):
         record = {
             "examinees": len(self),
             "log_likelihood": float(self.log_evidence.sum()),
-            "accuracy": reliability.accuracy,
-            "consistency": reliability.consistency,
+            **picked(reliability, "accuracy", "consistency"),
             "skills": [
-                {
-                    "name": row.skill,
-                    "mean": mean,
-                    "accuracy": row.accuracy,
-                    "consistency": row.consistency,
-                    "eap_reliability": eap,
-                }
+                picked(row, "accuracy", "consistency", name="skill")
+                | {"mean": mean, "eap_reliability": eap}
                 for row, mean, eap in pairs
             ],
             "groups": [

@@ -138,7 +138,7 @@ class Learned(Value):
         TooLargeError
             If there are too many profiles for a table over all of them.
         """
-        from bnmind.adaptive.learning.fit.coefficients import coefficients
+        from bnmind.adaptive.learning.fit.standard_errors import coefficients
         from bnmind.adaptive.learning.fit.summary import item_frame
 
         return item_frame(self, coefficients(self))

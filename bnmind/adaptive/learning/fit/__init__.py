@@ -1,14 +1,18 @@
 """How well a learned bank fits, and how sure its parameters are."""
 
-from bnmind.adaptive.learning.fit.coefficients import Coefficient, Coefficients, coefficients
 from bnmind.adaptive.learning.fit.comparison import (
     ComparedModel,
     Comparison,
     CrossValidation,
     LikelihoodRatio,
+    SkillStructure,
+    SkillTree,
     compare_models,
+    compare_structures,
     cross_validate,
     likelihood_ratio,
+    mutual_information,
+    skill_tree,
 )
 from bnmind.adaptive.learning.fit.dif import FunctioningOptions, ItemFunctioning, item_functioning
 from bnmind.adaptive.learning.fit.item_fit import (
@@ -38,16 +42,12 @@ from bnmind.adaptive.learning.fit.reduced_models import (
     reduced_models,
     reduced_models_by_ratio,
 )
-from bnmind.adaptive.learning.fit.skill_structure import (
-    SkillStructure,
-    SkillTree,
-    compare_structures,
-    mutual_information,
-    skill_tree,
-)
 from bnmind.adaptive.learning.fit.standard_errors import (
+    Coefficient,
+    Coefficients,
     ItemParameter,
     StandardErrors,
+    coefficients,
     standard_errors,
 )
 from bnmind.adaptive.learning.fit.summary import LearnedSummary

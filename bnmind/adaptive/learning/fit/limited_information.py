@@ -45,7 +45,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
-from bnmind._display.results import Result, Table, finite, picked
+from bnmind._display.results import Result, Table, finite, picked, text_of
 from bnmind._messages import counted
 from bnmind._values import Value
 from bnmind.adaptive.beliefs.batch_belief import MISSING
@@ -87,13 +87,7 @@ class LimitedInformation(Result, Value):
     """The number of examinees with missing responses, who count in the moments of the others."""
 
     def __repr__(self) -> str:
-        low, high = self.rmsea2_interval
-        return (
-            f"LimitedInformation(M2 = {self.m2:.2f}, {counted(self.degrees, 'degree')}"
-            " of freedom, p ="
-            f" {self.p_value:.3g}; RMSEA2 = {self.rmsea2:.4f}, 90% from {low:.4f} to {high:.4f};"
-            f" SRMSR = {self.srmsr:.4f})"
-        )
+        return text_of(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers as a record for JSON."""

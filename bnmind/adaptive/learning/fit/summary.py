@@ -11,7 +11,7 @@ from bnmind._display.results import Result, Table, finite, picked, text_of
 from bnmind._messages import counted, percent
 from bnmind._values import Value
 from bnmind.adaptive.beliefs.start import start_belief
-from bnmind.adaptive.learning.fit.coefficients import Coefficients, coefficients, model_numbers
+from bnmind.adaptive.learning.fit.standard_errors import Coefficients, coefficients, model_numbers
 from bnmind.adaptive.learning.learn import Learned
 from bnmind.adaptive.learning.notes import LearningNote, mastery
 from bnmind.adaptive.learning.parameters.curves.block import CurveBlock
@@ -146,31 +146,23 @@ def item_table(found: Learned, known: Coefficients | str) -> tuple[list[str], li
     else:
         below = f"error is the standard error{_ALONE * known.item_by_item}; {_NONE} stands for a"
         below += " parameter that is fixed, at a bound, held by an order, or not identified."
-    if len(curves) < len(found.items):
-        names = ["guess", "slip"]
-        values = {item.name: {"guess": item.guess, "slip": item.slip} for item in found.items}
-    else:
-        names = list(dict.fromkeys(name for row in curves.values() for name in row))
-        values = curves
+    by_curves = len(curves) == len(found.items)
+    values = curves if by_curves else {i.name: picked(i, "guess", "slip") for i in found.items}
+    names = dict.fromkeys(name for row in values.values() for name in row)
     errors: dict[tuple[str, str], float] = {}
     if not isinstance(known, str):
-        rows = known.chances if values is not curves else known.rows
-        errors = {(row.item, row.name): row.error for row in rows}
-    columns = [title for name in names for title in (name, *["error"] * bool(errors))]
-    texts = []
+        numbers = known.rows if by_curves else known.chances
+        errors = {(row.item, row.name): row.error for row in numbers}
+    width = 2 if errors else 1
+    rows = []
     for item, row in values.items():
         cells = [item]
         for name in names:
-            cells.append(f"{row[name]:.3f}" if name in row else "")
-            if errors:
-                error = errors.get((item, name), math.nan)
-                cells.append("" if name not in row else _text(error))
-        texts.append(cells)
-    return columns, texts, below
-
-
-def _text(error: float) -> str:
-    return _NONE if math.isnan(error) else f"{error:.3f}"
+            error = errors.get((item, name), math.nan)
+            both = (f"{row[name]:.3f}", _NONE if math.isnan(error) else f"{error:.3f}")
+            cells += (both if name in row else ("", ""))[:width]
+        rows.append(cells)
+    return [title for name in names for title in (name, "error")[:width]], rows, below
 
 
 def curve_estimates(found: Learned) -> dict[str, dict[str, float]]:
