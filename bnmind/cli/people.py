@@ -5,7 +5,7 @@ from __future__ import annotations
 import runpy
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -679,9 +679,25 @@ def _compared(models: Mapping[str, adaptive.Learned]) -> adaptive.Comparison:
 # --- Classifying ----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class ClassifyOptions:
-    """The options of the command.
+def classify(
+    bank: Path,
+    responses: ResponseFile,
+    *,
+    out: Annotated[Path | None, Place("classification", (".csv",))] = None,
+    profiles: Path | None = None,
+    prior: PriorOption = None,
+    group_column: str | None = None,
+    file: TableOptions,
+) -> Result:
+    """Classify examinees by their responses to the items of a bank.
+
+    RESPONSES is a CSV file as for learn. The file of --out has a row for each examinee: the most
+    probable profile (map_SKILL) with its probability, the expected level of each skill (eap_SKILL;
+    for two levels the probability of having the skill), its most probable level by itself
+    (level_SKILL), the entropy in bits, the log-likelihood, and person fit, which is bad below
+    -1.645. The command prints how accurately and how consistently the test classifies, if the bank
+    holds. With --profiles, a CSV file with a column for each skill, it compares the classification
+    with known profiles.
 
     Parameters
     ----------
@@ -694,27 +710,6 @@ class ClassifyOptions:
     group_column
         The column with the groups of the examinees, not an item. A column named group is found
         without this option.
-    """
-
-    bank: Path
-    responses: ResponseFile
-    _: KW_ONLY
-    out: Annotated[Path | None, Place("classification", (".csv",))] = None
-    profiles: Path | None = None
-    prior: PriorOption = None
-    group_column: str | None = None
-
-
-def classify(options: ClassifyOptions, file: TableOptions) -> Result:
-    """Classify examinees by their responses to the items of a bank.
-
-    RESPONSES is a CSV file as for learn. The file of --out has a row for each examinee: the most
-    probable profile (map_SKILL) with its probability, the expected level of each skill (eap_SKILL;
-    for two levels the probability of having the skill), its most probable level by itself
-    (level_SKILL), the entropy in bits, the log-likelihood, and person fit, which is bad below
-    -1.645. The command prints how accurately and how consistently the test classifies, if the bank
-    holds. With --profiles, a CSV file with a column for each skill, it compares the classification
-    with known profiles.
 
     Examples
     --------
@@ -724,29 +719,23 @@ def classify(options: ClassifyOptions, file: TableOptions) -> Result:
     """
     from bnmind import adaptive
 
-    responses = options.responses
-    if [_is_network(path.suffix) for path in (options.bank, responses)] == [False, True]:
-        raise BnmindError(
-            f"expected the bank before the responses, got {options.bank} before {responses}"
-        )
-    bank = with_named_prior(adaptive.read_bank(options.bank), options.prior)
-    data = file.answers(responses, bank, group_column=options.group_column)
-    known = None
-    if options.profiles is not None:
-        known = profiles_in(options.profiles, bank, data.examinees).levels
-    found = working("classifying", lambda report: adaptive.classify(bank, data, progress=report))
-    parts, agreement = parts_of(found), None
+    if [_is_network(path.suffix) for path in (bank, responses)] == [False, True]:
+        raise BnmindError(f"expected the bank before the responses, got {bank} before {responses}")
+    items = with_named_prior(adaptive.read_bank(bank), prior)
+    data = file.answers(responses, items, group_column=group_column)
+    known = None if profiles is None else profiles_in(profiles, items, data.examinees).levels
+    found = working("classifying", lambda report: adaptive.classify(items, data, progress=report))
+    parts, record = parts_of(found), found.to_dict() | {"agreement": None, "out": None}
     if known is not None:
         agreement = found.agreement_with(known)
         parts += parts_of(agreement)
+        record["agreement"] = agreement.to_dict()
         _warn(found, agreement)
-    out = None
-    if options.out is not None:
-        frame, out = found.to_frame(), str(options.out)
-        write_file(options.out, frame.to_csv(index=False, lineterminator="\n"))
+    if out is not None:
+        write_file(out, found.to_frame().to_csv(index=False, lineterminator="\n"))
         parts += (f"Written to {out}.",)
-    agrees = None if agreement is None else agreement.to_dict()
-    return Outcome({**found.to_dict(), "agreement": agrees, "out": out}, parts)
+        record["out"] = str(out)
+    return Outcome(record, parts)
 
 
 def _warn(found: adaptive.Classification, agreement: adaptive.Agreement) -> None:
@@ -763,9 +752,27 @@ def _warn(found: adaptive.Classification, agreement: adaptive.Agreement) -> None
 # --- Calibrating ----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class CalibrateOptions:
-    """The options of the command.
+def calibrate(
+    bank: Path,
+    tests: list[Path],
+    *,
+    new: Annotated[list[str] | None, "ITEM"] = None,
+    cycles: int = 200,
+    anew: bool = False,
+    largest_error: Share = 0.05,
+    shift: Annotated[float, "D"] = 0.5,
+    false_alarm: Share = 0.01,
+    out: Annotated[Path | None, Place("bank", (".json",))] = None,
+    file: TableOptions,
+    seed: Seed = None,
+) -> Result:
+    """Calibrate new items from finished tests, and notice items that drift.
+
+    The tests are saved sessions of bnmind test, or one CSV file of responses, in the order of
+    time. New items are those of the designs of the sessions, or given by --new. Their parameters
+    are learned while all other items stay as they are; --out writes the bank with them. The
+    answers to all other items are compared with their predictions; a change from some examinee on
+    is noticed by charts of cumulative sums.
 
     Parameters
     ----------
@@ -787,28 +794,6 @@ class CalibrateOptions:
         The probability that a chart of an item notices drift where there is none.
     out
         Write the calibrated bank here.
-    """
-
-    bank: Path
-    tests: list[Path]
-    _: KW_ONLY
-    new: Annotated[list[str] | None, "ITEM"] = None
-    cycles: int = 200
-    anew: bool = False
-    largest_error: Share = 0.05
-    shift: Annotated[float, "D"] = 0.5
-    false_alarm: Share = 0.01
-    out: Annotated[Path | None, Place("bank", (".json",))] = None
-
-
-def calibrate(options: CalibrateOptions, file: TableOptions, *, seed: Seed = None) -> Result:
-    """Calibrate new items from finished tests, and notice items that drift.
-
-    The tests are saved sessions of bnmind test, or one CSV file of responses, in the order of
-    time. New items are those of the designs of the sessions, or given by --new. Their parameters
-    are learned while all other items stay as they are; --out writes the bank with them. The
-    answers to all other items are compared with their predictions; a change from some examinee on
-    is noticed by charts of cumulative sums.
 
     Examples
     --------
@@ -820,57 +805,49 @@ def calibrate(options: CalibrateOptions, file: TableOptions, *, seed: Seed = Non
 
     from bnmind import adaptive
 
-    bank = adaptive.read_bank(options.bank)
+    items = adaptive.read_bank(bank)
     asked: Any = None
-    new: tuple[str, ...] = tuple(options.new or ())
-    if any(path.suffix.lower() != ".json" for path in options.tests):
-        if len(options.tests) > 1:
+    names = tuple(new or ())
+    if any(path.suffix.lower() != ".json" for path in tests):
+        if len(tests) > 1:
             raise BnmindError("expected saved sessions (.json), or one file of responses")
-        responses = file.read(options.tests[0], expected=bank.item_names, choices=bank)
+        responses = file.read(tests[0], expected=items.item_names, choices=items)
         say_notes(responses)
     else:
-        for name, value in vars(file).items():
-            if value:
-                option = f"--{name.replace('_', '-')}"
-                raise BnmindError(
-                    f"{option} is for a file of responses; the tests are saved sessions"
-                )
-        tests = working("reading tests", lambda _: adaptive.read_answers(options.tests, bank))
-        responses, asked, new = tests.responses, tests.asked, new or tests.pilot
-    if options.out is not None and not new:
+        if given := [name for name, value in vars(file).items() if value]:
+            raise BnmindError(
+                f"--{given[0].replace('_', '-')} is for a file of responses; the tests are saved"
+                " sessions"
+            )
+        saved = working("reading tests", lambda _: adaptive.read_answers(tests, items))
+        responses, asked, names = saved.responses, saved.asked, names or saved.pilot
+    if out is not None and not names:
         raise BnmindError("there is no new item for --out; name one by --new")
-    found = None
-    if new:
+    parts: list[str | Table] = [f"{counted(len(responses), 'test')}.", ""]
+    record: dict[str, Any] = {"tests": len(responses), "cycles": None, "items": []}
+    limits: dict[str, Any] = {"max_cycles": cycles, "anew": anew, "largest_error": largest_error}
+    if names:
         found = working(
             "calibrating",
-            lambda _: adaptive.calibrate_items(
-                bank,
-                responses,
-                new,
-                max_cycles=options.cycles,
-                anew=options.anew,
-                largest_error=options.largest_error,
-            ),
+            lambda _: adaptive.calibrate_items(items, responses, names, **limits),
         )
+        record |= found.to_dict()
+        parts += parts_of(found)
     drift = working(
         "looking for drift",
         lambda _: adaptive.item_drift(
-            bank.averaged(),
+            items.averaged(),
             responses,
             rng=np.random.default_rng(seed or 0),
             asked=asked,
-            pilot=new,
-            shift=options.shift,
-            false_alarm=options.false_alarm,
+            pilot=names,
+            shift=shift,
+            false_alarm=false_alarm,
         ),
     )
-    parts: list[str | Table] = [f"{counted(len(responses), 'test')}."]
-    if found is not None:
-        parts += ["", *parts_of(found)]
-        if options.out is not None:
-            adaptive.write_bank(found.bank, options.out)
-            parts.append(f"Written: {options.out}")
-    record = {"cycles": None, "items": []} if found is None else found.to_dict()
-    return Outcome(
-        {"tests": len(responses), **record, **drift.to_dict()}, [*parts, "", *parts_of(drift)]
-    )
+    if out is not None:
+        adaptive.write_bank(found.bank, out)
+        parts.append(f"Written: {out}")
+    if names:
+        parts.append("")
+    return Outcome(record | drift.to_dict(), [*parts, *parts_of(drift)])

@@ -420,28 +420,14 @@ def _design(bank: adaptive.ItemBank, selector: str | None, test: DesignOptions) 
     return design
 
 
-@dataclass(frozen=True)
-class EvaluateOptions:
-    """What is evaluated, and how far.
-
-    Parameters
-    ----------
-    bank
-        The file of the item bank.
-    min_probability
-        Do not follow beliefs that are reached with a smaller probability.
-    max_beliefs
-        Evaluate at most N beliefs, the most probable ones. [default: 1,048,576]
-    """
-
-    bank: Path
-    _: KW_ONLY
-    min_probability: Share = 0.0
-    max_beliefs: Count | None = None
-    selector: SelectorName | None = None
-
-
-def evaluate(options: EvaluateOptions, test: DesignOptions) -> Result:
+def evaluate(
+    bank: Path,
+    *,
+    min_probability: Share = 0.0,
+    max_beliefs: Count | None = None,
+    selector: SelectorName | None = None,
+    test: DesignOptions,
+) -> Result:
     """Compute the expected results of an adaptive test exactly, without simulation.
 
     A selector that draws no random numbers makes a test a tree: each response leads to the next
@@ -451,6 +437,15 @@ def evaluate(options: EvaluateOptions, test: DesignOptions) -> Result:
 
     If the tree is too large, it is cut at its least probable beliefs. All results are then
     intervals that certainly contain the exact values. Ctrl-C cuts it where the evaluation is.
+
+    Parameters
+    ----------
+    bank
+        The file of the item bank.
+    min_probability
+        Do not follow beliefs that are reached with a smaller probability.
+    max_beliefs
+        Evaluate at most N beliefs, the most probable ones. [default: 1,048,576]
 
     Examples
     --------
@@ -462,14 +457,14 @@ def evaluate(options: EvaluateOptions, test: DesignOptions) -> Result:
     from bnmind.adaptive import evaluate_design, read_bank
     from bnmind.adaptive.trees.evaluation import DEFAULT_BELIEFS
 
-    check_shares({"--min-probability": options.min_probability})
-    design = _design(read_bank(options.bank), options.selector, test)
+    check_shares({"--min-probability": min_probability})
+    design = _design(read_bank(bank), selector, test)
     result, interrupted = until_interrupted(
         "evaluating the test",
         lambda report, ended: evaluate_design(
             design,
-            min_probability=options.min_probability,
-            max_beliefs=options.max_beliefs or DEFAULT_BELIEFS,
+            min_probability=min_probability,
+            max_beliefs=max_beliefs or DEFAULT_BELIEFS,
             progress=report,
             until=ended,
         ),

@@ -36,7 +36,7 @@ answers never tell two profiles of one class apart. For every test that goes on 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -288,33 +288,18 @@ class _Block:
         return _Block(self.beliefs.take(rows), self.probability[rows], self.asked[rows])
 
 
-@dataclass(eq=False)
 class _Sums:
     """The sums over all ends so far; the last axis of arrays with two is low and high."""
 
-    n_items: int
-    n_skills: int
-    _: KW_ONLY
-    skills: Floats = field(init=False)
-    curves: Floats = field(init=False)
-    ended: Floats = field(init=False)
-    exposure: Floats = field(init=False)
-    lengths: Floats = field(init=False)
-    length: Floats = field(init=False)
-    cost: Floats = field(init=False)
-    reasons: dict[str, float] = field(default_factory=dict)
-    evaluated: float = 0.0
-    n_beliefs: int = 0
-    n_ends: int = 0
-    n_merged: int = 0
-    n_cut: int = 0
-
-    def __post_init__(self) -> None:
-        steps = self.n_items + 1
-        self.skills = np.zeros((self.n_skills, 2))
+    def __init__(self, n_items: int, n_skills: int) -> None:
+        steps = n_items + 1
+        self.skills = np.zeros((n_skills, 2))
         self.curves, self.ended = np.zeros((3, 2, steps)), np.zeros((3, 2, steps))
-        self.exposure, self.lengths = np.zeros((self.n_items, 2)), np.zeros(steps)
+        self.exposure, self.lengths = np.zeros((n_items, 2)), np.zeros(steps)
         self.length, self.cost = np.zeros(2), np.zeros(2)
+        self.reasons: dict[str, float] = {}
+        self.evaluated = 0.0
+        self.n_beliefs = self.n_ends = self.n_merged = self.n_cut = 0
 
 
 @checked
