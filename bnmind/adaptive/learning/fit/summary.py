@@ -159,8 +159,8 @@ def item_table(found: Learned, known: Coefficients | str) -> tuple[list[str], li
         cells = [item]
         for name in names:
             error = errors.get((item, name), math.nan)
-            both = (f"{row[name]:.3f}", _NONE if math.isnan(error) else f"{error:.3f}")
-            cells += (both if name in row else ("", ""))[:width]
+            told = _NONE if math.isnan(error) else f"{error:.3f}"
+            cells += ((f"{row[name]:.3f}", told) if name in row else ("", ""))[:width]
         rows.append(cells)
     return [title for name in names for title in (name, "error")[:width]], rows, below
 
