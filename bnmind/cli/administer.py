@@ -168,10 +168,7 @@ def _design(bank: ItemBank, about: Mapping[str, str], seed: int | None) -> Desig
     from bnmind.adaptive import Design, selector_by_name, stopper_by_names
     from bnmind.adaptive.sessions.resume import design_saved
 
-    saved = design_saved(about, bank)
-    if saved is not None:
-        return saved
-    return Design(
+    return design_saved(about, bank) or Design(
         bank,
         selector_by_name(about.get("selector", DEFAULT_SELECTOR)),
         stopper_by_names(about.get("stop", "").split()),

@@ -88,8 +88,7 @@ class Agreement(Result, Value):
         yield f"Shares of right classifications, for {examinees} with a known profile:"
         yield Table(("", "MAP", "EAP"), [(one, share_text(a), share_text(b)) for one, a, b in rows])
 
-    def __repr__(self) -> str:
-        return text_of(self)
+    __repr__ = text_of
 
 
 def share_text(share: float) -> str:

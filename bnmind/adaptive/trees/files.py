@@ -13,7 +13,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from types import MappingProxyType
@@ -22,7 +21,6 @@ from typing import Any, NamedTuple
 from bnmind._arguments import checked
 from bnmind._files import LARGE_FILE, parse_document, read_text, write_file
 from bnmind._messages import counted, shown
-from bnmind._values import Sealed
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.trees.item_tree import Branch, ItemNode, ItemTree, item_tree
 from bnmind.errors import BnmindError, ModelFileError
@@ -163,21 +161,17 @@ _SURE = 0.8
 """A level of a skill with a smaller probability is reported as not sure."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class PaperItem(Sealed):
+class PaperItem(NamedTuple):
     """A box with an item."""
 
     number: int
-    item: str
-    """The name of the item."""
     text: str
-    """The wording; the name if the bank has none."""
+    """The wording of the item; its name if the bank has none."""
     ways: tuple[tuple[str, int], ...]
     """Each response in a word, and the number of the box to go to."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class PaperSkill(Sealed):
+class PaperSkill(NamedTuple):
     """What is reported about a skill."""
 
     skill: str
@@ -201,8 +195,7 @@ class PaperSkill(Sealed):
         return f"not sure (most likely {self.level}, {chance})"
 
 
-@dataclass(frozen=True, kw_only=True)
-class PaperResult(Sealed):
+class PaperResult(NamedTuple):
     """A box with a result."""
 
     number: int
@@ -210,19 +203,12 @@ class PaperResult(Sealed):
     """What is reported about each skill."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class PaperTest(Sealed):
+class PaperTest(NamedTuple):
     """The boxes of a paper test."""
 
     title: str
     items: tuple[PaperItem, ...]
     results: tuple[PaperResult, ...]
-    longest: int
-    """The largest number of items asked of anybody."""
-    mean_length: float
-    """The expected number of items asked."""
-    accuracy: float
-    """The expected share of skills that are reported right."""
 
 
 def paper_test(tree: ItemTree) -> PaperTest:
@@ -240,9 +226,6 @@ def paper_test(tree: ItemTree) -> PaperTest:
         title=bank.title or "Adaptive test",
         items=tuple(_item(bank, node, number) for node in questions),
         results=tuple(_result(bank, node, number[id(node)]) for node in ends),
-        longest=tree.depth,
-        mean_length=tree.length,
-        accuracy=tree.attribute_accuracy,
     )
 
 
@@ -252,7 +235,6 @@ def _item(bank: ItemBank, node: ItemNode, number: dict[int, int]) -> PaperItem:
     ways = [(_response_word(bank, node.item, n), number[id(c)]) for n, c in node.children]
     return PaperItem(
         number=number[id(node)],
-        item=node.item,
         text=bank.item(node.item).text or node.item,
         ways=tuple(reversed(ways)),
     )
@@ -283,14 +265,14 @@ def _level_word(bank: ItemBank, skill: str, level: int) -> str:
     return states[level]
 
 
-def _guide(paper: PaperTest) -> tuple[str, ...]:
+def _guide(tree: ItemTree) -> tuple[str, ...]:
     """Return how to give a paper test, as paragraphs."""
     return (
         "Begin with box 1. Ask the question, judge the answer, and go to the box that the line"
         " below the question names. Boxes that no line leads you to are skipped. The last box"
         " reports the skills.",
-        f"Nobody answers more than {counted(paper.longest, 'question')}; the mean is"
-        f" {paper.mean_length:.1f}. On average, {100 * paper.accuracy:.0f} % of the skills are"
+        f"Nobody answers more than {counted(tree.depth, 'question')}; the mean is"
+        f" {tree.length:.1f}. On average, {100 * tree.attribute_accuracy:.0f} % of the skills are"
         " reported right, according to the item bank.",
     )
 
@@ -299,7 +281,7 @@ def tree_to_markdown(tree: ItemTree) -> str:
     """Return a tree as a paper test, in Markdown."""
     paper = paper_test(tree)
     lines = [f"# {_plain(paper.title)}", ""]
-    for paragraph in _guide(paper):
+    for paragraph in _guide(tree):
         lines += [paragraph, ""]
     for item in paper.items:
         lines += [f"## {item.number}", "", _plain(item.text), ""]
@@ -339,7 +321,7 @@ def tree_to_html(tree: ItemTree) -> str:
         '<html lang="en"><head><meta charset="utf-8">',
         f"<title>{title}</title><style>{_STYLE}</style></head><body>",
         f"<h1>{title}</h1>",
-        *(f"<p>{escape(line)}</p>" for line in _guide(paper)),
+        *(f"<p>{escape(line)}</p>" for line in _guide(tree)),
         *map(_item_section, paper.items),
         "<h1>Results</h1>",
         *map(_result_section, paper.results),

@@ -177,8 +177,7 @@ class Comparison(Result, Value):
         rows: list[dict[str, Any]] = [vars(model).copy() for model in self.models]
         return pd.DataFrame(rows).set_index("name")
 
-    def __repr__(self) -> str:
-        return text_of(self)
+    __repr__ = text_of
 
 
 @checked

@@ -291,7 +291,8 @@ def judge(
     >>> [(item.item, item.chosen) for item in found.models]
     [('item_3', 'dina'), ('item_6', 'dina')]
     """
-    parts, data = _Parts(runner or _simply), learned.responses
+    parts = _Parts(runner or (lambda what, compute: compute(lambda done, total: None)))
+    data = learned.responses
     found: dict[str, Any] = {
         "fit": parts.part("testing the fit", lambda _: limited_information(learned)),
         "pairs": parts.part("comparing pairs of items", lambda _: pair_fit(learned)),
@@ -335,7 +336,3 @@ def judge(
         abilities=abilities,
         interrupted=parts.interrupted,
     )
-
-
-def _simply(what: str, compute: Callable[[_Report], Any]) -> Any:
-    return compute(lambda done, total: None)

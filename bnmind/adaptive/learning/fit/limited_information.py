@@ -86,8 +86,7 @@ class LimitedInformation(Result, Value):
     n_incomplete: int = 0
     """The number of examinees with missing responses, who count in the moments of the others."""
 
-    def __repr__(self) -> str:
-        return text_of(self)
+    __repr__ = text_of
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers as a record for JSON."""

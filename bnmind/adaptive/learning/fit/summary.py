@@ -57,8 +57,7 @@ class LearnedSummary(Result, Value):
         except TooLargeError as fault:
             return cls(learned, str(fault))
 
-    def __str__(self) -> str:
-        return text_of(self)
+    __str__ = text_of
 
     def __repr__(self) -> str:
         return "\n".join([*self._opening(), "print(…) shows items, skills and notes too."])
