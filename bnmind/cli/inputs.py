@@ -76,14 +76,16 @@ def check_shares(given: Mapping[str, float | None], *, below: float = 1.0) -> No
             raise BnmindError(f"expected {name} between 0 and {below:g}, got {value:g}")
 
 
-def exit_interrupted(message: str = "") -> None:
-    """Let the command end as after Ctrl-C, once its results are shown, and then say more."""
+def exit_interrupted(now: str = "", *, later: str = "") -> None:
+    """Let the command end as after Ctrl-C once its results are shown; say so now, or then."""
+    if now:
+        say(now)
 
     @contextmanager
     def ending() -> Iterator[None]:
         yield
-        if message:
-            say(message)
+        if later:
+            say(later)
         raise typer.Exit(INTERRUPTED)
 
     until_end(ending())

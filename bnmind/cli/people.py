@@ -311,8 +311,8 @@ class LearnOptions:
 
     gate: GateName | None = None
     out: Path | None = None
-    coefficients: Path | None = None
-    table: Path | None = None
+    coefficients: Annotated[Path | None, Place("coefficients", (".csv",))] = None
+    table: Annotated[Path | None, Place("table", (".csv",))] = None
     items: Path | None = None
     skill_labels: Path | None = None
     max_guess: Share = 1.0
@@ -384,9 +384,6 @@ def learn(
     say_notes(data)
     if options.out is not None:
         _check_bank_place(start, options.out, options.title or "")
-    for path, what in ((options.coefficients, "coefficients"), (options.table, "table")):
-        if path is not None:
-            check_place(path, (".csv",), what)
     learned, interrupted = until_interrupted(
         "learning",
         lambda report, ended: adaptive.learn(
@@ -403,8 +400,7 @@ def learn(
         _tell_names(learned.bank, options.out)
     if interrupted:
         kept = "follow" if options.out is None else f"are in {options.out}"
-        say(f"interrupted before the end; the best parameters so far {kept}")
-        exit_interrupted()
+        exit_interrupted(f"interrupted before the end; the best parameters so far {kept}")
     summary = _summary(learned, options)
     names, line = _model_names(start, settings, model, options.gate)
     data_line, *others = parts_of(summary)
@@ -627,7 +623,7 @@ def judge(
         runner=working,
     )
     if found.interrupted:
-        exit_interrupted("interrupted; the results above are those computed so far")
+        exit_interrupted(later="interrupted; the results above are those computed so far")
     return Outcome(found.to_dict(), map(_with_options, parts_of(found)))
 
 
@@ -752,16 +748,39 @@ def _warn(found: adaptive.Classification, agreement: adaptive.Agreement) -> None
 # --- Calibrating ----------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True, kw_only=True)
+class CalibrateOptions:
+    """What is calibrated, and which drift is noticed.
+
+    Parameters
+    ----------
+    new
+        A new item. Repeat the option for several.
+    cycles
+        At most this many EM cycles; 1 for one cycle.
+    anew
+        Forget earlier answers, for instance if these tests contain them.
+    largest_error
+        An item is ready if its probabilities are this exact, as a standard deviation.
+    shift
+        The drift to look for, in logits.
+    false_alarm
+        The probability that a chart of an item notices drift where there is none.
+    """
+
+    new: Annotated[list[str] | None, "ITEM"] = None
+    cycles: int = 200
+    anew: bool = False
+    largest_error: Share = 0.05
+    shift: Annotated[float, "D"] = 0.5
+    false_alarm: Share = 0.01
+
+
 def calibrate(
     bank: Path,
     tests: list[Path],
+    options: CalibrateOptions,
     *,
-    new: Annotated[list[str] | None, "ITEM"] = None,
-    cycles: int = 200,
-    anew: bool = False,
-    largest_error: Share = 0.05,
-    shift: Annotated[float, "D"] = 0.5,
-    false_alarm: Share = 0.01,
     out: Annotated[Path | None, Place("bank", (".json",))] = None,
     file: TableOptions,
     seed: Seed = None,
@@ -780,18 +799,6 @@ def calibrate(
         The file of the item bank.
     tests
         Saved sessions, or a CSV file of responses.
-    new
-        A new item. Repeat the option for several.
-    cycles
-        At most this many EM cycles; 1 for one cycle.
-    anew
-        Forget earlier answers, for instance if these tests contain them.
-    largest_error
-        An item is ready if its probabilities are this exact, as a standard deviation.
-    shift
-        The drift to look for, in logits.
-    false_alarm
-        The probability that a chart of an item notices drift where there is none.
     out
         Write the calibrated bank here.
 
@@ -807,7 +814,7 @@ def calibrate(
 
     items = adaptive.read_bank(bank)
     asked: Any = None
-    names = tuple(new or ())
+    names = tuple(options.new or ())
     if any(path.suffix.lower() != ".json" for path in tests):
         if len(tests) > 1:
             raise BnmindError("expected saved sessions (.json), or one file of responses")
@@ -825,11 +832,15 @@ def calibrate(
         raise BnmindError("there is no new item for --out; name one by --new")
     parts: list[str | Table] = [f"{counted(len(responses), 'test')}.", ""]
     record: dict[str, Any] = {"tests": len(responses), "cycles": None, "items": []}
-    limits: dict[str, Any] = {"max_cycles": cycles, "anew": anew, "largest_error": largest_error}
     if names:
         found = working(
             "calibrating",
-            lambda _: adaptive.calibrate_items(items, responses, names, **limits),
+            lambda _: adaptive.calibrate_items(
+                *(items, responses, names),
+                max_cycles=options.cycles,
+                anew=options.anew,
+                largest_error=options.largest_error,
+            ),
         )
         record |= found.to_dict()
         parts += parts_of(found)
@@ -841,8 +852,8 @@ def calibrate(
             rng=np.random.default_rng(seed or 0),
             asked=asked,
             pilot=names,
-            shift=shift,
-            false_alarm=false_alarm,
+            shift=options.shift,
+            false_alarm=options.false_alarm,
         ),
     )
     if out is not None:

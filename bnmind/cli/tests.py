@@ -328,7 +328,7 @@ def _as_far(
     if interrupted:
         folds = " in the folds done" if which == "the" else ""
         exit_interrupted(
-            f"interrupted; the results are those of {which} {len(result):,} of {n_examinees:,}"
+            later=f"interrupted; the results are those of {which} {len(result):,} of {n_examinees:,}"
             f" examinees{folds}"
         )
     return result
@@ -391,14 +391,10 @@ def _counts_written(designs: Mapping[str, adaptive.Design], directory: Path) -> 
     """Write the counts of exposure controls, for the key ``counts`` of designs."""
     written = []
     for number, design in enumerate(designs.values(), start=1):
-        if design.eligibility is not None:
-            counts = zip(
-                design.eligibility.eligible.tolist(), design.eligibility.asked.tolist(), strict=True
-            )
-            content = {
-                name: list(map(int, pair))
-                for name, pair in zip(design.bank.item_names, counts, strict=True)
-            }
+        if (control := design.eligibility) is not None:
+            counts = zip(control.eligible.tolist(), control.asked.tolist(), strict=True)
+            pairs = zip(design.bank.item_names, counts, strict=True)
+            content = {name: list(map(int, pair)) for name, pair in pairs}
             path = directory / ("counts.json" if len(designs) == 1 else f"counts-{number}.json")
             write_file(path, json.dumps(content, ensure_ascii=False, indent=1) + "\n")
             written.append(path)
@@ -470,8 +466,7 @@ def evaluate(
         ),
     )
     if interrupted:
-        say("interrupted; the tree is cut here, and the results so far are intervals")
-        exit_interrupted()
+        exit_interrupted("interrupted; the tree is cut here, and the results so far are intervals")
     return result
 
 
@@ -661,6 +656,5 @@ def _searched(what: str, search: Callable[[Callable[..., bool]], T]) -> T:
 
     found, interrupted = until_interrupted(what, work)
     if interrupted:
-        say("interrupted; the best found so far follows")
-        exit_interrupted()
+        exit_interrupted("interrupted; the best found so far follows")
     return found
