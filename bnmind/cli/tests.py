@@ -328,8 +328,8 @@ def _as_far(
     if interrupted:
         folds = " in the folds done" if which == "the" else ""
         exit_interrupted(
-            later=f"interrupted; the results are those of {which} {len(result):,} of {n_examinees:,}"
-            f" examinees{folds}"
+            later=f"interrupted; the results are those of {which} {len(result):,} of"
+            f" {n_examinees:,} examinees{folds}"
         )
     return result
 
