@@ -194,9 +194,7 @@ def checked_if_it_fails(function: Callable[_P, _R]) -> Callable[_P, _R]:
     return call
 
 
-def _array_error(
-    function: Any, given: Mapping[str, Any], fault: Exception
-) -> BnmindError | None:
+def _array_error(function: Any, given: Mapping[str, Any], fault: Exception) -> BnmindError | None:
     """Return the error of an argument that should be an array and is not; None if there is none.
 
     To save time, arrays are checked only after a function has failed.

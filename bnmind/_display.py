@@ -31,8 +31,10 @@ __all__ = [
     "outline",
     "outline_html",
     "parts_of",
+    "picked",
     "table_html",
     "text_html",
+    "text_of",
 ]
 
 LONGEST = 600
@@ -291,7 +293,7 @@ class Result:
             parts.append(Padding(table, (0, 0, 0, 2), expand=False))
         return Group(*parts)
 
-    def _repr_html_(self) -> str | None:
+    def _repr_html_(self) -> str:
         return "".join(
             text_html(part) if isinstance(part, str) else table_html(part.heads, part.rows)
             for part in self._shown()
@@ -301,6 +303,36 @@ class Result:
 def parts_of(result: Result) -> tuple[str | Table, ...]:
     """Return the lines of text and the tables of a result."""
     return tuple(result._shown())
+
+
+def text_of(result: Result) -> str:
+    """Return the lines of text and the tables of a result as one text."""
+    lines = []
+    for part in result._shown():
+        if isinstance(part, str):
+            lines.append(part)
+            continue
+        rows = [part.heads, *part.rows] if any(part.heads) else part.rows
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        for row in rows:
+            cells = [
+                cell.ljust(width) if place in part.left else cell.rjust(width)
+                for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+            ]
+            lines.append(f"  {'   '.join(cells)}".rstrip())
+    return "\n".join(lines)
+
+
+def picked(value: object, *names: str, **others: str) -> dict[str, Any]:
+    """Return attributes of a value as a record, by their own names or by others.
+
+    Examples
+    --------
+    >>> picked(1 + 2j, "real", imaginary="imag")
+    {'real': 1.0, 'imaginary': 2.0}
+    """
+    wanted = dict(zip(names, names, strict=True)) | others
+    return {name: getattr(value, other) for name, other in wanted.items()}
 
 
 def finite(value: Any) -> Any:

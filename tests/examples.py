@@ -764,6 +764,7 @@ def _banks() -> Any:
     adaptive.AnsweredTests,
     adaptive.CalibratedItem,
     adaptive.Calibration,
+    adaptive.Drift,
     adaptive.DriftChart,
     adaptive.ItemDrift,
     adaptive.OnlineCalibration,
@@ -786,7 +787,7 @@ def _calibrations() -> Any:
     step = online.update(adaptive.start_belief(bank()), "c", 1)[1]
     asked = np.zeros((len(answers), 1), dtype=int)
     tests = adaptive.AnsweredTests(answers, asked, ("a",))
-    return [tests, *calibration.items, calibration, drift[0].easier, *drift, online, step]
+    return [tests, *calibration.items, calibration, drift[0].easier, *drift, drift, online, step]
 
 
 @_add(adaptive.PilotItems)
@@ -1186,6 +1187,7 @@ def _learning() -> Any:
     adaptive.FunctioningOptions,
     adaptive.ItemFunctioning,
     adaptive.ItemProposal,
+    adaptive.Judgment,
     adaptive.LearnedGroups,
     adaptive.LikelihoodRatio,
     adaptive.LimitedInformation,
@@ -1217,6 +1219,7 @@ def _judging() -> Any:
         *adaptive.item_functioning(
             seen, q, groups, testing=adaptive.FunctioningOptions(items=["item_1"]), options=options
         ),
+        adaptive.judge(small),
         adaptive.pair_fit(small)[0],
         proposals,
         proposals.items[0],

@@ -107,7 +107,7 @@ ORDER = (
     ("lab.reproductions.new",),
     ("lab.reproductions",),
     ("cli.shared",),
-    ("cli.mastermind", "cli.adaptive", "cli.lab"),
+    ("cli.mastermind", "cli.lab"),
     ("web.base",),
     ("web.mastermind", "web.networks", "web.testing"),
     ("web",),
@@ -131,7 +131,7 @@ DOORS = {
     ("bnmind.pgm.factor_model", "bnmind.pgm.bridges.pgmpy_markov"),
     ("bnmind.pgm.factor_model", "bnmind.pgm.bridges.pyagrum_bridge"),
     ("bnmind.pgm.network", "bnmind.pgm.bridges.pyagrum_bridge"),
-    ("bnmind.adaptive.learning.learn", "bnmind.adaptive.learning.fit.coefficients"),
+    ("bnmind.adaptive.learning.learn", "bnmind.adaptive.learning.fit.standard_errors"),
     ("bnmind.adaptive.learning.learn", "bnmind.adaptive.learning.fit.summary"),
 }
 """The ways up, only ever taken inside of a function: a notebook asks a network to draw itself, a

@@ -578,6 +578,17 @@ def of_functions() -> Iterator[Call]:
         ),
         (adaptive.skill_tree, {"learned": fitted, "root": fitted.bank.skills[0]}),
         (adaptive.validate_qmatrix, {"learned": fitted, "cutoff": 0.9}),
+        (
+            adaptive.judge,
+            {
+                "learned": fitted,
+                "cutoff": 0.9,
+                "alpha": 0.1,
+                "refit": True,
+                "groups": adaptive.FunctioningOptions(),
+                "runner": lambda what, compute: compute(lambda done, total: None),
+            },
+        ),
         (adaptive.likelihood_ratio, {"smaller": smaller, "larger": fitted}),
         *(
             (function, {**learning_many, **groups, "progress": tests["progress"]})
@@ -872,7 +883,7 @@ LATE = ("scores", "batch_scores", "masses", "information", "channels", "n_config
 CALLED = {"given": "response", "guess": "code", "secret": "code", "text": "transcript"}
 """How messages call an argument, if not by its name."""
 
-YOURS = ("gate", "make", "learn", "measure", "progress", "order", "until")
+YOURS = ("gate", "make", "learn", "measure", "progress", "order", "runner", "until")
 """Functions of the user's own, whose errors are the user's."""
 
 CALLS = [*of_functions(), *of_methods(), *of_constructors()]

@@ -23,9 +23,13 @@ from bnmind.adaptive.beliefs.table_belief import TableBelief
 from bnmind.adaptive.beliefs.tree_batch import TreeBatch
 from bnmind.adaptive.beliefs.tree_belief import TreeBelief
 from bnmind.adaptive.calibration import *  # noqa: F403
-from bnmind.adaptive.classification.classify import Classification, classify
+from bnmind.adaptive.classification.classify import (
+    Classification,
+    Reliability,
+    SkillReliability,
+    classify,
+)
 from bnmind.adaptive.classification.known_profiles import Agreement, KnownProfiles, read_profiles
-from bnmind.adaptive.classification.reliability import Reliability, SkillReliability
 from bnmind.adaptive.items.bank import HasBank, ItemBank
 from bnmind.adaptive.items.bank_files import read_bank, write_bank
 from bnmind.adaptive.items.certain_tables import drawn_bank, with_certainties
@@ -122,7 +126,6 @@ from bnmind.adaptive.sessions.events import Event, EventKind
 from bnmind.adaptive.sessions.report import SessionReport, SkillReport
 from bnmind.adaptive.sessions.resume import resume_session
 from bnmind.adaptive.sessions.session import Session
-from bnmind.adaptive.simulation.designs import calibrated, simulate_designs
 from bnmind.adaptive.simulation.measures import (
     ABILITY,
     ABILITY_DEVIATION,
@@ -140,10 +143,14 @@ from bnmind.adaptive.simulation.measures import (
     Moment,
     default_measures,
 )
-from bnmind.adaptive.simulation.options import SimulationOptions
 from bnmind.adaptive.simulation.replay import replay
 from bnmind.adaptive.simulation.results import SelectorRun, SimulationResult
-from bnmind.adaptive.simulation.simulate import simulate
+from bnmind.adaptive.simulation.simulate import (
+    SimulationOptions,
+    calibrated,
+    simulate,
+    simulate_designs,
+)
 from bnmind.adaptive.stopping.certainty import (
     DeviationBelow,
     EntropyBelow,
@@ -160,8 +167,7 @@ from bnmind.adaptive.trees.aims import AIMS
 from bnmind.adaptive.trees.evaluation import evaluate_design
 from bnmind.adaptive.trees.files import ITEM_TREE_FORMATS
 from bnmind.adaptive.trees.item_tree import design_tree
-from bnmind.adaptive.trees.optimal import fixed_test, optimal_test_tree
-from bnmind.adaptive.trees.panel import panel_test
+from bnmind.adaptive.trees.optimal import fixed_test, optimal_test_tree, panel_test
 
 __all__ = [
     "ABILITY",

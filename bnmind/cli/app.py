@@ -41,14 +41,14 @@ columns true, reported, and count or probability.
 
 GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "Test people": {
-        "learn": ("cli.adaptive.learn:learn", "Learn an item bank from responses."),
-        "judge": ("cli.adaptive.judge:judge", "Judge a model of responses and its Q-matrix."),
-        "classify": ("cli.adaptive.classify:classify", "Classify examinees by their responses."),
-        "simulate": ("cli.adaptive.simulate:simulate", "Compare selectors on the same examinees."),
-        "evaluate": ("cli.adaptive.evaluate:evaluate", "Compute the results of a test exactly."),
-        "tree": ("cli.adaptive.tree:tree", "Find the best test, and write it on paper."),
-        "test": ("cli.adaptive.administer:run_test", "Run an adaptive test of one examinee."),
-        "calibrate": ("cli.adaptive.calibrate:calibrate", "Calibrate new items, and notice drift."),
+        "learn": ("cli.people:learn", "Learn an item bank from responses."),
+        "judge": ("cli.people:judge", "Judge a model of responses and its Q-matrix."),
+        "classify": ("cli.people:classify", "Classify examinees by their responses."),
+        "simulate": ("cli.tests:simulate", "Compare selectors on the same examinees."),
+        "evaluate": ("cli.tests:evaluate", "Compute the results of a test exactly."),
+        "tree": ("cli.tests:tree", "Find the best test, and write it on paper."),
+        "test": ("cli.administer:run_test", "Run an adaptive test of one examinee."),
+        "calibrate": ("cli.people:calibrate", "Calibrate new items, and notice drift."),
     },
     "Query a network": {
         "query": ("cli.networks:query", "Query a Bayesian network in a file."),

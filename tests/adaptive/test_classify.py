@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -29,7 +30,6 @@ from bnmind.adaptive import (
     read_qmatrix,
     start_belief,
 )
-from bnmind.adaptive.classification import reliability
 from bnmind.adaptive.classification.known_profiles import agreement
 from bnmind.errors import InvalidArgumentError, TableError
 from tests.banks import banks, enumerated
@@ -189,9 +189,10 @@ def test_the_number_of_examinees_is_no_reason_to_leave_consistency_out(
 ) -> None:
     people = Examinees.drawn(BANK, 60, seed=1).responses
     found = classify(BANK, people).reliability
-    monkeypatch.setattr(reliability, "_MOST_CELLS", 16)  # those of four profiles
+    module = sys.modules[classify.__module__]
+    monkeypatch.setattr(module, "_MOST_CELLS", 16)  # those of four profiles
     assert classify(BANK, people).reliability == found
-    monkeypatch.setattr(reliability, "_MOST_CELLS", 15)
+    monkeypatch.setattr(module, "_MOST_CELLS", 15)
     few = classify(BANK, people).reliability
     assert np.isnan(few.consistency)
     assert few.accuracy == found.accuracy

@@ -49,9 +49,8 @@ from bnmind.adaptive.trees import (
     read_item_tree,
     write_item_tree,
 )
-from bnmind.adaptive.trees.paper_test import paper_test
+from bnmind.adaptive.trees.files import paper_test, tree_from_json
 from bnmind.adaptive.trees.profile_classes import ProfileClasses
-from bnmind.adaptive.trees.tree_json import tree_from_json
 from bnmind.errors import InvalidArgumentError, ModelFileError, TooLargeError, UnknownNameError
 from tests.banks import banks
 from tests.data_sets import data_set

@@ -83,11 +83,11 @@ def test_the_summary_shows_itself() -> None:
     lines = str(DINA.summary()).splitlines()
     assert lines[0] == "300 examinees, 4 items, 2 skills; 0 responses missing."
     assert lines[1].startswith(f"Log-likelihood {DINA.log_likelihood:.2f}, 11 parameters, AIC ")
-    assert lines[4].split() == ["item", "guess", "error", "slip", "error"]
+    assert lines[3].split() == ["item", "guess", "error", "slip", "error"]
     row = DINA.to_frame().iloc[0, 2:].astype(float)
-    assert lines[5].split() == ["item_1", *(f"{value:.3f}" for value in row)]
+    assert lines[4].split() == ["item_1", *(f"{value:.3f}" for value in row)]
     assert any(line.split() == ["skill", "highest", "level"] for line in lines)
-    assert lines[-1].startswith("More skill may lower the chance of success")
+    assert lines[-1].startswith("  More skill may lower the chance of success")
     assert repr(DINA.summary()).splitlines()[:-1] == lines[:3]
     assert "<pre>300 examinees" in DINA.summary()._repr_html_()
     ability = str(learn_irt(CODES, IRT_MODELS["2PL"], options=ONE).summary())
@@ -99,5 +99,5 @@ def test_with_too_many_profiles_the_summary_has_no_standard_errors() -> None:
     with pytest.raises(TooLargeError):
         found.to_frame()
     lines = str(found.summary()).splitlines()
-    assert lines[4].split() == ["item", "guess", "slip"]
+    assert lines[3].split() == ["item", "guess", "slip"]
     assert "No standard errors: expected at most 2 profiles, got 4." in lines

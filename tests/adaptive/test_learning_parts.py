@@ -40,10 +40,10 @@ from bnmind.adaptive.assembly.program import Program, possible_classes
 from bnmind.adaptive.calibration.calibrate import _best
 from bnmind.adaptive.calibration.drift import _chart
 from bnmind.adaptive.learning.em import e_step_tree
-from bnmind.adaptive.learning.fit.coefficients import _notes
-from bnmind.adaptive.learning.fit.cross_validation import _log_evidence
+from bnmind.adaptive.learning.fit.comparison import _log_evidence
 from bnmind.adaptive.learning.fit.item_fit import _pooled_statistic
-from bnmind.adaptive.learning.fit.slopes import block_slopes
+from bnmind.adaptive.learning.fit.limited_information import block_slopes
+from bnmind.adaptive.learning.fit.standard_errors import _notes
 from bnmind.adaptive.learning.model import block_of, item_rules
 from bnmind.adaptive.learning.parameters.block import ItemBlock
 from bnmind.adaptive.response_models import ResponseModel

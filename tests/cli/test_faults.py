@@ -24,7 +24,7 @@ import pytest
 import bnmind._files
 from bnmind.adaptive import ItemBank, Session, read_bank, write_bank
 from bnmind.adaptive.calibration import read_answers
-from bnmind.cli.adaptive import administer
+from bnmind.cli import administer
 from bnmind.lab.mastermind import read_game
 from bnmind.lab.mastermind.live.saved_play import read_play
 from bnmind.questions import read_dialogue

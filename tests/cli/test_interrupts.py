@@ -133,7 +133,7 @@ def test_simulate_writes_the_results_of_the_folds_done(monkeypatch: pytest.Monke
 
 
 def test_evaluate_gives_intervals_and_judge_what_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
-    from bnmind.adaptive.trees.cut_bounds import values_now
+    from bnmind.adaptive.trees.evaluation import values_now
 
     calls = []
 
@@ -155,7 +155,7 @@ def test_evaluate_gives_intervals_and_judge_what_it_has(monkeypatch: pytest.Monk
     def pairs(_: object) -> None:
         interrupt()
 
-    monkeypatch.setattr("bnmind.adaptive.pair_fit", pairs)
+    monkeypatch.setattr("bnmind.adaptive.learning.fit.judgment.pair_fit", pairs)
     heard = run("judge", "r.csv", "--qmatrix", "q.csv", "--group-column", "group")
     assert heard.exit_code == 130
     assert "the results above are those computed so far" in heard.stderr

@@ -29,7 +29,7 @@ from bnmind.adaptive import (
     read_qmatrix,
     write_bank,
 )
-from bnmind.cli.adaptive.response_files import as_in_file
+from bnmind.cli.people import as_in_file
 from bnmind.pgm import Network, TabularCPD, Variable
 from bnmind.pgm.files import write_model
 from tests.command_line import assert_one_line_error, run, run_json

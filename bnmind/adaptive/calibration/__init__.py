@@ -2,13 +2,14 @@
 
 from bnmind.adaptive.calibration.answers import AnsweredTests, read_answers
 from bnmind.adaptive.calibration.calibrate import CalibratedItem, Calibration, calibrate_items
-from bnmind.adaptive.calibration.drift import DriftChart, ItemDrift, item_drift
+from bnmind.adaptive.calibration.drift import Drift, DriftChart, ItemDrift, item_drift
 from bnmind.adaptive.calibration.online import OnlineCalibration, OnlineStep
 
 __all__ = [
     "AnsweredTests",
     "CalibratedItem",
     "Calibration",
+    "Drift",
     "DriftChart",
     "ItemDrift",
     "OnlineCalibration",

@@ -7,49 +7,70 @@ q_n(c)                 the posterior of examinee n over the configurations of a 
 cycle 1 (OEM)          q_n from the answers to the other items alone, then one M-step
 cycles 2, … (MEM)      q_n from all answers with the current parameters, then an M-step
 a − 1                  the pseudo-counts of earlier answers, added to the expected counts; see
-                       `earlier_answers`
+                       below
 =====================  ===================================================================
 
 One cycle needs no parameters of the new items, so it cannot go astray; more cycles use the new
 items to know the examinees better. Answers of adaptive tests are missing at random given the
 answers that count, so the likelihood holds.
 
+The bank remembers earlier answers to new items:
+
+=====================  ===================================================================
+symbol                 name here
+=====================  ===================================================================
+a − 1                  the counts of a `TableCertainty` without the flat prior
+C                      the covariance of a `ParameterCertainty`
+I                      the information of one examinee, drawn from the bank, about the
+                       parameters of the item
+w                      p / tr(C I), with p uncertain parameters: so many examinees tell as much
+                       as the earlier ones, as C is about (w I)⁻¹
+w π_g P_g              ``_earlier_counts`` of a curve: the expected counts of these examinees
+=====================  ===================================================================
+
+The mode of the likelihood of the counts is the model as it was, so new answers move it by the share
+that they have in all answers.
+
 References
 ----------
-H. Wainer and R. Mislevy, in *Computerized Adaptive Testing: A Primer*, 1990 (one EM cycle);
-J.-C. Ban, B. Hanson, T. Wang, Q. Yi and D. Harris, "A comparative study of on-line
-pretest item-calibration/scaling methods in computerized adaptive testing", J. Educ. Meas. 2001
-(multiple cycles); P. Chen, T. Xin, C. Wang and H.-H. Chang, "Online calibration methods for
-the DINA model with independent attributes in CD-CAT", Psychometrika 2012.
+H. Wainer and R. Mislevy, in *Computerized Adaptive Testing: A Primer*, 1990 (one EM cycle); J.-C.
+Ban, B. Hanson, T. Wang, Q. Yi and D. Harris, "A comparative study of on-line pretest
+item-calibration/scaling methods in computerized adaptive testing", J. Educ. Meas. 2001 (multiple
+cycles); P. Chen, T. Xin, C. Wang and H.-H. Chang, "Online calibration methods for the DINA model
+with independent attributes in CD-CAT", Psychometrika 2012.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from bnmind._arguments import checked
+from bnmind._display import Result, Table, finite, picked
+from bnmind._messages import counted
 from bnmind._values import Value
 from bnmind._workers import one_blas_thread
 from bnmind.adaptive.beliefs.start import start_belief
-from bnmind.adaptive.calibration.earlier_answers import earlier_counts, together
 from bnmind.adaptive.items.bank import HasBank, ItemBank, bank_of
-from bnmind.adaptive.items.certain_tables import table_deviations
+from bnmind.adaptive.items.certain_tables import cause_order, table_deviations
+from bnmind.adaptive.items.certainty import Certainty, ParameterCertainty, TableCertainty
 from bnmind.adaptive.learning.certainties import item_certainties
 from bnmind.adaptive.learning.em.response_layout import ResponseLayout
 from bnmind.adaptive.learning.learn import LearningModel
 from bnmind.adaptive.learning.parameters.least_chance import maximized
 from bnmind.adaptive.learning.parameters.options import LearningOptions
+from bnmind.adaptive.response_models.base.vector import model_near, model_table, parameter_vector
 from bnmind.adaptive.responses.responses import Responses, responses_to
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 
 if TYPE_CHECKING:
     import pandas
+
 
 __all__ = ["CalibratedItem", "Calibration", "calibrate_items"]
 
@@ -81,7 +102,7 @@ class CalibratedItem(Value):
 
 
 @dataclass(frozen=True, eq=False)
-class Calibration(Value):
+class Calibration(Result, Value):
     """The result of `calibrate_items`."""
 
     bank: ItemBank
@@ -90,6 +111,25 @@ class Calibration(Value):
     """The calibrated items."""
     n_cycles: int
     """The number of EM cycles."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the calibrated items as a record for JSON."""
+        items = [
+            picked(row, "item", "answers", "error", ready="is_ready")
+            | {name: getattr(row, name).tolist() for name in ("before", "after", "errors")}
+            for row in self.items
+        ]
+        return dict(finite({"cycles": self.n_cycles, "items": items}))
+
+    def _shown(self) -> Iterator[str | Table]:
+        cycles = counted(self.n_cycles, "EM cycle")
+        yield f"New items, after {cycles}; right without and with all skills:"
+        rows = []
+        for row in self.items:
+            ends = (f"{t[0, -1]:.3f}, {t[-1, -1]:.3f}" for t in (row.before, row.after, row.errors))
+            ready = "yes" if row.is_ready else "no"
+            rows.append((row.item, f"{row.answers:,}", *ends, f"{row.error:.3f}", ready))
+        yield Table(("item", "answers", "before", "now", "±", "error", "ready"), rows)
 
 
 @checked
@@ -159,7 +199,7 @@ def calibrate_items(
     blocks, expectation = model.layout.blocks, model.expectation(data, options)
     start = model.start(0, options)
     values, tables = start.items, start.skills
-    earlier = earlier_counts(bank, model.layout, () if anew else chosen)
+    earlier = _earlier_counts(bank, model.layout, () if anew else chosen)
     chances = _flat(model.layout, chosen, model.layout.response_parameters(values))
     n_cycles = 0
     with one_blas_thread():
@@ -177,7 +217,7 @@ def calibrate_items(
         certainties = item_certainties(expectation, values, tables)
     if not anew:
         certainties = {
-            name: together(certainty, bank.item(name).certainty)
+            name: _together(certainty, bank.item(name).certainty)
             for name, certainty in certainties.items()
         }
     parameters = start._replace(items=values)
@@ -254,3 +294,74 @@ def _reported(
             )
         )
     return tuple(rows)
+
+
+# --- Earlier answers ------------------------------------------------------------------------------
+
+_STEP = 1e-5
+
+
+def _earlier_counts(bank: ItemBank, layout: ResponseLayout, chosen: Sequence[str]) -> Floats:
+    """Return the pseudo-counts of earlier answers, in the layout."""
+    earlier = np.zeros(layout.size)
+    names = [name for block in layout.blocks for name in block.names]
+    for number, name in enumerate(names):
+        certainty = bank.item(name).certainty if name in chosen else None
+        (groups, responses), start = layout.shapes[number], layout.starts[number]
+        if isinstance(certainty, TableCertainty) and certainty.counts.shape == (groups, responses):
+            cells = np.maximum(certainty.counts - 1, 0.0).reshape(-1)
+        elif _is_usable(certainty):
+            grouped = np.zeros((groups, responses))
+            np.add.at(grouped, layout.groups[number], _counts_of_curve(bank, name, certainty))
+            cells = grouped.reshape(-1)
+        else:
+            continue
+        earlier[start : start + groups * responses] = cells
+    return earlier
+
+
+def _counts_of_curve(bank: ItemBank, name: str, certainty: ParameterCertainty) -> Floats:
+    """Return expected counts of answers that tell as much as the earlier ones, of a whole table.
+
+    They are those of w examinees drawn from the bank. Their information about the parameters is w
+    times that of one, I; the weight is such that w tr(C I) is the number of uncertain parameters,
+    as if C were the inverse of w I.
+    """
+    item, cpd = bank.item(name), bank.network.cpd(name)
+    assert item.gate is not None
+    numbers = parameter_vector(item.gate)
+    table = model_table(item.gate, cpd.variable, cpd.parents)
+    order = cause_order(bank, name)
+    masses = np.zeros(len(table))
+    masses[order] = start_belief(bank).masses([name])[0][: len(table)]
+    slopes = np.zeros((len(numbers), *table.shape))
+    for place, step in enumerate(np.diag(_STEP * np.maximum(1.0, np.abs(numbers)))):
+        up, down = (model_near(item.gate, sign * step) for sign in (1, -1))
+        width = float((parameter_vector(up) - parameter_vector(down))[place])
+        if width > 0:
+            change = [model_table(one, cpd.variable, cpd.parents) for one in (up, down)]
+            slopes[place] = (change[0] - change[1]) / width
+    safe = np.maximum(table, 1e-12)
+    one = np.einsum("g,igr,jgr->ij", masses, slopes / safe, slopes)
+    told = float(np.trace(certainty.covariance @ one))
+    uncertain = int(np.count_nonzero(np.diag(certainty.covariance) > 0))
+    weight = uncertain / told if told > 0 else 0.0
+    counts: Floats = weight * masses[:, None] * table
+    return counts
+
+
+def _together(new: Certainty, old: Certainty | None) -> Certainty:
+    """Return how sure parameters are from earlier answers and new ones."""
+    if isinstance(new, TableCertainty) and isinstance(old, TableCertainty):
+        counts = new.counts + np.maximum(old.counts - 1, 0.0)
+        return TableCertainty(counts, new.rows, new.answers + old.answers)
+    if isinstance(new, ParameterCertainty) and _is_usable(old):
+        informations = np.linalg.pinv(new.covariance), np.linalg.pinv(old.covariance)
+        covariance = np.linalg.pinv(sum(informations))
+        return ParameterCertainty((covariance + covariance.T) / 2, new.answers + old.answers)
+    return new
+
+
+def _is_usable(certainty: Certainty | None) -> TypeGuard[ParameterCertainty]:
+    """Return whether the parameters whose certainty it is are those of the item's model."""
+    return isinstance(certainty, ParameterCertainty) and certainty.model is None

@@ -26,14 +26,16 @@ known items in adaptive testing with a statistical quality control method", J. E
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import checked, whole_array
+from bnmind._display import Result, Table, finite, picked
+from bnmind._messages import counted
 from bnmind._values import Value
 from bnmind.adaptive.beliefs.batch_belief import MISSING
 from bnmind.adaptive.beliefs.response_errors import updated_batch_anyway
@@ -46,7 +48,7 @@ from bnmind.information import Floats
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["DriftChart", "ItemDrift", "item_drift"]
+__all__ = ["Drift", "DriftChart", "ItemDrift", "item_drift"]
 
 _CHARTS = 1000
 """The number of simulated charts."""
@@ -92,6 +94,74 @@ class ItemDrift(Value):
         return self.easier.noticed is not None or self.harder.noticed is not None
 
 
+def _charts(item: ItemDrift) -> tuple[tuple[str, DriftChart], ...]:
+    """Return the charts of an item, by what it may have become."""
+    return ("easier", item.easier), ("harder", item.harder)
+
+
+@dataclass(frozen=True)
+class Drift(Result, Value):
+    """Which items drift: a sequence of the items that were answered. Created by `item_drift`."""
+
+    items: tuple[ItemDrift, ...]
+    """The items."""
+    examinees: tuple[str, ...]
+    """The names of the examinees, in the order of time."""
+    false_alarm: float
+    """The probability that a chart notices drift where there is none."""
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def __iter__(self) -> Iterator[ItemDrift]:
+        return iter(self.items)
+
+    def __getitem__(self, place: int) -> ItemDrift:
+        return self.items[place]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the charts of all items as a record for JSON."""
+        items = [
+            picked(row, "item", "answers", "z")
+            | {
+                name: {
+                    "p_value": chart.p_value,
+                    "noticed": self._who(chart.noticed),
+                    "began": self._who(chart.began),
+                }
+                for name, chart in _charts(row)
+            }
+            for row in self.items
+        ]
+        return dict(finite({"drift": items}))
+
+    def _who(self, row: int | None) -> str | None:
+        return None if row is None else self.examinees[row]
+
+    def _shown(self) -> Iterator[str | Table]:
+        rate = f"{self.false_alarm:g} for each chart"
+        noticed = [row for row in self.items if row.is_noticed]
+        if not noticed:
+            yield f"No drift among {counted(len(self), 'other item')}; false alarms {rate}."
+            return
+        yield f"Items that drift (false alarms {rate}):"
+        rows = [
+            (
+                item.item,
+                f"{item.answers:,}",
+                f"{item.z:+.1f}",
+                name,
+                f"{chart.p_value:.3f}",
+                self._who(chart.noticed) or "",
+                self._who(chart.began) or "",
+            )
+            for item in sorted(noticed, key=lambda one: -abs(one.z))
+            for name, chart in _charts(item)
+            if chart.noticed is not None
+        ]
+        yield Table(("item", "answers", "z", "became", "p", "noticed at", "since about"), rows)
+
+
 @checked
 def item_drift(
     bank: ItemBank | HasBank,
@@ -102,7 +172,7 @@ def item_drift(
     pilot: Sequence[str] = (),
     shift: float = 0.5,
     false_alarm: float = 0.01,
-) -> tuple[ItemDrift, ...]:
+) -> Drift:
     """Return for each item that was answered whether its answers drift from the predictions.
 
     Parameters
@@ -187,7 +257,7 @@ def item_drift(
         found.append(
             ItemDrift(item=name, answers=len(rows), z=z, easier=charts[0], harder=charts[1])
         )
-    return tuple(found)
+    return Drift(tuple(found), data.examinees, false_alarm)
 
 
 def _predictions(

@@ -1,8 +1,55 @@
-"""Classifying examinees by their responses: profiles, skills, and how well they fit.
+r"""Classifying examinees by their responses: profiles, skills, and how well they fit.
 
 The *most probable profile* (MAP) is that of all skills together. The most probable level of each
 skill by itself (from the EAP, the mean of the posterior) may differ from it. The first makes the
 fewest errors in whole profiles, the second in single skills.
+
+*Person fit* is the standardized log-likelihood of all responses of an examinee:
+
+=========  =====================================================================
+symbol     name here
+=========  =====================================================================
+α̂          ``levels``, the most probable profile
+P_i(x)     the probability of response x to item i, given α̂
+l₀         Σ_i ln P_i(x_i), over the items answered
+E, V       its mean and variance given α̂: Σ_i Σ_x P ln P, Σ_i [Σ_x P ln² P − (Σ_x P ln P)²]
+l_z        (l₀ − E) / √V
+=========  =====================================================================
+
+Small values mean responses that fit no profile: about 5 % of the examinees who follow the bank have
+a value below −1.645, or fewer, since α̂ is estimated from the same responses.
+
+*Reliability* is how accurately and how consistently a test classifies, estimated from one
+administration:
+
+=============  =================================================================================
+symbol         name here
+=============  =================================================================================
+α, α_k         a profile, its level of skill k
+P(α | x_n)     the posterior of examinee n
+α̂_n            the most probable profile; α̂_{nk} the most probable level of skill k by itself
+h(e, α)        ``joint``: (1/N) Σ_n P(α | x_n) [α̂_n = e]
+m(α)           Σ_e h(e, α), the mean posterior
+P_a            Σ_e h(e, e) = (1/N) Σ_n P(α̂_n | x_n): the chance that a classification is right
+P_c            Σ_α Σ_e h(e, α)² / m(α): the chance that two independent administrations of the
+               test classify an examinee alike
+τ_k            (1/N) Σ_n max_l P(α_k = l | x_n): P_a of one skill
+=============  =================================================================================
+
+P_c = Σ_α P(α) Σ_e P(α̂ = e | α)², and h(e, α) / m(α) estimates P(α̂ = e | α). For a skill, e runs
+over its levels, and α over the whole profiles, on which the errors depend.
+
+References
+----------
+F. Drasgow, M. Levine and E. Williams, "Appropriateness measurement with polychotomous item response
+models and standardized indices", Br. J. Math. Stat. Psychol. 1985; Y. Liu, J. Douglas and R.
+Henson, "Testing person fit in cognitive diagnosis", Appl. Psychol. Meas. 2009; Y. Cui, M. Gierl and
+H.-H. Chang, "Estimating classification consistency and accuracy for cognitive diagnostic
+assessment", J. Educ. Meas. 2012 (P_a, P_c); W. Wang, L. Song, P. Chen, Y. Meng and S. Ding,
+"Attribute-level and pattern-level classification consistency and accuracy indices for cognitive
+diagnostic assessment", J. Educ. Meas. 2015 (τ_k, eq. 6); M. Johnson and S. Sinharay, "Measures of
+agreement to assess attribute-level classification accuracy and consistency for cognitive diagnostic
+assessments", J. Educ. Meas. 2018 (the estimate of P_c from posteriors, also in the R package CDM).
 """
 
 from __future__ import annotations
@@ -16,7 +63,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import check_shape, checked, positions, whole_array
-from bnmind._display import Result, Table, finite, frame_html
+from bnmind._display import Result, Table, finite, frame_html, picked
 from bnmind._messages import counted
 from bnmind._values import Value, sealed
 from bnmind.adaptive.beliefs.ability_estimates import has_ability
@@ -32,8 +79,6 @@ from bnmind.adaptive.classification.known_profiles import (
     read_profiles,
     share_text,
 )
-from bnmind.adaptive.classification.likelihood_fit import MISFIT, standardized_fit
-from bnmind.adaptive.classification.reliability import Reliability, ReliabilitySums
 from bnmind.adaptive.items.bank import HasBank, ItemBank, bank_of
 from bnmind.adaptive.response_models.base.abilities import ability_values
 from bnmind.adaptive.responses.responses import Responses
@@ -43,7 +88,8 @@ from bnmind.information import Floats
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["Classification", "classify"]
+
+__all__ = ["Classification", "Reliability", "SkillReliability", "classify"]
 
 _CELLS = 2**21
 """The size of the posteriors of the examinees computed at once."""
@@ -69,7 +115,7 @@ class Classification(Result, Value):
     """``(examinees,)``, natural logarithm of the probability of the responses."""
     fit: Floats
     """``(examinees,)``, person fit: the standardized log-likelihood of the responses; see
-    `bnmind.adaptive.classification.likelihood_fit`. Below −1.645 it is bad."""
+    `bnmind.adaptive.classification.classify`. Below −1.645 it is bad."""
     impossible: NDArray[np.bool_]
     """``(examinees,)``, whether no profile explains all responses. Then each response counts as
     an error with a chance of 2**-40, as in a live session."""
@@ -92,16 +138,10 @@ class Classification(Result, Value):
         record = {
             "examinees": len(self),
             "log_likelihood": float(self.log_evidence.sum()),
-            "accuracy": reliability.accuracy,
-            "consistency": reliability.consistency,
+            **picked(reliability, "accuracy", "consistency"),
             "skills": [
-                {
-                    "name": row.skill,
-                    "mean": mean,
-                    "accuracy": row.accuracy,
-                    "consistency": row.consistency,
-                    "eap_reliability": eap,
-                }
+                picked(row, "accuracy", "consistency", name="skill")
+                | {"mean": mean, "eap_reliability": eap}
                 for row, mean, eap in pairs
             ],
             "groups": [
@@ -326,7 +366,7 @@ def classify(
         data = Responses.of(responses, items=bank.item_names).for_bank(bank)
     rows, inverse, counts = data.patterns
     size = max(1, _CELLS // min(n_profiles(bank), TABLE_PROFILES))
-    sums = ReliabilitySums(bank.skills)
+    sums = _ReliabilitySums(bank.skills)
     parts: list[_Part] = []
     for start in range(0, len(rows), size):
         if progress is not None:
@@ -369,7 +409,7 @@ class _Part:
 
 
 def _classified(
-    bank: ItemBank, rows: NDArray[np.signedinteger[Any]], weights: Floats, sums: ReliabilitySums
+    bank: ItemBank, rows: NDArray[np.signedinteger[Any]], weights: Floats, sums: _ReliabilitySums
 ) -> _Part:
     beliefs = _given(bank, rows.astype(np.int16))
     best = beliefs.profile()
@@ -386,7 +426,7 @@ def _classified(
         marginals=marginals,
         entropy=beliefs.entropy,
         log_evidence=beliefs.log_evidence,
-        fit=standardized_fit(bank, rows, best.levels),
+        fit=_standardized_fit(bank, rows, best.levels),
         impossible=beliefs.error_chances > 0,
     )
 
@@ -407,3 +447,154 @@ def _values(bank: ItemBank, skill: str) -> Floats:
     """Return the values of the levels: the points of an ability, or the positions."""
     variable = bank.variable(skill)
     return ability_values(variable) if has_ability(bank) else np.arange(float(variable.n_states))
+
+
+# --- Person fit -----------------------------------------------------------------------------------
+
+MISFIT = -1.645
+"""Below this an examinee's responses fit badly: the 5 % point of a normal distribution."""
+
+_LEAST = 1e-12
+"""Replaces a probability of zero, so that its logarithm is finite."""
+
+
+def _standardized_fit(
+    bank: ItemBank, responses: NDArray[np.signedinteger[Any]], levels: NDArray[np.intp]
+) -> Floats:
+    """Return l_z of each examinee, ``(examinees,)``; NaN if no response is uncertain.
+
+    Parameters
+    ----------
+    bank
+        The bank. Items that depend on more than skills are left out.
+    responses
+        ``(examinees, items)``, `MISSING` where there is none.
+    levels
+        ``(examinees, skills)``, the most probable profiles.
+    """
+    place = {skill: column for column, skill in enumerate(bank.skills)}
+    deviation, variance = np.zeros(len(responses)), np.zeros(len(responses))
+    for number, name in enumerate(bank.item_names):
+        cause = bank.cause(name)
+        if not set(cause) <= set(place):
+            continue
+        sizes = [bank.variable(skill).n_states for skill in cause]
+        columns = tuple(levels[:, place[skill]] for skill in cause)
+        rows = np.ravel_multi_index(columns, sizes)
+        channel = bank.channel(name)
+        logs = np.log(np.maximum(channel, _LEAST))
+        mean = (channel * logs).sum(axis=1)
+        spread = (channel * logs**2).sum(axis=1) - mean**2
+        given = responses[:, number] != MISSING
+        own = logs[rows, np.maximum(responses[:, number], 0)]
+        deviation += np.where(given, own - mean[rows], 0.0)
+        variance += np.where(given, np.maximum(spread[rows], 0.0), 0.0)
+    fit = np.full(len(responses), np.nan)
+    np.divide(deviation, np.sqrt(variance), out=fit, where=variance > _LEAST)
+    return fit
+
+
+# --- Reliability ----------------------------------------------------------------------------------
+
+_MOST_CELLS = 2**25
+"""The limit of the cells of h; for more the consistency is not computed."""
+
+
+@dataclass(frozen=True)
+class SkillReliability(Value):
+    """How reliably one skill is classified."""
+
+    skill: str
+    """The name of the skill."""
+    accuracy: float
+    """The chance that the most probable level is the true one."""
+    consistency: float
+    """The chance that two administrations find the same level; NaN if not computed."""
+
+
+@dataclass(frozen=True)
+class Reliability(Value):
+    """How reliably a test classifies, if the bank holds."""
+
+    accuracy: float
+    """The chance that the most probable profile is the true one."""
+    consistency: float
+    """The chance that two administrations find the same profile; NaN if not computed."""
+    skills: tuple[SkillReliability, ...]
+    """Each skill by itself."""
+
+
+class _ReliabilitySums:
+    """The sums over examinees from which a `Reliability` is computed."""
+
+    def __init__(self, skills: tuple[str, ...]) -> None:
+        self.skills = skills
+        self.n = 0.0
+        self.right = 0.0
+        self.skills_right = np.zeros(len(skills))
+        self.profiles: dict[int, Floats] | None = {}
+        self.levels: list[dict[int, Floats]] = [{} for _ in skills]
+
+    def add(self, weights: Floats, chances: Floats, marginals: list[Floats]) -> None:
+        """Add examinees, with the probabilities of their classifications.
+
+        Parameters
+        ----------
+        weights
+            ``(examinees,)``, the number of examinees with each row.
+        chances
+            ``(examinees,)``, the probability of the most probable profile.
+        marginals
+            For each skill ``(examinees, levels)``.
+        """
+        self.n += float(weights.sum())
+        self.right += float(weights @ chances)
+        self.skills_right += [float(weights @ table.max(axis=1)) for table in marginals]
+
+    def add_posteriors(
+        self,
+        weights: Floats,
+        posteriors: Floats,
+        profiles: NDArray[np.intp],
+        levels: NDArray[np.intp],
+    ) -> None:
+        """Add the posteriors of the same examinees.
+
+        Parameters
+        ----------
+        weights
+            ``(examinees,)``.
+        posteriors
+            ``(examinees, profiles)``.
+        profiles
+            ``(examinees,)``, the number of the most probable profile.
+        levels
+            ``(examinees, skills)``, the most probable level of each skill by itself.
+        """
+        if self.profiles is None:
+            return
+        weighted = posteriors * weights[:, None]
+        tables = [(self.profiles, profiles)]
+        tables += [(table, levels[:, k]) for k, table in enumerate(self.levels)]
+        for table, found in tables:
+            for one in np.unique(found).tolist():
+                more = weighted[found == one].sum(axis=0)
+                table[one] = table[one] + more if one in table else more
+        if len(self.profiles) * posteriors.shape[1] > _MOST_CELLS:
+            self.profiles, self.levels = None, [{} for _ in self.skills]
+
+    def result(self) -> Reliability:
+        """Return the estimates."""
+        skills = tuple(
+            SkillReliability(skill, float(right) / self.n, self._consistency(table))
+            for skill, right, table in zip(self.skills, self.skills_right, self.levels, strict=True)
+        )
+        return Reliability(self.right / self.n, self._consistency(self.profiles or {}), skills)
+
+    def _consistency(self, joint: dict[int, Floats]) -> float:
+        if not joint:
+            return float("nan")
+        table = np.stack(list(joint.values())) / self.n
+        mean = table.sum(axis=0)
+        shares = np.divide(table**2, mean, out=np.zeros_like(table), where=mean > 0)
+        return float(shares.sum())

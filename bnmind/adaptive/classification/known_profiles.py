@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
-from bnmind._display import Result, Table, finite
+from bnmind._display import Result, Table, finite, text_of
 from bnmind._messages import MOST_FAULTS, counted, first_faults, shown
 from bnmind._values import Value, told
 from bnmind.adaptive.beliefs.batch_belief import MISSING
@@ -88,19 +88,7 @@ class Agreement(Result, Value):
         yield f"Shares of right classifications, for {examinees} with a known profile:"
         yield Table(("", "MAP", "EAP"), [(one, share_text(a), share_text(b)) for one, a, b in rows])
 
-    def __repr__(self) -> str:
-        width = max(8, *(len(one.skill) for one in self.skills))
-        rows = [
-            ("patterns", self.pattern_accuracy, self.pattern_accuracy_marginals),
-            ("levels", self.attribute_accuracy, self.attribute_accuracy_marginals),
-            *((one.skill, one.most_probable_profile, one.marginals) for one in self.skills),
-        ]
-        lines = [
-            f"Agreement({counted(self.n_examinees, 'examinee')})",
-            f"{'':{width}}    MAP    EAP",
-        ]
-        lines += [f"{name:{width}} {by_map:6.3f} {by_eap:6.3f}" for name, by_map, by_eap in rows]
-        return "\n".join(lines)
+    __repr__ = text_of
 
 
 def share_text(share: float) -> str:

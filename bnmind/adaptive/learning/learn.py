@@ -138,7 +138,7 @@ class Learned(Value):
         TooLargeError
             If there are too many profiles for a table over all of them.
         """
-        from bnmind.adaptive.learning.fit.coefficients import coefficients
+        from bnmind.adaptive.learning.fit.standard_errors import coefficients
         from bnmind.adaptive.learning.fit.summary import item_frame
 
         return item_frame(self, coefficients(self))
@@ -149,9 +149,9 @@ class Learned(Value):
         ``print(learned.summary())`` shows them much as ``bnmind learn`` does. `to_frame` has the
         numbers of all items.
         """
-        from bnmind.adaptive.learning.fit.summary import summary_of
+        from bnmind.adaptive.learning.fit.summary import LearnedSummary
 
-        return summary_of(self)
+        return LearnedSummary.of(self)
 
     @cached_property
     def notes(self) -> tuple[LearningNote, ...]:

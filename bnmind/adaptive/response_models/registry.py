@@ -130,6 +130,12 @@ def gate_name(name: str) -> str:
     return known if known in LEARNABLE else name
 
 
+def model_name(model: ResponseModel | None) -> str:
+    """Return the name of a response model, or of its class; ``table`` for a table."""
+    names = {known.make: name for name, known in RESPONSE_MODELS.items()}
+    return "table" if model is None else names.get(type(model), type(model).__name__)
+
+
 def gate_of(gate: str | Callable[..., ResponseModel]) -> Callable[..., ResponseModel]:
     """Return the maker of a response model that is named, in any case, or given.
 

@@ -17,10 +17,9 @@ from bnmind.adaptive.simulation.measures import (
     Moment,
     default_measures,
 )
-from bnmind.adaptive.simulation.options import SimulationOptions
 from bnmind.adaptive.simulation.replay import replay
 from bnmind.adaptive.simulation.results import SelectorRun, SimulationResult
-from bnmind.adaptive.simulation.simulate import simulate
+from bnmind.adaptive.simulation.simulate import SimulationOptions, simulate
 
 __all__ = [
     "ABILITY",

@@ -17,9 +17,8 @@ from bnmind.adaptive.responses.examinees import Examinees
 from bnmind.adaptive.responses.folds import fold_numbers
 from bnmind.adaptive.responses.responses import Responses
 from bnmind.adaptive.selection.selector import Selector
-from bnmind.adaptive.simulation.options import SimulationOptions
 from bnmind.adaptive.simulation.results import SimulationResult, joined_runs
-from bnmind.adaptive.simulation.simulate import ProgressOfTests, simulate
+from bnmind.adaptive.simulation.simulate import ProgressOfTests, SimulationOptions, simulate
 from bnmind.adaptive.stopping.stopper import Stopper
 from bnmind.errors import InvalidArgumentError
 

@@ -1,9 +1,10 @@
-"""Simulations of adaptive tests of many examinees, with one or more selectors."""
+"""Simulations of adaptive tests of many examinees, with several selectors or whole designs."""
 
 from __future__ import annotations
 
+import dataclasses
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -11,26 +12,88 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import checked
-from bnmind._workers import Executor, results_of
+from bnmind._values import Count, Natural, Value
+from bnmind._workers import Executor, faults_of_workers, results_of
 from bnmind.adaptive.beliefs.batch_belief import MISSING, BatchBelief, Responses
 from bnmind.adaptive.beliefs.belief import SkillBelief
 from bnmind.adaptive.beliefs.profile_space import n_profiles
 from bnmind.adaptive.beliefs.start import start_beliefs
 from bnmind.adaptive.beliefs.tree_batch import TreeBatch
 from bnmind.adaptive.items.bank import HasBank, ItemBank, bank_of
-from bnmind.adaptive.pilot.pilot_items import check_pilots
+from bnmind.adaptive.pilot.pilot_items import PilotItems, check_pilots
 from bnmind.adaptive.responses.examinees import Examinees, Levels
+from bnmind.adaptive.selection.item_eligibility import ItemEligibility
+from bnmind.adaptive.selection.rules import Enemies, Rule, Testlets
 from bnmind.adaptive.selection.selector import Selector
+from bnmind.adaptive.sessions.design import Design
 from bnmind.adaptive.simulation.batch_run import TestProtocol, run_batch
-from bnmind.adaptive.simulation.measures import Predictor, default_measures
-from bnmind.adaptive.simulation.options import SimulationOptions
+from bnmind.adaptive.simulation.measures import Measure, Predictor, default_measures
 from bnmind.adaptive.simulation.results import SelectorRun, SimulationResult, joined_runs
 from bnmind.adaptive.stopping.ending import rules_for_test
 from bnmind.adaptive.stopping.stopper import Stopper
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 
-__all__ = ["ProgressOfTests", "simulate"]
+__all__ = [
+    "DEFAULT_RULES",
+    "ProgressOfTests",
+    "SimulationOptions",
+    "calibrated",
+    "simulate",
+    "simulate_designs",
+]
+
+DEFAULT_RULES: tuple[Rule, ...] = (Enemies(), Testlets())
+"""The default rules, as in a live test: no enemies together, testlets without interruption."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SimulationOptions(Value):
+    """How simulated tests are run, measured and computed.
+
+    Parameters
+    ----------
+    rules
+        The rules, in the order of application.
+    measures
+        The measures taken after every answer; default `default_measures`.
+    seed
+        At least 0, for selectors that draw at random; the same seed gives the same tests.
+        Each examinee has a separate generator for each question, equal for all selectors.
+    batch_size
+        The number of examinees computed at once; default chosen for the bank.
+    posteriors
+        Whether to keep the probability of each level of each skill after every answer, and not
+        only at the end; see `SimulationResult.posteriors`.
+    workers
+        The number of processes; −1 for one process for each core. Or an executor, such as
+        `bnmind.lab.Cluster`.
+    until
+        Asked after each batch of examinees; if it returns true, the simulation ends with the
+        first examinees, whose tests are finished. `replay` asks it after each fold.
+    pilot
+        New items that are asked in each test to learn their parameters.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If a number is out of range.
+    """
+
+    rules: Sequence[Rule] = DEFAULT_RULES
+    measures: Sequence[Measure] | None = None
+    seed: Natural = 0
+    batch_size: Count | None = None
+    posteriors: bool = False
+    workers: int | Executor = 1
+    until: Callable[[], bool] | None = None
+    pilot: PilotItems | None = None
+
+    def _faults(self) -> list[str]:
+        return faults_of_workers(self.workers)
+
+
+# --- Selectors ------------------------------------------------------------------------------------
 
 ProgressOfTests: TypeAlias = Callable[[int, int], None]
 """A function called with the number of finished tests and of all tests."""
@@ -247,3 +310,143 @@ def _blocks(n: int, size: int, workers: int | Executor) -> list[NDArray[np.intp]
 def _most_blocks(workers: int | Executor) -> int:
     known = workers if isinstance(workers, int) and workers > 0 else 16
     return 4 * max(2, known)
+
+
+# --- Whole designs --------------------------------------------------------------------------------
+
+_TOGETHER = 20
+"""The tests after which the exposure of items is counted again."""
+
+_ROUNDS = 20
+"""The most rounds of all tests that find the probabilities of eligibility."""
+
+
+@checked
+def simulate_designs(
+    designs: Mapping[str, Design],
+    examinees: Examinees,
+    *,
+    options: SimulationOptions | None = None,
+    progress: ProgressOfTests | None = None,
+) -> SimulationResult:
+    """Simulate adaptive tests of the same examinees with each of several designs.
+
+    A simulated test asks the same items and stops at the same question as a live test of the
+    same design with the same answers; selectors that draw do so for the first examinee.
+
+    Parameters
+    ----------
+    designs
+        The designs, by their names in the results. Their banks have the same items and skills.
+    examinees
+        The examinees; see `simulate`.
+    options
+        The measures and the number of workers. The rules, the pilot items and
+        the seed are those of the designs.
+    progress
+        Called from time to time with the number of finished tests and of all tests.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If there is no design, or the banks have different items or skills.
+    """
+    if not designs:
+        raise InvalidArgumentError("at least one design is needed", designs)
+    first = next(iter(designs.values())).bank
+    for name, design in designs.items():
+        if (design.bank.item_names, design.bank.skills) != (first.item_names, first.skills):
+            raise InvalidArgumentError(f"the bank of {name} has other items or skills", name)
+    results = []
+    for number, (name, design) in enumerate(designs.items()):
+
+        def report(done: int, total: int, before: int = number) -> None:
+            if progress is not None:
+                progress(before * total + done, len(designs) * total)
+
+        results.append(
+            simulate(
+                design.bank,
+                examinees,
+                {name: design.selector},
+                design.stopper,
+                eligible=[design.eligible(number) for number in examinees.numbers.tolist()],
+                options=_of_design(options, design),
+                progress=report,
+            )
+        )
+    # All have the same examinees, unless the options ended a simulation.
+    first_of_all = np.arange(min(map(len, results)))
+    runs = tuple(joined_runs([result.runs[0]], first_of_all) for result in results)
+    return dataclasses.replace(
+        results[0],
+        runs=runs,
+        responses=results[0].responses[first_of_all],
+        levels=results[0].levels[first_of_all],
+    )
+
+
+@checked
+def calibrated(
+    design: Design, examinees: Examinees, *, options: SimulationOptions | None = None
+) -> Design:
+    """Return a design whose exposure control keeps the exposure of each item at its limit.
+
+    First the tests are simulated a few at a time, and each time the counts so far determine which
+    items are eligible. Then all tests are simulated in rounds, each with the counts of the round
+    before. An item is asked more often when better ones are not eligible, so counts from before
+    they were restricted would let it exceed the limit.
+
+    The counts are those of the round with the smallest largest exposure. The rounds end when this
+    is at most the limit and two standard errors of a proportion, and the last round was no better;
+    or after 20 rounds, if a test needs more items than the limit allows. A simulation of the same
+    examinees asks the same items as the best round. Tests of other examinees are near the limit,
+    with an error that falls with the number of simulated examinees.
+
+    Parameters
+    ----------
+    design
+        A design with `Design.eligibility`; others are returned as they are.
+    examinees
+        The examinees.
+    options
+        As for `simulate_designs`. The result does not depend on the number of workers.
+
+    References
+    ----------
+    See `ItemEligibility`.
+    """
+    if design.eligibility is None:
+        return design
+    options = dataclasses.replace(options or SimulationOptions(), measures=(), until=None)
+    alone = dataclasses.replace(options, workers=1)
+    limit, n = design.eligibility.limit, len(examinees)
+    for start in range(0, n, _TOGETHER):
+        some = examinees.take(np.arange(start, min(start + _TOGETHER, n)))
+        counts = design.eligibility.after(*_tested(design, some, alone))
+        design = dataclasses.replace(design, eligibility=counts)
+    nothing, found, least = ItemEligibility.start(design.bank, limit), design, math.inf
+    for _ in range(_ROUNDS):
+        eligible, asked = _tested(design, examinees, options)
+        largest = float(asked.mean(axis=0).max())
+        if largest < least:
+            found, least = design, largest
+        elif least <= limit + 2 * math.sqrt(limit * (1 - limit) / n):
+            break
+        design = dataclasses.replace(design, eligibility=nothing.after(eligible, asked))
+    return found
+
+
+def _tested(
+    design: Design, examinees: Examinees, options: SimulationOptions
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return which items were eligible, and which were asked, ``(examinees, items)``."""
+    eligible = np.array([design.eligible(number) for number in examinees.numbers.tolist()])
+    run = simulate_designs({"design": design}, examinees, options=options).runs[0]
+    return eligible, run.asked_mask
+
+
+def _of_design(options: SimulationOptions | None, design: Design) -> SimulationOptions:
+    return dataclasses.replace(
+        options or SimulationOptions(), rules=design.rules, seed=design.seed, pilot=design.pilot
+    )

@@ -9,8 +9,7 @@ from bnmind.adaptive.trees.aims import (
     SkillLoss,
     aim_by_name,
 )
-from bnmind.adaptive.trees.evaluation import evaluate_design
-from bnmind.adaptive.trees.evaluation_results import CertifiedInterval, DesignEvaluation
+from bnmind.adaptive.trees.evaluation import CertifiedInterval, DesignEvaluation, evaluate_design
 from bnmind.adaptive.trees.files import ITEM_TREE_FORMATS, read_item_tree, write_item_tree
 from bnmind.adaptive.trees.item_tree import (
     Branch,
@@ -23,11 +22,14 @@ from bnmind.adaptive.trees.item_tree import (
 from bnmind.adaptive.trees.optimal import (
     FixedTest,
     OptimalTest,
+    Panel,
+    PanelModule,
+    PanelRoute,
     fixed_test,
     optimal_test_tree,
+    panel_test,
     search_problem,
 )
-from bnmind.adaptive.trees.panel import Panel, PanelModule, PanelRoute, panel_test
 
 __all__ = [
     "AIMS",

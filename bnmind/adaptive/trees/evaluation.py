@@ -9,37 +9,257 @@ symbol         name here
 e              the responses so far, a row of a `_Block`
 P(e)           ``probability``
 E[v]           Σ_e P(e) v(e) over the ends e of the test
+q(s)           ``TableBatch.table``, the belief about the profiles s
+c(s)           ``_Resolution.classes``: profiles with the same chances of all answers
+k              ``most``, the number of items that can still be asked
 =============  =====================================================================
 
-Equal beliefs are merged (`answer_kinds`), unless the design may depend on the order of the answers
-(`order_free`). Where the tree is too large, it is cut at improbable beliefs, and the results are
-certified intervals (`cut_bounds`): each cut adds P(e) times the width of its own bounds.
+*Equal beliefs are merged.* The likelihood of an answer is a column of the channel of its item. Two
+answers with proportional columns over the same cause have the same effect, and two with inverse
+columns cancel. The effect of all answers of an examinee is then given by whole numbers: for each
+kind of answers, how many there are, less those that cancel. Beliefs with the same numbers are
+equal. In a test without luck, two paths of different answers to the same items lead to equal
+beliefs only in this way, as they differ in at least one response to the same item. Nothing is
+merged if the design may depend on the order of the answers, as rules do that look at the last item,
+such as testlets, and functions of a user may.
+
+*Where the tree is too large, it is cut* at improbable beliefs, and the results are certified
+intervals: each cut adds P(e) times the width of its own bounds. However many items are asked,
+answers never tell two profiles of one class apart. For every test that goes on from q:
+
+* accuracy of the profile: from max_s q(s), as more answers never lower the expected probability of
+  the best decision, to Σ_c max_{s in c} q(s), that of an examiner who is told the class;
+* accuracy of a skill: likewise, with the probability of its levels;
+* entropy: from H(q) − min(H(c), Σ of the k largest log₂ numbers of responses) to H(q).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
-from bnmind.adaptive.beliefs.batch_belief import BatchBelief
+from bnmind._display import Result, Table, finite, picked
+from bnmind._messages import counted, percent
+from bnmind._values import Sealed, Value
+from bnmind.adaptive.beliefs.ability_estimates import has_ability
+from bnmind.adaptive.beliefs.batch_belief import MISSING, BatchBelief, Responses
+from bnmind.adaptive.beliefs.profile_space import ProfileSpace
 from bnmind.adaptive.beliefs.start import start_beliefs
 from bnmind.adaptive.beliefs.table_batch import TableBatch
-from bnmind.adaptive.selection.rules import asked_mask
+from bnmind.adaptive.items.bank import ItemBank
+from bnmind.adaptive.selection.baselines import FixedOrder, PerCost
+from bnmind.adaptive.selection.content_balance import ContentBalance
+from bnmind.adaptive.selection.entropy import MinimalEntropy
+from bnmind.adaptive.selection.expected_loss import LossGain
+from bnmind.adaptive.selection.fisher import MaximalFisher
+from bnmind.adaptive.selection.gdi import DiscriminationIndex
+from bnmind.adaptive.selection.kullback_leibler import (
+    KullbackLeibler,
+    ModifiedPosteriorWeightedKL,
+    PosteriorWeightedKL,
+)
+from bnmind.adaptive.selection.rules import Enemies, OnlyItems, Testlets, asked_mask
+from bnmind.adaptive.selection.target_entropy import SkillEntropy, TargetEntropy
 from bnmind.adaptive.sessions.design import Design
-from bnmind.adaptive.stopping.stopper import Reasons
-from bnmind.adaptive.trees.answer_kinds import AnswerKinds
-from bnmind.adaptive.trees.cut_bounds import Resolution, Values, most_items, values_now
-from bnmind.adaptive.trees.evaluation_results import CertifiedInterval, DesignEvaluation
-from bnmind.adaptive.trees.next_items import check_without_luck, outlook_of, selected_items
-from bnmind.adaptive.trees.order_free import ignores_order
+from bnmind.adaptive.stopping.certainty import (
+    DeviationBelow,
+    EntropyBelow,
+    GainBelow,
+    ProfileCertain,
+    SkillsCertain,
+)
+from bnmind.adaptive.stopping.ending import RuleOfWholeTest, RuleWithMinima
+from bnmind.adaptive.stopping.length import MaximalCost, MaximalItems, MaximalTime
+from bnmind.adaptive.stopping.stopper import AllOf, AnyOf, Reasons, limits_of, most_items_of
+from bnmind.adaptive.trees.item_tree import check_without_luck, outlook_of, selected_items
 from bnmind.errors import InvalidArgumentError
-from bnmind.information import Floats
+from bnmind.information import Floats, unchecked_entropy
 
-__all__ = ["DEFAULT_BELIEFS", "evaluate_design"]
+if TYPE_CHECKING:
+    import pandas
+
+
+__all__ = [
+    "CURVES",
+    "DEFAULT_BELIEFS",
+    "CertifiedInterval",
+    "DesignEvaluation",
+    "evaluate_design",
+    "values_now",
+]
+
+CURVES = ("pattern_accuracy", "attribute_accuracy", "entropy")
+"""The measures by the number of items asked, named as in a simulation."""
+
+_ROWS = {
+    "pattern_accuracy": "profiles classified right",
+    "attribute_accuracy": "skills classified right",
+    "entropy": "entropy of the skills, bits",
+    "length": "items asked",
+    "cost": "cost of the items asked",
+}
+_ROWS_OF_AN_ABILITY = ("length", "cost")
+"""The rows for a bank of one ability: the others would be about points of its grid."""
+
+
+class CertifiedInterval(NamedTuple):
+    """A number that is known to lie between two others; both are equal if it is known exactly."""
+
+    low: float
+    """The lower bound."""
+    high: float
+    """The upper bound."""
+
+    @property
+    def middle(self) -> float:
+        """The mean of the two."""
+        return (self.low + self.high) / 2
+
+    @property
+    def width(self) -> float:
+        """The difference of the two."""
+        return self.high - self.low
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class DesignEvaluation(Result, Value):
+    """The expected results of a test, over all answers that the bank expects.
+
+    The examinees are those of the bank: profiles have the probabilities of the bank, and answers
+    those of its items.
+    """
+
+    bank: ItemBank
+    """The bank of the test."""
+    pattern_accuracy: CertifiedInterval
+    """The probability that the most probable profile at the end is the true one."""
+    attribute_accuracy: CertifiedInterval
+    """The expected share of skills whose most probable level at the end is the true one."""
+    skill_accuracy: Mapping[str, CertifiedInterval]
+    """The same for each skill."""
+    entropy: CertifiedInterval
+    """The expected entropy of the skills at the end, in bits."""
+    length: CertifiedInterval
+    """The expected number of items asked."""
+    cost: CertifiedInterval
+    """The expected total cost of the items asked."""
+    exposure: Mapping[str, CertifiedInterval]
+    """The probability that each item is asked."""
+    reasons: Mapping[str, float]
+    """The probability of each reason for the end of the test; they sum to ``evaluated``."""
+    lengths: Floats
+    """The probability of each number of items asked, among tests that were followed to the end."""
+    curves: Floats
+    """``(measures, 2, 1 + items)``, bounds of `CURVES` by the number of items asked; a test that
+    has ended keeps its values."""
+    evaluated: float
+    """The probability of the tests that were followed to the end; 1 if nothing was cut."""
+    n_beliefs: int
+    """The number of beliefs evaluated."""
+    n_ends: int
+    """The number of beliefs at which a test ends."""
+    n_merged: int
+    """The number of beliefs that were merged with an equal one."""
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the tree was not cut."""
+        return self.n_cut == 0
+
+    n_cut: int
+    """The number of beliefs at which the tree was cut."""
+
+    @checked
+    def curve(self, measure: str) -> tuple[Floats, Floats]:
+        """Return the bounds of a measure of `CURVES` by the number of items asked.
+
+        Parameters
+        ----------
+        measure
+            The name of the measure, one of `CURVES`.
+
+        Raises
+        ------
+        UnknownNameError
+            If there is no such measure.
+        """
+        from bnmind.errors import UnknownNameError
+
+        if measure not in CURVES:
+            raise UnknownNameError("measure", measure, CURVES)
+        low, high = self.curves[CURVES.index(measure)]
+        return low, high
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the results as a record for JSON; intervals are pairs."""
+        curves = {name: self.curve(name) for name in CURVES}
+        record = {
+            **picked(self, "evaluated", *_ROWS, exact="is_exact"),
+            **picked(self, beliefs="n_beliefs", merged="n_merged", cut="n_cut"),
+            "skill_accuracy": dict(self.skill_accuracy),
+            "exposure": dict(self.exposure),
+            "lengths": self.lengths.tolist(),
+            "reasons": dict(self.reasons),
+            "by_items_asked": {
+                name: {"low": low.tolist(), "high": high.tolist()}
+                for name, (low, high) in curves.items()
+            },
+        }
+        return dict(finite(record))
+
+    def _shown(self) -> Iterator[str | Table]:
+        beliefs, exact = counted(self.n_beliefs, "belief"), self.is_exact
+        of_skills = not has_ability(self.bank)
+        if exact:
+            merged = f", {self.n_merged:,} merged" if self.n_merged else ""
+            yield f"Exact, from {beliefs}{merged}. Expected at the end of the test:"
+        else:
+            yield (
+                f"Cut after {beliefs}: {_percent(self.evaluated)} of all tests were followed to the"
+                " end. The exact values are between:"
+            )
+        heads = ("", "") if exact else ("", "least", "most")
+        rows: list[tuple[str, CertifiedInterval]] = []
+        for name, label in _ROWS.items():
+            if of_skills or name in _ROWS_OF_AN_ABILITY:
+                rows.append((label, getattr(self, name)))
+            if of_skills and name == "attribute_accuracy":
+                rows += [(f"  {skill}", one) for skill, one in self.skill_accuracy.items()]
+        n = 1 if exact else 2
+        yield Table(heads, [(label, *(f"{x:.4f}" for x in one[:n])) for label, one in rows])
+        yield "Items by how often they are asked:"
+        ranked = sorted(self.exposure.items(), key=lambda pair: -pair[1].middle)
+        asked = [pair for pair in ranked if pair[1].high > 0]
+        yield Table(heads, [(item, *map(_percent, share[:n])) for item, share in asked])
+        if len(asked) < len(ranked):
+            yield f"Never asked: {counted(len(ranked) - len(asked), 'item')}."
+        for reason, chance in self.reasons.items():
+            yield f"Ends because {reason}: {_percent(chance)}"
+        if not of_skills:
+            yield "bnmind simulate estimates how exactly the test measures the ability."
+
+    def to_frame(self) -> pandas.DataFrame:
+        """Return the measures as a data frame with columns measure, low and high."""
+        import pandas as pd
+
+        rows = [(name, getattr(self, name)) for name in (*CURVES, "length", "cost")]
+        rows += [(f"accuracy of {name}", one) for name, one in self.skill_accuracy.items()]
+        rows += [(f"exposure of {name}", one) for name, one in self.exposure.items()]
+        return pd.DataFrame(
+            [(name, one.low, one.high) for name, one in rows], columns=["measure", "low", "high"]
+        )
+
+
+def _percent(share: float) -> str:
+    return percent(round(share, 9))  # sums of probabilities may miss 1 by rounding
+
+
+# --- The evaluation -------------------------------------------------------------------------------
 
 DEFAULT_BELIEFS = 2**20
 """The default limit of beliefs to evaluate."""
@@ -68,33 +288,18 @@ class _Block:
         return _Block(self.beliefs.take(rows), self.probability[rows], self.asked[rows])
 
 
-@dataclass(eq=False)
 class _Sums:
     """The sums over all ends so far; the last axis of arrays with two is low and high."""
 
-    n_items: int
-    n_skills: int
-    _: KW_ONLY
-    skills: Floats = field(init=False)
-    curves: Floats = field(init=False)
-    ended: Floats = field(init=False)
-    exposure: Floats = field(init=False)
-    lengths: Floats = field(init=False)
-    length: Floats = field(init=False)
-    cost: Floats = field(init=False)
-    reasons: dict[str, float] = field(default_factory=dict)
-    evaluated: float = 0.0
-    n_beliefs: int = 0
-    n_ends: int = 0
-    n_merged: int = 0
-    n_cut: int = 0
-
-    def __post_init__(self) -> None:
-        steps = self.n_items + 1
-        self.skills = np.zeros((self.n_skills, 2))
+    def __init__(self, n_items: int, n_skills: int) -> None:
+        steps = n_items + 1
+        self.skills = np.zeros((n_skills, 2))
         self.curves, self.ended = np.zeros((3, 2, steps)), np.zeros((3, 2, steps))
-        self.exposure, self.lengths = np.zeros((self.n_items, 2)), np.zeros(steps)
+        self.exposure, self.lengths = np.zeros((n_items, 2)), np.zeros(steps)
         self.length, self.cost = np.zeros(2), np.zeros(2)
+        self.reasons: dict[str, float] = {}
+        self.evaluated = 0.0
+        self.n_beliefs = self.n_ends = self.n_merged = self.n_cut = 0
 
 
 @checked
@@ -159,14 +364,14 @@ class _Evaluation:
         self.min_probability, self.max_beliefs = min_probability, max_beliefs
         self.sums = _Sums(len(bank.items), len(bank.skills))
         self.costs = np.array([item.cost for item in bank.items])
-        self.limit = most_items(design)
-        kinds = AnswerKinds.of(bank)
-        self.kinds = kinds if merge and kinds.can_merge and ignores_order(design) else None
+        self.limit = _most_items(design)
+        kinds = _AnswerKinds.of(bank)
+        self.kinds = kinds if merge and kinds.can_merge and _ignores_order(design) else None
         start = start_beliefs(bank, 1)
-        self.resolution: Resolution | None = None
+        self.resolution: _Resolution | None = None
         cells = _CELLS_OF_A_TREE
         if isinstance(start, TableBatch):
-            self.resolution = Resolution.of(bank, start.space)
+            self.resolution = _Resolution.of(bank, start.space)
             cells = start.table.shape[1]
         self.block_size = max(64, _BLOCK_CELLS // cells)
         self.n_responses = max(len(bank.responses(name)) for name in bank.item_names)
@@ -245,7 +450,7 @@ class _Evaluation:
         return _Block(beliefs, probability, asked)
 
     def _count_ends(
-        self, block: _Block, values: Values, reasons: Reasons, rows: NDArray[np.intp]
+        self, block: _Block, values: _Values, reasons: Reasons, rows: NDArray[np.intp]
     ) -> None:
         sums, chances, step = self.sums, block.probability[rows], block.asked.shape[1]
         total = float(chances.sum())
@@ -255,7 +460,7 @@ class _Evaluation:
         for reason in np.unique(reasons[rows]).tolist():
             share = float(chances[reasons[rows] == reason].sum())
             sums.reasons[reason] = sums.reasons.get(reason, 0.0) + share
-        ended = Values(*(part[rows] for part in values))
+        ended = _Values(*(part[rows] for part in values))
         self._add(chances, ended, ended, step)
         sums.length += total * step
         mask = asked_mask(self.bank, block.asked[rows])
@@ -278,7 +483,7 @@ class _Evaluation:
             best = self.resolution.best(beliefs)
         else:
             ones = np.ones(len(rows))
-            best = Values(ones, np.ones(now.skills.shape), np.zeros(len(rows)))
+            best = _Values(ones, np.ones(now.skills.shape), np.zeros(len(rows)))
         counts = [len(self.bank.responses(name)) for name in self.bank.item_names]
         bits = np.sort(np.log2(counts))[::-1][:most].sum()
         best = best._replace(entropy=np.maximum(best.entropy, now.entropy - bits))
@@ -291,7 +496,7 @@ class _Evaluation:
         next_one = np.where(allowed[rows], self.costs, np.inf).min(axis=1)
         sums.cost += [chances @ (spent + next_one), chances @ (spent + left)]
 
-    def _add(self, chances: Floats, worst: Values, best: Values, step: int) -> None:
+    def _add(self, chances: Floats, worst: _Values, best: _Values, step: int) -> None:
         """Add the values of tests that end, or are cut, after some items."""
         sums = self.sums
         sums.skills += np.stack([chances @ worst.skills, chances @ best.skills], axis=1)
@@ -311,6 +516,7 @@ class _Evaluation:
         ends = [_interval(one) for one in sums.ended.sum(axis=2)]
         names, skills = self.bank.item_names, self.bank.skills
         return DesignEvaluation(
+            bank=self.bank,
             pattern_accuracy=ends[0],
             attribute_accuracy=ends[1],
             entropy=ends[2],
@@ -332,3 +538,200 @@ class _Evaluation:
 def _interval(pair: Floats) -> CertifiedInterval:
     low, high = pair.tolist()
     return CertifiedInterval(low, high)
+
+
+# --- Which answers change a belief in the same way ------------------------------------------------
+
+_TOLERANCE = 1e-12
+"""Columns whose ratio is constant up to this relative difference count as proportional."""
+
+
+@dataclass(frozen=True, eq=False)
+class _AnswerKinds(Sealed):
+    """The kind of each answer to each item of a bank; made by `of`."""
+
+    numbers: NDArray[np.intp]
+    """``(items, responses)``, the number of the kind; 0 for answers without effect."""
+    signs: NDArray[np.int16]
+    """``(items, responses)``: 1, or −1 where an answer cancels one of the kind; 0 for no effect."""
+    n_kinds: int
+    """The number of kinds, including kind 0."""
+
+    @classmethod
+    def of(cls, bank: ItemBank) -> _AnswerKinds:
+        """Return the kinds of all answers to the items of a bank."""
+        width = max(len(bank.responses(name)) for name in bank.item_names)
+        numbers = np.zeros((len(bank.items), width), dtype=np.intp)
+        signs = np.zeros((len(bank.items), width), dtype=np.int16)
+        known: dict[int, list[tuple[int, Floats]]] = {}
+        n_kinds = 1
+        for item, channel in enumerate(bank.item_channels):
+            of_cause = known.setdefault(int(bank.cause_numbers[item]), [])
+            for response, column in enumerate(channel.T):
+                scaled = column / max(column.max(), 1e-300)
+                if _is_constant(scaled):
+                    continue
+                number, sign = _found(of_cause, scaled)
+                if number == 0:
+                    number, sign = n_kinds, 1
+                    n_kinds += 1
+                    of_cause.append((number, scaled))
+                numbers[item, response], signs[item, response] = number, sign
+        return cls(numbers, signs, n_kinds)
+
+    @property
+    def can_merge(self) -> bool:
+        """Whether two answers to different items, or to one item, can have the same effect."""
+        return self.n_kinds - 1 < int((self.signs != 0).sum())
+
+    def keys(self, responses: Responses) -> NDArray[np.int16]:
+        """Return the asked items and the effects, ``(examinees, items + kinds)``, as key rows."""
+        asked = responses != MISSING
+        rows, items = np.nonzero(asked)
+        given = responses[rows, items].astype(np.intp)
+        effects = np.zeros((len(responses), self.n_kinds), dtype=np.int16)
+        np.add.at(effects, (rows, self.numbers[items, given]), self.signs[items, given])
+        return np.concatenate([asked.astype(np.int16), effects], axis=1)
+
+
+def _is_constant(column: Floats) -> bool:
+    return bool(column.min() > 0 and np.ptp(column) <= _TOLERANCE)
+
+
+def _found(known: list[tuple[int, Floats]], column: Floats) -> tuple[int, int]:
+    """Return the number and the sign of the kind of a column; number 0 if it is a new one."""
+    for number, other in known:
+        if np.all(np.abs(column - other) <= _TOLERANCE * other):
+            return number, 1
+        if column.min() > 0 and other.min() > 0:
+            product = column * other
+            if _is_constant(product / product.max()):
+                return number, -1
+    return 0, 1
+
+
+# --- Bounds of the results of tests that were not followed to their end --------------------------
+
+
+class _Values(NamedTuple):
+    """The results of tests that end at some beliefs."""
+
+    pattern: Floats
+    """``(beliefs,)``, the probability of the most probable profile."""
+    skills: Floats
+    """``(beliefs, skills)``, the probability of the most probable level."""
+    entropy: Floats
+    """``(beliefs,)``, in bits."""
+
+
+def values_now(beliefs: BatchBelief) -> _Values:
+    """Return the results if the tests end now."""
+    skills = [beliefs.marginal(skill).max(axis=1) for skill in beliefs.bank.skills]
+    return _Values(beliefs.profile().probabilities, np.stack(skills, axis=1), beliefs.entropy)
+
+
+@dataclass(frozen=True, eq=False)
+class _Resolution(Sealed):
+    """What all items of a bank together can tell; made by `of`."""
+
+    order: NDArray[np.intp]
+    """``(profiles,)``, the profiles, those of one class side by side."""
+    starts: NDArray[np.intp]
+    """``(classes,)``, the place of the first profile of each class."""
+    levels: NDArray[np.intp]
+    """``(profiles, skills)``, the level of each skill, in the order of ``order``."""
+
+    @classmethod
+    def of(cls, bank: ItemBank, space: ProfileSpace) -> _Resolution:
+        """Return the classes of the profiles of a bank."""
+        states = np.indices(space.shape).reshape(len(space.shape), -1)
+        number = np.zeros(states.shape[1], dtype=np.intp)
+        for item, channel in enumerate(bank.item_channels):
+            axes = [space.place[name] for name in bank.causes[bank.cause_numbers[item]]]
+            sizes = tuple(space.shape[axis] for axis in axes)
+            rows = np.ravel_multi_index(tuple(states[axis] for axis in axes), sizes)
+            _, alike = np.unique(channel, axis=0, return_inverse=True)
+            # One item after the other, so that the numbers stay small.
+            number = number * len(channel) + alike.reshape(-1)[rows]
+            _, number = np.unique(number, return_inverse=True)
+        order = np.argsort(number, kind="stable")
+        _, starts = np.unique(number[order], return_index=True)
+        return cls(order, starts, states[: len(bank.skills)].T[order])
+
+    def best(self, beliefs: TableBatch) -> _Values:
+        """Return bounds of the results, however the tests go on."""
+        table = beliefs.table[:, self.order]
+        skills = []
+        for skill, levels in enumerate(self.levels.T):
+            sums = [
+                np.add.reduceat(np.where(levels == level, table, 0.0), self.starts, axis=1)
+                for level in range(beliefs.space.shape[skill])
+            ]
+            skills.append(np.max(sums, axis=0).sum(axis=1))
+        classes = np.add.reduceat(table, self.starts, axis=1)
+        # With hidden variables beside the skills, a profile of the skills is in several cells.
+        pattern = (
+            np.maximum.reduceat(table, self.starts, axis=1).sum(axis=1)
+            if len(beliefs.space.shape) == len(beliefs.bank.skills)
+            else np.ones(len(beliefs))
+        )
+        left = np.maximum(beliefs.entropy - unchecked_entropy(classes), 0.0)
+        return _Values(pattern, np.stack(skills, axis=1), left)
+
+
+def _most_items(design: Design) -> int:
+    """Return the largest number of items of a test.
+
+    Rules with minima hold back every stopper but limits, and some outweigh limits too.
+    """
+    stopper, every = design.stopper, len(design.bank.items)
+    rules = [rule for rule in design.rules if isinstance(rule, RuleWithMinima)]
+    if any(isinstance(rule, RuleOfWholeTest) and rule.outweighs_limits() for rule in rules):
+        return every
+    if rules and stopper is not None:
+        stopper = limits_of(stopper)
+    most = most_items_of(stopper)
+    return every if most is None else min(most, every)
+
+
+# --- Whether a design depends on nothing but the belief and the set of items asked ---------------
+
+_SELECTORS = (
+    *(MinimalEntropy, TargetEntropy, SkillEntropy, DiscriminationIndex, KullbackLeibler),
+    *(PosteriorWeightedKL, ModifiedPosteriorWeightedKL, MaximalFisher, LossGain, FixedOrder),
+)
+_STOPPERS = (
+    *(MaximalItems, MaximalCost, MaximalTime, EntropyBelow, ProfileCertain, SkillsCertain),
+    *(DeviationBelow,),
+)
+
+
+def _ignores_order(design: Design) -> bool:
+    """Return whether a design is known to ignore the order of the answers; if unsure, False."""
+    has_testlets = any(item.testlet for item in design.bank.items)
+    rules = all(
+        type(rule) in (Enemies, OnlyItems, ContentBalance)
+        or (type(rule) is Testlets and not has_testlets)
+        for rule in design.rules
+    )
+    return (
+        rules
+        and _selector_ignores_order(design.selector)
+        and _stopper_ignores_order(design.stopper)
+    )
+
+
+def _selector_ignores_order(selector: object) -> bool:
+    if type(selector) is PerCost:
+        return _selector_ignores_order(selector.scored)
+    return type(selector) in _SELECTORS
+
+
+def _stopper_ignores_order(stopper: object) -> bool:
+    if stopper is None:
+        return True
+    if isinstance(stopper, AnyOf | AllOf):
+        return all(_stopper_ignores_order(one) for one in stopper.stoppers)
+    if type(stopper) is GainBelow:
+        return _selector_ignores_order(stopper.scored)
+    return type(stopper) in _STOPPERS

@@ -4,23 +4,46 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bnmind._arguments import checked
-from bnmind._display import table_html
+from bnmind._display import Result, Table, table_html
 from bnmind._messages import counted
 from bnmind._values import Value
-from bnmind.adaptive.beliefs.batch_belief import MISSING, Responses
+from bnmind.adaptive.beliefs.ability_estimates import has_ability
+from bnmind.adaptive.beliefs.batch_belief import MISSING, BatchBelief, Responses
 from bnmind.adaptive.beliefs.start import beliefs_given, start_beliefs
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.selection.baselines import FixedOrder
+from bnmind.adaptive.selection.drawing import MissingLuckError
+from bnmind.adaptive.selection.registry import selector_name
+from bnmind.adaptive.selection.rules import asked_mask
 from bnmind.adaptive.sessions.design import Design
+from bnmind.adaptive.stopping.ending import Ending, ending
 from bnmind.adaptive.stopping.length import MaximalItems
-from bnmind.adaptive.trees.next_items import check_without_luck, outlook_of, selected_items
+from bnmind.adaptive.stopping.stopper import BatchProgress, Reasons, Stopper
 from bnmind.errors import InvalidArgumentError, TooLargeError
 
-__all__ = ["MOST_NODES", "Branch", "ItemNode", "ItemTree", "design_tree", "fixed_tree", "item_tree"]
+__all__ = [
+    "EXPECTED",
+    "MOST_NODES",
+    "Branch",
+    "ItemNode",
+    "ItemTree",
+    "check_without_luck",
+    "design_tree",
+    "expected_lines",
+    "fixed_tree",
+    "item_tree",
+    "outlook_of",
+    "selected_items",
+]
+
+EXPECTED = ("entropy", "pattern_accuracy", "attribute_accuracy", "length", "cost")
+"""The expected results of a test that are reported."""
 
 MOST_NODES = 100_000
 """The default limit of the points of a tree."""
@@ -73,7 +96,7 @@ class ItemNode(Value):
 
 
 @dataclass(frozen=True, eq=False)
-class ItemTree(Value):
+class ItemTree(Result, Value):
     """A whole adaptive test: the next item after all responses that may come.
 
     Made by `item_tree`, `design_tree` or `optimal_test_tree`.
@@ -97,6 +120,13 @@ class ItemTree(Value):
             ("pattern accuracy", f"{self.pattern_accuracy:.4g}"),
         ]
         return table_html((), rows, caption=repr(self))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the expected results as a record for JSON."""
+        return {name: getattr(self, name) for name in EXPECTED}
+
+    def _shown(self) -> Iterator[str | Table]:
+        yield from expected_lines(self.to_dict(), self.bank)
 
     @property
     def entropy(self) -> float:
@@ -151,6 +181,19 @@ class ItemTree(Value):
             return Branch(node.item, below)
 
         return plan(self.root)
+
+
+def expected_lines(numbers: Mapping[str, float], bank: ItemBank) -> list[str]:
+    """Return lines about the `EXPECTED` results of a test."""
+    if has_ability(bank):  # profiles would be points of its grid
+        return [
+            f"Expected: {numbers['entropy']:.4f} bits unknown, {numbers['length']:.2f} items asked."
+        ]
+    return [
+        f"Expected: {numbers['entropy']:.4f} bits unknown, {numbers['pattern_accuracy']:.4f} of the"
+        f" profiles and {numbers['attribute_accuracy']:.4f} of the skills",
+        f"  classified right, {numbers['length']:.2f} items asked.",
+    ]
 
 
 @checked
@@ -326,3 +369,69 @@ def fixed_tree(bank: ItemBank, items: Sequence[str]) -> ItemTree:
         )
     start = Design(bank, FixedOrder(order), MaximalItems(len(order)), rules=())
     return design_tree(start, max_nodes=2 * MOST_NODES)
+
+
+# --- The next step of tests without luck ----------------------------------------------------------
+
+
+def check_without_luck(design: Design) -> None:
+    """Raise `InvalidArgumentError` if a design draws the items that are eligible."""
+    if design.eligibility is not None:
+        raise InvalidArgumentError(
+            "expected a design that draws no random numbers, got one that draws the eligible items;"
+            " simulate such a test instead",
+            design,
+        )
+
+
+def outlook_of(design: Design, beliefs: BatchBelief, asked: NDArray[np.intp]) -> Ending:
+    """Return the open items of some tests, or the reasons why the tests are over.
+
+    Parameters
+    ----------
+    design
+        The design.
+    beliefs
+        The beliefs.
+    asked
+        ``(beliefs, questions)``, positions of the items asked, in order.
+    """
+    was_asked = asked_mask(design.bank, asked)
+
+    def reasons_of(stopper: Stopper, allowed: NDArray[np.bool_]) -> Reasons:
+        return stopper.stop_batch(BatchProgress(beliefs, was_asked, allowed, asked))
+
+    return ending(
+        design.bank,
+        design.rules,
+        design.stopper,
+        asked,
+        available=np.broadcast_to(design.operational, was_asked.shape),
+        reasons_of=reasons_of,
+    )
+
+
+def selected_items(
+    design: Design, beliefs: BatchBelief, allowed: NDArray[np.bool_]
+) -> NDArray[np.intp]:
+    """Return the next item for each belief.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the selector needs random numbers.
+    """
+    try:
+        selection = design.selector.select_batch(beliefs, allowed)
+    except MissingLuckError as error:
+        raise InvalidArgumentError(
+            "expected a selector that draws no random numbers, got"
+            f" {selector_name(design.selector)}; simulate such a test instead",
+            design.selector,
+        ) from error
+    if selection.set_aside.any() or np.any(selection.items == MISSING):
+        raise InvalidArgumentError(
+            f"expected a selector without exposure control, got {selector_name(design.selector)}",
+            design.selector,
+        )
+    return selection.items

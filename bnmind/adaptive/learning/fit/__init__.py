@@ -1,25 +1,33 @@
 """How well a learned bank fits, and how sure its parameters are."""
 
-from bnmind.adaptive.learning.fit.coefficients import Coefficient, Coefficients, coefficients
 from bnmind.adaptive.learning.fit.comparison import (
     ComparedModel,
     Comparison,
+    CrossValidation,
     LikelihoodRatio,
+    SkillStructure,
+    SkillTree,
     compare_models,
+    compare_structures,
+    cross_validate,
     likelihood_ratio,
+    mutual_information,
+    skill_tree,
 )
-from bnmind.adaptive.learning.fit.cross_validation import CrossValidation, cross_validate
 from bnmind.adaptive.learning.fit.dif import FunctioningOptions, ItemFunctioning, item_functioning
-from bnmind.adaptive.learning.fit.item_fit import ItemFit, item_fit
+from bnmind.adaptive.learning.fit.item_fit import (
+    ItemFit,
+    PairFit,
+    PairStatistics,
+    PredictiveCheck,
+    item_fit,
+    pair_fit,
+    predictive_check,
+)
+from bnmind.adaptive.learning.fit.judgment import Judgment, judge
 from bnmind.adaptive.learning.fit.limited_information import (
     LimitedInformation,
     limited_information,
-)
-from bnmind.adaptive.learning.fit.pair_fit import PairFit, pair_fit
-from bnmind.adaptive.learning.fit.predictive_check import (
-    PairStatistics,
-    PredictiveCheck,
-    predictive_check,
 )
 from bnmind.adaptive.learning.fit.q_validation import (
     ItemProposal,
@@ -28,18 +36,18 @@ from bnmind.adaptive.learning.fit.q_validation import (
     predicted_cutoff,
     validate_qmatrix,
 )
-from bnmind.adaptive.learning.fit.reduced_models import ModelTest, ReducedModel, reduced_models
-from bnmind.adaptive.learning.fit.reduced_ratio import reduced_models_by_ratio
-from bnmind.adaptive.learning.fit.skill_structure import (
-    SkillStructure,
-    SkillTree,
-    compare_structures,
-    mutual_information,
-    skill_tree,
+from bnmind.adaptive.learning.fit.reduced_models import (
+    ModelTest,
+    ReducedModel,
+    reduced_models,
+    reduced_models_by_ratio,
 )
 from bnmind.adaptive.learning.fit.standard_errors import (
+    Coefficient,
+    Coefficients,
     ItemParameter,
     StandardErrors,
+    coefficients,
     standard_errors,
 )
 from bnmind.adaptive.learning.fit.summary import LearnedSummary
@@ -55,6 +63,7 @@ __all__ = [
     "ItemFunctioning",
     "ItemParameter",
     "ItemProposal",
+    "Judgment",
     "LearnedSummary",
     "LikelihoodRatio",
     "LimitedInformation",
@@ -74,6 +83,7 @@ __all__ = [
     "cross_validate",
     "item_fit",
     "item_functioning",
+    "judge",
     "likelihood_ratio",
     "limited_information",
     "mutual_information",

@@ -38,7 +38,7 @@ from bnmind.adaptive.beliefs.profile_space import ProfileSpace
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.qmatrix import QMatrix
 from bnmind.adaptive.items.skill_distributions import ProfileDistribution
-from bnmind.adaptive.learning.fit.pair_fit import holm
+from bnmind.adaptive.learning.fit.item_fit import holm
 from bnmind.adaptive.learning.groups import LearnedGroups, group_positions, learn_groups
 from bnmind.adaptive.learning.inputs import learning_inputs
 from bnmind.adaptive.learning.parameters.options import Bounds, LearningOptions

@@ -1,4 +1,4 @@
-r"""Item fit: observed against expected responses.
+r"""Fit of items and of pairs of items: observed against expected responses.
 
 ==================  ======================================================================
 symbol              name here
@@ -15,32 +15,70 @@ RMSD                √Σ_c π_c (n_{c1} / n_c − P_c)², with posterior means 
 S-X² requires items with two responses, and counts the examinees who answered all items. RMSD
 requires neither.
 
+Pairs of items are compared by their correlations and log odds ratios:
+
+==================  ======================================================================
+symbol              name here
+==================  ======================================================================
+Z(r), Z(ρ)          Fisher's transformation of the observed and the expected correlation
+z_r                 (Z(r) − Z(ρ)) √(N − 3)
+l, λ                ln(n₁₁ n₀₀ / (n₁₀ n₀₁)), observed and expected
+z_l                 (l − λ) / √(1/n₁₁ + 1/n₁₀ + 1/n₀₁ + 1/n₀₀)
+==================  ======================================================================
+
+N counts the examinees who answered both items. A pair misfits if the model lacks a skill that the
+two items share, or one of them needs other skills than the Q-matrix says. All probabilities are
+corrected for the number of pairs (Holm 1979).
+
+*Predictive checks* compare pairs of items with data sets drawn from the learned bank. A model that
+lacks a skill, or relates skills wrongly, misfits their correlations and log odds ratios. Data sets
+are drawn from the learned bank with the same responses missing, and each statistic is compared with
+its distribution over them: p is the share of data sets in which it is at least as large.
+
 References
 ----------
-M. Orlando and D. Thissen, "Likelihood-based item-fit indices for dichotomous item response
-theory models", Appl. Psychol. Meas. 2000; F. Lord and M. Wingersky, Appl. Psychol. Meas.
-1984; J. Kunina-Habenicht, A. Rupp and O. Wilhelm, "A practical illustration of
-multidimensional diagnostic skills profiling", Stud. Educ. Eval. 2009 (RMSD, there RMSEA).
+M. Orlando and D. Thissen, "Likelihood-based item-fit indices for dichotomous item response theory
+models", Appl. Psychol. Meas. 2000; F. Lord and M. Wingersky, Appl. Psychol. Meas. 1984; J.
+Kunina-Habenicht, A. Rupp and O. Wilhelm, "A practical illustration of multidimensional diagnostic
+skills profiling", Stud. Educ. Eval. 2009 (RMSD, there RMSEA); J. Chen, J. de la Torre and Z. Zhang,
+"Relative and absolute fit evaluation in cognitive diagnosis modeling", J. Educ. Meas. 2013; S.
+Sinharay, "Assessing fit of cognitive diagnostic models: a case study", Educ. Psychol. Meas. 2007,
+and with R. Almond, 2007 (odds ratios of item pairs); A. Maydeu-Olivares, "Goodness-of-fit
+assessment of item response theory models", Measurement 2013 (SRMSR). Parameters are fixed at their
+learned values, while Sinharay draws them too.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
+from bnmind._messages import counted
 from bnmind._values import Value
 from bnmind.adaptive.beliefs.batch_belief import MISSING
 from bnmind.adaptive.learning.em.e_step_table import placed_sums
 from bnmind.adaptive.learning.em.response_layout import ResponseLayout
 from bnmind.adaptive.learning.fit.standard_errors import table_expectation
 from bnmind.adaptive.learning.learn import Learned
+from bnmind.adaptive.responses.examinees import Examinees
+from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 
-__all__ = ["ItemFit", "item_fit"]
+__all__ = [
+    "ItemFit",
+    "PairFit",
+    "PairStatistics",
+    "PredictiveCheck",
+    "holm",
+    "item_fit",
+    "pair_fit",
+    "predictive_check",
+]
 
 _FEWEST = 1.0
 """The least expected number of right and of wrong responses in a pooled group."""
@@ -196,3 +234,269 @@ def _pooled_statistic(n: Floats, observed: Floats, expected: Floats) -> tuple[fl
         total += size * (seen / size - chance) ** 2 / (chance * (1 - chance))
         n_groups += 1
     return total, n_groups
+
+
+# --- Pairs of items -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairFit(Value):
+    """The fit of a pair of items with two responses."""
+
+    items: tuple[str, str]
+    """The names of the two items."""
+    examinees: int
+    """The number of examinees who answered both."""
+    correlation: float
+    """The correlation of the responses, −1 to 1."""
+    expected_correlation: float
+    """The same under the learned bank."""
+    correlation_z: float
+    """z_r, the difference of their transforms in standard errors."""
+    correlation_p: float
+    """Corrected for the number of pairs."""
+    log_odds: float
+    """l, the natural logarithm of the odds ratio."""
+    expected_log_odds: float
+    """The same under the learned bank."""
+    log_odds_z: float
+    """z_l, the difference of both in standard errors."""
+    log_odds_p: float
+    """Corrected for the number of pairs."""
+
+
+@checked
+def pair_fit(learned: Learned) -> tuple[PairFit, ...]:
+    """Return the fit of all pairs of items with two responses, the worst first.
+
+    Parameters
+    ----------
+    learned
+        A bank with the responses from which it was learned, as `bnmind.adaptive.learn` returns it.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If fewer than two items have two responses.
+    TooLargeError
+        If there are too many profiles for a table over all of them.
+    """
+    from scipy.stats import norm
+
+    expectation, layout = table_expectation(learned), learned.model.layout
+    chances = layout.response_parameters(learned.parameters.items)[expectation.places]
+    prior = learned.model.skills.prior(learned.parameters.skills)
+    of_class = placed_sums(expectation.classes, prior, chances.shape[1])
+    names = [name for block in layout.blocks for name in block.names]
+    rows = np.cumsum([0, *(n for _, n in layout.shapes)])
+    binary = [number for number, (_, n) in enumerate(layout.shapes) if n == 2]
+    if len(binary) < 2:
+        raise InvalidArgumentError(
+            f"expected at least two items with two responses, got {len(binary)}", len(binary)
+        )
+    right = chances[rows[binary] + 1]
+    codes = learned.responses.codes[:, [layout.columns[number] for number in binary]]
+    given = (codes != MISSING).astype(np.float64)
+    ones = (codes == 1).astype(np.float64)
+    n = given.T @ given
+    # Cells (first, second) of the observed and of the expected table of each pair.
+    both, first = ones.T @ ones, ones.T @ given
+    cells = np.array([n - first - first.T + both, first.T - both, first - both, both])
+    p = right @ of_class
+    p_both = (right * of_class) @ right.T
+    shares = np.array([1 - p[:, None] - p + p_both, p[None] - p_both, p[:, None] - p_both, p_both])
+    found = []
+    a, b = np.triu_indices(len(binary), 1)
+    seen, model = _correlation(cells[:, a, b]), _correlation(shares[:, a, b])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        by_correlation = (np.arctanh(seen) - np.arctanh(model)) * np.sqrt(n[a, b] - 3)
+        odds, expected_odds = _log_odds(cells[:, a, b]), _log_odds(shares[:, a, b])
+        by_odds = (odds - expected_odds) / np.sqrt((1 / cells[:, a, b]).sum(axis=0))
+    by_odds = np.where(np.isfinite(odds), by_odds, np.nan)
+    p_values = [holm(2 * norm.sf(np.abs(z))) for z in (by_correlation, by_odds)]
+    place = {name: number for number, name in enumerate(learned.bank.item_names)}
+    for k, (i, j) in enumerate(zip(a.tolist(), b.tolist(), strict=True)):
+        pair = sorted((names[binary[i]], names[binary[j]]), key=place.__getitem__)
+        found.append(
+            PairFit(
+                items=(pair[0], pair[1]),
+                examinees=int(n[i, j]),
+                correlation=float(seen[k]),
+                expected_correlation=float(model[k]),
+                correlation_z=float(by_correlation[k]),
+                correlation_p=float(p_values[0][k]),
+                log_odds=float(odds[k]),
+                expected_log_odds=float(expected_odds[k]),
+                log_odds_z=float(by_odds[k]),
+                log_odds_p=float(p_values[1][k]),
+            )
+        )
+    return tuple(sorted(found, key=lambda pair: -_size(pair.correlation_z)))
+
+
+def _size(z: float) -> float:
+    """Return |z|, and nothing for pairs without a correlation, which come last."""
+    return -1.0 if np.isnan(z) else round(abs(z), 12)
+
+
+def _correlation(cells: Floats) -> Floats:
+    total = cells.sum(axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        first, second = (cells[2] + cells[3]) / total, (cells[1] + cells[3]) / total
+        spread = np.sqrt(first * (1 - first) * second * (1 - second))
+        return np.asarray((cells[3] / total - first * second) / spread)
+
+
+def _log_odds(cells: Floats) -> Floats:
+    return np.asarray(np.log(cells[3]) + np.log(cells[0]) - np.log(cells[1]) - np.log(cells[2]))
+
+
+def holm(p_values: Floats) -> Floats:
+    """Return p-values corrected for their number, by Holm's method; nan stays nan.
+
+    Examples
+    --------
+    >>> holm(np.array([0.01, 0.04, 0.03])).round(2).tolist()
+    [0.03, 0.06, 0.06]
+    """
+    known = np.flatnonzero(~np.isnan(p_values))
+    order = known[np.argsort(p_values[known], kind="stable")]
+    left = len(order) - np.arange(len(order))
+    corrected = np.full(len(p_values), np.nan)
+    corrected[order] = np.minimum(np.maximum.accumulate(p_values[order] * left), 1.0)
+    return corrected
+
+
+# --- Predictive checks ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class PairStatistics(Value):
+    """A statistic for every pair of items."""
+
+    observed: Floats
+    """``(pairs,)``, the statistic of the responses."""
+    expected: Floats
+    """``(pairs,)``, the mean over the drawn data sets."""
+    p_values: Floats
+    """``(pairs,)``, the share of data sets with at least this statistic; ties count half."""
+
+    @property
+    def root_mean_square(self) -> float:
+        """The root of the mean square of observed − expected."""
+        return float(np.sqrt(np.nanmean((self.observed - self.expected) ** 2)))
+
+    @property
+    def share_extreme(self) -> float:
+        """The share of pairs with p below 0.025 or above 0.975; 0.05 is expected."""
+        p = self.p_values[~np.isnan(self.p_values)]
+        return float(np.mean((p < 0.025) | (p > 0.975)))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PredictiveCheck(Value):
+    """The comparison of responses with data sets drawn from the learned bank."""
+
+    items: tuple[str, ...]
+    """The names of the items."""
+    pairs: NDArray[np.intp]
+    """``(pairs, 2)`` positions of items."""
+    correlations: PairStatistics
+    """Correlations of responses. Their root mean square is the SRMSR; below 0.05 is good."""
+    log_odds: PairStatistics
+    """ln(n₁₁ n₀₀ / (n₁₀ n₀₁)) with ½ added to each count; all but the worst response are right."""
+    seed: int
+    """The seed of the drawn data sets."""
+    n_drawn: int
+    """The number of data sets drawn."""
+
+    def __repr__(self) -> str:
+        return (
+            f"PredictiveCheck({counted(self.n_drawn, 'data set')}: SRMSR"
+            f" {self.correlations.root_mean_square:.4f}, {self.log_odds.share_extreme:.1%} of"
+            " pairs extreme)"
+        )
+
+    @cached_property
+    def worst_pairs(self) -> tuple[tuple[str, str], ...]:
+        """All pairs of items, in order of decreasing deviation of their log-odds."""
+        far = -np.abs(self.log_odds.observed - self.log_odds.expected)
+        return tuple(
+            (self.items[a], self.items[b]) for a, b in self.pairs[np.argsort(far, kind="stable")]
+        )
+
+
+@checked
+def predictive_check(learned: Learned, *, n_drawn: int = 100, seed: int = 0) -> PredictiveCheck:
+    """Compare all pairs of items with data sets drawn from the learned bank.
+
+    Parameters
+    ----------
+    learned
+        The learned bank, with its responses.
+    n_drawn
+        The number of data sets to draw, at least 2.
+    seed
+        At least 0; the same seed draws the same data sets.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If fewer than 2 data sets are to be drawn.
+    """
+    if not n_drawn >= 2:
+        raise InvalidArgumentError(f"expected at least 2 data sets to draw, got {n_drawn}", n_drawn)
+    codes = learned.responses.codes.astype(np.int16)
+    is_given = codes != MISSING
+    pairs = np.argwhere(np.triu(np.ones((codes.shape[1], codes.shape[1])), 1) > 0)
+    observed = _statistics(codes, is_given, pairs)
+    everyone = Examinees.drawn(learned.bank, n_drawn * len(codes), seed=seed).responses
+    drawn = []
+    for number in range(n_drawn):
+        table = np.where(
+            is_given, everyone[number * len(codes) : (number + 1) * len(codes)], MISSING
+        )
+        drawn.append(_statistics(table, is_given, pairs))
+    comparisons = []
+    for kind, seen in enumerate(observed):
+        values = np.stack([statistics[kind] for statistics in drawn])
+        expected = _mean(values)
+        p = np.mean((values > seen) + 0.5 * (values == seen), axis=0)
+        comparisons.append(PairStatistics(seen, expected, np.where(np.isnan(seen), np.nan, p)))
+    return PredictiveCheck(
+        items=learned.bank.item_names,
+        pairs=pairs,
+        correlations=comparisons[0],
+        log_odds=comparisons[1],
+        seed=seed,
+        n_drawn=n_drawn,
+    )
+
+
+def _mean(values: Floats) -> Floats:
+    """Return the means of the values that are not nan."""
+    known = ~np.isnan(values)
+    sums = np.where(known, values, 0.0).sum(axis=0)
+    n = known.sum(axis=0)
+    means: Floats = np.divide(sums, n, out=np.full(sums.shape, np.nan), where=n > 0)
+    return means
+
+
+def _statistics(
+    codes: NDArray[np.signedinteger], is_given: NDArray[np.bool_], pairs: NDArray[np.intp]
+) -> tuple[Floats, Floats]:
+    """Return the correlation and log-odds of each pair, over examinees who answered both."""
+    w = is_given.astype(np.float64)
+    x = np.where(is_given, codes, 0).astype(np.float64)
+    n, sums, products, squares = w.T @ w, x.T @ w, x.T @ x, (x**2).T @ w
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean, other = sums / n, sums.T / n
+        variance = squares / n - mean**2
+        correlation = (products / n - mean * other) / np.sqrt(variance * (squares.T / n - other**2))
+    right = np.where(is_given, codes > 0, False).astype(np.float64)
+    both, first = right.T @ right, right.T @ w
+    table = [both, first - both, first.T - both, n - first - first.T + both]
+    a, b, c, d = (np.log(cell + 0.5) for cell in table)
+    i, j = pairs.T
+    valid = np.isfinite(correlation[i, j])
+    return np.where(valid, correlation[i, j], np.nan), (a - b - c + d)[i, j]

@@ -37,23 +37,26 @@ Behav. Res. 2014 (RMSEA₂ and its interval).
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
+from bnmind._display import Result, Table, finite, picked, text_of
 from bnmind._messages import counted
 from bnmind._values import Value
 from bnmind.adaptive.beliefs.batch_belief import MISSING
-from bnmind.adaptive.learning.em.e_step_table import placed_sums
-from bnmind.adaptive.learning.fit.slopes import block_slopes, class_slopes
-from bnmind.adaptive.learning.fit.standard_errors import table_expectation
+from bnmind.adaptive.learning.em.e_step_table import TableExpectation, placed_sums
+from bnmind.adaptive.learning.fit.standard_errors import skill_scores, table_expectation
 from bnmind.adaptive.learning.learn import Learned
+from bnmind.adaptive.learning.parameters.block import ItemBlock
 from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.information import Floats
 
-__all__ = ["MOST_ITEMS", "LimitedInformation", "limited_information"]
+__all__ = ["MOST_ITEMS", "LimitedInformation", "block_slopes", "limited_information"]
 
 MOST_ITEMS = 100
 """The most items: their moments have a covariance matrix of 5,050² numbers."""
@@ -63,7 +66,7 @@ _SINGULAR = 1e-10
 
 
 @dataclass(frozen=True, kw_only=True)
-class LimitedInformation(Value):
+class LimitedInformation(Result, Value):
     """The fit of a learned bank to the first and second moments of the responses."""
 
     m2: float
@@ -83,13 +86,29 @@ class LimitedInformation(Value):
     n_incomplete: int = 0
     """The number of examinees with missing responses, who count in the moments of the others."""
 
-    def __repr__(self) -> str:
+    __repr__ = text_of
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers as a record for JSON."""
+        names = ("m2", "degrees", "rmsea2", "rmsea2_interval", "srmsr")
+        return dict(finite(picked(self, *names, p="p_value", incomplete="n_incomplete")))
+
+    def _shown(self) -> Iterator[str | Table]:
+        if not self.degrees:
+            srmsr = "" if math.isnan(self.srmsr) else f" SRMSR {self.srmsr:.3f}."
+            yield f"No M2: the parameters determine all means and products of the items.{srmsr}"
+            return
         low, high = self.rmsea2_interval
-        return (
-            f"LimitedInformation(M2 = {self.m2:.2f}, {counted(self.degrees, 'degree')}"
-            " of freedom, p ="
-            f" {self.p_value:.3g}; RMSEA2 = {self.rmsea2:.4f}, 90% from {low:.4f} to {high:.4f};"
-            f" SRMSR = {self.srmsr:.4f})"
+        incomplete = (
+            f" {self.n_incomplete:,} of {self.n_examinees:,} examinees have missing responses; each"
+            " mean and product is of those who answered its items, and M2 is valid if chance"
+            " decides who did."
+        )
+        yield (
+            f"M2 {self.m2:.2f} with {counted(self.degrees, 'degree')} of freedom (means and"
+            " products of the items less those that the parameters determine), p"
+            f" {self.p_value:.3g}; RMSEA2 {self.rmsea2:.3f} (90 %: {low:.3f} to {high:.3f}), SRMSR"
+            f" {self.srmsr:.3f}.{incomplete * bool(self.n_incomplete)}"
         )
 
 
@@ -307,3 +326,39 @@ def _correlations(
     spreads = (first_square - first**2).clip(min=0.0) * (second_square - second**2).clip(min=0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray((products - first * second) / np.sqrt(spreads))
+
+
+# --- Slopes ---------------------------------------------------------------------------------------
+
+_STEP = 1e-6
+
+
+def block_slopes(block: ItemBlock, values: Floats) -> Floats:
+    """Return the derivatives of a block's response probabilities, ``(probabilities, parameters)``.
+
+    They are differences within the limits; parameters with equal limits have none.
+    """
+    columns = []
+    for place, (value, (low, high)) in enumerate(zip(values.tolist(), block.limits, strict=True)):
+        step = _STEP * max(1.0, abs(value))
+        up, down = values.copy(), values.copy()
+        up[place], down[place] = min(value + step, high), max(value - step, low)
+        change = block.response_parameters(up) - block.response_parameters(down)
+        width = up[place] - down[place]
+        columns.append(change.reshape(-1) / width if width > 0 else np.zeros(change.size))
+    size = block.response_parameters(values).size
+    return np.array(columns).reshape(len(columns), size).T
+
+
+def class_slopes(learned: Learned, expectation: TableExpectation) -> Floats:
+    """Return the derivatives of the classes' probabilities, ``(classes, free parameters)``."""
+    skills, tables = learned.model.skills, learned.parameters.skills
+    n_classes = expectation.places.shape[1]
+    of_class = placed_sums(expectation.classes, skills.prior(tables), n_classes)
+    if skills.saturated:
+        slopes = np.eye(n_classes)
+        slopes[int(of_class.argmax())] -= 1.0
+        return np.delete(slopes, int(of_class.argmax()), axis=1)
+    # The scores of somebody whose class is known are the slopes of its log-probability.
+    scores = skill_scores(learned, expectation, np.eye(n_classes))
+    return of_class[:, None] * np.array(scores).reshape(len(scores), n_classes).T

@@ -27,12 +27,16 @@ with IQ as in the R package GDINA, ``eps = -1``).
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
 from bnmind._arguments import checked
+from bnmind._display import Result, Table
+from bnmind._messages import counted
 from bnmind._values import Value
 from bnmind.adaptive.beliefs.batch_belief import MISSING
 from bnmind.adaptive.items.qmatrix import QMatrix
@@ -44,6 +48,7 @@ from bnmind.information import Floats
 
 __all__ = ["ItemProposal", "QValidation", "SkillSet", "predicted_cutoff", "validate_qmatrix"]
 
+_SHOWN = 60
 _TIE = 1e-9
 """Shares that differ by less are equal; then the first skills are proposed."""
 
@@ -78,7 +83,7 @@ class ItemProposal(Value):
 
 
 @dataclass(frozen=True, eq=False)
-class QValidation(Value):
+class QValidation(Result, Value):
     """A Q-matrix with a proposal for each item."""
 
     items: tuple[ItemProposal, ...]
@@ -97,6 +102,36 @@ class QValidation(Value):
         return (
             f"QValidation({len(self.changes)} of {len(self.items)} items with a change proposed,"
             f" cutoff {self.cutoff:g})"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the cutoff and the proposed changes as a record for JSON."""
+        changes = [
+            {
+                "item": item.item,
+                "skills": list(item.now.skills),
+                "proposed": list(item.proposed.skills),
+            }
+            for item in self.changes
+        ]
+        return {"cutoff": self.cutoff, "qmatrix": changes}
+
+    def _shown(self) -> Iterator[str | Table]:
+        if not self.changes:
+            yield "The responses propose no change of the Q-matrix."
+            return
+        rows = []
+        for item in self.changes[:_SHOWN]:
+            now, new = item.now.skills, item.proposed.skills
+            signs = [f"+{skill}" for skill in new if skill not in now]
+            signs += [f"−{skill}" for skill in now if skill not in new]
+            shares = (f"{item.now.share:.1%}", f"{item.proposed.share:.1%}")
+            rows.append((item.item, ", ".join(now), ", ".join(signs), *shares))
+        yield Table(("item", "skills now", "proposed change", "variance, from", "to"), rows)
+        yield (
+            f"Other skills are proposed for {counted(len(self.changes), 'item')} (cutoff"
+            f" {self.cutoff:.3g}). With few examinees for each profile, proposals name too many"
+            " skills; ask an expert."
         )
 
     @property

@@ -3,93 +3,125 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from bnmind._display import text_html
-from bnmind._messages import counted
+from bnmind._display import Result, Table, finite, picked, text_of
+from bnmind._messages import counted, percent
 from bnmind._values import Value
 from bnmind.adaptive.beliefs.start import start_belief
-from bnmind.adaptive.learning.fit.coefficients import Coefficients, coefficients, model_numbers
+from bnmind.adaptive.learning.fit.standard_errors import Coefficients, coefficients, model_numbers
 from bnmind.adaptive.learning.learn import Learned
 from bnmind.adaptive.learning.notes import LearningNote, mastery
 from bnmind.adaptive.learning.parameters.curves.block import CurveBlock
 from bnmind.adaptive.response_models.base.abilities import ability_values
 from bnmind.errors import TooLargeError
 from bnmind.fitting.record import LearningRecord
-from bnmind.questions.tables import table_text
 
 if TYPE_CHECKING:
     import pandas
 
-__all__ = [
-    "LearnedSummary",
-    "ability_lines",
-    "curve_estimates",
-    "item_frame",
-    "item_table",
-    "opening",
-    "shortened",
-    "summary_of",
-]
+__all__ = ["LearnedSummary", "item_frame"]
 
 _STARTS_SHOWN = 10
 _NAMES_SHOWN = 8
+_ITEMS_SHOWN = 40
 _NONE = "–"
 _ALONE = " of each item by itself, as the responses have fewer patterns than there are parameters"
 
 
-@dataclass(frozen=True)
-class LearnedSummary(Value):
+@dataclass(frozen=True, eq=False)
+class LearnedSummary(Result, Value):
     """How well a learned bank fits, its items and skills, and what to look at.
 
     ``print`` and notebooks show all of it, a prompt the fit.
     """
 
-    text: str
-    """The summary in lines."""
+    learned: Learned
+    """The learned bank."""
+    coefficients: Coefficients | str
+    """The parameters of the items with their standard errors, or why there are none."""
 
-    def __str__(self) -> str:
-        return self.text
+    @classmethod
+    def of(cls, learned: Learned) -> LearnedSummary:
+        """Return the summary of a learned bank.
+
+        Parameters
+        ----------
+        learned
+            The learned bank.
+        """
+        try:
+            return cls(learned, coefficients(learned))
+        except TooLargeError as fault:
+            return cls(learned, str(fault))
+
+    __str__ = text_of
 
     def __repr__(self) -> str:
-        fit = self.text.partition("\n\n")[0]
-        return f"{fit}\nprint(…) shows items, skills and notes too."
+        return "\n".join([*self._opening(), "print(…) shows items, skills and notes too."])
 
-    def _repr_html_(self) -> str:
-        """Return the lines as HTML, which notebooks display."""
-        return text_html(self.text)
+    def to_dict(self) -> dict[str, Any]:
+        """Return the summary as a record for JSON."""
+        found, record, estimates = self.learned, self.learned.record, curve_estimates(self.learned)
+        of_items: dict[str, list[dict[str, Any]]] = {name: [] for name in found.bank.item_names}
+        for row in () if isinstance(self.coefficients, str) else self.coefficients.rows:
+            one = picked(row, "model", "name", "value", "error")
+            of_items[row.item].append(one | ({"note": row.note} if row.note else {}))
+        return {
+            **picked(found, "log_likelihood", "aic", "bic", parameters="n_parameters"),
+            "examinees": len(found.responses),
+            "file_notes": list(found.responses.notes),
+            "missing": found.responses.n_missing,
+            **picked(record, "converged", "steps", "best_start", "seed"),
+            "starts": list(record.starts),
+            "starts_stopped_early": list(record.stopped_early),
+            "skills": [
+                {"name": name, "levels": levels.tolist()} for name, levels in mastery(found).items()
+            ],
+            "items": [
+                picked(item, "name", "guess", "slip")
+                | ({"estimates": estimates[item.name]} if item.name in estimates else {})
+                | {"coefficients": finite(of_items[item.name])}
+                for item in found.items
+            ],
+            **picked(found.options, "monotone", "least_chance"),
+            "learning_notes": [
+                finite(picked(note, "kind", "names", "details", "text")) for note in found.notes
+            ],
+        }
 
+    def _opening(self) -> list[str]:
+        """Return lines about the data, the fit, and how the search ended."""
+        found, record = self.learned, self.learned.record
+        return [
+            f"{counted(len(found.responses), 'examinee')},"
+            f" {counted(len(found.bank.items), 'item')},"
+            f" {counted(len(found.bank.skills), 'skill')};"
+            f" {counted(found.responses.n_missing, 'response')} missing.",
+            f"Log-likelihood {found.log_likelihood:.2f},"
+            f" {counted(found.n_parameters, 'parameter')},"
+            f" AIC {found.aic:.2f}, BIC {found.bic:.2f}.",
+            f"{'Converged' if record.converged else 'Not converged'} after"
+            f" {counted(record.steps, 'step')}{_starts_text(record)}.",
+        ]
 
-def summary_of(found: Learned) -> LearnedSummary:
-    """Return the summary of a learned bank."""
-    known: Coefficients | str
-    try:
-        known = coefficients(found)
-    except TooLargeError as fault:
-        known = str(fault)
-    columns, rows, below = item_table(found, known)
-    items = table_text("\n".join([*opening(found), ""]), ["item", *columns], rows)
-    skills = "\n".join(ability_lines(found))
-    if not skills:
-        shares = [[name, f"{levels[-1]:.1%}"] for name, levels in mastery(found).items()]
-        skills = table_text("", ["skill", "highest level"], shares)
-    notes = [f"{shortened(note)}." for note in found.notes]
-    return LearnedSummary("\n".join([items, below, skills, "", *notes]))
-
-
-def opening(found: Learned) -> list[str]:
-    """Return lines about the data, the fit, and how the search ended."""
-    record = found.record
-    return [
-        f"{counted(len(found.responses), 'examinee')}, {counted(len(found.bank.items), 'item')},"
-        f" {counted(len(found.bank.skills), 'skill')};"
-        f" {counted(found.responses.n_missing, 'response')} missing.",
-        f"Log-likelihood {found.log_likelihood:.2f}, {counted(found.n_parameters, 'parameter')},"
-        f" AIC {found.aic:.2f}, BIC {found.bic:.2f}.",
-        f"{'Converged' if record.converged else 'Not converged'} after"
-        f" {counted(record.steps, 'step')}{_starts_text(record)}.",
-    ]
+    def _shown(self) -> Iterator[str | Table]:
+        yield from self._opening()
+        columns, rows, below = item_table(self.learned, self.coefficients)
+        yield Table(("item", *columns), rows[:_ITEMS_SHOWN])
+        if len(rows) > _ITEMS_SHOWN:
+            yield f"  and {len(rows) - _ITEMS_SHOWN} more"
+        yield below
+        abilities = ability_lines(self.learned)
+        yield from abilities
+        if not abilities:
+            shares = [(name, percent(levels[-1])) for name, levels in mastery(self.learned).items()]
+            yield Table(("skill", "highest level"), shares)
+        yield "Notes:"
+        for note in self.learned.notes:
+            yield f"  {shortened(note)}."
 
 
 def item_frame(found: Learned, known: Coefficients) -> pandas.DataFrame:
@@ -113,31 +145,23 @@ def item_table(found: Learned, known: Coefficients | str) -> tuple[list[str], li
     else:
         below = f"error is the standard error{_ALONE * known.item_by_item}; {_NONE} stands for a"
         below += " parameter that is fixed, at a bound, held by an order, or not identified."
-    if len(curves) < len(found.items):
-        names = ["guess", "slip"]
-        values = {item.name: {"guess": item.guess, "slip": item.slip} for item in found.items}
-    else:
-        names = list(dict.fromkeys(name for row in curves.values() for name in row))
-        values = curves
+    by_curves = len(curves) == len(found.items)
+    values = curves if by_curves else {i.name: picked(i, "guess", "slip") for i in found.items}
+    names = dict.fromkeys(name for row in values.values() for name in row)
     errors: dict[tuple[str, str], float] = {}
     if not isinstance(known, str):
-        rows = known.chances if values is not curves else known.rows
-        errors = {(row.item, row.name): row.error for row in rows}
-    columns = [title for name in names for title in (name, *["error"] * bool(errors))]
-    texts = []
+        numbers = known.rows if by_curves else known.chances
+        errors = {(row.item, row.name): row.error for row in numbers}
+    width = 2 if errors else 1
+    rows = []
     for item, row in values.items():
         cells = [item]
         for name in names:
-            cells.append(f"{row[name]:.3f}" if name in row else "")
-            if errors:
-                error = errors.get((item, name), math.nan)
-                cells.append("" if name not in row else _text(error))
-        texts.append(cells)
-    return columns, texts, below
-
-
-def _text(error: float) -> str:
-    return _NONE if math.isnan(error) else f"{error:.3f}"
+            error = errors.get((item, name), math.nan)
+            told = _NONE if math.isnan(error) else f"{error:.3f}"
+            cells += ((f"{row[name]:.3f}", told) if name in row else ("", ""))[:width]
+        rows.append(cells)
+    return [title for name in names for title in (name, "error")[:width]], rows, below
 
 
 def curve_estimates(found: Learned) -> dict[str, dict[str, float]]:

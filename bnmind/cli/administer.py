@@ -5,23 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
+from bnmind._display import Table
 from bnmind._files import SMALL_FILE, check_writable
 from bnmind._messages import counted, in_shell, percent, shown
-from bnmind.cli.adaptive.designs import DesignOption, PriorOption, with_named_prior
-from bnmind.cli.adaptive.options import DEFAULT_SELECTOR, SelectorName, StopNames
-from bnmind.cli.shared.command import Seed, is_saved
+from bnmind.cli.inputs import DEFAULT_SELECTOR, DesignOptions, SelectorName, with_named_prior
+from bnmind.cli.shared.command import Seed, is_saved, show_parts
 from bnmind.cli.shared.errors import INTERRUPTED, one_line
+from bnmind.cli.shared.printable import tell
 from bnmind.cli.shared.prompt import Command, ask
 from bnmind.cli.shared.work import interruptible, working
 from bnmind.errors import BnmindError, NothingToAskError, SessionFileError
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from bnmind.adaptive import Design, ItemBank, Session
 
 __all__ = ["run_test"]
@@ -51,10 +50,8 @@ def run_test(
     bank: Path,
     *,
     session: Path | None = None,
-    design: DesignOption = None,
     selector: SelectorName | None = None,
-    stop: StopNames = None,
-    prior: PriorOption = None,
+    test: DesignOptions,
     salvage: bool = False,
     seed: Seed = None,
 ) -> None:
@@ -86,21 +83,20 @@ def run_test(
     """
     from bnmind.adaptive import Session, read_bank, stopper_by_names
     from bnmind.adaptive.stopping.registry import default_stop, default_stop_words
-    from bnmind.cli.shared.show import terminal
 
     if salvage and session is None:
         raise BnmindError("--salvage needs --session, which names the damaged file")
     items = read_bank(bank)
-    asked = {"selector": selector, "stop": " ".join(stop) if stop else None}
+    asked = {"selector": selector, "stop": " ".join(test.stop) if test.stop else None}
     about: Mapping[str, str] = {k: text for k, text in asked.items() if text is not None}
-    whole = _whole(items, design, selector=selector, stop=stop or (), seed=seed, prior=prior)
+    whole = _whole(items, test, selector, seed)
     resumed = session is not None and is_saved(session)
     if session is not None and resumed:
         if whole is not None:
             about = {"design": whole.text}
-        named = "design" if design is not None else "prior"
+        named = "design" if test.design is not None else "prior"
         about = _as_saved(session, about, salvage=salvage, named=named)
-    elif whole is None and not stop:
+    elif whole is None and not test.stop:
         about = {**about, "stop": " ".join(default_stop(items))}
     whole = whole or _design(items, about, seed)
     if session is None or not resumed:
@@ -123,18 +119,16 @@ def run_test(
     if not interruptible(lambda: run.stop_reason):
         # Raise before any output if the selector does not fit the bank.
         interruptible(run.next_item)
-    console = terminal()
     n_items, n_skills = len(items.items), len(items.skills)
-    console.print(
+    tell(
         f"{run.bank.title or bank.name}: {counted(n_items, 'item')}, {counted(n_skills, 'skill')}."
-        + (f" Resumed after {counted(len(run.state.asked), 'item')}." if resumed else ""),
-        soft_wrap=True,
+        + (f" Resumed after {counted(len(run.state.asked), 'item')}." if resumed else "")
     )
-    if not resumed and not stop and whole.stopper == stopper_by_names(default_stop(items)):
-        console.print(f"{default_stop_words(items)}; --stop says otherwise.", soft_wrap=True)
-    console.print("Type each answer; s skips, u undoes, ? says why this item, q quits.")
-    console.print(_place(run), soft_wrap=True)
-    _converse(console, run)
+    if not resumed and not test.stop and whole.stopper == stopper_by_names(default_stop(items)):
+        tell(f"{default_stop_words(items)}; --stop says otherwise.")
+    tell("Type each answer; s skips, u undoes, ? says why this item, q quits.")
+    tell(_place(run))
+    _converse(run)
 
 
 def _place(session: Session) -> str:
@@ -148,30 +142,25 @@ def _place(session: Session) -> str:
 
 
 def _whole(
-    bank: ItemBank,
-    design: Path | None,
-    *,
-    selector: str | None,
-    stop: Sequence[str],
-    seed: int | None,
-    prior: str | None,
+    bank: ItemBank, test: DesignOptions, selector: str | None, seed: int | None
 ) -> Design | None:
     """Return the whole design that a file or a prior makes; None if there is neither."""
     from bnmind.adaptive import read_design
     from bnmind.adaptive.sessions.design_file import design_from, with_options
     from bnmind.adaptive.stopping.registry import default_stop
 
-    def with_stop(texts: Sequence[str]) -> Design:
-        if design is not None:
-            return read_design(design, bank, selector=selector, stop=texts, seed=seed, prior=prior)
-        content = with_options({}, selector=selector, stop=texts, seed=seed, prior=prior)
-        return design_from(content, bank)
-
-    if design is None and prior is None:
+    if test.design is None and test.prior is None:
         return None
-    if design is None:
-        with_named_prior(bank, prior)  # names the option in an error
-    whole = with_stop(stop)
+    if test.design is None:
+        with_named_prior(bank, test.prior)  # names the option in an error
+    given: dict[str, Any] = {"selector": selector, "seed": seed, "prior": test.prior}
+
+    def with_stop(texts: Sequence[str]) -> Design:
+        if test.design is not None:
+            return read_design(test.design, bank, stop=texts, **given)
+        return design_from(with_options({}, stop=texts, **given), bank)
+
+    whole = with_stop(test.stop or ())
     return with_stop(default_stop(bank)) if whole.stopper is None else whole
 
 
@@ -179,10 +168,7 @@ def _design(bank: ItemBank, about: Mapping[str, str], seed: int | None) -> Desig
     from bnmind.adaptive import Design, selector_by_name, stopper_by_names
     from bnmind.adaptive.sessions.resume import design_saved
 
-    saved = design_saved(about, bank)
-    if saved is not None:
-        return saved
-    return Design(
+    return design_saved(about, bank) or Design(
         bank,
         selector_by_name(about.get("selector", DEFAULT_SELECTOR)),
         stopper_by_names(about.get("stop", "").split()),
@@ -243,50 +229,49 @@ def _in_one_case(option: str, text: str) -> str:
     return f"{name.lower()}{colon}{argument}"
 
 
-def _converse(console: Console, session: Session) -> None:
+def _converse(session: Session) -> None:
     """Go from item to answer until the test is over or the examinee leaves."""
     going: Session | None = session
     interrupted = False
     while going is not None:
         session = going
         try:
-            going = _step(console, session)
+            going = _step(session)
         except KeyboardInterrupt:
-            console.print()
+            tell("")
             interrupted, going = True, None
-    _show_report(console, session)
+    _show_report(session)
     if session.path is not None and not session.stop_reason:
-        console.print(
-            f"Saved in {session.path}; --session {in_shell(session.path)} resumes the test.",
-            soft_wrap=True,
-        )
+        tell(f"Saved in {session.path}; --session {in_shell(session.path)} resumes the test.")
     if interrupted:
         raise typer.Exit(INTERRUPTED)
 
 
-def _step(console: Console, session: Session) -> Session | None:
+def _step(session: Session) -> Session | None:
     """Return the session after one more question to the examinee; None if that ends it."""
+    from bnmind.cli.shared.show import terminal
+
     reason = interruptible(lambda: session.stop_reason)
     if not reason:
         item = working("selecting an item", lambda _: session.next_item())
-        _show_item(console, session, item)
-        answer = _ask_answer(console, session, item)
+        _show_item(session, item)
+        answer = _ask_answer(session, item)
     else:
-        console.print(f"\nThe test is over: {reason}{_skipped(session)}.")
-        answer = ask(console, "Enter ends, u undoes: ", _end, commands=_AT_THE_END)
+        tell(f"\nThe test is over: {reason}{_skipped(session)}.")
+        answer = ask(terminal(), "Enter ends, u undoes: ", _end, commands=_AT_THE_END)
     if answer is Command.QUIT:
         return None
     try:
         if answer is Command.UNDO:
             session = session.undo(at=_now())
-            console.print("  undone")
+            tell("  undone")
         elif answer is Command.HINT:
-            _show_why(console, session)
+            _show_why(session)
         elif isinstance(answer, _Given):
             was_possible = not session.impossible
             session = _answered(session, answer)
             if session.impossible and was_possible:
-                console.print(f"  {_IMPOSSIBLE}", soft_wrap=True)
+                tell(f"  {_IMPOSSIBLE}")
     except SessionFileError as fault:
         # Nothing that is typed from here on could be saved.
         raise BnmindError(
@@ -295,7 +280,7 @@ def _step(console: Console, session: Session) -> Session | None:
             " what is there"
         ) from fault
     except (BnmindError, NothingToAskError) as fault:
-        console.print(f"  {one_line(fault)}", soft_wrap=True)
+        tell(f"  {one_line(fault)}")
     return session
 
 
@@ -329,7 +314,9 @@ def _answered(session: Session, given: _Given) -> Session:
     return act(given.item, given.response, at=_now())
 
 
-def _ask_answer(console: Console, session: Session, item: str) -> _Given | Command:
+def _ask_answer(session: Session, item: str) -> _Given | Command:
+    from bnmind.cli.shared.show import terminal
+
     bank = session.bank
     responses = bank.responses(item)
 
@@ -345,7 +332,7 @@ def _ask_answer(console: Console, session: Session, item: str) -> _Given | Comma
 
     # A response may be called like a command: then it is a response.
     commands = {letter: command for letter, command in _COMMANDS.items() if letter not in responses}
-    return ask(console, f"Answer [{'/'.join(responses)}]: ", read, commands=commands)
+    return ask(terminal(), f"Answer [{'/'.join(responses)}]: ", read, commands=commands)
 
 
 def _of_item(bank: ItemBank, text: str) -> _Given:
@@ -360,62 +347,56 @@ def _of_item(bank: ItemBank, text: str) -> _Given:
     return _Given(names.get(name, name), response)
 
 
-def _show_item(console: Console, session: Session, name: str) -> None:
+def _show_item(session: Session, name: str) -> None:
     item = session.bank.item(name)
     number = len(session.state.asked) + 1
-    console.print(f"\n{number}. {name}" + (f": {item.text}" if item.text else ""), soft_wrap=True)
+    tell(f"\n{number}. {name}" + (f": {item.text}" if item.text else ""))
 
 
-def _show_why(console: Console, session: Session) -> None:
-    from bnmind.cli.shared.show import plain_table, show_table
-
+def _show_why(session: Session) -> None:
     labels = dict(zip(session.bank.skills, session.bank.labels, strict=True))
-    table = plain_table("item", "bits", "mostly about", "bits")
     shown = [row for row in interruptible(session.rank) if row.allowed][:_SHOWN]
-    for row in shown:
-        skill = row.skill
-        table.add_row(
-            row.item, f"{row.information:.3f}", labels[skill], f"{row.by_skill[skill]:.3f}"
+    rows = [
+        (
+            row.item,
+            f"{row.information:.3f}",
+            labels[row.skill],
+            f"{row.by_skill[row.skill]:.3f}",
         )
-    console.print(f"{session.belief.entropy:.2f} bits are unknown. The most informative items:")
-    show_table(console, table)
+        for row in shown
+    ]
+    tell(f"{session.belief.entropy:.2f} bits are unknown. The most informative items:")
+    show_parts([Table(("item", "bits", "mostly about", "bits"), rows)])
 
 
-def _show_report(console: Console, session: Session) -> None:
+def _show_report(session: Session) -> None:
     from bnmind.adaptive import ability_deviation, expected_ability
     from bnmind.adaptive.beliefs.ability_estimates import has_ability
-    from bnmind.cli.shared.show import plain_table, show_table
 
     report, shown = session.report(), session.design.report
     if report.impossible:
-        console.print(f"\n{_IMPOSSIBLE}", soft_wrap=True)
+        tell(f"\n{_IMPOSSIBLE}")
     items = counted(len(report.asked), "item")
     if report.pilot:
         items += f" ({len(report.pilot)} new, which do not count)"
     skipped = f", {len(report.skipped)} skipped" if report.skipped else ""
-    console.print(
+    tell(
         f"\n{items} asked{skipped}; {report.entropy_before:.2f} bits unknown before,"
         f" {report.entropy:.2f} now."
     )
     if report.answers and shown.answers:
-        table = plain_table("item", "answer", "as surprising or more")
-        for answer in report.answers:
-            table.add_row(answer.item, answer.response, percent(answer.p_value))
-        show_table(console, table)
+        rows = [(one.item, one.response, percent(one.p_value)) for one in report.answers]
+        show_parts([Table(("item", "answer", "as surprising or more"), rows)])
     if has_ability(session.bank):
         mean, deviation = expected_ability(session.belief), ability_deviation(session.belief)
-        table = plain_table("", "expected value ± standard deviation")
-        table.add_row(report.skills[0].label, f"{mean:.2f} ± {deviation:.2f}")
-        show_table(console, table)
+        row = (report.skills[0].label, f"{mean:.2f} ± {deviation:.2f}")
+        show_parts([Table(("", "expected value ± standard deviation"), [row])])
         return
     header = ["skill", "level", "probability"]
-    if shown.parameters:
-        header.append("if the parameters were others (90 %)")
-    table = plain_table(*header)
-    for skill in report.skills:
-        if shown.skills and skill.skill not in shown.skills:
-            continue
-        ends = skill.interval or ()
-        more = [" to ".join(percent(end) for end in ends)] if shown.parameters else []
-        table.add_row(skill.label, skill.level, percent(skill.probability), *more)
-    show_table(console, table)
+    header += ["if the parameters were others (90 %)"] * shown.parameters
+    skills = [one for one in report.skills if not shown.skills or one.skill in shown.skills]
+    results = []
+    for one in skills:
+        ends = [" to ".join(map(percent, one.interval or ()))] * shown.parameters
+        results.append((one.label, one.level, percent(one.probability), *ends))
+    show_parts([Table(header, results)])

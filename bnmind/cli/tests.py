@@ -1,0 +1,660 @@
+"""Commands for adaptive tests: simulate and evaluate them, and find the best one."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+import typer
+
+from bnmind._display import Result, parts_of
+from bnmind._files import write_file
+from bnmind._messages import counted, listed
+from bnmind._registry import as_registered
+from bnmind.cli.inputs import (
+    DEFAULT_SELECTOR,
+    DesignOptions,
+    SelectorName,
+    TableOptions,
+    check_shares,
+    exit_interrupted,
+    profiles_in,
+    qmatrix_for,
+    with_named_prior,
+)
+from bnmind.cli.shared.command import (
+    Count,
+    Described,
+    OneOf,
+    Outcome,
+    ResultsDirectory,
+    Seed,
+    Share,
+    Workers,
+    check_place,
+    results_place,
+)
+from bnmind.cli.shared.errors import say
+from bnmind.cli.shared.printable import printable
+from bnmind.cli.shared.work import Report, until_interrupted, working
+from bnmind.errors import BnmindError
+
+if TYPE_CHECKING:
+    from bnmind import adaptive
+    from bnmind.adaptive.trees import Aim, FixedTest, ItemTree, OptimalTest, Panel
+
+__all__ = ["evaluate", "simulate", "tree"]
+
+T = TypeVar("T")
+
+DEFAULT_SELECTORS = ("entropy", "random")
+DEFAULT_EXAMINEES = 1000
+DEFAULT_FOLDS = 10
+DEFAULT_DEPTH = 5
+
+
+# --- Simulation -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class SimulateOptions:
+    """Who is tested, and how.
+
+    Parameters
+    ----------
+    bank
+        The file of the item bank.
+    responses
+        Recorded answers to replay: CSV, Excel, SPSS, …
+    profiles
+        The true levels of the skills of these examinees: a column for each skill, and perhaps a
+        column examinee with their names; else the rows are in the same order. Needs a bank and
+        --responses, and no --folds.
+    qmatrix
+        A Q-matrix to learn from, instead of a bank.
+    folds
+        Learn the parameters for each of N folds from the others. [default: 10 with --qmatrix]
+    max_guess
+        Limit the learned probability of a guess.
+    max_slip
+        Limit the learned probability of a slip.
+    starts
+        Number of starts of the learning. [default: 1]
+    selector
+        The selector, from the list below. Repeat the option to compare several. [default:
+        entropy random]
+    examinees
+        Number of examinees to draw. [default: 1000]
+    svg
+        Write the plots as SVG files, too.
+    posteriors
+        Write the probability of each level of each skill after every answer, too.
+    """
+
+    bank: Path | None = None
+    _: KW_ONLY
+    responses: Path | None = None
+    profiles: Path | None = None
+    qmatrix: Path | None = None
+    folds: Annotated[int | None, typer.Option(min=2)] = None
+    max_guess: Share | None = None
+    max_slip: Share | None = None
+    starts: Count | None = None
+    examinees: Count | None = None
+    out: ResultsDirectory = None
+    svg: bool = False
+    posteriors: bool = False
+    selector: list[SelectorName] | None = None
+
+    @property
+    def learns(self) -> bool:
+        """Whether the tests of each fold use parameters learned from the others."""
+        return self.qmatrix is not None or self.folds is not None
+
+    def check(self) -> None:
+        """Raise BnmindError if the options contradict each other."""
+        if (self.bank is None) == (self.qmatrix is None):
+            got = "neither" if self.bank is None else "both"
+            raise BnmindError(f"expected either a bank or --qmatrix, got {got}")
+        if self.responses is None and self.learns:
+            raise BnmindError("expected --responses to learn from with --qmatrix or --folds")
+        if not self.learns and (self.max_guess, self.max_slip, self.starts) != (None,) * 3:
+            raise BnmindError(
+                "--max-guess, --max-slip and --starts need --qmatrix or --folds; nothing is learned"
+                " without them"
+            )
+        check_shares({"--max-guess": self.max_guess, "--max-slip": self.max_slip})
+        if self.profiles is not None and (self.responses is None or self.learns):
+            raise BnmindError("--profiles needs a bank and --responses, without --folds")
+        if self.responses is not None and self.examinees is not None:
+            raise BnmindError("expected either --responses or --examinees, got both")
+
+
+def simulate(
+    options: SimulateOptions,
+    test: DesignOptions,
+    file: TableOptions,
+    *,
+    workers: Workers = 1,
+    seed: Seed = None,
+) -> Result:
+    """Let selectors test the same examinees, and compare the results.
+
+    By default, the examinees are drawn from the bank. With --responses, recorded answers are
+    replayed: the CSV file has a column for each item and a row for each examinee, and is empty
+    where there is no answer. With --folds, the parameters for each fold are learned from all other
+    folds, so that no examinee is tested with a bank that knows the answers. With --qmatrix, no
+    bank is needed. With --profiles, the profiles found are compared with the true ones. With
+    --design and --selector, the selector of the design is compared with the others.
+
+    The command writes tables (summary, curves, steps, exposure, lengths, people, attributes) and
+    plots to the directory of --out. people.csv has the final profile of each examinee. After
+    Ctrl-C, it writes the results of the examinees (or folds) whose tests are finished.
+
+    Examples
+    --------
+    bnmind simulate models/banks/fractions.json --stop items:10
+    bnmind simulate BANK.json --selector gdi --selector random --stop certainty:0.9 --out gdi
+    bnmind simulate models/banks/fractions.json --design models/designs/fractions.toml
+    bnmind simulate --qmatrix Q.csv --responses R.csv --max-guess .6 --stop items:10 --json
+    """
+    from bnmind import adaptive
+    from bnmind.lab import save_simulation
+
+    names = [as_registered(adaptive.SELECTORS, name) for name in options.selector or ()]
+    if len(set(names)) < len(names):
+        raise BnmindError(f"expected different selectors, got {', '.join(names)}")
+    place = results_place(options.out)
+    options.check()
+    first = _model(options, file)  # learning starts from it, whatever the tests start from
+    tests = _Tests.of(first, names, test, seed=seed, workers=workers, posteriors=options.posteriors)
+    if options.responses is None:
+        n = options.examinees or DEFAULT_EXAMINEES
+        people = working(
+            "drawing examinees",
+            lambda _: adaptive.Examinees.drawn(tests.bank, n, seed=tests.options.seed),
+        )
+        result = tests.simulated(people)
+    elif not options.learns:
+        answers = file.answers(options.responses, tests.bank)
+        people = adaptive.Examinees.recorded(tests.bank, answers)
+        if options.profiles is not None:
+            levels = profiles_in(options.profiles, tests.bank, answers.examinees).levels
+            skills = tuple(tests.bank.variable(name) for name in tests.bank.skills)
+            people = replace(people, skills=skills, levels=levels)
+        result = tests.simulated(people)
+        result = replace(result, examinees=answers.examinees[: len(result)])
+    else:
+        if tests.designs:
+            first = replace(tests.bank, network=first.network)
+        answers = file.answers(options.responses, first)
+        result = tests.cross_validated(first, answers, options)
+    _tell_exposure(result, tests.designs)
+    written = save_simulation(result, place.directory, vector=options.svg)
+    written += _counts_written(tests.designs, place.directory)
+    new = f"The directory {place.directory} is new; --out names another one."
+    return Outcome(
+        {**result.to_dict(), "seed": tests.options.seed, "files": list(map(str, written))},
+        [
+            *parts_of(result),
+            f"Written: {counted(len(written), 'file')} in {place.directory}",
+            *[new] * place.is_new_default,
+        ],
+    )
+
+
+def _model(options: SimulateOptions, file: TableOptions) -> adaptive.ItemBank:
+    """Return the bank, or that of a Q-matrix; learning starts from its parameters."""
+    from bnmind.adaptive import ItemBank, read_bank
+
+    if options.qmatrix is None:
+        assert options.bank is not None
+        return read_bank(options.bank)
+    assert options.responses is not None
+    q = qmatrix_for(options.qmatrix, options.responses, file.fixed_width)
+    return ItemBank.from_qmatrix(q.needs, guess=0.2, slip=0.2, items=q.items, skill_names=q.skills)
+
+
+@dataclass(frozen=True)
+class _Tests:
+    """The tests to be run, whoever is tested."""
+
+    bank: adaptive.ItemBank
+    selectors: Mapping[str, adaptive.Selector[adaptive.SkillBelief]]
+    stopper: adaptive.Stopper | None
+    options: adaptive.SimulationOptions
+    prior: object
+    """What the tests of banks that are learned on the way start from; see `prior_of`."""
+    designs: dict[str, adaptive.Design]
+    """Designs that differ only in their selectors; none if there is no file of a design."""
+
+    @classmethod
+    def of(
+        cls,
+        bank: adaptive.ItemBank,
+        names: Sequence[str],
+        test: DesignOptions,
+        *,
+        seed: int | None,
+        **more: Any,
+    ) -> _Tests:
+        """Return the tests with some selectors, by a design or by other options."""
+        from bnmind.adaptive import SimulationOptions, selector_by_name, stopper_by_names
+        from bnmind.adaptive.items.priors import BANK_PRIOR, named_prior
+
+        if test.design is None:
+            bank = with_named_prior(bank, test.prior)
+            selectors = {name: selector_by_name(name) for name in names or DEFAULT_SELECTORS}
+            settings = SimulationOptions(seed=seed or 0, **more)
+            prior = BANK_PRIOR if test.prior is None else named_prior(test.prior)
+            return cls(bank, selectors, stopper_by_names(test.stop or ()), settings, prior, {})
+        designs = _designs_of(test.design, bank, names, test, seed)
+        first = next(iter(designs.values()))
+        selectors = {name: design.selector for name, design in designs.items()}
+        settings = SimulationOptions(seed=first.seed, rules=first.rules, **more)
+        prior = json.loads(first.text).get("prior", BANK_PRIOR)
+        return cls(first.bank, selectors, first.stopper, settings, prior, designs)
+
+    def simulated(self, people: adaptive.Examinees) -> adaptive.SimulationResult:
+        """Return the tests of examinees, whose answers are known."""
+        from bnmind import adaptive
+
+        def calibrated(design: adaptive.Design) -> adaptive.Design:
+            return working(
+                "calibrating the exposure",
+                lambda _: adaptive.calibrated(design, people, options=self.options),
+            )
+
+        for name, design in self.designs.items():
+            if design.eligibility is not None and not design.eligibility.eligible.any():
+                self.designs[name] = calibrated(design)
+
+        def run(report: Report, until: Callable[[], bool]) -> adaptive.SimulationResult:
+            options = replace(self.options, until=until)
+            if self.designs:
+                return adaptive.simulate_designs(
+                    self.designs, people, options=options, progress=report
+                )
+            return adaptive.simulate(
+                *(self.bank, people, self.selectors, self.stopper), options=options, progress=report
+            )
+
+        return _as_far("testing", run, "the first", len(people))
+
+    def cross_validated(
+        self, model: adaptive.ItemBank, answers: adaptive.Responses, options: SimulateOptions
+    ) -> adaptive.SimulationResult:
+        """Return tests of examinees in folds, whose banks are learned from the other folds."""
+        from bnmind.adaptive import Bounds, LearningOptions, replay
+        from bnmind.adaptive.items.priors import prior_of
+        from bnmind.adaptive.learning.learn import learn
+
+        if any(design.eligibility is not None for design in self.designs.values()):
+            raise BnmindError("expected a design without r_max for --qmatrix or --folds")
+        guess, slip = (1.0 if p is None else p for p in (options.max_guess, options.max_slip))
+        learning = LearningOptions(
+            starts=options.starts or 1,
+            seed=self.options.seed,
+            bounds=Bounds((0.0, guess), (0.0, slip)),
+        )
+        return _as_far(
+            "learning and testing",
+            lambda report, until: replay(
+                lambda others: prior_of(self.prior, learn(others, model, options=learning).bank),
+                answers,
+                self.selectors,
+                self.stopper,
+                folds=options.folds or DEFAULT_FOLDS,
+                options=replace(self.options, until=until),
+                progress=report,
+            ),
+            "the",
+            len(answers),
+        )
+
+
+def _as_far(
+    what: str,
+    run: Callable[[Report, Callable[[], bool]], adaptive.SimulationResult],
+    which: str,
+    n_examinees: int,
+) -> adaptive.SimulationResult:
+    """Return the result of tests, of some of the examinees after Ctrl-C."""
+    result, interrupted = until_interrupted(what, run)
+    if interrupted:
+        folds = " in the folds done" if which == "the" else ""
+        exit_interrupted(
+            later=f"interrupted; the results are those of {which} {len(result):,} of"
+            f" {n_examinees:,} examinees{folds}"
+        )
+    return result
+
+
+def _designs_of(
+    path: Path,
+    bank: adaptive.ItemBank,
+    names: Sequence[str],
+    test: DesignOptions,
+    seed: int | None,
+) -> dict[str, adaptive.Design]:
+    """Return the design in a file, by the name of its selector, and one for each other selector.
+
+    The designs of the other selectors differ from that in the file in nothing else. A file that
+    names no selector leaves the choice to the others, if there are any.
+    """
+    from bnmind.adaptive import SELECTORS, read_design, selector_by_name
+    from bnmind.adaptive.sessions.design_file import design_content, design_from, with_options
+
+    given: dict[str, Any] = {"stop": test.stop or (), "seed": seed, "prior": test.prior}
+    content = design_content(path)
+    select = content.get("select", {})
+    stated = select if isinstance(select, str) else select.get("by")
+    if stated is None:
+        if not names:
+            return {DEFAULT_SELECTOR: read_design(path, bank, **given)}
+        return {name: read_design(path, bank, selector=name, **given) for name in names}
+    own = as_registered(SELECTORS, stated)
+    others = [name for name in names if name != own]
+    for name in others:
+        selector_by_name(name)  # a wrong one is no fault of the file
+    if others:
+        say(f"note: the selector of the design, {printable(own)}, is compared, too")
+    designs = {stated: read_design(path, bank, **given)}
+    content = with_options(content, **given)
+    shared = {} if isinstance(select, str) else select
+    for name in others:
+        designs[name] = design_from({**content, "select": {**shared, "by": name}}, bank)
+    return designs
+
+
+def _tell_exposure(
+    result: adaptive.SimulationResult, designs: Mapping[str, adaptive.Design]
+) -> None:
+    """Print a note on each design whose items exceed the largest exposure that it allows."""
+    for name, design in designs.items():
+        if design.eligibility is not None:
+            limit, exposure = design.eligibility.limit, result.run_of(name).exposure
+            error = math.sqrt(limit * (1 - limit) / len(result))
+            if n := int((exposure > limit + 2 * error).sum()):
+                most = printable(result.items[int(exposure.argmax())])
+                say(
+                    f"note: {name} asks {counted(n, 'item')} more often than r_max {limit:g} and"
+                    f" two standard errors ({error:.3f} each), {most} most ({exposure.max():.3f})"
+                )
+
+
+def _counts_written(designs: Mapping[str, adaptive.Design], directory: Path) -> tuple[Path, ...]:
+    """Write the counts of exposure controls, for the key ``counts`` of designs."""
+    written = []
+    for number, design in enumerate(designs.values(), start=1):
+        if (control := design.eligibility) is not None:
+            counts = zip(control.eligible.tolist(), control.asked.tolist(), strict=True)
+            pairs = zip(design.bank.item_names, counts, strict=True)
+            content = {name: list(map(int, pair)) for name, pair in pairs}
+            path = directory / ("counts.json" if len(designs) == 1 else f"counts-{number}.json")
+            write_file(path, json.dumps(content, ensure_ascii=False, indent=1) + "\n")
+            written.append(path)
+    return tuple(written)
+
+
+# --- Tests without luck ---------------------------------------------------------------------------
+
+
+def _design(bank: adaptive.ItemBank, selector: str | None, test: DesignOptions) -> adaptive.Design:
+    """Return the design of a test; a note says which of its items are left out."""
+    design = test.read(bank, selector)
+    if design.pilot is not None:
+        names = listed(design.pilot.items).replace("; ", ", ")
+        say(
+            f"note: the new items {printable(names)} are left out; the results are those of the"
+            " test of the other items"
+        )
+    return design
+
+
+def evaluate(
+    bank: Path,
+    *,
+    min_probability: Share = 0.0,
+    max_beliefs: Count | None = None,
+    selector: SelectorName | None = None,
+    test: DesignOptions,
+) -> Result:
+    """Compute the expected results of an adaptive test exactly, without simulation.
+
+    A selector that draws no random numbers makes a test a tree: each response leads to the next
+    item. The command follows all paths of the tree, weighted by their probabilities in the bank,
+    and reports the expected accuracy, entropy, length and cost of the whole test, and how often
+    each item is asked.
+
+    If the tree is too large, it is cut at its least probable beliefs. All results are then
+    intervals that certainly contain the exact values. Ctrl-C cuts it where the evaluation is.
+
+    Parameters
+    ----------
+    bank
+        The file of the item bank.
+    min_probability
+        Do not follow beliefs that are reached with a smaller probability.
+    max_beliefs
+        Evaluate at most N beliefs, the most probable ones. [default: 1,048,576]
+
+    Examples
+    --------
+    bnmind evaluate models/banks/fractions.json --stop items:10
+    bnmind evaluate BANK.json --selector gdi --stop certainty:0.9 --stop items:12 --json
+    bnmind evaluate BANK.json --design DESIGN.toml
+    bnmind evaluate BANK.json --stop items:20 --min-probability 1e-5
+    """
+    from bnmind.adaptive import evaluate_design, read_bank
+    from bnmind.adaptive.trees.evaluation import DEFAULT_BELIEFS
+
+    check_shares({"--min-probability": min_probability})
+    design = _design(read_bank(bank), selector, test)
+    result, interrupted = until_interrupted(
+        "evaluating the test",
+        lambda report, ended: evaluate_design(
+            design,
+            min_probability=min_probability,
+            max_beliefs=max_beliefs or DEFAULT_BELIEFS,
+            progress=report,
+            until=ended,
+        ),
+    )
+    if interrupted:
+        exit_interrupted("interrupted; the tree is cut here, and the results so far are intervals")
+    return result
+
+
+# --- The best test --------------------------------------------------------------------------------
+
+
+def _aims() -> Mapping[str, Described]:
+    from bnmind.adaptive import AIMS
+    from bnmind.adaptive.trees.aims import CostOfCertainty
+
+    cost = AIMS["cost"]
+    about = f"{cost.about}; a test that ends without pays {CostOfCertainty.penalty:g} more"
+    return {**AIMS, "cost": replace(cost, about=about)}
+
+
+@dataclass(frozen=True)
+class TreeOptions:
+    """What is searched for.
+
+    Parameters
+    ----------
+    bank
+        The file of the item bank.
+    depth
+        Ask at most N items. [default: 5]
+    minimize
+        What to minimize, from the list below. [default: entropy]
+    price
+        The price of one unit of the cost of items, in the unit of the aim; the test ends early
+        where no item is worth it.
+    fixed
+        Find the best list of --depth items instead of a tree.
+    panel
+        Find a multi-stage test instead: the number of items of a module of each stage.
+    routes
+        The most routes after a module of a panel. [default: 2]
+    max_beliefs
+        End the search before it keeps more beliefs. [default: 4,000,000]
+    out
+        Write the tree, in a format from the list below.
+    selector
+        Write the tree of a selector, without a search. The selector, from the list below.
+    """
+
+    bank: Path
+    _: KW_ONLY
+    depth: Count | None = None
+    minimize: Annotated[str | None, "AIM", OneOf(f"{__name__}:_aims", "Aims")] = None
+    price: Share | None = None
+    fixed: bool = False
+    panel: Annotated[str | None, "N,N"] = None
+    routes: Count | None = None
+    max_beliefs: Count | None = None
+    out: Annotated[Path | None, OneOf("bnmind.adaptive:ITEM_TREE_FORMATS", "Formats of trees")] = (
+        None
+    )
+    selector: SelectorName | None = None
+
+    def check(self, test: DesignOptions) -> None:
+        """Raise BnmindError if the options contradict each other."""
+        follows = self.selector is not None or test.design is not None
+        kinds = {
+            "--fixed": self.fixed,
+            "--panel": self.panel is not None,
+            "--selector or --design": follows,
+        }
+        named = [name for name, given in kinds.items() if given]
+        if len(named) > 1:
+            raise BnmindError(f"expected one of {', '.join(kinds)}, got {' and '.join(named)}")
+        if test.stop and not follows:
+            raise BnmindError("--stop goes with --selector or --design; the search takes --depth")
+        searched = {"--minimize": self.minimize, "--price": self.price, "--depth": self.depth}
+        names = [name for name, given in searched.items() if given is not None]
+        if follows and names:
+            raise BnmindError(
+                f"--selector and --design search for nothing; leave out {' and '.join(names)}"
+            )
+        if self.panel is not None and self.depth is not None:
+            raise BnmindError("--panel says how many items are asked; leave out --depth")
+        if self.routes is not None and self.panel is None:
+            raise BnmindError("--routes goes with --panel")
+        if self.price is not None and not self.price >= 0:
+            raise BnmindError(f"expected --price of at least 0, got {self.price:g}")
+
+
+def tree(options: TreeOptions, test: DesignOptions) -> Result:
+    """Find the best adaptive test of a bank, with a proof, and write it as a paper test.
+
+    The test is a tree: each response to an item leads to the next item. The command searches for
+    the tree of at most --depth items whose expected entropy, loss or cost is smallest, and shows
+    what the greedy test loses, which asks the most informative item each time. Ctrl-C ends the
+    search with the best tree so far, and says how far it may be from the best one.
+
+    --fixed finds the best list of items instead, for a test in which everybody answers the same
+    items. --panel finds a multi-stage test: modules of items, and the next module by the points in
+    the last one. --selector and --design write the tree of a selector or a design, without a
+    search.
+
+    Examples
+    --------
+    bnmind tree models/banks/fraction-subtraction.json --depth 5
+    bnmind tree BANK.json --depth 4 --out test.html
+    bnmind tree BANK.json --minimize cost:0.9 --depth 6 --out tree.svg
+    bnmind tree BANK.json --fixed --depth 10
+    bnmind tree BANK.json --panel 3,2 --routes 3 --out panel.md
+    bnmind tree BANK.json --selector gdi --stop items:6 --out tree.json
+    """
+    from bnmind import adaptive
+    from bnmind.adaptive.trees import ItemTree, aim_by_name, write_item_tree
+
+    options.check(test)
+    aim = aim_by_name(options.minimize or "entropy")
+    if options.out is not None:
+        check_place(options.out, tuple(adaptive.ITEM_TREE_FORMATS), "tree")
+    bank = adaptive.read_bank(options.bank)
+    parts: list[Any] = []
+    record: dict[str, Any] = {}
+    found: ItemTree | OptimalTest | FixedTest | Panel
+    if options.selector is not None or test.design is not None:
+        design = _design(bank, options.selector, test)
+        found = working("following the selector", lambda _: adaptive.design_tree(design))
+        name = options.selector or str(test.design)
+        record, parts = {"test_of": name}, [f"The test of {name}:"]
+    else:
+        bank = with_named_prior(bank, test.prior)
+        _say_neglected(bank)
+        found = _best(options, bank, aim)
+    parts += parts_of(found)
+    record |= found.to_dict()
+    if options.out is not None:
+        whole = found if isinstance(found, ItemTree) else found.tree
+        write_item_tree(whole, options.out)
+        record["file"] = str(options.out)
+        parts.append(f"Written: {options.out} ({counted(whole.n_nodes, 'point')}).")
+    return Outcome(record, parts)
+
+
+def _say_neglected(bank: adaptive.ItemBank) -> None:
+    """Name the properties of the items that the searches do not consider."""
+    has_testlets = any(item.testlet for item in bank.items)
+    has_content = any(item.content for item in bank.items)
+    if named := ["testlets"] * has_testlets + ["content codes"] * has_content:
+        say(f"note: the search does not consider the {' and '.join(named)} of the bank")
+
+
+def _best(
+    options: TreeOptions, bank: adaptive.ItemBank, aim: Aim
+) -> OptimalTest | FixedTest | Panel:
+    """Return the best test, list or panel of a bank."""
+    from bnmind.adaptive import fixed_test, optimal_test_tree, panel_test
+    from bnmind.questions.trees.search import DEFAULT_BELIEFS
+
+    depth = options.depth or DEFAULT_DEPTH
+    aims: dict[str, Any] = {"aim": aim, "price": options.price or 0.0}
+    if options.panel is not None:
+        try:
+            lengths = [int(part) for part in options.panel.split(",")]
+        except ValueError:
+            raise BnmindError(
+                f"expected --panel as numbers of items, such as 3,2, got {options.panel!r}"
+            ) from None
+        routes = options.routes or 2
+        return working(
+            "choosing modules", lambda _: panel_test(bank, lengths, routes=routes, **aims)
+        )
+    if options.fixed:
+        return _searched(
+            "searching for the best list",
+            lambda until: fixed_test(bank, depth, until=until, **aims),
+        )
+    most = options.max_beliefs or DEFAULT_BELIEFS
+    return _searched(
+        "searching for the best tree",
+        lambda until: optimal_test_tree(bank, depth, max_beliefs=most, until=until, **aims),
+    )
+
+
+def _searched(what: str, search: Callable[[Callable[..., bool]], T]) -> T:
+    """Return what a search finds until Ctrl-C; the number of its steps is shown."""
+
+    def work(report: Report, ended: Callable[[], bool]) -> T:
+        def until(known: Any, *_: float) -> bool:
+            report(getattr(known, "n_beliefs", known), None)
+            return ended()
+
+        return search(until)
+
+    found, interrupted = until_interrupted(what, work)
+    if interrupted:
+        exit_interrupted("interrupted; the best found so far follows")
+    return found
