@@ -96,9 +96,7 @@ ORDER = (
     ("strategies.analysis",),
     ("strategies",),
     ("lab",),
-    ("lab.statistics",),
-    ("lab.drawing",),
-    ("lab.mastermind", "lab.adaptive"),
+    ("lab.mastermind",),
     ("lab.mastermind.live",),
     ("lab.experiments",),
     ("lab.records",),
@@ -146,7 +144,10 @@ FRONTS = {
     "bnmind.pgm.files": "pgm.files",
     "bnmind.pgm.competition": "pgm.files",
     "bnmind.pgm.formats.registry": "pgm.files",
+    "bnmind.lab.experiments": "lab.experiments",
+    "bnmind.lab.game_experiments": "lab.experiments",
     "bnmind.lab.records": "lab.records",
+    "bnmind.lab.stores": "lab.stores",
 }
 """Modules that stand outside of the rooms that they are the front of."""
 

@@ -10,9 +10,7 @@ import numpy as np
 
 from bnmind.adaptive.simulation.results import share_interval
 from bnmind.information import Floats
-from bnmind.lab.drawing.canvas import line, new_figure, plain, polish
-from bnmind.lab.drawing.curves import Curve, band
-from bnmind.lab.drawing.style import style_of
+from bnmind.lab.plots import Curve, band, line, new_figure, plain, polish, style_of
 from bnmind.lab.reproductions.base.figures import Figure
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from bnmind._arguments import checked
 from bnmind._messages import counted
 from bnmind._values import Value
 from bnmind.errors import BnmindError, InvalidArgumentError
-from bnmind.lab.experiments.experiment import VERSION, BatchRows
+from bnmind.lab.experiments import VERSION, BatchRows, faults_of_version
 from bnmind.lab.mastermind.comparison import Comparison, GameRow, TurnRow
 from bnmind.lab.mastermind.endings import Ending, Revealed
 from bnmind.lab.mastermind.game_series import GameSeries, game_seed, remembering, series_faults
@@ -30,8 +30,6 @@ from bnmind.lab.mastermind.transcript import PlayedTurn, Transcript
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.priors.prior import Prior
 from bnmind.strategies.base.strategy import Strategy
-
-__all__ = ["GameBatch", "GameExperiment", "batch_games_of", "game_settings"]
 
 _MOST_GAMES = 500
 """The most games of each player in a batch: a few seconds on 4x6."""
@@ -109,12 +107,12 @@ class GameExperiment(Value):
         if self.batch_games is not None and self.batch_games < 1:
             message = f"expected at least one game in a batch, got {self.batch_games}"
             faults.append(InvalidArgumentError(message, self.batch_games))
-        if self.version != VERSION:
-            message = (
-                f"expected an experiment of version {VERSION}, got version {self.version}; other"
-                " versions of bnmind draw other games"
+        faults += [
+            InvalidArgumentError(
+                f"{fault}; other versions of bnmind draw other games", self.version
             )
-            faults.append(InvalidArgumentError(message, self.version))
+            for fault in faults_of_version(self.version)
+        ]
         raise_together(faults)
 
     def __repr__(self) -> str:
@@ -165,13 +163,7 @@ class GameExperiment(Value):
 
     def _check(self, setting: GameSetting, start: int, rows: Sequence[GameRow]) -> None:
         """Raise unless these are the rows of a setting, of which the first has a position."""
-        common = (
-            str(setting.board),
-            setting.channel.name,
-            prior_text(setting.prior),
-            ending_text(setting.ending),
-            setting.ending.limit,
-        )
+        board, *others = _identity(setting)
         players = [
             (player.strategy.name, believed.name, prior_text(prior))
             for player, believed, prior in zip(
@@ -183,7 +175,7 @@ class GameExperiment(Value):
             game, seat = divmod(number, len(players))
             if seat == 0:
                 seed = game_seed(self.seed, game + 1)
-            expected = (*common, *players[seat], game + 1, seed)
+            expected = (str(board), *others, *players[seat], game + 1, seed)
             found = (
                 *(row.board, row.channel, row.prior, row.ending, row.max_guesses),
                 *(row.strategy, row.assumed, row.assumed_prior, row.game, row.seed),

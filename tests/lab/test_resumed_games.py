@@ -69,7 +69,7 @@ def test_the_experiment_is_read_once_for_all_kept_batches(
         calls.append(path)
         return read_experiment(path)
 
-    monkeypatch.setattr("bnmind.lab.stores.store.read_experiment", counted)
+    monkeypatch.setattr("bnmind.lab.stores.read_experiment", counted)
     again: Iterator[Any] = resumed_games(experiment, place)
     assert len(list(again)) == 14
     assert len(calls) == 1
@@ -78,7 +78,7 @@ def test_the_experiment_is_read_once_for_all_kept_batches(
 def test_an_experiment_too_large_to_be_read_back_is_refused(
     experiment: GameExperiment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bnmind.lab.stores.opening.SMALL_FILE", 100)
+    monkeypatch.setattr("bnmind.lab.stores.SMALL_FILE", 100)
     with pytest.raises(TooLargeError, match="only files of up to 100 bytes"):
         run_into(experiment, tmp_path / "new")
     assert not (tmp_path / "new").exists()

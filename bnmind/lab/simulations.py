@@ -1,22 +1,35 @@
-"""Pictures of simulated tests: measures by step, exposure, lengths, skills."""
+"""Simulated tests as pictures and files: measures by step, exposure, lengths, skills."""
 
 from __future__ import annotations
 
 import math
+import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bnmind._arguments import checked
-from bnmind.adaptive import SimulationResult
-from bnmind.lab.drawing.canvas import bars, finish, legend_above, line, new_figure, plain, polish
-from bnmind.lab.drawing.curves import Curve, band
+from bnmind._messages import counted
+from bnmind.adaptive import ABILITY, SimulationResult
+from bnmind.lab.plots import (
+    Curve,
+    band,
+    bars,
+    finish,
+    legend_above,
+    line,
+    name_bars,
+    new_axes,
+    new_figure,
+    plain,
+    polish,
+)
+from bnmind.lab.result_files import png, svg, write_files
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-__all__ = ["plot_attributes", "plot_exposure", "plot_measure", "plot_measures", "plot_test_lengths"]
 
 _NAMED_ITEMS = 32
 """Up to so many items have bars with their names; more are curves from the most exposed."""
@@ -30,8 +43,7 @@ def plot_measure(result: SimulationResult, measure: str) -> Figure:
     """Return the curves of a measure by the number of items asked, one for each selector.
 
     The bands are pointwise 95 % confidence intervals of the means; see `SimulationResult.band`.
-    Tests that are over count as they ended. The figure belongs to nobody: save it with its
-    ``savefig``.
+    Tests that are over count as they ended.
 
     Parameters
     ----------
@@ -40,8 +52,8 @@ def plot_measure(result: SimulationResult, measure: str) -> Figure:
     measure
         The name of the measure, such as ``entropy``.
     """
-    figure = new_figure(7.2, 4.6)
-    _draw_measure(figure.add_subplot(), result, measure)
+    figure, axes = new_axes()
+    _draw_measure(axes, result, measure)
     return figure
 
 
@@ -81,20 +93,12 @@ def plot_exposure(result: SimulationResult) -> Figure:
     """
     n_items = len(result.items)
     few = n_items <= _NAMED_ITEMS
-    figure = new_figure(max(7.2, 0.4 * n_items + 1.5) if few else 7.2, 4.6)
-    axes = figure.add_subplot()
+    figure, axes = new_axes(max(7.2, 0.4 * n_items + 1.5) if few else 7.2)
     labels = [f"{run.selector}  overlap {_percent(run.overlap)}" for run in result.runs]
     shares = [100 * run.exposure for run in result.runs]
     if few:
         bars(axes, list(result.selectors), shares, labels)
-        upright = max(map(len, result.items)) <= 4
-        axes.set_xticks(
-            range(n_items),
-            list(result.items),
-            rotation=0 if upright else 60,
-            ha="center" if upright else "right",
-            rotation_mode="anchor",
-        )
+        name_bars(axes, result.items, 0 if max(map(len, result.items)) <= 4 else 60)
         axes.set_xlim(-0.7, n_items - 0.3)
     else:
         every = max(1, n_items // 12)
@@ -119,8 +123,7 @@ def plot_test_lengths(result: SimulationResult) -> Figure:
     result
         The results of simulated tests.
     """
-    figure = new_figure(7.2, 4.6)
-    axes = figure.add_subplot()
+    figure, axes = new_axes()
     lengths = [run.lengths for run in result.runs]
     first, last = min(map(np.min, lengths)), max(map(np.max, lengths))
     width = -(-int(last - first + 1) // _BARS)
@@ -129,14 +132,7 @@ def plot_test_lengths(result: SimulationResult) -> Figure:
     labels = [f"{run.selector}  mean {run.lengths.mean():.2f}" for run in result.runs]
     bars(axes, list(result.selectors), shares, labels)
     names = [str(e) if width == 1 else f"{e}–{e + width - 1}" for e in edges[:-1].tolist()]
-    crowded = width > 1 and len(names) > 8
-    axes.set_xticks(
-        range(len(names)),
-        names,
-        rotation=60 if crowded else 0,
-        ha="right" if crowded else "center",
-        rotation_mode="anchor",
-    )
+    name_bars(axes, names, 60 if width > 1 and len(names) > 8 else 0)
     axes.set_xlabel("items asked")
     axes.set_ylabel("tests, %")
     axes.set_xlim(-0.9, len(names) - 0.1)
@@ -159,8 +155,7 @@ def plot_attributes(result: SimulationResult) -> Figure:
     """
     frame = result.attributes
     skills = list(dict.fromkeys(frame["skill"]))
-    figure = new_figure(max(7.2, 0.8 * len(skills) + 2), 4.6)
-    axes = figure.add_subplot()
+    figure, axes = new_axes(max(7.2, 0.8 * len(skills) + 2))
     shares, errors = [], []
     for selector in result.selectors:
         own = frame[frame["selector"] == selector]
@@ -170,13 +165,7 @@ def plot_attributes(result: SimulationResult) -> Figure:
     names = list(result.selectors)
     bars(axes, names, shares, names, errors=errors)
     crowded = max(map(len, skills), default=0) * len(skills) > 60
-    axes.set_xticks(
-        range(len(skills)),
-        list(map(plain, skills)),
-        rotation=30 if crowded else 0,
-        ha="right" if crowded else "center",
-        rotation_mode="anchor",
-    )
+    name_bars(axes, skills, 30 if crowded else 0)
     axes.set_ylabel("examinees classified right, %")
     axes.set_ylim(0, 105)
     polish(axes)
@@ -206,9 +195,73 @@ def _draw_measure(
 
 
 def _title(result: SimulationResult) -> str:
-    n = len(result)
-    return f"{n:,} examinee{'' if n == 1 else 's'}"
+    return counted(len(result), "examinee")
 
 
 def _percent(share: float) -> str:
     return "-" if math.isnan(share) else f"{100 * share:.0f} %"
+
+
+@checked
+def save_simulation(
+    result: SimulationResult, directory: Path, *, vector: bool = False
+) -> tuple[Path, ...]:
+    """Write the data frames of a simulation and its pictures into a directory.
+
+    ``steps.csv``, ``curves.csv``, ``exposure.csv``, ``lengths.csv``, ``people.csv``,
+    ``posteriors.csv`` if posteriors were kept, ``attributes.csv`` where the true levels of skills
+    are known, ``summary.csv``; a picture for each measure,
+    ``measures.png`` with all of them, ``exposure.png``, ``test-lengths.png`` and
+    ``attributes.png``.
+
+    Parameters
+    ----------
+    result
+        The simulated tests.
+    directory
+        The directory; it is created if it is missing.
+    vector
+        Whether to write the pictures as SVG files, too.
+
+    Returns
+    -------
+    tuple[Path, ...]
+        The files that were written.
+
+    Raises
+    ------
+    FileWriteError
+        If the files cannot be written; the directory is then as it was.
+    """
+    attributes = result.attributes
+    frames = {
+        "summary": result.summary,
+        "curves": result.curves,
+        "steps": result.steps,
+        "exposure": result.exposure,
+        "lengths": result.lengths,
+        "people": result.people,
+    }
+    if any(run.posteriors.shape[1] > 1 for run in result.runs):
+        frames["posteriors"] = result.posteriors
+    figures = {
+        "exposure": plot_exposure(result),
+        "test-lengths": plot_test_lengths(result),
+    }
+    # Whether the very point of a grid is found says nothing of an ability.
+    if len(attributes) and ABILITY not in result.measures:
+        frames["attributes"] = attributes
+        figures["attributes"] = plot_attributes(result)
+    if result.measures:
+        figures["measures"] = plot_measures(result)
+    for measure in result.measures:
+        name = re.sub(r"[^A-Za-z0-9_-]+", "_", measure.name)
+        figures[f"measure-{name}"] = plot_measure(result, measure.name)
+    contents = {
+        f"{name}.csv": frame.to_csv(index=False, lineterminator="\n").encode()
+        for name, frame in frames.items()
+    }
+    contents |= {f"{name}.png": png(figure) for name, figure in figures.items()}
+    if vector:
+        contents |= {f"{name}.svg": svg(figure) for name, figure in figures.items()}
+    return write_files(directory, contents)

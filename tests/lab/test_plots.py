@@ -27,7 +27,7 @@ from bnmind.lab import (
     style_of,
     svg,
 )
-from bnmind.lab.drawing import style as style_module
+from bnmind.lab.plots import _KNOWN
 from bnmind.strategies import STRATEGIES
 from tests.registries import check_value
 
@@ -49,8 +49,8 @@ def test_registered_names_can_be_told_apart_even_in_black_and_white() -> None:
     assert len({(style.marker, style.dashes) for style in styles}) == len(styles)
     assert len({(style.color, style.hatch) for style in styles}) == len(styles)
     assert len({(style.color, style.marker) for style in styles}) == len(styles)
-    assert len(set(style_module._KNOWN)) == len(style_module._KNOWN)
-    neighbors = [style_of(name) for name in style_module._KNOWN[:8]]
+    assert len(set(_KNOWN)) == len(_KNOWN)
+    neighbors = [style_of(name) for name in _KNOWN[:8]]
     lightness = [sum(np.array([0.21, 0.72, 0.07]) * colors.to_rgb(s.color)) for s in neighbors]
     assert min(abs(np.diff(lightness))) > 0.03
     check_value(styles[0])
