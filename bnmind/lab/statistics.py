@@ -134,7 +134,12 @@ class IntervalMethod(Protocol):
     def half_widths(self, moments: Moments, error: float) -> Floats:
         """Return half the widths of intervals, shape (series,); inf if nothing is known.
 
-        The error is the probability that an interval misses its mean, in (0, 1).
+        Parameters
+        ----------
+        moments
+            The moments of the observations.
+        error
+            The probability that an interval misses its mean, in (0, 1).
         """
 
 
@@ -528,7 +533,7 @@ def rank_sum_groups(
     if problems:
         raise InvalidArgumentError("; ".join(problems), samples)
     means = {name: statistics.fmean(sample) for name, sample in samples.items()}
-    ranking = sorted(samples, key=lambda name: means[name])
+    ranking = sorted(samples, key=means.__getitem__)
     pairs = list(combinations(ranking, 2))
     p_values = [_rank_sum(samples[better], samples[worse]) for better, worse in pairs]
     if corrected:
@@ -591,14 +596,8 @@ class PairedDifference(Value):
 
     def swapped(self) -> PairedDifference:
         """Return the difference of the second strategy minus the first."""
-        return replace(
-            self,
-            first=self.second,
-            second=self.first,
-            mean=0.0 - self.mean,
-            low=0.0 - self.high,
-            high=0.0 - self.low,
-        )
+        mean, low, high = 0.0 - self.mean, 0.0 - self.high, 0.0 - self.low
+        return replace(self, first=self.second, second=self.first, mean=mean, low=low, high=high)
 
     def as_dict(self) -> dict[str, str | int | float | bool | None]:
         """Return the fields by name, with None for numbers that JSON lacks."""
@@ -762,9 +761,14 @@ class Enough(Protocol):
     """A rule that decides from the intervals of all pairs whether the games suffice."""
 
     def suffices(self, means: Floats, half_widths: Floats) -> bool:
-        """Return whether the games suffice, by the mean differences and half-widths of pairs.
+        """Return whether the games suffice.
 
-        A half-width is inf if nothing is known.
+        Parameters
+        ----------
+        means
+            The mean difference of each pair, shape (pairs,).
+        half_widths
+            Half the width of its interval, shape (pairs,); inf if nothing is known.
         """
 
 
@@ -792,11 +796,6 @@ class AllTold:
     """The games suffice when the intervals tell for each pair which is better.
 
     Strategies that play equally well are never told apart, so limit the number of games.
-
-    Examples
-    --------
-    >>> AllTold().suffices(np.array([0.3, -0.5]), np.array([0.2, 0.6]))
-    False
     """
 
     @checked
