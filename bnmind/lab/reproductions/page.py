@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from bnmind._arguments import checked
-from bnmind.lab.reproductions.base.figures import Figure, Standing, Verdict
-from bnmind.lab.reproductions.base.reproduction import Reproduction, Size
+from bnmind.lab.reproductions.figures import Figure, Standing, Verdict
+from bnmind.lab.reproductions.reproduction import Reproduction, Size
 from bnmind.lab.reproductions.saved import SavedRun
 
 __all__ = [

@@ -33,8 +33,8 @@ from bnmind._messages import made_by_newer, shown
 from bnmind._values import Value
 from bnmind._workers import Executor
 from bnmind.errors import BnmindError, FileWriteError, InvalidArgumentError
-from bnmind.lab.reproductions.base.figures import Figure, Standing
-from bnmind.lab.reproductions.base.reproduction import DonePart, Reproduction, Setting, Size
+from bnmind.lab.reproductions.figures import Figure, Standing
+from bnmind.lab.reproductions.reproduction import DonePart, Reproduction, Setting, Size
 
 __all__ = ["SavedRun", "figures_csv", "read_run", "reproduce_into"]
 

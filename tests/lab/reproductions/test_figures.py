@@ -23,8 +23,8 @@ from bnmind.lab.reproductions import (
     measured,
     published,
 )
-from bnmind.lab.reproductions.base.figures import counted, new, quoted
-from bnmind.lab.reproductions.mastermind.runarsson_merelo import _judged
+from bnmind.lab.reproductions.figures import counted, new, quoted
+from bnmind.lab.reproductions.mastermind import claim_judged
 from bnmind.lab.reproductions.page import _counts, _curves, _pivot, cells, duration, summary
 
 numbers = st.floats(-100, 100, allow_nan=False)
@@ -182,7 +182,7 @@ def test_a_page_without_published_figures_counts_none() -> None:
 
 def test_a_claim_is_judged_by_two_standard_errors() -> None:
     def word(off: float, *, better: bool) -> str:
-        return _judged(Estimate(off, 0.01, 100), better=better).rsplit("; ", 1)[1]
+        return claim_judged(Estimate(off, 0.01, 100), better=better).rsplit("; ", 1)[1]
 
     assert [word(off, better=True) for off in (-0.03, -0.01, 0.01, 0.03)] == [
         *("confirmed", "cannot be told", "cannot be told", "contradicted")

@@ -5,25 +5,20 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 
 from bnmind._arguments import checked
 from bnmind._values import Value
 from bnmind._workers import Executor, finished_of
 from bnmind.errors import InvalidArgumentError
-from bnmind.lab.reproductions.base.figures import Figure
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure as Drawing
+from bnmind.lab.reproductions.figures import Figure
 
 _NO_DATA = "set BNMIND_DATA or --data"
-
-__all__ = ["DonePart", "Part", "Reproduction", "Setting", "Size", "default_data"]
 
 
 class Size(Enum):
@@ -92,13 +87,20 @@ class Setting(Value):
         return self.data / name
 
 
+Task: TypeAlias = tuple[Any, ...]
+"""The name of a part, the function that yields its figures, and the arguments of the function."""
+
+Program: TypeAlias = Callable[[Setting], Iterable[Task]]
+"""Returns the parts of a run, in the order of their figures."""
+
+
 @dataclass(frozen=True)
 class Part(Value):
     """A part of a reproduction that is computed alone, and kept when a run is interrupted."""
 
     name: str
     """The name, different from those of the other parts."""
-    run: Callable[[], Sequence[Figure]]
+    run: Callable[[], Iterable[Figure]]
     """Returns the figures; it is pickled for worker processes."""
 
 
@@ -112,6 +114,10 @@ class DonePart(Value):
     """The processor time."""
     figures: tuple[Figure, ...]
     """The figures."""
+
+
+Draw: TypeAlias = Callable[[Sequence[Figure]], Any]
+"""Draws figures; returns a figure of matplotlib."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -134,7 +140,7 @@ class Reproduction(Value):
     """Remarks for readers of the results, in Markdown."""
     quick_text: str = ""
     """Remarks for readers of the results of a quick run alone, in Markdown."""
-    draw: Callable[[Sequence[Figure]], Drawing] | None = None
+    draw: Draw | None = None
     """Draws the figures; None if there is no plot."""
     abscissa: str = ""
     """The abscissa of the plot in a word, such as "p", for tables with a row for each curve."""
@@ -218,3 +224,9 @@ def _computed(part: Part) -> DonePart:
     started = time.process_time()
     figures = tuple(part.run())
     return DonePart(part.name, round(time.process_time() - started, 3), figures)
+
+
+def parts_of(program: Program, setting: Setting) -> tuple[Part, ...]:
+    """Return the parts of a run, as a program names them."""
+    tasks = program(setting)
+    return tuple(Part(name, partial(function, *given)) for name, function, *given in tasks)

@@ -11,30 +11,19 @@ agrees only if it is equal to the digits of the other.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+import tomllib
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from enum import Enum
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from bnmind._arguments import checked
-from bnmind._values import Value
-from bnmind.errors import InvalidArgumentError
-
-__all__ = [
-    "Better",
-    "Estimate",
-    "Figure",
-    "Reference",
-    "Standing",
-    "Verdict",
-    "counted",
-    "exact",
-    "measured",
-    "new",
-    "quoted",
-]
+from bnmind._values import Value, frozen
+from bnmind.errors import InvalidArgumentError, UnknownNameError
 
 _ERRORS = 3.0
 """The number of standard errors beyond which two figures differ."""
@@ -427,3 +416,63 @@ def _remark(verdict: Verdict, note: str, why: str) -> str:
 
 def _joined(*remarks: str) -> str:
     return "; ".join(filter(None, remarks))
+
+
+_HERE = Path(__file__).parent
+
+
+@checked
+def published(source: str) -> Any:
+    """Return the figures of a source, as a read-only mapping.
+
+    Each table says where its figures stand, by a value of `Standing` under ``standing``, or under
+    the keys that its comment explains. Not all are published.
+
+    Parameters
+    ----------
+    source
+        The name of a file of figures, such as ``snyder``. The comments of the file name
+        the publications.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such file.
+
+    Examples
+    --------
+    >>> published("snyder")["learned"]["mean"]
+    4.6066
+    """
+    return _read(source)
+
+
+@cache
+def _read(source: str) -> Any:
+    known = sorted(path.stem for path in (_HERE / "published").glob("*.toml"))
+    if source not in known:
+        raise UnknownNameError("source of published figures", source, known)
+    return frozen(toml(f"published/{source}"))
+
+
+@checked
+def longest_runs(reproduction: str) -> Mapping[str, Estimate]:
+    """Return the means of the longest runs that are known, by the names of their figures.
+
+    Parameters
+    ----------
+    reproduction
+        The name of a reproduction.
+    """
+    rows = _longest().get(reproduction, {})
+    return {name: Estimate(*row) for name, row in rows.items()}
+
+
+@cache
+def _longest() -> Any:
+    return toml("longest_runs")
+
+
+def toml(name: str) -> Any:
+    """Return the content of a TOML file of the reproductions, by its name without the ending."""
+    return tomllib.loads((_HERE / f"{name}.toml").read_text(encoding="utf-8"))
