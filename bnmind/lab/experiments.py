@@ -51,7 +51,10 @@ Another version may give other rows for the same seed."""
 def faults_of_version(version: int) -> Iterator[str]:
     """Yield what is wrong with a version of the rules."""
     if version != VERSION:
-        yield f"expected an experiment of version {VERSION}, got version {version}"
+        yield (
+            f"expected an experiment of version {VERSION}, got version {version}; other versions of"
+            " bnmind give other rows"
+        )
 
 
 Row: TypeAlias = Any

@@ -12,8 +12,8 @@ from typing import ClassVar
 
 from bnmind._arguments import checked
 from bnmind._messages import counted
-from bnmind._values import Value
-from bnmind.errors import BnmindError, InvalidArgumentError
+from bnmind._values import Count, Value
+from bnmind.errors import InvalidArgumentError
 from bnmind.lab.experiments import VERSION, BatchRows, faults_of_version
 from bnmind.lab.mastermind.comparison import Comparison, GameRow, TurnRow
 from bnmind.lab.mastermind.endings import Ending, Revealed
@@ -24,7 +24,6 @@ from bnmind.lab.mastermind.setting import (
     are_all_games,
     ending_text,
     prior_text,
-    raise_together,
 )
 from bnmind.lab.mastermind.transcript import PlayedTurn, Transcript
 from bnmind.mastermind.channel import Channel
@@ -79,41 +78,27 @@ class GameExperiment(Value):
     """The number of games in a match. Within a match an assumed prior learns, if it can."""
     turns: bool = False
     """Whether there is a row for each turn too."""
-    batch_games: int | None = None
+    batch_games: Count | None = None
     """The number of games of each player in a batch; by default it depends on the board.
 
     Rows do not depend on it."""
     version: int = VERSION
     """The version of the rules by which the luck is drawn."""
 
-    def __post_init__(self) -> None:
-        self._convert()
-        faults: list[BnmindError] = series_faults(
-            self.settings, games=self.games, seed=self.seed, match=self.match
-        )
+    def _faults(self) -> Iterator[str]:
+        faults = series_faults(self.settings, games=self.games, seed=self.seed, match=self.match)
+        yield from map(str, faults)
         names = [_identity(setting) for setting in self.settings]
         if not names:
-            faults.append(InvalidArgumentError("expected at least one setting", self.settings))
-        faults += [
-            InvalidArgumentError(
-                f"settings {names.index(name) + 1} and {number} have the same board, noise, prior"
-                f" and ending: {self.settings[number - 1].name}; give them different names, or put"
-                " their players together",
-                self.settings,
-            )
-            for number, name in enumerate(names, start=1)
-            if names.index(name) < number - 1
-        ]
-        if self.batch_games is not None and self.batch_games < 1:
-            message = f"expected at least one game in a batch, got {self.batch_games}"
-            faults.append(InvalidArgumentError(message, self.batch_games))
-        faults += [
-            InvalidArgumentError(
-                f"{fault}; other versions of bnmind draw other games", self.version
-            )
-            for fault in faults_of_version(self.version)
-        ]
-        raise_together(faults)
+            yield "expected at least one setting"
+        for number, name in enumerate(names, start=1):
+            if (first := names.index(name) + 1) < number:
+                yield (
+                    f"settings {first} and {number} have the same board, noise, prior and ending:"
+                    f" {self.settings[number - 1].name}; give them different names, or put their"
+                    " players together"
+                )
+        yield from faults_of_version(self.version)
 
     def __repr__(self) -> str:
         return (

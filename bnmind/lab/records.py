@@ -256,7 +256,7 @@ class _Games(_Experiment):
     seed: int = 0
     match: int = 1
     turns: bool = False
-    batch_games: int | None = None
+    batch_games: Count | None = None
     settings: Annotated[list[_Setting], Field(min_length=1)]
 
     @model_validator(mode="before")

@@ -502,49 +502,57 @@ def begin(directory: Path, experiment: Experiment, sources: Mapping[str, str]) -
         If the directory holds something else, or rows of a strategy of the user's own whose source
         has changed, or has a name that is not in UTF-8.
     """
-    text = experiment_to_toml(experiment)
+    text, path = experiment_to_toml(experiment), directory / EXPERIMENT
+    if (obstacle := _obstacle(directory, text, sources)) is not None:
+        raise StoreError(obstacle, str(directory))
+    if path.exists():
+        before = read_environment(directory)
+        write_file(directory / ENVIRONMENT, environment_text(sources, before))
+    else:
+        write_files({directory / ENVIRONMENT: environment_text(sources), path: text})
+
+
+def _obstacle(directory: Path, text: str, sources: Mapping[str, str]) -> str | None:
+    """Return why the run of an experiment cannot write into a directory; None if it can."""
     try:
         str(directory).encode()
-    except UnicodeEncodeError as fault:
-        raise StoreError(
+    except UnicodeEncodeError:
+        return (
             f"the name of the directory {str(directory)!r} is not in UTF-8, and Arrow cannot read"
-            " files in it; name another directory",
-            str(directory),
-        ) from fault
+            " files in it; name another directory"
+        )
     path = directory / EXPERIMENT
     if not path.exists():
         for stranger in _strangers(directory):
-            raise StoreError(
+            return (
                 f"{directory} holds {stranger.name}, but no {EXPERIMENT}; name a new or an empty"
-                " directory",
-                str(directory),
+                " directory"
             )
-        write_files({directory / ENVIRONMENT: environment_text(sources), path: text})
-        return
-    before = read_text(path, most=SMALL_FILE)
-    if before != text:
-        faults = _differences(_content(before, path), tomllib.loads(text), "")
-        raise StoreError(
-            f"{directory} holds another experiment: {listed(faults)}; undo the change to go on"
-            " from there, or name another directory to begin anew",
-            str(directory),
+        return None
+    if (before := read_text(path, most=SMALL_FILE)) != text:
+        try:
+            content = tomllib.loads(before)
+        except (tomllib.TOMLDecodeError, ValueError, RecursionError) as error:
+            return f"{path} is damaged: {error}; name another directory"
+        return (
+            f"{directory} holds another experiment:"
+            f" {listed(_differences(content, tomllib.loads(text), ''))}; undo the change to go on"
+            " from there, or name another directory to begin anew"
         )
     environment = read_environment(directory)
     if environment["bnmind"] != installed_version():
-        raise StoreError(
+        return (
             f"{directory} holds rows of bnmind {environment['bnmind']}, and this is bnmind"
-            f" {installed_version()}, whose rows may differ; name another directory",
-            str(directory),
+            f" {installed_version()}, whose rows may differ; name another directory"
         )
     known = environment["sources"]
     if changed := [name for name in sources if known.get(name) != sources[name]]:
-        raise StoreError(
+        return (
             f"{directory} holds rows of {' and '.join(changed)} with other source code, in the"
             " module or in one that it imports; undo the change to go on from there, or remove the"
-            " directory or name another one to begin anew",
-            str(directory),
+            " directory or name another one to begin anew"
         )
-    write_file(directory / ENVIRONMENT, environment_text(sources, environment))
+    return None
 
 
 def missing_batches(experiment: Experiment, directory: Path) -> list[Batch]:
@@ -586,15 +594,6 @@ def _strangers(directory: Path, known: Collection[str] = ()) -> list[Path]:
     folders = (directory, directory / DETAILS)
     files = (path for folder in folders for path in sorted(folder.glob("*.parquet")))
     return [path for path in files if path.name not in known]
-
-
-def _content(text: str, path: Path) -> Any:
-    try:
-        return tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, ValueError, RecursionError) as error:
-        raise StoreError(f"{path} is damaged: {error}; name another directory", str(path)) from (
-            error
-        )
 
 
 def _differences(there: Any, here: Any, place: str) -> list[str]:

@@ -12,17 +12,6 @@ from bnmind.lab.reproductions.figures import Figure, Standing, Verdict
 from bnmind.lab.reproductions.reproduction import Reproduction, Size
 from bnmind.lab.reproductions.saved import SavedRun
 
-__all__ = [
-    "COLUMNS",
-    "cells",
-    "command_of",
-    "duration",
-    "page",
-    "small_picture",
-    "summary",
-    "table",
-]
-
 _STANDINGS = (*Standing, None)
 _UNKNOWN = "source not recorded"
 COLUMNS = (

@@ -8,11 +8,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bnmind.lab.reproductions import REPRODUCTIONS, Estimate, Figure, Setting, Size, Verdict
+from bnmind.lab.reproductions import (
+    REPRODUCTIONS,
+    DonePart,
+    Estimate,
+    Figure,
+    SavedRun,
+    Setting,
+    Size,
+    Verdict,
+)
 from bnmind.lab.reproductions import new_experiments as experiments
 from bnmind.lab.reproductions.figures import counted
 from bnmind.lab.reproductions.new_experiments import Panel, draw_panels
 from bnmind.lab.reproductions.page import small_picture
+from bnmind.lab.reproductions.saved import _outputs
 from tests.data_sets import data_set
 
 
@@ -127,10 +137,13 @@ def test_every_curve_is_drawn_and_labeled(name: str) -> None:
 
 
 def test_plots_are_written_beside_the_figures(tmp_path: Path) -> None:
-    from bnmind.lab.reproductions.saved import _plots
-
-    contents = _plots(tmp_path / "x", REPRODUCTIONS["new-look-ahead"], points("new-look-ahead"))
-    png, svg = contents[tmp_path / "x.png"], contents[tmp_path / "x.svg"]
+    name = "new-look-ahead"
+    part = DonePart("all", 0.0, tuple(points(name)))
+    run = SavedRun(name=name, version="0", size=Size.QUICK, seed=0, complete=True, parts=(part,))
+    contents = _outputs(tmp_path, REPRODUCTIONS[name], run)
+    png, svg = contents[tmp_path / f"{name}.png"], contents[tmp_path / f"{name}.svg"]
+    assert isinstance(png, bytes)
+    assert isinstance(svg, bytes)
     assert png.startswith(b"\x89PNG")
     assert small_picture(png).startswith(b"\x89PNG")
     assert len(small_picture(png)) < len(png) / 2
