@@ -304,21 +304,21 @@ def plot_curves(
     InvalidArgumentError
         If there are no curves.
     """
-    require_curves(curves)
     figure, axes = new_axes()
-    for curve in curves:
-        band(axes, curve)
-        line(axes, curve.name, curve.x, curve.y)
-    axes.set_xlabel(x_label)
-    axes.set_ylabel(y_label)
+    _draw_curves(axes, curves, x_label, y_label)
     finish(axes, title)
     return figure
 
 
-def require_curves(curves: Sequence[Curve]) -> None:
-    """Raise unless there is a curve to draw."""
+def _draw_curves(axes: Axes, curves: Sequence[Curve], x_label: str, y_label: str) -> None:
     if len(curves) == 0:
         raise InvalidArgumentError("expected at least one curve", curves)
+    for curve in curves:
+        if axes.get_yscale() != "log" or curve.low is None or (curve.low > 0).all():
+            band(axes, curve)
+        line(axes, curve.name, curve.x, curve.y)
+    axes.set_xlabel(x_label)
+    axes.set_ylabel(y_label)
 
 
 def band(axes: Axes, curve: Curve) -> None:
@@ -356,7 +356,6 @@ def plot_costs(
     InvalidArgumentError
         If there are no curves, or a size or a cost is not above 0.
     """
-    require_curves(curves)
     for curve in curves:
         if not (curve.x > 0).all() or not (curve.y > 0).all():
             raise InvalidArgumentError(
@@ -366,12 +365,7 @@ def plot_costs(
     figure, axes = new_axes()
     axes.set_xscale("log")
     axes.set_yscale("log")
-    for curve in curves:
-        if curve.low is None or (curve.low > 0).all():
-            band(axes, curve)
-        line(axes, curve.name, curve.x, curve.y)
-    axes.set_xlabel(x_label)
-    axes.set_ylabel(y_label)
+    _draw_curves(axes, curves, x_label, y_label)
     finish(axes, title)
     axes.grid(which="major", axis="both", color="#dddddd", linewidth=0.8, zorder=0)
     return figure
@@ -544,15 +538,13 @@ def plot_entropies(
     usual = min(_MOST_TURNS, int(lengths[int(0.99 * (len(lengths) - 1))]))
     shown = usual if turns is None else turns
     figure, axes = new_axes()
+    curves = []
     for name, played in rows.items():
         table = np.zeros((len(played), max(shown, *map(len, played))))
         for number, row in enumerate(played):
             table[number, : len(row)] = row
-        curve = curve_of(name, {turn + 1: table[:, turn] for turn in range(shown)})
-        band(axes, curve)
-        line(axes, curve.name, curve.x, curve.y)
-    axes.set_xlabel("guess")
-    axes.set_ylabel("entropy of the belief before it, bits")
+        curves.append(curve_of(name, {turn + 1: table[:, turn] for turn in range(shown)}))
+    _draw_curves(axes, curves, "guess", "entropy of the belief before it, bits")
     axes.set_ylim(bottom=0)
     axes.set_xticks(range(1, shown + 1, -(-shown // 14)))
     finish(axes, title)

@@ -341,45 +341,46 @@ def measured(
     'too few games to tell'
     """
     if reference is None:
-        return counted(name, ours, why=note)
+        return new(name, ours, why=note)
     other, judged = _reference(reference), ours
     if longest is not None and longest.games > ours.games:
         judged, told = longest, f"{longest.mean:.5g} ± {longest.standard_error:.2g}"
         note = _joined(f"judged by {longest.games:,} games, {told}", note)
     verdict = _verdict(judged, other, relevant, better)
-    values = {"ours": ours.mean, "standard_error": ours.standard_error, "games": ours.games}
-    return _figure(name, other, verdict, _remark(verdict, note, why), **values)
+    return _figure(name, other, verdict, _remark(verdict, note, why), **_values(ours))
 
 
 @checked
 def new(
-    name: str, ours: float, *, curve: str = "", at: float | None = None, why: str = ""
+    name: str, ours: Estimate | float, *, curve: str = "", at: float | None = None, why: str = ""
 ) -> Figure:
-    """Return an exact figure that nobody else has, a point of a curve if one is given."""
-    return Figure(name=name, ours=ours, verdict=Verdict.NEW, why=why, curve=curve, at=at)
+    """Return a figure that nobody else has, exact or simulated; a point of a curve if one is given.
 
-
-@checked
-def counted(
-    name: str, ours: Estimate, *, curve: str = "", at: float | None = None, why: str = ""
-) -> Figure:
-    """Return a simulated figure that nobody else has, a point of a curve if one is given."""
-    return Figure(
-        name=name,
-        ours=ours.mean,
-        standard_error=ours.standard_error,
-        games=ours.games,
-        verdict=Verdict.NEW,
-        why=why,
-        curve=curve,
-        at=at,
-    )
+    Parameters
+    ----------
+    name
+        The figure.
+    ours
+        Our figure.
+    curve
+        The curve of a plot that it belongs to.
+    at
+        Its abscissa.
+    why
+        A remark.
+    """
+    values = _values(ours) if isinstance(ours, Estimate) else {"ours": ours}
+    return Figure(name=name, verdict=Verdict.NEW, why=why, curve=curve, at=at, **values)
 
 
 @checked
 def quoted(name: str, published: float, *, why: str = "") -> Figure:
     """Return a published figure that no program can reproduce, such as one of human players."""
     return _figure(name, Reference(published, Standing.PUBLICATION), Verdict.QUOTED, why)
+
+
+def _values(ours: Estimate) -> dict[str, Any]:
+    return {"ours": ours.mean, "standard_error": ours.standard_error, "games": ours.games}
 
 
 def _reference(reference: Reference | float) -> Reference:

@@ -42,13 +42,13 @@ from bnmind.lab.reproductions.figures import (
     exact,
     measured,
     new,
+    published,
 )
 from bnmind.lab.reproductions.reproduction import Program, Setting, Task
 
 _BOUNDED = LearningOptions(bounds=Bounds((0.0, 0.6), (0.0, 0.6)))
 """Guess and slip at most .6, as in our independent program behind the likelihoods."""
 
-_REACHED = {"fraction_subtraction": -4402.30, "aced": -7127.21}
 _ATTAINED = "a higher likelihood than the independent program reached from one start"
 
 
@@ -63,17 +63,13 @@ def _likelihood(place: Path) -> Iterator[Figure]:
     yield exact(
         f"{place.name}, DINA, log-likelihood",
         found.log_likelihood,
-        _REACHED[place.name],
+        published("learned")["likelihoods"][place.name],
         digits=2,
         better=Better.HIGHER,
         why=_ATTAINED,
     )
 
 
-_LTM: Mapping[str, tuple[float, ...]] = {
-    "difficulty": (-3.36, -1.37, -0.28, -1.87, -3.12),
-    "discrimination": (0.83, 0.72, 0.89, 0.69, 0.66),
-}
 _INTEGRATED = "the last digit depends on the numerical integration over the ability"
 
 
@@ -82,27 +78,29 @@ def _lsat6(place: Path) -> Iterator[Figure]:
     start = irt_bank([Logistic()] * 5, items=list(responses.items))
     fixed = frozenset({"ability"})
     found = learn(responses, start, options=LearningOptions(fixed=fixed))
+    theirs = published("learned")["lsat6"]
     printed = partial(Reference, standing=Standing.PUBLICATION)
-    yield exact("2PL, log-likelihood", found.log_likelihood, printed(-2466.65), digits=2)
+    other = printed(theirs["log_likelihood"])
+    yield exact("2PL, log-likelihood", found.log_likelihood, other, digits=2)
     models = [item.gate for item in found.bank.items if isinstance(item.gate, Logistic)]
     for number, model in enumerate(models):
         for name, ours in (("difficulty", model.difficulty), ("discrimination", model.slope)):
-            label, theirs = f"2PL, item {number + 1}, {name}", printed(_LTM[name][number])
-            yield exact(label, ours, theirs, digits=2, why=_INTEGRATED)
-    for slope, likelihood in ((1.0, -2473.054), (0.7551, -2466.938)):
+            label, other = f"2PL, item {number + 1}, {name}", printed(theirs[name][number])
+            yield exact(label, ours, other, digits=2, why=_INTEGRATED)
+    for text, likelihood in theirs["rasch"].items():
+        slope = float(text)
         options = LearningOptions(fixed=fixed, bounds=Bounds(slope=(slope, slope)))
         rasch = learn(responses, start, options=options).log_likelihood
-        name = f"Rasch, discrimination {slope:g}, log-likelihood"
+        name = f"Rasch, discrimination {text}, log-likelihood"
         yield exact(name, rasch, printed(likelihood), digits=3)
 
 
-_ACCURACIES: Mapping[str, tuple[Selector[SkillBelief], tuple[float, ...]]] = {
-    "jsd": (MinimalEntropy(), (0.064, 0.244, 0.916, 0.994)),
-    "gdi": (DiscriminationIndex(), (0.064, 0.244, 0.916, 0.994)),
-    "mpwkl": (ModifiedPosteriorWeightedKL(), (0.064, 0.236, 0.806, 0.986)),
-    "pwkl": (PosteriorWeightedKL(), (0.048, 0.212, 0.770, 0.978)),
+_SELECTORS: Mapping[str, Selector[SkillBelief]] = {
+    "jsd": MinimalEntropy(),
+    "gdi": DiscriminationIndex(),
+    "mpwkl": ModifiedPosteriorWeightedKL(),
+    "pwkl": PosteriorWeightedKL(),
 }
-_ITEMS = (1, 3, 5, 10)
 
 
 def _cdcatr(place: Path) -> Iterator[Figure]:
@@ -119,11 +117,11 @@ def _cdcatr(place: Path) -> Iterator[Figure]:
         levels=levels,
         numbers=np.arange(len(responses)),
     )
-    selectors = {name: selector for name, (selector, _) in _ACCURACIES.items()}
-    result = simulate(bank, people, selectors, MaximalItems(max(_ITEMS)))
-    for name, (_, accuracies) in _ACCURACIES.items():
+    known = published("learned")["accuracies"]
+    result = simulate(bank, people, _SELECTORS, MaximalItems(max(known["items"])))
+    for name in _SELECTORS:
         means = result.mean(name, "pattern_accuracy")[0]
-        for items, theirs in zip(_ITEMS, accuracies, strict=True):
+        for items, theirs in zip(known["items"], known[name], strict=True):
             label = f"{name}, pattern accuracy after {counted(items, 'item')}"
             # One examinee of 500 is .002.
             other = Reference(theirs, Standing.PROGRAM)
@@ -177,20 +175,6 @@ def _aced(place: Path) -> Iterator[Figure]:
     )
 
 
-_STEPS = (0, 3, 5, 10)
-_PREDICTED: Mapping[str, Mapping[str, tuple[float, ...]]] = {
-    "fraction_subtraction": {
-        "entropy": (0.623, 0.855, 0.878, 0.886),
-        "random": (0.623, 0.810, 0.840, 0.869),
-    },
-    "aced": {
-        "entropy": (0.677, 0.733, 0.742, 0.758),
-        "random": (0.677, 0.707, 0.718, 0.739),
-    },
-}
-"""The shares of answers predicted after 0, 3, 5 and 10 items."""
-
-
 def _replayed(place: Path) -> Iterator[Figure]:
     answers = Responses.from_csv(place / "responses.csv")
     selectors: dict[str, Selector[SkillBelief]] = {
@@ -198,10 +182,11 @@ def _replayed(place: Path) -> Iterator[Figure]:
         "random": RandomItem(),
     }
     bank = partial(learned_bank, read_qmatrix(place / "qmatrix.csv"))
-    result = replay(bank, answers, selectors, MaximalItems(max(_STEPS)))
-    for selector, theirs in _PREDICTED[place.name].items():
+    known = published("learned")["predicted"]
+    result = replay(bank, answers, selectors, MaximalItems(max(known["items"])))
+    for selector, theirs in known[place.name].items():
         means, errors = result.mean(selector, "accuracy")
-        for step, share in zip(_STEPS, theirs, strict=True):
+        for step, share in zip(known["items"], theirs, strict=True):
             ours = Estimate(float(means[step]), float(errors[step]), len(answers))
             label = f"{selector}, share predicted after {counted(step, 'item')}"
             yield measured(label, ours, share, better=Better.HIGHER)
@@ -215,7 +200,7 @@ def _of_data(
 
 
 PROGRAMS: Mapping[str, Program] = {
-    "learned-likelihoods": _of_data(_likelihood, *_REACHED),
+    "learned-likelihoods": _of_data(_likelihood, "fraction_subtraction", "aced"),
     "learned-lsat6": _of_data(_lsat6, "lsat6"),
     "learned-dtmr": _of_data(_dtmr, "dtmr"),
     "learned-aced": _of_data(_aced, "aced"),

@@ -22,7 +22,6 @@ from bnmind.lab.reproductions.figures import (
     Reference,
     Standing,
     Verdict,
-    counted,
     exact,
     longest_runs,
     measured,
@@ -405,7 +404,7 @@ def _subset_permutation(size: str, theta: float, games: int, seed: int) -> Itera
         ours = found.mean
         name = f"{size}, θ = {theta:g}, {'with' if share else 'without'} permutations, guesses"
         if theta != 5:
-            yield counted(name, ours)
+            yield new(name, ours)
             continue
         yield measured(
             name,
@@ -549,18 +548,11 @@ def _without_limit(games: int, seed: int) -> Iterator[Figure]:
             yield from judge(name=f"{label}, table 7", hers=hers, note=_NO_LIMIT)
 
 
-_PEOPLE = {
-    "standard": ("standard game", 6.77, 1.693, 4.66, 2.8, 0.421),
-    "false_20": ("20 % false", 9.23, 1.735, 6.0, 1.5, 1.080),
-}
-"""The games of people by the row of table 7: their name, the mean and the standard deviation of the
-guesses, the best of ten people, and the mean and the standard deviation of games won of 3."""
-
-
 def _against_people(games: int, seed: int, key: str) -> Iterator[Figure]:
     noisy = key == "false_20"
     channel = Channel.false_reply(CLASSIC, 0.2) if noisy else _TRUE
-    table, (label, mean, sd, best, won, won_sd) = published("snyder")["table_7"], _PEOPLE[key]
+    label = "20 % false" if noisy else "standard game"
+    table, people = published("snyder")["table_7"], published("snyder")["people"][key]
     row, sequences = table[key], table["sequences"]
     for reading, player, fitted in _readings(noisy):
         (found,) = played([player], channel, games, seed, limit=10)
@@ -583,11 +575,14 @@ def _against_people(games: int, seed: int, key: str) -> Iterator[Figure]:
             longest=longest_runs("snyder-table-7").get(name),
             why=_FIXED,
         )
-    yield quoted(f"{label}, guesses of people", mean)
-    yield quoted(f"{label}, guesses of people, standard deviation", sd)
-    yield quoted(f"{label}, guesses of the best of ten people", best)
-    yield quoted(f"{label}, people won of 3", won)
-    yield quoted(f"{label}, people won of 3, standard deviation", won_sd)
+    for name, key in (
+        ("guesses of people", "mean"),
+        ("guesses of people, standard deviation", "sd"),
+        ("guesses of the best of ten people", "best"),
+        ("people won of 3", "won"),
+        ("people won of 3, standard deviation", "won_sd"),
+    ):
+        yield quoted(f"{label}, {name}", people[key])
 
 
 def _table_7(setting: Setting) -> Iterator[Task]:
@@ -659,7 +654,7 @@ def _estimation(opening: str, local: bool, runs: int, seed: int) -> Iterator[Fig
     )
     ours = _runs(strategy, runs, seed)
     label = f"estimation of distributions{' with local entropy' if local else ''}, {opening}"
-    yield counted(label, ours)
+    yield new(label, ours)
     if opening == "AABC":
         random = published("runarsson_merelo")["exact"]["random"]
         less = Estimate(ours.mean - random, ours.standard_error, ours.games)
@@ -667,7 +662,7 @@ def _estimation(opening: str, local: bool, runs: int, seed: int) -> Iterator[Fig
         longest = longest_runs("runarsson-merelo-eda").get(name, less)
         judged = max(less, longest, key=lambda one: one.games)
         why = f"{claim_judged(judged, better=local)} in {judged.games:,} games"
-        yield counted(name, less, why=why)
+        yield new(name, less, why=why)
 
 
 def claim_judged(less: Estimate, *, better: bool) -> str:

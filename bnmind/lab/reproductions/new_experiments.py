@@ -29,7 +29,7 @@ from bnmind.adaptive.simulation.results import share_interval
 from bnmind.information import Floats
 from bnmind.lab.mastermind import CodeMaker, Contest, Declared, play_game
 from bnmind.lab.plots import Curve, band, line, new_figure, plain, polish, style_of
-from bnmind.lab.reproductions.figures import Estimate, Figure, counted, new
+from bnmind.lab.reproductions.figures import Estimate, Figure, new
 from bnmind.lab.reproductions.learned import learned_bank
 from bnmind.lab.reproductions.mastermind import CLASSIC, board_of, difference, played
 from bnmind.lab.reproductions.reproduction import Draw, Program, Setting, Task
@@ -193,7 +193,7 @@ def _noisy(p: float) -> Channel:
 
 def _level(name: str, p: float, games: int, seed: int) -> Iterator[Figure]:
     (found,) = played([strategy_by_name(name)], _noisy(p), games, seed, limit=100)
-    yield counted(f"{name}, p = {p:g}", found.mean, curve=name, at=p)
+    yield new(f"{name}, p = {p:g}", found.mean, curve=name, at=p)
 
 
 def _bound(p: float, partitions: int) -> Iterator[Figure]:
@@ -247,8 +247,8 @@ def _assumption(kind: str, real: float, games: int, seed: int) -> Iterator[Figur
         assumed = _KINDS[kind](CLASSIC, p)
         (found,) = played([entropy], channel, games, seed, limit=100, assumed=assumed)
         lost = Estimate(0.0, 0.0, games) if p == real else difference(found, right)
-        yield counted(f"{curve}, {p:g} assumed, guesses lost", lost, curve=curve, at=p)
-    yield counted(f"{curve} and assumed, guesses", right.mean)
+        yield new(f"{curve}, {p:g} assumed, guesses lost", lost, curve=curve, at=p)
+    yield new(f"{curve} and assumed, guesses", right.mean)
 
 
 def _learning(kind: str, real: float, games: int, seed: int) -> Iterator[Figure]:
@@ -256,7 +256,7 @@ def _learning(kind: str, real: float, games: int, seed: int) -> Iterator[Figure]
     strategies = [strategy_by_name(name) for name in ("entropy", _UNKNOWN)]
     knowing, unknowing = played(strategies, _KINDS[kind](CLASSIC, real), games, seed, limit=100)
     curve = _assumed_curve(kind, real)
-    yield counted(
+    yield new(
         f"{curve}, level learned while playing, guesses lost",
         difference(unknowing, knowing),
         curve=f"{curve}, learned",
@@ -303,7 +303,7 @@ def _looking(name: str, p: float, games: int, seed: int) -> Iterator[Figure]:
     strategies = [strategy_by_name("entropy"), strategy_by_name(name)]
     entropy, found = played(strategies, _noisy(p), games, seed, limit=100)
     saved = difference(entropy, found)
-    yield counted(f"{name}, p = {p:g}, guesses saved", saved, curve=name, at=p)
+    yield new(f"{name}, p = {p:g}, guesses saved", saved, curve=name, at=p)
 
 
 def _looks(setting: Setting) -> Iterator[Task]:
@@ -349,14 +349,14 @@ def _declaring(name: str, p: float, certainty: float, games: int, seed: int) -> 
     right = Estimate.share(sum(row.won for row in rows), len(rows))
     curve = f"{name}, p = {p:g}"
     label = f"{curve}, declares at {certainty:g}"
-    yield counted(f"{label}, guesses", guesses)
-    yield counted(f"{label}, share right", right, curve=curve, at=guesses.mean)
+    yield new(f"{label}, guesses", guesses)
+    yield new(f"{label}, share right", right, curve=curve, at=guesses.mean)
 
 
 def _revealed(name: str, p: float, games: int, seed: int) -> Iterator[Figure]:
     channel = Channel.false_reply(CLASSIC, p)
     (found,) = played([strategy_by_name(name)], channel, games, seed, limit=100)
-    yield counted(f"{name}, p = {p:g}, code revealed, guesses", found.mean)
+    yield new(f"{name}, p = {p:g}, code revealed, guesses", found.mean)
 
 
 def _endings(setting: Setting) -> Iterator[Task]:
@@ -416,7 +416,7 @@ def _loss(place: Path) -> Iterator[Figure]:
             lost = Estimate(float(100 * means[step]), float(100 * errors[step]), len(answers))
             label = f"{title}, {name}, {step} items, percent lost"
             why = "the best at this length" * (name == best)
-            yield counted(label, lost, curve=f"{title}: {name}", at=step, why=why)
+            yield new(label, lost, curve=f"{title}: {name}", at=step, why=why)
 
 
 def _losses(setting: Setting) -> Iterator[Task]:
@@ -464,7 +464,7 @@ def _size(name: str, size: str, games: int, seed: int) -> Iterator[Figure]:
     cost = Estimate(1000 * (time.process_time() - started) / guesses, 0.0, _TIMED)
     for what, estimate in ((_GUESSES, found.mean), (_COST, cost)):
         label = f"{name}, {size}, {what}"
-        yield counted(label, estimate, curve=f"{name} {what}", at=board.n_codes)
+        yield new(label, estimate, curve=f"{name} {what}", at=board.n_codes)
 
 
 def _growth(setting: Setting) -> Iterator[Task]:

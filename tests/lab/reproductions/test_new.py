@@ -19,7 +19,7 @@ from bnmind.lab.reproductions import (
     Verdict,
 )
 from bnmind.lab.reproductions import new_experiments as experiments
-from bnmind.lab.reproductions.figures import counted
+from bnmind.lab.reproductions.figures import new
 from bnmind.lab.reproductions.new_experiments import Panel, draw_panels
 from bnmind.lab.reproductions.page import small_picture
 from bnmind.lab.reproductions.saved import _outputs
@@ -108,7 +108,7 @@ def points(name: str) -> list[Figure]:
         ),
     }[name]
     return [
-        counted(
+        new(
             "x",
             Estimate(float(rng.random()), 0.1, 9),
             curve=curve,
