@@ -350,7 +350,6 @@ def measured(
     return _figure(name, other, verdict, _remark(verdict, note, why), **_values(ours))
 
 
-@checked
 def new(
     name: str, ours: Estimate | float, *, curve: str = "", at: float | None = None, why: str = ""
 ) -> Figure:
@@ -373,7 +372,6 @@ def new(
     return Figure(name=name, verdict=Verdict.NEW, why=why, curve=curve, at=at, **values)
 
 
-@checked
 def quoted(name: str, published: float, *, why: str = "") -> Figure:
     """Return a published figure that no program can reproduce, such as one of human players."""
     return _figure(name, Reference(published, Standing.PUBLICATION), Verdict.QUOTED, why)
@@ -456,7 +454,6 @@ def _read(source: str) -> Any:
     return frozen(toml(f"published/{source}"))
 
 
-@checked
 def longest_runs(reproduction: str) -> Mapping[str, Estimate]:
     """Return the means of the longest runs that are known, by the names of their figures.
 

@@ -221,7 +221,6 @@ def read_run(path: Path) -> SavedRun:
     return run
 
 
-@checked
 def figures_csv(figures: Sequence[Figure]) -> str:
     """Return figures as CSV, with a header."""
     text = io.StringIO()
