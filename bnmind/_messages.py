@@ -25,6 +25,7 @@ __all__ = [
     "one_line",
     "percent",
     "shown",
+    "some_names",
     "visible",
 ]
 
@@ -171,6 +172,19 @@ def listed(problems: Sequence[str], *, most: int = _MOST) -> str:
     more = len(problems) - most
     least = "at least " if len(problems) >= MOST_FAULTS else ""
     return f"{first}; and {least}{more:,} more" if more > 0 else first
+
+
+def some_names(names: Sequence[str], *, longest: int = 0) -> str:
+    """Return the first twelve of some names, separated by commas.
+
+    More than twelve are shown whole if they have at most `longest` characters.
+    """
+    if _MOST < len(names) <= longest // 3:
+        text = ", ".join(one_line(name, longest=100) for name in names)
+        if len(text) <= longest:
+            return text
+    some = [one_line(name, longest=100) for name in names[:_MOST]]
+    return ", ".join(some) + (", …" if len(names) > _MOST else "")
 
 
 def in_shell(text: object) -> str:

@@ -50,9 +50,6 @@ from bnmind._files import parse_json, require_head
 from bnmind._messages import first_faults, listed, one_line, shown
 from bnmind.errors import (
     BnmindError,
-    DesignFileError,
-    ExperimentFileError,
-    InfeasibleDesignError,
     InvalidArgumentError,
     ModelFileError,
     UnknownNameError,
@@ -107,7 +104,6 @@ _PLAIN = {
 _Given = ParamSpec("_Given")
 _Made = TypeVar("_Made")
 _Record = TypeVar("_Record", bound=BaseModel)
-_FileError: TypeAlias = type[ExperimentFileError] | type[DesignFileError]
 
 
 class Record(BaseModel):
@@ -269,8 +265,6 @@ class Faults:
         """Return what a function makes; None if it fails, and the fault is collected."""
         try:
             return make(*given, **named)
-        except InfeasibleDesignError as fault:
-            self.found += [f"{place}: {problem}" for problem in fault.problems]
         except BnmindError as fault:
             message = f"{place}: {fault}"
             if message not in self.found:
@@ -278,27 +272,24 @@ class Faults:
         return None
 
 
-def parse_table(text: str, error: _FileError) -> dict[str, Any]:
+def parse_table(text: str) -> dict[str, Any]:
     """Return the value of a TOML text, or of JSON if it starts with ``{``.
 
     Raises
     ------
-    ExperimentFileError, DesignFileError
-        If it is neither; `error` says which of the two.
+    ModelFileError
+        If it is neither.
     """
     if text.lstrip().startswith("{"):
-        try:
-            return dict(parse_json(text))
-        except ModelFileError as fault:
-            raise error([str(fault)], one_line(text)) from fault
+        return dict(parse_json(text))
     try:
         return tomllib.loads(text)
     except (tomllib.TOMLDecodeError, ValueError, RecursionError) as fault:
-        raise error([f"expected TOML ({fault})"], one_line(text)) from fault
+        raise ModelFileError(f"expected TOML ({fault})", one_line(text)) from fault
 
 
 def record_from_table(
-    kind: type[_Record], content: Mapping[str, Any], error: _FileError, *, between: str = ", "
+    kind: type[_Record], content: Mapping[str, Any], *, between: str = ", "
 ) -> _Record:
     """Return the record with the content of a file.
 
@@ -308,19 +299,22 @@ def record_from_table(
         The record.
     content
         The content, as `parse_table` returns it.
-    error
-        The error if it is no such record. It lists all faults with their places, in which members
-        of lists count from 1.
     between
         What separates the keys of a place. Where it is a dot, unknown keys are compared with those
         of the table that they are in.
+
+    Raises
+    ------
+    ModelFileError
+        If it is no such record. It lists all faults with their places, in which members of lists
+        count from 1.
     """
     try:
         return kind.model_validate(dict(content))
     except ValidationError as fault:
         faults = fault.errors(include_url=False, include_input=False)
         problems = list(dict.fromkeys(_at_place(one, kind, between) for one in faults))
-    raise error(problems, content)
+    raise ModelFileError(problems, content)
 
 
 def _at_place(fault: Mapping[str, Any], kind: type[BaseModel], between: str) -> str:
@@ -353,14 +347,12 @@ def _record_in(annotation: Any) -> type[BaseModel] | None:
     return next(filter(None, map(_record_in, get_args(annotation))), None)
 
 
-def in_file(
-    error: ExperimentFileError | DesignFileError, path: str | os.PathLike[str]
-) -> ExperimentFileError | DesignFileError:
+def in_file(error: ModelFileError, path: str | os.PathLike[str]) -> ModelFileError:
     """Return an error whose first fault names the file."""
     place = os.fspath(path)
     if error.value == place:
         return error
-    return type(error)([f"{place}: {error.problems[0]}", *error.problems[1:]], place)
+    return ModelFileError([f"{place}: {error.problems[0]}", *error.problems[1:]], place)
 
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")

@@ -25,36 +25,8 @@ __all__ = [
     "as_registered",
     "listed_names",
     "made_by_name",
-    "meant_by",
     "usage",
 ]
-
-_OTHER_WORDS = {
-    "c-rum": "llm",
-    "crum": "llm",
-    "classification": "cut",
-    "expected-size": "irving",
-    "grm": "graded",
-    "information": "entropy",
-    "jsd": "entropy",
-    "length": "items",
-    "maximum-entropy": "neuwirth",
-    "mfi": "fisher",
-    "mi": "fisher",
-    "min_sem": "deviation",
-    "minimal-entropy": "entropy",
-    "minimax": "knuth",
-    "most-parts": "kooi",
-    "nrm": "nominal",
-    "precision": "deviation",
-    "se": "deviation",
-    "sem": "deviation",
-    "seq": "order",
-    "shannon": "entropy",
-    "she": "entropy",
-    "vomlel": "entropy",
-}
-"""Words of other programs and of the literature, and the member that an error proposes."""
 
 _Made_co = TypeVar("_Made_co", covariant=True)
 _Member = TypeVar("_Member")
@@ -128,7 +100,7 @@ def made_by_name(
     """
     name, _, argument = as_registered(registry, text).partition(":")
     if name not in registry:
-        raise UnknownNameError(kind, name, registry, meant=meant_by(name, registry))
+        raise UnknownNameError(kind, name, registry, meant=_with_colon(name, registry))
     member = registry[name]
     whole = shown(shown_in or text)
     if not argument:
@@ -154,25 +126,16 @@ def made_by_name(
         raise InvalidArgumentError(f"in {whole}: {fault}", text) from fault
 
 
-def meant_by(word: str, known: Collection[str]) -> str:
-    """Return the known name of what another program or the literature calls so; else nothing.
+def _with_colon(text: str, known: Collection[str]) -> str:
+    """Return ``NAME:ARGUMENT`` for ``NAME=ARGUMENT``, and for a number of items; else nothing.
 
-    ``NAME=ARGUMENT`` means ``NAME:ARGUMENT``, and a number for a stopper a number of items.
-
-    Examples
-    --------
-    >>> meant_by("Minimax", ["entropy", "knuth"]), meant_by("minimax", ["items"])
-    ('knuth', '')
-    >>> meant_by("items=5", ["items"]), meant_by("5", ["items", "certainty"])
+    >>> _with_colon("items=5", ["items"]), _with_colon("5", ["items", "certainty"])
     ('items:5', 'items:5')
     """
-    name = _OTHER_WORDS.get(word.casefold(), "")
-    if name in known:
-        return name
-    first, sign, argument = word.partition("=")
-    if sign and first in known and argument:
-        return f"{first}:{argument}"
-    return f"items:{word}" if word.isdecimal() and {"items", "certainty"} <= {*known} else ""
+    name, sign, argument = text.partition("=")
+    if sign and name in known and argument:
+        return f"{name}:{argument}"
+    return f"items:{text}" if text.isdecimal() and {"items", "certainty"} <= {*known} else ""
 
 
 def as_registered(registry: Mapping[str, object], text: str) -> str:

@@ -27,10 +27,9 @@ import numpy as np
 from annotated_types import Ge, Gt, Le, Lt, MinLen
 from numpy.typing import ArrayLike, NDArray
 
-from bnmind._display.outline import outline
-from bnmind._display.tables import outline_html
-from bnmind._messages import listed, shown
-from bnmind.errors import BnmindError, InvalidArgumentError, InvalidModelError
+from bnmind._display import outline, outline_html
+from bnmind._messages import shown
+from bnmind.errors import InvalidArgumentError, InvalidModelError
 
 __all__ = [
     "Converter",
@@ -602,7 +601,7 @@ class Value:
 
     __slots__ = ()
 
-    _error: ClassVar[type[BnmindError]] = InvalidArgumentError
+    _error: ClassVar[type[InvalidArgumentError | InvalidModelError]] = InvalidArgumentError
     """The error of what `_faults` yields: this one, or `InvalidModelError`."""
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -615,9 +614,7 @@ class Value:
     def __post_init__(self) -> None:
         self._convert()
         if faults := [*self._faults()]:
-            if self._error is InvalidModelError:
-                raise InvalidModelError(faults)
-            raise self._error(listed(faults), tuple(faults))
+            raise self._error(faults)
 
     def _faults(self) -> Iterable[str]:
         """Yield what is wrong with the fields together, a sentence each."""

@@ -2,7 +2,7 @@
 
 `results_of` and `finished_of` distribute tasks. Their ``workers`` are a number of processes on this
 machine, or an `Executor`, of which `Cluster` is one. The results are those of the tasks, so they do
-not depend on where the tasks run.
+not depend on where the tasks run. `one_blas_thread` keeps the products of a task on its own core.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, as_completed
 from contextlib import ExitStack, closing, contextmanager
+from functools import cache
 from importlib.util import find_spec
 from pickle import PicklingError
 from typing import Any, TypeVar
@@ -24,7 +25,14 @@ from bnmind._files import remove_own
 from bnmind._front_door import installed_version
 from bnmind.errors import InvalidArgumentError, MissingLibraryError, WorkersError
 
-__all__ = ["Cluster", "Executor", "faults_of_workers", "finished_of", "results_of"]
+__all__ = [
+    "Cluster",
+    "Executor",
+    "faults_of_workers",
+    "finished_of",
+    "one_blas_thread",
+    "results_of",
+]
 
 _Result = TypeVar("_Result")
 
@@ -414,3 +422,25 @@ def _silence() -> Iterator[None]:
     finally:
         for logger, level in zip(loggers, before, strict=True):
             logger.setLevel(level)
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Let BLAS use one thread inside a ``with`` block, and as many as before after it.
+
+    The products of learning take less than a millisecond each, and those of a plan with a small
+    table wait for memory. BLAS shares such a product among all cores, and its threads wait for each
+    other in busy loops. On a machine that does other work too, this takes many times longer than
+    one thread, and it wastes the time of the other cores.
+    """
+    with _libraries().limit(limits=1):
+        yield
+
+
+@cache
+def _libraries() -> Any:
+    """Return the BLAS libraries that are loaded, at least that of NumPy."""
+    import numpy  # noqa: F401 - loads it
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController().select(user_api="blas")

@@ -9,29 +9,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from bnmind._messages import close_names, did_you_mean, listed, one_line, shown
+from bnmind._messages import close_names, did_you_mean, listed, shown, some_names
 
 __all__ = [
     "BnmindError",
     "CancellationError",
-    "CaseTableError",
-    "CertificateError",
     "ContractError",
-    "DesignFileError",
-    "EvidenceNamesError",
-    "ExperimentFileError",
     "FileWriteError",
     "ImpossibleEvidenceError",
-    "InfeasibleDesignError",
     "InvalidArgumentError",
     "InvalidModelError",
     "MissingLibraryError",
-    "MissingLuckError",
     "ModelFileError",
     "NothingToAskError",
-    "ResponseTableError",
     "SessionFileError",
-    "StoreError",
+    "TableError",
     "TooFewSamplesError",
     "TooLargeError",
     "UnknownNameError",
@@ -54,95 +46,37 @@ def _rebuild(kind: type[BnmindError], args: tuple[Any, ...], state: dict[str, An
     return error
 
 
-class _OffendingValueError(BnmindError, ValueError):
-    """An error about one value, which is the attribute `value`."""
+class _FaultError(BnmindError, ValueError):
+    """An error about what somebody gave: it lists its faults, and holds the offending value."""
 
-    def __init__(self, message: str, value: object = None) -> None:
-        super().__init__(message)
+    def __init__(self, problems: str | Iterable[str], value: object = None) -> None:
+        self.problems = (problems,) if isinstance(problems, str) else tuple(problems)
+        """Every fault found, a sentence each."""
+        super().__init__(problems if isinstance(problems, str) else listed(self.problems))
         self.value = value
         """The offending value."""
 
 
-class InvalidArgumentError(_OffendingValueError):
-    """An argument has the wrong type or is out of range. The message lists all faults."""
+class InvalidArgumentError(_FaultError):
+    """An argument has the wrong type or is out of range, or arguments contradict each other."""
 
 
-class MissingLuckError(InvalidArgumentError):
-    """A selector that draws was given no random numbers; `value` is None."""
+class InvalidModelError(_FaultError):
+    """A network, a table or an order is invalid."""
 
 
-class InfeasibleDesignError(InvalidArgumentError):
-    """No test can meet all constraints of a design; `problems` lists the reasons."""
+class TableError(InvalidArgumentError):
+    """A table of cases or of responses is invalid. The message lists the first faults."""
 
-    def __init__(self, problems: Iterable[str]) -> None:
-        self.problems = tuple(problems)
-        """Every reason found, a sentence each."""
-        super().__init__(listed(self.problems), self.problems)
-
-
-class EvidenceNamesError(InvalidArgumentError):
-    """Findings do not match the evidence variables of a plan."""
-
-    def __init__(
-        self, missing: Iterable[str], unknown: Iterable[object], known: Iterable[str]
-    ) -> None:
-        self.missing = tuple(missing)
-        """The evidence variables of the plan without a finding."""
-        self.unknown = tuple(unknown)
-        """The names that are not evidence of the plan."""
-        self.known = tuple(known)
-        """All evidence variables of the plan."""
-        faults = []
-        if self.missing:
-            faults.append(f"missing: {_some_names(self.missing)}")
-        if self.unknown:
-            close = [(name, close_names(name, self.known)) for name in self.unknown]
-            names = [
-                f"{shown(name)}{f' ({did_you_mean(similar)})' if similar else ''}"
-                for name, similar in close
-            ]
-            faults.append(f"unknown: {_some_names(names)}")
-        if self.unknown and not self.missing:
-            faults.append(f"the plan's evidence is {_some_names(self.known) or 'empty'}")
-        super().__init__(
-            f"the findings do not match the plan's evidence; {'; '.join(faults)}",
-            (*self.missing, *self.unknown),
-        )
-
-    def _asked(self, name: object) -> str:
-        """Return an unknown name with the question whether a close one is meant."""
-        close = close_names(name, self.known)
-        return f"{shown(name)} ({did_you_mean(close)})" if close else shown(name)
-
-
-class ResponseTableError(InvalidArgumentError):
-    """A table of responses of examinees to items is invalid. The message lists all faults."""
-
-    def __init__(self, problems: Iterable[str]) -> None:
-        self.problems = tuple(problems)
-        """Every fault found, a sentence each."""
-        super().__init__(listed(self.problems), self.problems)
-
-
-class CaseTableError(InvalidArgumentError):
-    """A table of cases is invalid. The message lists the first faults, and their number."""
-
-    def __init__(self, problems: Iterable[str], *, count: int | None = None) -> None:
-        self.problems = tuple(problems)
-        """The first faults found, a sentence each."""
+    def __init__(self, problems: str | Iterable[str], *, count: int | None = None) -> None:
+        super().__init__(problems)
         self.count = len(self.problems) if count is None else count
         """The number of all faults."""
-        more = self.count - len(self.problems)
-        super().__init__(
-            f"{listed(self.problems)}{f'; and {more:,} more' if more > 0 else ''}", self.problems
-        )
+        if (more := self.count - len(self.problems)) > 0:
+            self.args = (f"{self}; and {more:,} more",)
 
 
-class CertificateError(BnmindError, ValueError):
-    """A certificate does not prove its bound. The message names the first fault."""
-
-
-class ContractError(_OffendingValueError, AssertionError):
+class ContractError(_FaultError, AssertionError):
     """A member of a family breaks a promise of the family; `value` is the member.
 
     It is an `AssertionError` too, so that a test that ends with it has failed.
@@ -161,18 +95,18 @@ class ContractError(_OffendingValueError, AssertionError):
         """The example that shows it; empty if no example is needed."""
 
 
-class ModelFileError(_OffendingValueError):
-    """A file cannot be read as a model, or cannot represent a model."""
+class ModelFileError(_FaultError):
+    """A file cannot be read as what it should hold, or cannot hold what it should."""
 
     def __init__(
         self,
-        message: str,
+        problems: str | Iterable[str],
         value: object = None,
         *,
         line: int | None = None,
         column: int | None = None,
     ) -> None:
-        super().__init__(message, value)
+        super().__init__(problems, value)
         self.line = line
         """The line of the fault in the file, from 1, or None."""
         self.column = column
@@ -180,29 +114,7 @@ class ModelFileError(_OffendingValueError):
 
 
 class SessionFileError(ModelFileError):
-    """A file is not a session of this bank, or is damaged."""
-
-
-class ExperimentFileError(ModelFileError):
-    """A file is not an experiment, or a file cannot hold one. The message lists all faults."""
-
-    def __init__(self, problems: Iterable[str], value: object = None) -> None:
-        self.problems = tuple(problems)
-        """Every fault found, a sentence each, with its place in the file."""
-        super().__init__(listed(self.problems), value)
-
-
-class DesignFileError(ModelFileError):
-    """A file is not the design of a test of this bank. The message lists all faults."""
-
-    def __init__(self, problems: Iterable[str], value: object = None) -> None:
-        self.problems = tuple(problems)
-        """Every fault found, a sentence each, with its place in the file."""
-        super().__init__(listed(self.problems), value)
-
-
-class StoreError(ModelFileError):
-    """A directory of results cannot be used; `value` is its name."""
+    """A file is not a session of this bank, is damaged, or was changed by another program."""
 
 
 class FileWriteError(ModelFileError):
@@ -229,15 +141,6 @@ class WorkersError(BnmindError, LookupError):
 
 class NothingToAskError(BnmindError, LookupError):
     """No item is left that may be asked."""
-
-
-class InvalidModelError(BnmindError, ValueError):
-    """A network, a table or an order is invalid; `problems` lists all faults."""
-
-    def __init__(self, problems: Iterable[str]) -> None:
-        self.problems = tuple(problems)
-        """Every fault found, a sentence each."""
-        super().__init__(listed(self.problems))
 
 
 class ImpossibleEvidenceError(BnmindError, ValueError):
@@ -288,7 +191,7 @@ class UnknownNameError(BnmindError, LookupError):
 
         If another program has its own word for a known name, only that name.
         """
-        among = _some_names(self.known, longest=_ON_TWO_LINES)
+        among = some_names(self.known, longest=150)
         article = "an" if kind[:1] in "aeiou" else "a"
         question = f"; {did_you_mean(self.close)}" if self.close else ""
         if isinstance(name, str) and "," in name and not meant:
@@ -296,17 +199,3 @@ class UnknownNameError(BnmindError, LookupError):
             if all(part in self.known for part in parts):
                 question = "; give them one by one"
         super().__init__(f"expected {article} {kind} among {among}; got {shown(name)}{question}")
-
-
-_ON_TWO_LINES = 150
-"""The characters of a list of names that is shown whole."""
-
-
-def _some_names(names: tuple[str, ...] | list[str], *, longest: int = 0) -> str:
-    """Return the first twelve of some names, separated by commas; all if they are short."""
-    if 12 < len(names) <= longest // 3:
-        text = ", ".join(one_line(name, longest=100) for name in names)
-        if len(text) <= longest:
-            return text
-    some = [one_line(name, longest=100) for name in names[:12]]
-    return ", ".join(some) + (", …" if len(names) > 12 else "")

@@ -32,7 +32,6 @@ import bnmind.sensitivity as sensitivity
 import bnmind.strategies as strategies
 import bnmind.views as views
 from bnmind.information import Choice, choose_question
-from bnmind.junction.certificates import prove_bound
 from bnmind.mastermind import Board, Channel, Reply
 from bnmind.pgm import (
     Factor,
@@ -270,13 +269,11 @@ def _case_answers() -> Any:
     junction.BestExplanations,
     junction.BoundedExplanation,
     junction.ExplanationSearch,
-    junction.SearchState,
 )
 def _searches() -> Any:
     search = junction.compile_search(network(), {"count": "1"})
-    state, known = search.step(search.start())
     marginal = junction.compile_search(network(), {"wet": [0.5, 0.5, 1]}, ["rain"])
-    return [search, marginal, state, search.start(), known, search.best(2)]
+    return [search, marginal, search.run(), search.best(2)]
 
 
 @_add(junction.LightModel, junction.LightQuery)
@@ -347,12 +344,6 @@ def _slices() -> Any:
     return [plan, sliced, *list(sliced.steps({"count": "1"}))[-1]]
 
 
-@_add(junction.Certificate)
-def _certificate() -> Any:
-    graph = junction.InteractionGraph.from_scopes({"a": 2, "b": 3}, [["a", "b"]])
-    return prove_bound(graph)
-
-
 @_add(junction.Engine)
 def _engines() -> Any:
     engine = junction.compile_model(network(), memory=2**20)
@@ -379,8 +370,6 @@ def _graphs() -> Any:
     junction.BestOrder,
     junction.ExactOrder,
     junction.Limits,
-    junction.LocalSearch,
-    junction.NestedDissection,
     junction.Portfolio,
     junction.TreeAnnealing,
     junction.RandomizedGreedy,
@@ -393,11 +382,9 @@ def _finders() -> Any:
         junction.Simplifications(compress=False),
         junction.BestOrder(seed=3),
         junction.ExactOrder(start=junction.MinFill()),
-        junction.LocalSearch(start=junction.MinWeight()),
         junction.TreeAnnealing(start=junction.MinWeight(), rounds=1),
         junction.RandomizedGreedy(seed=2),
         junction.Portfolio(effort=2.0),
-        junction.NestedDissection(seed=1),
     ]
 
 

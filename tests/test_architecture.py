@@ -25,8 +25,8 @@ FILES = sorted(ROOT.rglob("*.py"))
 
 ORDER = (
     (
-        *("errors", "_argument_kinds", "_arguments", "_values", "_display", "information", "_jit"),
-        *("_blas_threads", "_files", "_messages", "_records", "_registry", "_workers"),
+        *("errors", "_arguments", "_values", "_display", "information", "_jit"),
+        *("_files", "_messages", "_records", "_registry", "_workers"),
         "_front_door",
     ),
     ("datasets", "pgm"),
@@ -37,10 +37,9 @@ ORDER = (
     ("rank_one",),
     ("junction.graphs",),
     ("junction.triangulation",),
-    ("junction.triangulation.annealing", "junction.triangulation.dissection"),
+    ("junction.triangulation.annealing",),
     ("junction.triangulation.exact",),
     ("junction.triangulation.portfolio",),
-    ("junction.certificates",),
     ("junction.reduction",),
     ("junction.program",),
     ("junction.program.layout",),

@@ -6,7 +6,7 @@ import numpy as np  # noqa: F401 - loads BLAS
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from bnmind._blas_threads import one_blas_thread
+from bnmind._workers import one_blas_thread
 
 
 def threads() -> set[int]:

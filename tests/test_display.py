@@ -11,8 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bnmind._display.outline import LONGEST, outline
-from bnmind._display.tables import MOST_ROWS, frame_html, table_html, text_html
+from bnmind._display import LONGEST, MOST_ROWS, frame_html, outline, table_html, text_html
 from bnmind._values import Value
 from bnmind.adaptive import Design, ItemBank, Session
 from bnmind.lab import CodeMaker

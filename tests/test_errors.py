@@ -11,11 +11,11 @@ import pytest
 from bnmind import errors
 from bnmind.errors import (
     BnmindError,
-    EvidenceNamesError,
     ImpossibleEvidenceError,
     InvalidArgumentError,
     InvalidModelError,
     MissingLibraryError,
+    TableError,
     TooFewSamplesError,
     TooLargeError,
     UnknownNameError,
@@ -28,7 +28,7 @@ EXAMPLES: list[BnmindError] = [
     ImpossibleEvidenceError("expected possible evidence", {"a": "b"}),
     TooLargeError("expected less", needed=3, budget=2),
     UnknownNameError("strategy", "x", ("map", "entropy")),
-    EvidenceNamesError(["rain"], ["rian", 3], ["rain", "wet"]),
+    TableError(["row 3, column wet: expected no or yes"], count=7),
     MissingLibraryError("pgmpy must be installed", "pgmpy"),
     WorkersError("the cluster has no workers", "tcp://10.0.0.1:8786"),
     TooFewSamplesError("expected more samples", n_samples=10, effective_samples=1.5),

@@ -57,9 +57,6 @@ PACKAGES = (
 
 ANALYSIS = sensitivity.analyze(network(), "rain", {"count": "1"})
 TORNADO = ANALYSIS.tornado("yes", n=4)
-CERTIFICATE = junction.prove_bound(
-    junction.InteractionGraph.from_scopes({"a": 2, "b": 3}, [["a", "b"]])
-)
 WEIGHTS = sensitivity.weight_of_evidence(network(), "rain", {"count": "1"})
 
 JUNK: dict[str, Any] = {
@@ -441,13 +438,6 @@ def of_functions() -> Iterator[Call]:
             },
         ),
         (
-            junction.prove_bound,
-            {
-                "graph": junction.InteractionGraph.from_scopes({"a": 2, "b": 3}, [["a", "b"]]),
-                "max_claims": 5,
-            },
-        ),
-        (
             junction.compile_marginal_map,
             {
                 "model": network(),
@@ -725,8 +715,6 @@ def of_methods() -> Iterator[Call]:
         (search.best, {"count": 2, "max_nodes": 9, "seconds": 1.0}),
         (search.run_cases, {"cases": [{"count": "1"}, {}], "max_nodes": 9, "seconds": 1.0}),
         (search.given, {"case": {"count": "1"}}),
-        (search.step, {"state": search.start(), "max_nodes": 9}),
-        (junction.prove_bound(graph).check, {"graph": graph}),
         (marginal.run, {"evidence": {"count": "1"}}),
         (sampling.run, {"evidence": {"count": "1"}, "n_samples": 2, "rng": _rng()}),
         (sampling.run({"count": "1"}, n_samples=2, rng=_rng()).frequencies, {"0": "rain"}),
@@ -743,9 +731,7 @@ def of_methods() -> Iterator[Call]:
                 junction.WeightedMinFill(),
                 junction.BestOrder(),
                 junction.ExactOrder(),
-                junction.LocalSearch(),
                 junction.Portfolio(),
-                junction.NestedDissection(),
                 junction.TreeAnnealing(rounds=1),
                 junction.RandomizedGreedy(),
                 junction.GivenOrder(("a", "b", "c")),
@@ -876,7 +862,6 @@ def of_files(package: str, name: str) -> bool:
     return package == "pgm.files" or name in (
         *("read_costs", "read_diagnosis", "read_dialogue", "write_dialogue"),
         *("answer_file", "read_dynamic", "write_dynamic", "read_plan", "write_plan"),
-        *("read_certificate", "write_certificate"),
     )
 
 
@@ -901,9 +886,6 @@ def test_files_are_named_by_paths(value: Any, tmp_path: Path) -> None:
         lambda: junction.read_plan(value, network()),
         lambda: junction.read_plan(tmp_path / "x", value),
         lambda: junction.write_plan(value, tmp_path / "x"),
-        lambda: junction.read_certificate(value),
-        lambda: junction.write_certificate(value, tmp_path / "x"),
-        lambda: junction.write_certificate(CERTIFICATE, value),
         lambda: junction.write_plan(junction.compile_plan(network()), value),
         lambda: files.read_model(value),
         lambda: files.read_evidence(value, tmp_path / "x.uai"),

@@ -29,7 +29,6 @@ KINDS: Mapping[str, str] = {
     "bank-of-curves.json": "bank",
     "bank-of-gates.json": "bank",
     "bank.json": "bank",
-    "certificate.json": "certificate",
     "dialogue.json": "dialogue",
     "dynamic.json": "dynamic",
     "environment.json": "store",

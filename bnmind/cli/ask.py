@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bnmind._display.results import Table
+from bnmind._display import Table
 from bnmind._files import check_writable
 from bnmind._messages import counted, percent, shown
 from bnmind._registry import made_by_name

@@ -113,7 +113,7 @@ def fit_dynamic(
 
     Raises
     ------
-    CaseTableError
+    TableError
         If columns are missing or states unknown.
     InvalidArgumentError
         If the fixed variables or the prior do not fit the network, or its tables vary.

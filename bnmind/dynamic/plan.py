@@ -96,7 +96,7 @@ class DynamicPlan(Value):
         ------
         ImpossibleEvidenceError
             If the findings are impossible given the earlier ones.
-        EvidenceNamesError, UnknownNameError, InvalidArgumentError
+        InvalidArgumentError, UnknownNameError
             If the findings do not fit the plan, or the state belongs to another network.
         """
         number = state.n_slices
@@ -212,7 +212,7 @@ class DynamicPlan(Value):
         ------
         ImpossibleEvidenceError
             If the findings of a sequence are impossible. The error names the first impossible row.
-        CaseTableError, UnknownNameError, InvalidArgumentError
+        TableError, UnknownNameError, InvalidArgumentError
             If the table or the likelihoods do not fit the plan.
         """
         found = self._read(cases, sequence, likelihoods)

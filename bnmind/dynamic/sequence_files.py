@@ -42,7 +42,7 @@ def read_sequences_for(
     ModelFileError
         If the file cannot be read, its name has another suffix, or openpyxl is needed for a
         workbook and is not installed.
-    CaseTableError
+    TableError
         If the rows do not fit the network. The error names the rows: in a CSV file or a workbook,
         the header is row 1; in a Parquet file, the first slice is row 1.
     """

@@ -14,9 +14,9 @@ from bnmind._messages import one_line, shown
 from bnmind._values import ReadOnlyDict, Sealed
 from bnmind.dynamic.network import DynamicNetwork
 from bnmind.errors import (
-    CaseTableError,
     ImpossibleEvidenceError,
     InvalidArgumentError,
+    TableError,
     UnknownNameError,
 )
 from bnmind.information import Floats
@@ -177,7 +177,7 @@ def read_sequences(
 
     Raises
     ------
-    CaseTableError
+    TableError
         If a cell holds no state, or a row has no sequence.
     InvalidArgumentError, UnknownNameError
         If the arguments do not fit the network.
@@ -209,7 +209,7 @@ def read_sequences(
         raise InvalidArgumentError("; ".join(problems), tuple(problems))
     n = len(frame) if len(frame.columns) else len(next(iter(soft.values()), ()))
     if not n:
-        raise CaseTableError(["expected at least one slice, got none"])
+        raise TableError(["expected at least one slice, got none"])
     order, starts, names = _split(frame, sequence, n)
     weights = {name: _likelihoods(known[name], given, n) for name, given in soft.items()}
     return Sequences(
@@ -236,11 +236,11 @@ def _split(
     if list(frame.columns).count(sequence) != 1:
         if sequence not in frame.columns:
             raise UnknownNameError("column", sequence, [str(c) for c in frame.columns])
-        raise CaseTableError([f"two columns have the name {shown(sequence)}"])
+        raise TableError([f"two columns have the name {shown(sequence)}"])
     codes, names = pandas.factorize(frame[sequence])
     if (codes < 0).any():
         row = frame.index[int(np.argmin(codes))]
-        raise CaseTableError(
+        raise TableError(
             [f"expected a sequence in column {one_line(sequence)} of row {row}, got none"]
         )
     counts = np.bincount(codes, minlength=len(names))

@@ -40,7 +40,7 @@ def read_cases_for(
     ModelFileError
         If the file cannot be read, its name has another suffix, or rows of a CSV file have more
         cells than its first line, or openpyxl is needed for a workbook and is not installed.
-    CaseTableError
+    TableError
         If two columns have the same name, or the cases do not fit the network. The error names the
         rows: in a CSV file or a workbook, the header is row 1; in a Parquet file, the first case
         is row 1.

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bnmind._messages import close_names, did_you_mean, one_line
 from bnmind._values import Sealed
-from bnmind.errors import CaseTableError, UnknownNameError
+from bnmind.errors import TableError, UnknownNameError
 from bnmind.information import Floats
 from bnmind.junction.cases.distinct import distinct_rows
 from bnmind.junction.cases.table import frame_of, read_table, separator_question
@@ -67,7 +67,7 @@ class DistinctCases(Sealed):
 
         Raises
         ------
-        CaseTableError
+        TableError
             If a column is missing, a state is unknown, or there are no cases. The error lists the
             faults, with row and column.
         """
@@ -85,14 +85,14 @@ class DistinctCases(Sealed):
             problems.append("expected at least one case, got none")
         try:
             table = read_table(network.variables, frame, as_text=as_text, first_row=first_row)
-        except CaseTableError as fault:
+        except TableError as fault:
             some = named & set(known)  # otherwise the missing columns are told already
             found = [*problems, *(fault.problems if some or not problems else ())]
-            raise CaseTableError(found, count=len(found) + fault.count - len(fault.problems)) from (
+            raise TableError(found, count=len(found) + fault.count - len(fault.problems)) from (
                 None
             )
         if problems:
-            raise CaseTableError(problems)
+            raise TableError(problems)
         distinct = cls.of_positions(table.states(slice(None)).T)
         ignored = tuple(label_text(label) for label in table.unused)
         return cls(

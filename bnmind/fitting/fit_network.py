@@ -91,7 +91,7 @@ def fit(
 
     Raises
     ------
-    CaseTableError
+    TableError
         If columns are missing or states unknown. The message names rows and columns.
     InvalidArgumentError
         If the fixed, tied or hidden variables, or the pseudo-counts given for variables, do not fit

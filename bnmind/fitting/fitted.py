@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from annotated_types import Ge
 
-from bnmind._display.results import Result
+from bnmind._display import Result
 from bnmind._messages import counted
 from bnmind._values import Count, Natural, Value
 from bnmind._workers import Executor, faults_of_workers

@@ -17,7 +17,6 @@ from bnmind.junction.branch_and_bound.bounded_explanation import (
     BoundedExplanation as BoundedExplanation,
 )
 from bnmind.junction.branch_and_bound.search import ExplanationSearch as ExplanationSearch
-from bnmind.junction.branch_and_bound.search import SearchState as SearchState
 from bnmind.junction.branch_and_bound.search import compile_search as compile_search
 from bnmind.junction.cases.answers import CaseAnswers as CaseAnswers
 from bnmind.junction.cases.completion import complete as complete
@@ -28,10 +27,6 @@ from bnmind.junction.cases.predict import impute as impute
 from bnmind.junction.cases.predict import log_likelihood as log_likelihood
 from bnmind.junction.cases.predict import predict as predict
 from bnmind.junction.cases.predict import predict_proba as predict_proba
-from bnmind.junction.certificates.certificate import Certificate as Certificate
-from bnmind.junction.certificates.certificate_files import read_certificate as read_certificate
-from bnmind.junction.certificates.certificate_files import write_certificate as write_certificate
-from bnmind.junction.certificates.prove import prove_bound as prove_bound
 from bnmind.junction.derivatives.compile import compile_derivatives as compile_derivatives
 from bnmind.junction.derivatives.gradient import Gradient as Gradient
 from bnmind.junction.derivatives.plan import DerivativePlan as DerivativePlan
@@ -77,14 +72,10 @@ from bnmind.junction.slicing.slice_sums import SliceSums as SliceSums
 from bnmind.junction.slicing.sliced_plan import SlicedPlan as SlicedPlan
 from bnmind.junction.slicing.sliced_plan import SliceInfo as SliceInfo
 from bnmind.junction.triangulation.annealing.tree_annealing import TreeAnnealing as TreeAnnealing
-from bnmind.junction.triangulation.dissection.nested_dissection import (
-    NestedDissection as NestedDissection,
-)
 from bnmind.junction.triangulation.exact.exact_order import ExactOrder as ExactOrder
 from bnmind.junction.triangulation.greedy import MinFill as MinFill
 from bnmind.junction.triangulation.greedy import MinWeight as MinWeight
 from bnmind.junction.triangulation.greedy import WeightedMinFill as WeightedMinFill
-from bnmind.junction.triangulation.local_search import LocalSearch as LocalSearch
 from bnmind.junction.triangulation.portfolio.best_order import BestOrder as BestOrder
 from bnmind.junction.triangulation.portfolio.portfolio import Portfolio as Portfolio
 from bnmind.junction.triangulation.portfolio.registry import ORDER_FINDERS as ORDER_FINDERS

@@ -305,7 +305,7 @@ class TestExperiment(Value):
     ------
     InvalidArgumentError
         If there is no selector, a number is out of range, or there are several faults.
-    ResponseTableError
+    TableError
         If recorded responses do not fit the bank.
 
     Examples
@@ -542,7 +542,7 @@ class LearningExperiment(Value):
     ------
     InvalidArgumentError
         If there are several faults.
-    ResponseTableError
+    TableError
         If the responses do not fit the bank.
 
     Examples

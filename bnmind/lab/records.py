@@ -82,7 +82,7 @@ from bnmind.adaptive.learning.model import bank_to_learn
 from bnmind.adaptive.response_models.registry import gate_of
 from bnmind.errors import (
     BnmindError,
-    ExperimentFileError,
+    ModelFileError,
     UnknownNameError,
 )
 from bnmind.lab.experiments import MEASURES, VERSION, Experiment, LearningExperiment, TestExperiment
@@ -120,19 +120,19 @@ class _Responses(Record):
         has_table = self.items is not None or self.codes is not None
         if self.file is not None:
             if has_table:
-                raise ExperimentFileError(
+                raise ModelFileError(
                     ["expected either the name of a CSV file or items and codes, got both"], self
                 )
             return Responses.from_csv(directory / self.file)
         if self.items is None or self.codes is None:
-            raise ExperimentFileError(["expected the name of a CSV file, or items and codes"], self)
+            raise ModelFileError(["expected the name of a CSV file, or items and codes"], self)
         for number, row in enumerate(self.codes, start=1):
             if len(row) != len(self.items):
-                raise ExperimentFileError(
+                raise ModelFileError(
                     [f"codes {number}: expected {len(self.items)} numbers, got {len(row)}"], row
                 )
             if large := [code for code in row if abs(code) >= _TOO_LARGE]:
-                raise ExperimentFileError(
+                raise ModelFileError(
                     [f"codes {number}: expected small numbers, got {shown(large[0])}"], row
                 )
         return Responses(np.array(self.codes, dtype=np.int64), tuple(self.items))
@@ -243,7 +243,7 @@ class _Setting(Record):
 def _board(text: str, repeats: bool) -> Board:
     pegs, sign, colors = text.partition("x")
     if not (sign and pegs.isdecimal() and colors.isdecimal() and len(text) < 20):
-        raise ExperimentFileError([f"expected a board such as 4x6, got {shown(text)}"], text)
+        raise ModelFileError([f"expected a board such as 4x6, got {shown(text)}"], text)
     return Board(int(pegs), int(colors), repeats=repeats)
 
 
@@ -322,7 +322,7 @@ def _prior_content(prior: Prior) -> str | dict[str, Any]:
     if is_named_prior(prior):
         return prior.name
     if not isinstance(prior, CodeList):
-        raise ExperimentFileError(
+        raise ModelFileError(
             [f"expected a prior of bnmind or a CodeList, got {prior.name}, which no file can name"],
             prior,
         )
@@ -338,7 +338,7 @@ def _ending_content(ending: Ending) -> str:
     except BnmindError:
         same = False
     if not same:
-        raise ExperimentFileError(
+        raise ModelFileError(
             [f"expected an ending that a file can name, got {type(ending).__name__}"], ending
         )
     return text
@@ -347,7 +347,7 @@ def _ending_content(ending: Ending) -> str:
 def _player_content(player: Player) -> str | dict[str, Any]:
     name = player.source or player.strategy.name
     if not leads_to(name, player.strategy):
-        raise ExperimentFileError(
+        raise ModelFileError(
             [
                 f"the name {shown(name)} does not lead to the strategy; give Player the source by"
                 " which it is found, such as module:name"
@@ -416,7 +416,7 @@ class _Tests(_Experiment):
 
 def _named_selector(name: str, selector: object) -> str:
     if not _same(selector_by_name(name), selector):
-        raise ExperimentFileError([f"the name {shown(name)} does not lead to the selector"], name)
+        raise ModelFileError([f"the name {shown(name)} does not lead to the selector"], name)
     return name
 
 
@@ -428,7 +428,7 @@ def _stop_texts(stopper: Stopper | None) -> list[str]:
     all_of = [one.stoppers if isinstance(one, AllOf) else (one,) for one in any_of]
     texts = ["+".join(map(_stop_text, stoppers)) for stoppers in all_of]
     if not _same(stopper_by_names(texts), stopper):
-        raise ExperimentFileError(["expected a stopper that a file can name"], stopper)
+        raise ModelFileError(["expected a stopper that a file can name"], stopper)
     return texts
 
 
@@ -442,7 +442,7 @@ def _stop_text(stopper: Stopper) -> str:
                 return text
         except BnmindError:
             continue
-    raise ExperimentFileError(
+    raise ModelFileError(
         [f"expected a stopper that a file can name, got {type(stopper).__name__}"], stopper
     )
 
@@ -489,7 +489,7 @@ class _Learning(_Experiment):
         if self.bank is not None:
             if self.gate is not None:
                 message = "a gate is for a Q-matrix; a bank has its own"
-                raise ExperimentFileError([message], self.gate)
+                raise ModelFileError([message], self.gate)
             return _bank_of(self.bank, directory)
         if self.qmatrix is None:
             return None
@@ -577,7 +577,7 @@ def _content(experiment: Experiment) -> dict[str, Any]:
     faults = Faults()
     content = EXPERIMENTS[experiment.kind].record.content(experiment, faults)
     if faults.found:
-        raise ExperimentFileError(faults.found, experiment)
+        raise ModelFileError(faults.found, experiment)
     version = getattr(experiment, "version", VERSION)
     return {"kind": experiment.kind, "version": version, **content}
 
@@ -593,7 +593,7 @@ def experiment_to_toml(experiment: Experiment) -> str:
 
     Raises
     ------
-    ExperimentFileError
+    ModelFileError
         If a part of the experiment has no name by which a file could refer to it.
     UnknownNameError
         If its kind is not registered.
@@ -626,7 +626,7 @@ def experiment_from_text(text: str, *, directory: Path = Path()) -> Experiment:
 
     Raises
     ------
-    ExperimentFileError
+    ModelFileError
         If the text is not an experiment. The error lists all faults with their places.
 
     Examples
@@ -636,21 +636,21 @@ def experiment_from_text(text: str, *, directory: Path = Path()) -> Experiment:
     ... )
     GameExperiment(2 settings, 2,000 games)
     """
-    content = parse_table(text, ExperimentFileError)
+    content = parse_table(text)
     name = content.get("kind")
     if not isinstance(name, str) or name not in EXPERIMENTS:
         known = " or ".join(f'kind = "{name}"' for name in EXPERIMENTS)
         problem = "none" if name is None else shown(name)
-        raise ExperimentFileError([f"kind: expected {known}, got {problem}"], name)
+        raise ModelFileError([f"kind: expected {known}, got {problem}"], name)
     kind, faults = EXPERIMENTS[name], Faults()
-    record = record_from_table(kind.record, content, ExperimentFileError)
+    record = record_from_table(kind.record, content)
     parts = record.parts(directory, faults)
     if faults.found:
-        raise ExperimentFileError(faults.found, content)
+        raise ModelFileError(faults.found, content)
     try:
         return kind.makes(**parts, version=record.version)
     except BnmindError as fault:
-        raise ExperimentFileError([str(fault)], content) from fault
+        raise ModelFileError([str(fault)], content) from fault
 
 
 @checked
@@ -664,15 +664,14 @@ def read_experiment(path: str | os.PathLike[str]) -> Experiment:
 
     Raises
     ------
-    ExperimentFileError
-        If the file is not an experiment. The error lists all faults with their places.
     ModelFileError
-        If the file cannot be read.
+        If the file is not an experiment, or cannot be read. The error lists all faults with their
+        places.
     """
     text = read_text(path, most=SMALL_FILE)
     try:
         return experiment_from_text(text, directory=Path(path).parent)
-    except ExperimentFileError as error:
+    except ModelFileError as error:
         raise in_file(error, path) from error
 
 
@@ -689,7 +688,7 @@ def write_experiment(experiment: Experiment, path: str | os.PathLike[str]) -> No
 
     Raises
     ------
-    ExperimentFileError, UnknownNameError
+    ModelFileError, UnknownNameError
         See `experiment_to_toml`.
     FileWriteError
         If the file cannot be written.

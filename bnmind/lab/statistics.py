@@ -19,7 +19,7 @@ from annotated_types import Ge, Gt, Lt
 from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import checked, number_array
-from bnmind._display.results import finite
+from bnmind._display import finite
 from bnmind._values import Count, Positive, Value, sealed
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats

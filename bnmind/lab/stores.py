@@ -54,11 +54,9 @@ from bnmind._messages import listed, one_line, shown
 from bnmind._values import Value
 from bnmind._workers import Executor, finished_of
 from bnmind.errors import (
-    ExperimentFileError,
     FileWriteError,
     MissingLibraryError,
     ModelFileError,
-    StoreError,
     TooLargeError,
 )
 from bnmind.lab.experiments import (
@@ -136,13 +134,13 @@ def damage_of(
     """Return what is wrong with the file of a batch; None if it is in order.
 
     All of it is read, and the checksums of its pages are compared. The number of rows may be
-    unknown. A file that may not be read raises `StoreError`.
+    unknown. A file that may not be read raises `ModelFileError`.
     """
     try:
         with path.open("rb") as file:
             table = arrow().parquet.ParquetFile(file, page_checksum_verification=True).read()
     except PermissionError as error:
-        raise StoreError(f"cannot read {path} ({error.strerror})", str(path)) from error
+        raise ModelFileError(f"cannot read {path} ({error.strerror})", str(path)) from error
     except (arrow().ArrowException, OSError, ValueError) as error:
         return one_line(str(error), longest=100) or type(error).__name__
     if (table.schema.metadata or {}).get(_KEY) != _mark(digest, number):
@@ -204,20 +202,20 @@ def read_environment(directory: Path) -> dict[str, Any]:
 
     Raises
     ------
-    StoreError
+    ModelFileError
         If the file is missing or damaged.
     """
     path = directory / ENVIRONMENT
     try:
         content = parse_document(read_text(path, most=SMALL_FILE), _SCHEMA, _VERSION)
     except ModelFileError as error:
-        raise StoreError(
+        raise ModelFileError(
             f"expected the environment of a run in {path}: {error}", str(path)
         ) from error
     content = {"sources": {}, **content}
     kinds = {"bnmind": str, "sources": dict, "runs": list}
     if not all(isinstance(content.get(key), kind) for key, kind in kinds.items()):
-        raise StoreError(f"expected bnmind, sources and runs in {path}", str(path))
+        raise ModelFileError(f"expected bnmind, sources and runs in {path}", str(path))
     return content
 
 
@@ -290,7 +288,7 @@ class Store(Value):
 
         Raises
         ------
-        StoreError
+        ModelFileError
             If a file is damaged; the error names it.
         """
         row_type = self.experiment.row_type
@@ -313,12 +311,12 @@ class Store(Value):
 
         Raises
         ------
-        StoreError
+        ModelFileError
             If the batch is not finished, or its file is damaged.
         """
         path, row_type = self.directory / part_name(number), self.experiment.row_type
         if not path.is_file():
-            raise StoreError(f"batch {number} is not finished: there is no {path}", str(path))
+            raise ModelFileError(f"batch {number} is not finished: there is no {path}", str(path))
         return _rows(row_type, self._table(row_type, (path,)))
 
     @property
@@ -372,19 +370,21 @@ class Store(Value):
         except (pa.ArrowException, OSError) as error:
             raise self._fault(row_type, parts, error) from error
 
-    def _fault(self, row_type: type[Row], parts: tuple[Path, ...], error: Exception) -> StoreError:
+    def _fault(
+        self, row_type: type[Row], parts: tuple[Path, ...], error: Exception
+    ) -> ModelFileError:
         """Return an error that names the first damaged file."""
         digest = digest_of(self.experiment)
         for part in parts:
             number = int(part.stem.removeprefix("part-"))
             damage = damage_of(part, row_type, None, digest=digest, number=number)
             if damage is not None:
-                return StoreError(
+                return ModelFileError(
                     f"{part} is damaged: {damage}; run the experiment into {self.directory} again,"
                     " which sets the file aside and makes its rows again",
                     str(part),
                 )
-        return StoreError(f"cannot read {self.directory}: {error}", str(self.directory))
+        return ModelFileError(f"cannot read {self.directory}: {error}", str(self.directory))
 
 
 @checked
@@ -398,13 +398,11 @@ def read_store(directory: Path) -> Store:
 
     Raises
     ------
-    StoreError
-        If the directory is not one.
-    ExperimentFileError
-        If its experiment cannot be read.
+    ModelFileError
+        If the directory is not one, or its experiment cannot be read.
     """
     if not (directory / EXPERIMENT).is_file():
-        raise StoreError(
+        raise ModelFileError(
             f"expected a directory with the rows of an experiment, got {directory}, which has no"
             f" {EXPERIMENT}",
             str(directory),
@@ -459,12 +457,12 @@ _PATIENCE = 0.5
 
 @contextmanager
 def alone(directory: Path) -> Iterator[None]:
-    """Keep other runs out of a directory; raise `StoreError` if one is writing into it."""
+    """Keep other runs out of a directory; raise `ModelFileError` if one is writing into it."""
     with ExitStack() as stack:
         try:
             stack.enter_context(locked(directory / EXPERIMENT, patience=_PATIENCE))
         except LockHeldError as error:
-            raise StoreError(
+            raise ModelFileError(
                 f"another run is writing into {directory}; wait until it ends, or name another"
                 " directory",
                 str(directory),
@@ -498,13 +496,13 @@ def begin(directory: Path, experiment: Experiment, sources: Mapping[str, str]) -
 
     Raises
     ------
-    StoreError
+    ModelFileError
         If the directory holds something else, or rows of a strategy of the user's own whose source
         has changed, or has a name that is not in UTF-8.
     """
     text, path = experiment_to_toml(experiment), directory / EXPERIMENT
     if (obstacle := _obstacle(directory, text, sources)) is not None:
-        raise StoreError(obstacle, str(directory))
+        raise ModelFileError(obstacle, str(directory))
     if path.exists():
         before = read_environment(directory)
         write_file(directory / ENVIRONMENT, environment_text(sources, before))
@@ -561,7 +559,7 @@ def missing_batches(experiment: Experiment, directory: Path) -> list[Batch]:
     digest = digest_of(experiment)
     for stranger in _strangers(directory, {part_name(batch.number) for batch in batches}):
         if not _NAME.fullmatch(stranger.name):
-            raise StoreError(
+            raise ModelFileError(
                 f"{stranger} does not belong to the experiment, and would be read with its rows;"
                 " move it elsewhere",
                 str(stranger),
@@ -667,12 +665,10 @@ def run_into(
 
     Raises
     ------
-    StoreError
+    ModelFileError
         If the directory holds another experiment, or rows of another version of bnmind, which the
         message compares; or rows of a strategy of your own whose source code has changed since; or
-        if another run is writing into it.
-    ExperimentFileError
-        If a part of the experiment has no name.
+        if another run is writing into it; or if a part of the experiment has no name.
     FileWriteError
         If a file cannot be written.
     TooLargeError
@@ -774,7 +770,7 @@ def unfinished_place(
         require_readable(experiment)
         end = "-until" if sequential else ""
         return directory / f"{_PREFIX}{digest_of(experiment)}{end}"
-    except (MissingLibraryError, ExperimentFileError, TooLargeError):
+    except (MissingLibraryError, ModelFileError, TooLargeError):
         return None
 
 
@@ -803,7 +799,7 @@ def resumed_games(
 
     Raises
     ------
-    StoreError
+    ModelFileError
         If another run keeps its games there, or the source code of a strategy of your own has
         changed since.
     FileWriteError

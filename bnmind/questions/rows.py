@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, ClassVar, TypeVar, overload
 
-from bnmind._display.tables import frame_html
+from bnmind._display import frame_html
 from bnmind.errors import NothingToAskError
 
 if TYPE_CHECKING:

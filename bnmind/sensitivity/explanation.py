@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bnmind._arguments import checked
-from bnmind._display.results import Result, Table, finite
+from bnmind._display import Result, Table, finite
 from bnmind._messages import percent
 from bnmind._values import Sealed
 from bnmind.junction.inference.evidence import Evidence

@@ -61,7 +61,7 @@ def log_likelihood_gradient(
     ------
     ImpossibleEvidenceError
         If a case has probability zero. The error names the first one.
-    CaseTableError
+    TableError
         If a cell holds no state of its variable, or no column matches a variable.
     InvalidArgumentError
         If the weights are not a number of at least 0 for each case.

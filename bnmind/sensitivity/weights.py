@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bnmind._arguments import checked
-from bnmind._display.tables import frame_html
+from bnmind._display import frame_html
 from bnmind._values import Sealed
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats

@@ -18,7 +18,7 @@ from types import MappingProxyType
 from typing import cast
 
 from bnmind._arguments import checked_if_it_fails
-from bnmind._registry import Registered, as_registered, made_by_name, meant_by
+from bnmind._registry import Registered, as_registered, made_by_name
 from bnmind.errors import InvalidArgumentError, UnknownNameError
 from bnmind.strategies.base.strategy import Strategy
 from bnmind.strategies.belief_game.best import Best
@@ -175,8 +175,7 @@ def strategy_by_name(name: str) -> Strategy:
     module_name, separator, attribute = name.partition(":")
     module_name = module_name.removesuffix(".py")
     if not (separator and module_name and attribute):
-        meant = meant_by(name, STRATEGIES)
-        raise UnknownNameError("strategy", name, ("module:name", *STRATEGIES), meant=meant)
+        raise UnknownNameError("strategy", name, ("module:name", *STRATEGIES))
     try:
         with _current_directory_importable():
             module = importlib.import_module(module_name)

@@ -31,7 +31,7 @@ from bnmind.adaptive import (
 )
 from bnmind.adaptive.classification import reliability
 from bnmind.adaptive.classification.known_profiles import agreement
-from bnmind.errors import InvalidArgumentError, ResponseTableError
+from bnmind.errors import InvalidArgumentError, TableError
 from tests.banks import banks, enumerated
 from tests.data_sets import data_set
 from tests.modes import examples
@@ -235,7 +235,7 @@ def test_profiles_are_read_by_name_number_and_position(tmp_path: Path) -> None:
         ("skill_1,skill_2\n1,0\n2,0\n", "level of skill_1 among 0, 1 for examinee y, got"),
     ):
         file.write_text(text)
-        with pytest.raises(ResponseTableError, match=part):
+        with pytest.raises(TableError, match=part):
             read_profiles(file, BANK, ["x", "y"])
 
 
@@ -261,7 +261,7 @@ def test_a_frame_of_known_profiles_is_compared_by_name() -> None:
 def test_rows_with_one_name_are_refused(tmp_path: Path) -> None:
     file = tmp_path / "truth.csv"
     file.write_text("id,skill_1,skill_2\nann,0,0\nbob,1,0\nann,1,1\nbob,1,1\nbob,1,1\neve,0,0\n")
-    with pytest.raises(ResponseTableError) as caught:
+    with pytest.raises(TableError) as caught:
         read_profiles(file, BANK, ["ann", "bob", "eve"])
     assert caught.value.problems == (
         "expected one row for examinee 'ann', got 2",

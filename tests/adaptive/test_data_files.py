@@ -16,7 +16,7 @@ import pytest
 
 from bnmind.adaptive import ItemBank, Responses, read_bank, read_qmatrix
 from bnmind.adaptive.items.tables.text_table import read_table
-from bnmind.errors import InvalidArgumentError, ModelFileError, ResponseTableError
+from bnmind.errors import InvalidArgumentError, ModelFileError, TableError
 from bnmind.pgm.files import write_model
 
 TABLE = pd.DataFrame({"student_id": ["ann", "bob", "eve"], "add": [1, 0, 1], "carry": [0, None, 1]})
@@ -114,7 +114,7 @@ def test_other_lines_are_no_digits(tmp_path: Path, text: str) -> None:
     path = tmp_path / "answers.csv"
     path.write_text(text, encoding="utf-8")
     notes: tuple[str, ...] = ()
-    with contextlib.suppress(ResponseTableError):
+    with contextlib.suppress(TableError):
         notes = Responses.from_csv(path).notes
     assert not any("digits" in note for note in notes)
 

@@ -8,7 +8,7 @@ import pytest
 
 from bnmind.adaptive import Item, ItemBank, Randomesque, StageItems, SympsonHetter
 from bnmind.adaptive.sessions.design_file import design_from
-from bnmind.errors import DesignFileError
+from bnmind.errors import ModelFileError
 
 NAMES = ("a", "b", "c", "d")
 BANK = ItemBank.from_qmatrix(
@@ -147,7 +147,7 @@ FAULTS: list[tuple[dict[str, Any], str]] = [
 
 @pytest.mark.parametrize(("content", "words"), FAULTS, ids=[words for _, words in FAULTS])
 def test_a_fault_is_told_in_whole_sentences(content: dict[str, Any], words: str) -> None:
-    with pytest.raises(DesignFileError) as caught:
+    with pytest.raises(ModelFileError) as caught:
         design_from(content, BANK)
     assert str(caught.value) == words
 

@@ -41,7 +41,7 @@ from bnmind.adaptive import (
 )
 from bnmind.adaptive.selection.registry import LENGTH
 from bnmind.adaptive.sessions.design_file import design_from, with_options
-from bnmind.errors import DesignFileError, ModelFileError, SessionFileError
+from bnmind.errors import ModelFileError, SessionFileError
 
 ROOT = Path(__file__).parents[2]
 BANK = read_bank(ROOT / "models/banks/fractions.json")
@@ -54,7 +54,7 @@ def design(**content: Any) -> Design:
 
 
 def faults(content: Mapping[str, Any], bank: ItemBank = BANK) -> str:
-    with pytest.raises(DesignFileError) as caught:
+    with pytest.raises(ModelFileError) as caught:
         design_from(content, bank)
     return "; ".join(caught.value.problems)
 
@@ -252,7 +252,7 @@ def test_options_add_what_a_file_leaves_open_and_contradict_nothing() -> None:
         "stop": {"any": ["items:3"]},
         "seed": 4,
     }
-    with pytest.raises(DesignFileError) as caught:
+    with pytest.raises(ModelFileError) as caught:
         with_options(content, selector="kl", stop=["items:6"], seed=2)
     assert len(caught.value.problems) == 4
     assert "leave out the option" in str(caught.value)
@@ -261,10 +261,10 @@ def test_options_add_what_a_file_leaves_open_and_contradict_nothing() -> None:
 def test_a_file_is_named_in_its_faults(tmp_path: Path) -> None:
     path = tmp_path / "test.toml"
     path.write_text("stop = [", encoding="utf-8")
-    with pytest.raises(DesignFileError, match=r"test\.toml: expected TOML"):
+    with pytest.raises(ModelFileError, match=r"test\.toml: expected TOML"):
         read_design(path, BANK)
     path.write_text('{"stop": "item:3"}', encoding="utf-8")
-    with pytest.raises(DesignFileError, match=r"test\.toml: stop: .*did you mean items"):
+    with pytest.raises(ModelFileError, match=r"test\.toml: stop: .*did you mean items"):
         read_design(path, BANK)
     with pytest.raises(ModelFileError):
         read_design(tmp_path / "none.toml", BANK)

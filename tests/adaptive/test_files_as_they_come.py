@@ -32,7 +32,7 @@ from bnmind.adaptive.items.tables.text_table import number_of, read_table, table
 from bnmind.errors import (
     InvalidModelError,
     ModelFileError,
-    ResponseTableError,
+    TableError,
     UnknownNameError,
 )
 from tests.command_line import run
@@ -152,7 +152,7 @@ def test_faults_fit_on_a_screen(tmp_path: Path) -> None:
         (250, f"{names}\n{rows.replace('-9', '99')}\n"),
         (400, f"{names}\n{rows.replace('-9', '1')}\n"),
     ):
-        with pytest.raises((ResponseTableError, InvalidModelError)) as caught:
+        with pytest.raises((TableError, InvalidModelError)) as caught:
             learn(Responses.from_csv(written(tmp_path, text)), QMatrix.of(np.eye(30)))
         assert len(str(caught.value)) < most, str(caught.value)
 
@@ -160,7 +160,7 @@ def test_faults_fit_on_a_screen(tmp_path: Path) -> None:
 def test_a_long_table_has_one_response_of_an_examinee_to_an_item(tmp_path: Path) -> None:
     path = written(tmp_path, "id,item,score\na,x,1\na,y,1\na,x,0\n,x,0\n")
     with pytest.raises(
-        ResponseTableError,
+        TableError,
         match="examinee a has two responses to item x, in rows 1 and 3; row 4 has no examinee",
     ):
         Responses.from_csv(path)
@@ -229,18 +229,16 @@ def test_a_q_matrix_of_any_form_is_matched_with_the_responses(tmp_path: Path, fo
 
 def test_what_cannot_be_matched_is_refused(tmp_path: Path) -> None:
     answers = Responses([[0, 0, 0], [1, 1, 1]], ITEMS)  # type: ignore[arg-type]
-    with pytest.raises(ResponseTableError, match="seems to be transposed"):
+    with pytest.raises(TableError, match="seems to be transposed"):
         learn(answers, np.array(Q).T)
     strange = QMatrix.of(Q, items=["item.1", "Lesen", "Adding"])
-    with pytest.raises(ResponseTableError, match=r"are not items .* Hören, Adding fractions; 2 "):
+    with pytest.raises(TableError, match=r"are not items .* Hören, Adding fractions; 2 "):
         learn(answers, strange)
-    with pytest.raises(
-        ResponseTableError, match=r"expected 2 columns, one for each .* only numbers"
-    ):
+    with pytest.raises(TableError, match=r"expected 2 columns, one for each .* only numbers"):
         learn(answers, QMatrix.of([[1], [1]]))
-    with pytest.raises(ResponseTableError, match=r"^no response is 0; responses count from 0"):
+    with pytest.raises(TableError, match=r"^no response is 0; responses count from 0"):
         learn(Responses([[1, 2], [2, 1]], ("a", "b")), QMatrix.of([[1], [1]]))  # type: ignore[arg-type]
-    with pytest.raises(ResponseTableError, match="1 item has no column: c"):
+    with pytest.raises(TableError, match="1 item has no column: c"):
         learn(
             Responses([[1, 0]], ("a", "b")),  # type: ignore[arg-type]
             QMatrix.of([[1, 0], [0, 1], [1, 1]], items=["a", "b", "c"]),
@@ -260,7 +258,7 @@ def test_a_column_of_0_and_1_that_is_left_out_may_be_an_item() -> None:
 
 def test_a_nine_may_be_declared_as_missing() -> None:
     q = QMatrix.of([[1], [1]], items=["a", "b"])
-    with pytest.raises(ResponseTableError, match=r"got 9; if 9 stands for .* --missing 9 "):
+    with pytest.raises(TableError, match=r"got 9; if 9 stands for .* --missing 9 "):
         learn(Responses([[1, 9], [0, 1]], ("a", "b")), q)  # type: ignore[arg-type]
 
 
@@ -497,7 +495,7 @@ def test_a_long_table_that_would_be_almost_empty_is_refused(tmp_path: Path) -> N
     path = tmp_path / "diagonal.csv"
     path.write_text(f"examinee,item,response\n{rows}")
     told = "2,500 responses of 2,500 examinees to 2,500 items are fewer than one for 1,000 pairs"
-    with pytest.raises(ResponseTableError, match=told):
+    with pytest.raises(TableError, match=told):
         Responses.from_csv(path)
 
 
@@ -517,7 +515,7 @@ def test_a_column_of_names_comes_before_the_numbers_of_the_rows() -> None:
 
 def test_a_later_column_that_numbers_the_rows_is_reported_once() -> None:
     rows = [[k % 2, 1000 + k, (k // 2) % 2] for k in range(12)]
-    with pytest.raises(ResponseTableError) as error:
+    with pytest.raises(TableError) as error:
         Responses.of(pd.DataFrame(rows, columns=["q1", "lfd nr", "q2"]))
     assert str(error.value) == (
         "column lfd nr has another number in each of 12 rows; if it names the examinees, say so"
@@ -536,7 +534,7 @@ def test_choices_and_labels_beside_a_column_of_numbers_are_items(
     words: tuple[str, ...], told: str
 ) -> None:
     table = {f"q{k}": [words[(k + row) % 3] for row in range(9)] for k in range(5)}
-    with pytest.raises(ResponseTableError, match=told) as error:
+    with pytest.raises(TableError, match=told) as error:
         Responses.of(pd.DataFrame({"sex": [1, 2, 1] * 3, **table}))
     assert len(error.value.problems) == 1
 
@@ -639,7 +637,7 @@ def test_a_file_of_fixed_width_gets_one_hint(tmp_path: Path) -> None:
     }
     for text, width in cases.items():
         path.write_text(text)
-        with pytest.raises(ResponseTableError) as caught:
+        with pytest.raises(TableError) as caught:
             Responses.from_csv(path)
         (problem,) = caught.value.problems
         assert "--fixed-width N" in problem
@@ -688,15 +686,15 @@ def test_choices_score_answers_in_steps() -> None:
     answers = pd.DataFrame({"q1": ["Often", "never", "b", None], "q2": [0, 1, 1, 0]})
     found = Responses.of(answers, key=key)
     np.testing.assert_array_equal(found.codes, [[2, 0], [0, 1], [1, 1], [-1, 0]])
-    with pytest.raises(ResponseTableError, match="got 'always'"):
+    with pytest.raises(TableError, match="got 'always'"):
         Responses.of(answers.replace("never", "always"), key=key)
 
 
 def test_a_key_that_does_not_fit_is_refused() -> None:
-    with pytest.raises(ResponseTableError, match="the key is of q9, and the items are q1"):
+    with pytest.raises(TableError, match="the key is of q9, and the items are q1"):
         Responses.of(ANSWERS, key={"q9": "A"})
     scored = pd.DataFrame({"q1": [0, 1], "q2": [1, 0]})
-    with pytest.raises(ResponseTableError, match="these columns are scored: q1, q2"):
+    with pytest.raises(TableError, match="these columns are scored: q1, q2"):
         Responses.of(scored, key={"q1": "A", "q2": "B"})
     with pytest.raises(InvalidModelError, match="expected a column item and a column key"):
         Responses.of(ANSWERS, key=pd.DataFrame({"item": ["q1", "q2"], "cost": [1, 2]}))

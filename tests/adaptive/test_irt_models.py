@@ -35,7 +35,7 @@ from bnmind.adaptive import (
     simulate,
 )
 from bnmind.adaptive.learning.irt import IRT_GRID
-from bnmind.errors import InvalidModelError, ResponseTableError
+from bnmind.errors import InvalidModelError, TableError
 from tests.data_sets import data_set
 from tests.newton_em import drawn_responses, newton_em
 
@@ -59,7 +59,7 @@ def test_the_registry_is_fixed_and_says_what_its_models_are() -> None:
 
 
 def test_a_scale_that_starts_at_one_is_refused() -> None:
-    with pytest.raises(ResponseTableError, match=r"no response is 0; .* so subtract 1 from each"):
+    with pytest.raises(TableError, match=r"no response is 0; .* so subtract 1 from each"):
         irt_start(GRADES + 1, IRT_MODELS["graded"])
 
 

@@ -42,7 +42,7 @@ from bnmind.errors import (
     ImpossibleEvidenceError,
     InvalidArgumentError,
     InvalidModelError,
-    ResponseTableError,
+    TableError,
     UnknownNameError,
 )
 from bnmind.pgm import Network, TabularCPD, Variable
@@ -418,7 +418,7 @@ def test_what_cannot_be_learned_is_refused() -> None:
         learn(codes, bank, options=everything)
     with pytest.raises(UnknownNameError, match="skill_9"):
         learn(codes, bank, options=LearningOptions(fixed=frozenset({"skill_9"})))
-    with pytest.raises(ResponseTableError, match="1 item has no column: item_6"):
+    with pytest.raises(TableError, match="1 item has no column: item_6"):
         learn(Responses(np.zeros((1, 5), int), tuple(f"item_{i}" for i in range(1, 6))), Q)
     with pytest.raises(InvalidArgumentError, match="Q-matrix"):
         learn(codes, bank, gate=Dino)

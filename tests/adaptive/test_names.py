@@ -28,7 +28,7 @@ from bnmind.adaptive import (
     simulate,
     write_bank,
 )
-from bnmind.errors import InvalidModelError, ResponseTableError
+from bnmind.errors import InvalidModelError, TableError
 from bnmind.lab import save_simulation
 from bnmind.pgm.files import NETWORK_SUFFIXES
 from bnmind.pgm.variable import name_fault
@@ -118,9 +118,9 @@ def test_labels_that_are_missing_are_no_names() -> None:
     table = pd.DataFrame([[1, 0], [0, 1]], index=[np.nan, "b"], columns=["x", "y"])
     with pytest.raises(InvalidModelError, match="a name must not be empty, in row 1"):
         QMatrix.of(table)
-    with pytest.raises(ResponseTableError, match="column 1 has no name"):
+    with pytest.raises(TableError, match="column 1 has no name"):
         Responses.of(pd.DataFrame([[1, 0]], columns=[np.nan, "b"]))
-    with pytest.raises(ResponseTableError, match="line breaks"):
+    with pytest.raises(TableError, match="line breaks"):
         Responses([[1, 0]], ("a\n", "b"))  # type: ignore[arg-type]
 
 

@@ -40,7 +40,7 @@ from bnmind.adaptive import (
     write_bank,
 )
 from bnmind.adaptive.pilot.pilot_items import drawn_places, open_pilots
-from bnmind.errors import DesignFileError, InfeasibleDesignError, InvalidArgumentError
+from bnmind.errors import InvalidArgumentError, ModelFileError
 from tests.registries import check_value, examples_of, registry_faults
 
 Q = [[1, 0], [0, 1], [1, 1]] * 3
@@ -161,7 +161,7 @@ def test_enemies_and_blueprints() -> None:
     coded = [Item(f"item_{n}", content="x" if n > 4 else "y") for n in range(1, 10)]
     bank = ItemBank.from_qmatrix(Q, guess=0.2, slip=0.1, items=coded)
     rules = (Enemies(), Blueprint((CodeBound("x", least=3),)), Testlets())
-    with pytest.raises(InfeasibleDesignError, match="without the pilot items"):
+    with pytest.raises(InvalidArgumentError, match="without the pilot items"):
         Design(
             bank,
             stopper=MaximalItems(5),
@@ -200,7 +200,7 @@ def test_a_design_file_with_wrong_pilots_is_refused(
     tmp_path: pathlib.Path, text: str, what: str
 ) -> None:
     (tmp_path / "t.toml").write_text(text)
-    with pytest.raises(DesignFileError, match=what):
+    with pytest.raises(ModelFileError, match=what):
         read_design(tmp_path / "t.toml", BANK)
 
 

@@ -17,7 +17,7 @@ from bnmind.adaptive import (
 )
 from bnmind.adaptive.beliefs.profile_space import ProfileSpace
 from bnmind.adaptive.items.priors import named_prior, prior_of
-from bnmind.errors import BnmindError, DesignFileError, InvalidModelError
+from bnmind.errors import BnmindError, InvalidModelError, ModelFileError
 
 Q = [[1, 0], [0, 1], [1, 1]]
 BANK = ItemBank.from_qmatrix(
@@ -89,10 +89,10 @@ def test_a_design_names_a_prior_or_its_file(tmp_path: Path) -> None:
     design.write_text('prior = "prior.csv"', encoding="utf-8")
     assert profiles(read_design(design, BANK).bank) == [0.1, 0.3, 0, 0.6]
     assert '"probability": [".1"' in read_design(design, BANK).text
-    with pytest.raises(DesignFileError, match="the design has a table of profiles, --prior has"):
+    with pytest.raises(ModelFileError, match="the design has a table of profiles, --prior has"):
         read_design(design, BANK, prior="uniform")
     design.write_text("", encoding="utf-8")
     assert profiles(read_design(design, BANK, prior="uniform").bank) == [0.25] * 4
     design.write_text('prior = "flat"', encoding="utf-8")
-    with pytest.raises(DesignFileError, match="prior: expected uniform, bank or a file"):
+    with pytest.raises(ModelFileError, match="prior: expected uniform, bank or a file"):
         read_design(design, BANK)

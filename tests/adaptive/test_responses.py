@@ -27,7 +27,7 @@ from bnmind.errors import (
     InvalidArgumentError,
     InvalidModelError,
     ModelFileError,
-    ResponseTableError,
+    TableError,
 )
 
 TEXT = "id,easy,hard\nann,1,0\nbob,,1\ncid,NA,0.0\n"
@@ -41,7 +41,7 @@ def csv(directory: Path, text: str) -> Path:
 
 
 def refused(table: object, *parts: str) -> tuple[str, ...]:
-    with pytest.raises(ResponseTableError) as caught:
+    with pytest.raises(TableError) as caught:
         Responses.of(table)  # type: ignore[arg-type]
     for part in parts:
         assert any(part in problem for problem in caught.value.problems), caught.value.problems
@@ -92,7 +92,7 @@ def test_every_fault_is_named_with_row_and_column_at_once() -> None:
     )
     frame = pd.DataFrame({"id": ["a", "b", "b"], "x": [1, 0, 1]})
     refused(frame, "examinees must be distinct, but b is in rows 2, 3")
-    with pytest.raises(ResponseTableError, match="row 2, of examinee b, has no responses"):
+    with pytest.raises(TableError, match="row 2, of examinee b, has no responses"):
         Responses([[1], [-1]], ("x",), ("a", "b"))  # type: ignore[arg-type]
     refused([[1, -2], [0.5, 1]], "row 2, column item_1, got 0.5")
     refused([[1, -2], [0, 1]], "row 1, column item_2, got -2")
@@ -105,14 +105,14 @@ def test_every_fault_is_named_with_row_and_column_at_once() -> None:
 def test_an_array_needs_a_column_for_each_item_whatever_that_is_called() -> None:
     assert Responses.of([[1, 0]], items=["id", "a"]).codes.tolist() == [[1, 0]]
     for columns in ([[1]], [[1, 0, 1]]):
-        with pytest.raises(ResponseTableError, match="column for each of 2 items"):
+        with pytest.raises(TableError, match="column for each of 2 items"):
             Responses.of(columns, items=["id", "a"])
 
 
 def test_a_long_list_of_faults_is_cut_in_the_message_alone() -> None:
     cells = [[f"?{number}" for number in range(30)]]
     assert len(refused(cells)) >= 30
-    with pytest.raises(ResponseTableError, match=r"and \d+ more$"):
+    with pytest.raises(TableError, match=r"and \d+ more$"):
         Responses.of(cells)
 
 
@@ -143,12 +143,12 @@ def test_of_many_faults_a_thousand_are_collected(tmp_path: Path) -> None:
     names = ",".join(f"i{number}" for number in range(60))
     row = (f"{','.join(f'?{line}-{k}' for k in range(60))}\n" for line in range(20))
     cells = csv(tmp_path, f"{names}\n{''.join(row)}")
-    with pytest.raises(ResponseTableError, match=r"and at least 988 more$") as responses:
+    with pytest.raises(TableError, match=r"and at least 988 more$") as responses:
         Responses.from_csv(cells)
     with pytest.raises(InvalidModelError, match=r"and at least 988 more$") as levels:
         read_qmatrix(cells)
     rows = csv(tmp_path, f"{names}\n" + "1\n" * 1200)
-    with pytest.raises(ResponseTableError, match=r"and at least 988 more$") as uneven:
+    with pytest.raises(TableError, match=r"and at least 988 more$") as uneven:
         Responses.from_csv(rows)
     with pytest.raises(InvalidModelError, match=r"and at least 988 more$") as short:
         read_qmatrix(rows)
@@ -167,7 +167,7 @@ def test_of_many_faults_a_thousand_are_collected(tmp_path: Path) -> None:
     ],
 )
 def test_faulty_files_are_refused(tmp_path: Path, text: str, message: str) -> None:
-    with pytest.raises(ResponseTableError, match=message):
+    with pytest.raises(TableError, match=message):
         Responses.from_csv(csv(tmp_path, text))
 
 
@@ -216,13 +216,13 @@ def test_columns_are_put_in_the_order_of_a_bank_or_refused() -> None:
     bank = ItemBank.from_qmatrix([[1], [1]], items=["a", "b"])
     swapped = Responses([[0, 1]], ("b", "a"))  # type: ignore[arg-type]
     assert swapped.for_bank(bank).codes.tolist() == [[1, 0]]
-    with pytest.raises(ResponseTableError) as caught:
+    with pytest.raises(TableError) as caught:
         Responses([[0, 2, 1]], ("c", "a", "d")).for_bank(bank)  # type: ignore[arg-type]
     assert caught.value.problems == (
         "2 columns are not items of the Q-matrix or bank: c, d",
         "1 item has no column: b",
     )
-    with pytest.raises(ResponseTableError, match=r"from 0 to 1 in row 1, column a, got 2$"):
+    with pytest.raises(TableError, match=r"from 0 to 1 in row 1, column a, got 2$"):
         Responses([[0, 2, 1]], ("b", "a", "d")).for_bank(bank)  # type: ignore[arg-type]
 
 
@@ -267,9 +267,9 @@ def test_grades_in_place_of_right_and_wrong_name_the_model_for_steps() -> None:
     codes = np.array([[0, 1], [1, 2], [2, 0], [2, 3], [3, 2]])
     bank = ItemBank.from_qmatrix([[1], [1]])
     found = Responses.of(codes, items=["item_1", "item_2"])
-    with pytest.raises(ResponseTableError, match="--gate sequential:dina"):
+    with pytest.raises(TableError, match="--gate sequential:dina"):
         found.for_bank(bank)
-    with pytest.raises(ResponseTableError) as fault:
+    with pytest.raises(TableError) as fault:
         Responses.of(np.where(codes > 1, 9, codes), items=["item_1", "item_2"]).for_bank(bank)
     assert "sequential" not in str(fault.value)
 
@@ -280,7 +280,7 @@ def test_items_that_nobody_was_asked_are_classified_but_not_learned() -> None:
     without = ItemBank.from_qmatrix([[1, 0], [1, 1]], guess=0.2, slip=0.1)
     found, expected = classify(bank, asked), classify(without, asked.codes[:, [0, 2]])
     np.testing.assert_allclose(found.marginals, expected.marginals)
-    with pytest.raises(ResponseTableError, match="column item_2 has no responses"):
+    with pytest.raises(TableError, match="column item_2 has no responses"):
         learn(asked, bank)
-    with pytest.raises(ResponseTableError, match="column item_2 has no responses"):
+    with pytest.raises(TableError, match="column item_2 has no responses"):
         learn_irt(asked, IRT_MODELS["2PL"])

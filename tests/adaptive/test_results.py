@@ -30,7 +30,7 @@ from bnmind.adaptive import (
     replay,
     simulate,
 )
-from bnmind.errors import InvalidArgumentError, ResponseTableError, UnknownNameError
+from bnmind.errors import InvalidArgumentError, TableError, UnknownNameError
 
 Q = [[1, 0], [0, 1], [1, 1], [1, 0], [0, 1]]
 BANK = ItemBank.from_qmatrix(Q, guess=0.2, slip=0.1)
@@ -252,7 +252,7 @@ def test_replay_tells_bad_input() -> None:
     with pytest.raises(InvalidArgumentError, match="2 to 80 folds"):
         replay(lambda others: BANK, answers, selectors, folds=81)
     other = ItemBank.from_qmatrix([*Q, Q[0]], guess=0.2, slip=0.1)
-    with pytest.raises(ResponseTableError, match=f"item_{len(Q) + 1}"):
+    with pytest.raises(TableError, match=f"item_{len(Q) + 1}"):
         replay(lambda others: other, answers, selectors)
     renamed = ItemBank.from_qmatrix(Q, guess=0.2, slip=0.1, skill_names=["a", "b"])
     banks = iter([BANK, renamed])

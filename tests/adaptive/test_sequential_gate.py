@@ -17,7 +17,7 @@ from bnmind.adaptive import (
     Sequential,
     learn,
 )
-from bnmind.errors import ResponseTableError
+from bnmind.errors import TableError
 
 Q = [[1, 0], [0, 1], [1, 1], [1, 0], [0, 1], [1, 1]]
 OPTIONS = LearningOptions(tolerance=1e-9)
@@ -63,5 +63,5 @@ def test_the_plain_gate_is_the_sequential_gdina_model() -> None:
 
 
 def test_other_gates_still_refuse_more_responses() -> None:
-    with pytest.raises(ResponseTableError, match="response from 0 to 1"):
+    with pytest.raises(TableError, match="response from 0 to 1"):
         learn(drawn(), Q, gate=Dina)

@@ -56,7 +56,7 @@ from bnmind.adaptive import (
     start_beliefs,
 )
 from bnmind.adaptive.beliefs.profile_space import n_profiles
-from bnmind.errors import InvalidArgumentError, ResponseTableError, UnknownNameError
+from bnmind.errors import InvalidArgumentError, TableError, UnknownNameError
 from bnmind.information import Floats
 from bnmind.pgm import Network, TabularCPD, Variable
 from tests.banks import banks
@@ -464,7 +464,7 @@ def test_bad_input_is_reported() -> None:
         simulate(BANK, PEOPLE, SELECTORS, options=SimulationOptions(seed=-1))
     with pytest.raises(InvalidArgumentError, match="at least 1 examinee"):
         Examinees.drawn(BANK, 0)
-    with pytest.raises(ResponseTableError, match="row 2, column item_3, got 2"):
+    with pytest.raises(TableError, match="row 2, column item_3, got 2"):
         Examinees.recorded(BANK, [[1] * 8, [0, 0, 2, 0, 0, 0, 0, 0]])
     # Examinees without responses are left out, with a note of the responses.
     assert len(Examinees.recorded(BANK, [[1] * 8, [-1] * 8])) == 1

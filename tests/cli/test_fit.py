@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import bnmind
-from bnmind.errors import CaseTableError
+from bnmind.errors import TableError
 from bnmind.fitting import BDeu, FitOptions
 from bnmind.fitting.case_files import read_cases_for
 from bnmind.pgm import Network, TabularCPD, Variable
@@ -124,7 +124,7 @@ def test_cases_that_are_read_in_parts_are_numbered_through(monkeypatch: pytest.M
         wrong = CASES.assign(wet=pd.Series(["0", "1", "1", None, "7", None], dtype=object))
         wrong.to_csv(name, index=False) if name.endswith("csv") else wrong.to_parquet(name)
         row = 6 if name.endswith("csv") else 5
-        with pytest.raises(CaseTableError, match=f"row {row}, column wet"):
+        with pytest.raises(TableError, match=f"row {row}, column wet"):
             read_cases_for(GARDEN, name)
 
 

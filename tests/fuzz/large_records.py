@@ -75,15 +75,6 @@ LARGE_RECORDS: Mapping[str, Mapping[str, Callable[[int], bytes]]] = {
         ),
         "brackets": lambda n: b'{"tree":' * n,
     },
-    "certificate": {
-        "claims": _with("certificate/ring.json", "atoms", _atoms),
-        "variables": _with(
-            "certificate/ring.json", "variables", lambda n: [str(i) for i in range(n)]
-        ),
-        "a long set": _with(
-            "certificate/ring.json", "atoms", lambda n: [{"vertices": "f" * n, "claims": []}]
-        ),
-    },
     "plan": {
         "targets": _with("plan/plan.json", "targets", lambda n: [["B"]] * n),
         "orders": _with("plan/plan.json", "orders", lambda n: [["B"]] * n),

@@ -14,8 +14,7 @@ from bnmind.adaptive import ItemBank, read_bank, read_design, resume_session
 from bnmind.adaptive.calibration import read_answers
 from bnmind.adaptive.trees import read_item_tree
 from bnmind.errors import BnmindError
-from bnmind.junction import InteractionGraph, read_plan
-from bnmind.junction.certificates import read_certificate
+from bnmind.junction import read_plan
 from bnmind.junction.slicing.sums_file import _content_digest, read_sums
 from bnmind.lab import read_experiment, read_store
 from bnmind.lab.mastermind import parse_ending
@@ -32,9 +31,6 @@ from tests.fuzz.reader import SEEDS, Reader, text_of
 __all__ = ["RECORD_READERS"]
 
 BOARD = Board(3, 4)
-RING = InteractionGraph.from_scopes(
-    {"a": 2, "b": 3, "c": 2, "d": 5}, [("a", "b"), ("b", "c"), ("c", "d"), ("d", "a")]
-)
 
 
 @cache
@@ -87,11 +83,6 @@ def _answers(path: Path) -> None:
     read_answers([path], _fractions())
 
 
-def _certificate(path: Path) -> None:
-    """Read a certificate, and check it against the graph of the seed."""
-    read_certificate(path).check(RING)
-
-
 def _text(read: Callable[[str], object]) -> Callable[[Path], object]:
     return lambda path: read(text_of(path))
 
@@ -114,7 +105,6 @@ RECORD_READERS = (
     Reader("saved_run", read_run),
     Reader("answers", _answers),
     Reader("item_tree", lambda path: read_item_tree(path, _three_items())),
-    Reader("certificate", _certificate),
     Reader("plan", lambda path: read_plan(path, _network())),
     Reader("sums", _sums),
     Reader("value", read_value),

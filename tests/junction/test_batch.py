@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 import bnmind.junction.inference.batch_memory as batch_memory
 from bnmind.errors import (
-    EvidenceNamesError,
     ImpossibleEvidenceError,
     InvalidArgumentError,
     TooLargeError,
@@ -238,9 +237,9 @@ def test_improbable_cases_do_not_underflow() -> None:
         ({"wet": [0], "rain": [0, 1]}, InvalidArgumentError, "got 1, 2"),
         ({"wet": [0], "rain": [[0.5, 0.25, 0.25]]}, InvalidArgumentError, r"\(cases, 2\)"),
         ({"wet": [0, 0], "rain": [[1, 1], [1, -1]]}, InvalidArgumentError, "in case 1"),
-        ({"rain": [0]}, EvidenceNamesError, "missing: wet"),
-        ({"wet": [0], "snow": [0]}, EvidenceNamesError, "unknown: 'snow'"),
-        ({}, EvidenceNamesError, "missing: wet"),
+        ({"rain": [0]}, InvalidArgumentError, "missing: wet"),
+        ({"wet": [0], "snow": [0]}, InvalidArgumentError, "unknown: 'snow'"),
+        ({}, InvalidArgumentError, "missing: wet"),
     ],
 )
 def test_bad_cases(cases: dict[str, Any], error: type[Exception], words: str) -> None:

@@ -48,7 +48,7 @@ def test_a_question_loads_no_search_and_no_cases() -> None:
 def test_the_names_are_those_of_the_stub() -> None:
     listed = importlib.import_module("bnmind.junction").__all__
     assert listed == sorted(HOMES)
-    assert {"Certificate", "Plan", "compile_plan"} < set(listed) < set(dir(junction))
+    assert {"Engine", "Plan", "compile_plan"} < set(listed) < set(dir(junction))
 
 
 @pytest.mark.parametrize("name", sorted(HOMES))

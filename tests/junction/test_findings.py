@@ -12,7 +12,6 @@ import pytest
 
 from bnmind.errors import (
     BnmindError,
-    EvidenceNamesError,
     ImpossibleEvidenceError,
     InvalidArgumentError,
 )
@@ -217,5 +216,5 @@ def test_names_like_those_of_merged_variables_do_not_mix_with_them() -> None:
 
 
 def test_unknown_variables_are_reported() -> None:
-    with pytest.raises(EvidenceNamesError, match="unknown: 'rain'"):
+    with pytest.raises(InvalidArgumentError, match="unknown: 'rain'"):
         solved_plan().run(pd.Series({"level": 1, "rain": 2}))

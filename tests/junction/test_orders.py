@@ -16,7 +16,6 @@ from bnmind.junction import (
     ExactOrder,
     GivenOrder,
     InteractionGraph,
-    LocalSearch,
     MinFill,
     MinWeight,
     OrderFinder,
@@ -38,7 +37,6 @@ from tests.graphs import (
 ALL_FINDERS: tuple[OrderFinder, ...] = (
     *(make() for make in ORDER_FINDERS.values()),
     RandomizedGreedy(restarts=5),
-    LocalSearch(MinWeight()),
 )
 
 

@@ -16,7 +16,6 @@ from bnmind.errors import InvalidArgumentError
 from bnmind.junction import (
     GivenOrder,
     InteractionGraph,
-    LocalSearch,
     MinFill,
     MinWeight,
     RandomizedGreedy,
@@ -272,33 +271,7 @@ def test_more_effort_looks_further() -> None:
     assert "(7 passes)" in RandomizedGreedy(restarts=7)(graph).method
 
 
-@given(graphs(most=12), st.integers(3, 9), st.data())
-def test_local_search_never_worsens(
-    graph: InteractionGraph, window: int, data: st.DataObject
-) -> None:
-    order = data.draw(st.permutations(graph.names))
-    start = GivenOrder(tuple(order))
-    found = LocalSearch(start, window=window, passes=5)(graph)
-    assert sorted(found.variables) == sorted(graph.names)
-    assert found.total_size == GivenOrder(found.variables)(graph).total_size
-    assert found.total_size <= start(graph).total_size
-
-
-@pytest.mark.compiled
-def test_local_search_improves_on_greedy() -> None:
-    graph = large_graph()
-    greedy = MinFill()(graph)
-    found = LocalSearch(MinFill())(graph)
-    assert found.total_size < greedy.total_size
-    assert found.method == "min-fill, local search"
-    assert LocalSearch(MinFill(), max_windows=0)(graph) == greedy
-
-
-def test_local_search_checks_its_options() -> None:
-    with pytest.raises(InvalidArgumentError) as caught:
-        LocalSearch(window=0, passes=-1, max_windows=-1)
-    names = ("window to be", "passes to be", "max_windows to be")
-    assert all(name in str(caught.value) for name in names)
+def test_randomized_search_checks_its_effort() -> None:
     with pytest.raises(InvalidArgumentError, match="effort"):
         RandomizedGreedy(effort=-1.0)
 
@@ -321,13 +294,6 @@ def test_trees_of_large_networks_are_small_on_every_seed(name: str, most: int, m
     sizes = [RandomizedGreedy(seed=seed)(graph).total_size for seed in range(5)]
     assert max(sizes) <= most
     assert median(sizes) <= middle
-
-
-@pytest.mark.compiled
-def test_local_search_improves_the_tree_of_link() -> None:
-    graph = family_graph(read_wheel("link"))
-    start = RandomizedGreedy()
-    assert LocalSearch(start)(graph).total_size < start(graph).total_size
 
 
 @given(graphs(most=10), st.data())

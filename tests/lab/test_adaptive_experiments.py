@@ -23,7 +23,7 @@ from bnmind.adaptive import (
     stopper_by_names,
     write_bank,
 )
-from bnmind.errors import BnmindError, ExperimentFileError
+from bnmind.errors import BnmindError, ModelFileError
 from bnmind.lab import (
     TestExperiment,
     experiment_from_text,
@@ -202,7 +202,7 @@ def test_what_is_written_reads_back(stops: list[list[str]], seed: int) -> None:
     ],
 )
 def test_all_faults_are_told_with_their_places(text: str, told: tuple[str, ...]) -> None:
-    with pytest.raises(ExperimentFileError) as caught:
+    with pytest.raises(ModelFileError) as caught:
         experiment_from_text(text)
     for part in told:
         assert part in str(caught.value)
@@ -215,5 +215,5 @@ def test_things_without_a_name_cannot_be_written() -> None:
     experiment = TestExperiment(
         bank=BANK, selectors={"random": MinimalEntropy()}, stopper=Mine(3), examinees=2
     )
-    with pytest.raises(ExperimentFileError, match=r"selectors 1: the name 'random'.*; stop: "):
+    with pytest.raises(ModelFileError, match=r"selectors 1: the name 'random'.*; stop: "):
         experiment_to_toml(experiment)

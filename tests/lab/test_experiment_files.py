@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bnmind._records import toml_text
-from bnmind.errors import BnmindError, ExperimentFileError
+from bnmind.errors import BnmindError, ModelFileError
 from bnmind.lab import (
     Declared,
     Ending,
@@ -210,7 +210,7 @@ def test_noise_and_priors_of_files_go_along(tmp_path: Path) -> None:
     ],
 )
 def test_all_faults_are_told_with_their_places(text: str, told: tuple[str, ...]) -> None:
-    with pytest.raises(ExperimentFileError) as caught:
+    with pytest.raises(ModelFileError) as caught:
         experiment_from_text(text)
     for part in told:
         assert part in str(caught.value)
@@ -218,7 +218,7 @@ def test_all_faults_are_told_with_their_places(text: str, told: tuple[str, ...])
 
 def test_faults_of_a_file_name_it(tmp_path: Path) -> None:
     (tmp_path / "e.toml").write_text("kind = 3")
-    with pytest.raises(ExperimentFileError, match=r"e\.toml: kind: expected"):
+    with pytest.raises(ModelFileError, match=r"e\.toml: kind: expected"):
         read_experiment(tmp_path / "e.toml")
     with pytest.raises(BnmindError, match="missing"):
         read_experiment(tmp_path / "missing.toml")
@@ -229,7 +229,7 @@ def test_things_without_a_name_cannot_be_written() -> None:
     setting = GameSetting(
         channel=Channel.exact(board), players=(Player(MapCode("mine")), Player(Knuth()))
     )
-    with pytest.raises(ExperimentFileError, match="settings 1, strategies 1: the name 'mine'"):
+    with pytest.raises(ModelFileError, match="settings 1, strategies 1: the name 'mine'"):
         experiment_to_toml(GameExperiment(settings=(setting,)))
 
 
@@ -250,7 +250,7 @@ def test_a_strategy_of_ones_own_is_found_by_its_source(
 def test_half_a_channel_is_refused(part: str) -> None:
     text = TOML.replace('["exact", "false:0.2"]', f'{{name = "exact", {part}}}')
     name = part.partition(" ")[0]
-    with pytest.raises(ExperimentFileError, match=f"or neither, got only {name}"):
+    with pytest.raises(ModelFileError, match=f"or neither, got only {name}"):
         experiment_from_text(text)
 
 

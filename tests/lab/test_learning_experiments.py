@@ -16,7 +16,7 @@ from bnmind.adaptive import (
     learn,
     write_bank,
 )
-from bnmind.errors import ExperimentFileError
+from bnmind.errors import ModelFileError
 from bnmind.lab import (
     LearningExperiment,
     experiment_from_text,
@@ -76,7 +76,7 @@ def test_files_and_stores(tmp_path: Path) -> None:
     ],
 )
 def test_all_faults_are_told_with_their_places(text: str, told: tuple[str, ...]) -> None:
-    with pytest.raises(ExperimentFileError) as caught:
+    with pytest.raises(ModelFileError) as caught:
         experiment_from_text(f'kind = "learning"\n{text}')
     for part in told:
         assert part in str(caught.value)
@@ -85,5 +85,5 @@ def test_all_faults_are_told_with_their_places(text: str, told: tuple[str, ...])
 def test_options_that_no_file_has_cannot_be_written() -> None:
     options = LearningOptions(priors=Priors(guess=(2.0, 2.0)))
     experiment = LearningExperiment(responses=ANSWERS, bank=BANK, options=options)
-    with pytest.raises(ExperimentFileError, match="options of learning"):
+    with pytest.raises(ModelFileError, match="options of learning"):
         experiment_to_toml(experiment)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from bnmind.errors import StoreError, TooLargeError
+from bnmind.errors import ModelFileError, TooLargeError
 from bnmind.lab import (
     GameExperiment,
     experiment_from_text,
@@ -102,5 +102,5 @@ def test_strange_files_among_the_details_are_refused(
     turns = replace(experiment, turns=True)
     run_into(turns, tmp_path)
     (tmp_path / "details" / "mine.parquet").touch()
-    with pytest.raises(StoreError, match=r"mine\.parquet does not belong to the experiment"):
+    with pytest.raises(ModelFileError, match=r"mine\.parquet does not belong to the experiment"):
         run_into(turns, tmp_path)

@@ -13,7 +13,7 @@ import duckdb
 import numpy as np
 import pytest
 
-from bnmind.errors import BnmindError, FileWriteError, MissingLibraryError, StoreError
+from bnmind.errors import BnmindError, FileWriteError, MissingLibraryError, ModelFileError
 from bnmind.lab import (
     Experiment,
     GameExperiment,
@@ -45,7 +45,7 @@ def experiment() -> GameExperiment:
 def test_a_directory_that_arrow_cannot_name_is_refused_before_the_work(
     experiment: GameExperiment, tmp_path: Path
 ) -> None:
-    with pytest.raises(StoreError, match="is not in UTF-8, and Arrow cannot read"):
+    with pytest.raises(ModelFileError, match="is not in UTF-8, and Arrow cannot read"):
         run_into(experiment, tmp_path / "\udcff")
 
 
@@ -164,7 +164,7 @@ def test_a_damaged_file_is_named_and_set_aside(
     damage(path, how)
     damaged = path.read_bytes()
     if how != "exchanged":
-        with pytest.raises(StoreError, match=r"part-000003\.parquet is damaged.* again"):
+        with pytest.raises(ModelFileError, match=r"part-000003\.parquet is damaged.* again"):
             _ = read_store(tmp_path).frame
     store = run_into(experiment, tmp_path)
     assert_whole(tmp_path, experiment)
@@ -189,13 +189,13 @@ def test_a_directory_of_another_experiment_is_refused(
     run_into(experiment, tmp_path)
     before = sorted(tmp_path.rglob("*"))
     other = experiment_from_text(TEXT.replace("false:0.4", "exact").replace("seed = 3\n", ""))
-    with pytest.raises(StoreError) as caught:
+    with pytest.raises(ModelFileError) as caught:
         run_into(other, tmp_path)
     assert "seed is 3 there and 0 here" in str(caught.value)
     assert "settings 1, strategies 2, assume is 'false:0.4' there and 'exact' here" in str(
         caught.value
     )
-    with pytest.raises(StoreError, match="settings is a list of 2 there and a list of 1 here"):
+    with pytest.raises(ModelFileError, match="settings is a list of 2 there and a list of 1 here"):
         run_into(replace(experiment, settings=experiment.settings[:1]), tmp_path)
     assert sorted(tmp_path.rglob("*")) == before
     assert_whole(tmp_path, experiment)
@@ -228,7 +228,7 @@ def test_rows_of_other_source_code_are_refused(
             run_into(own, tmp_path / "rows")
         else:
             with pytest.raises(
-                StoreError, match=r"own_strategies\.mine:Mine with other source code"
+                ModelFileError, match=r"own_strategies\.mine:Mine with other source code"
             ):
                 run_into(own, tmp_path / "rows")
         (package / f"{name}.py").write_text(text)
@@ -240,10 +240,10 @@ def test_rows_of_another_version_are_refused(experiment: GameExperiment, tmp_pat
     path = tmp_path / "environment.json"
     content = json.loads(path.read_text())
     path.write_text(json.dumps({**content, "bnmind": "0.1"}))
-    with pytest.raises(StoreError, match=r"rows of bnmind 0\.1, and this is"):
+    with pytest.raises(ModelFileError, match=r"rows of bnmind 0\.1, and this is"):
         run_into(experiment, tmp_path)
     path.write_text("{}")
-    with pytest.raises(StoreError, match=r"environment\.json"):
+    with pytest.raises(ModelFileError, match=r"environment\.json"):
         run_into(experiment, tmp_path)
 
 
@@ -252,13 +252,13 @@ def test_files_of_others_are_not_read_as_rows(experiment: GameExperiment, tmp_pa
     (tmp_path / "part-000099.parquet").write_bytes((tmp_path / "part-000000.parquet").read_bytes())
     assert len(run_into(experiment, tmp_path).damaged) == 1
     (tmp_path / "mine.parquet").write_bytes(b"mine")
-    with pytest.raises(StoreError, match=r"mine\.parquet does not belong"):
+    with pytest.raises(ModelFileError, match=r"mine\.parquet does not belong"):
         run_into(experiment, tmp_path)
     assert (tmp_path / "mine.parquet").read_bytes() == b"mine"
     (tmp_path / "experiment.toml").unlink()
-    with pytest.raises(StoreError, match=r"holds .*parquet, but no experiment\.toml"):
+    with pytest.raises(ModelFileError, match=r"holds .*parquet, but no experiment\.toml"):
         run_into(experiment, tmp_path)
-    with pytest.raises(StoreError, match=r"no experiment\.toml"):
+    with pytest.raises(ModelFileError, match=r"no experiment\.toml"):
         read_store(tmp_path)
 
 
@@ -267,7 +267,7 @@ def test_a_damaged_experiment_is_named(experiment: GameExperiment, tmp_path: Pat
     (tmp_path / "experiment.toml").write_text("kind = ")
     with pytest.raises(BnmindError, match=r"experiment\.toml"):
         read_store(tmp_path)
-    with pytest.raises(StoreError, match=r"experiment\.toml is damaged"):
+    with pytest.raises(ModelFileError, match=r"experiment\.toml is damaged"):
         run_into(experiment, tmp_path)
 
 
@@ -275,7 +275,7 @@ def test_two_runs_into_one_directory_are_refused(
     experiment: GameExperiment, tmp_path: Path
 ) -> None:
     def again(done: int, total: int) -> None:
-        with pytest.raises(StoreError, match="another run is writing into"):
+        with pytest.raises(ModelFileError, match="another run is writing into"):
             run_into(experiment, tmp_path)
         raise KeyboardInterrupt
 
@@ -321,5 +321,7 @@ def test_a_noise_file_that_was_edited_is_refused_with_both_ways_out(tmp_path: Pa
     text += f'noise = "file:{noise.as_posix()}"\n'
     run_into(experiment_from_text(text), tmp_path / "rows")
     noise.write_text("true,reported,count\n0b0w,0b0w,7\n1b0w,0b1w,5\n")
-    with pytest.raises(StoreError, match=r"undo the change to go on .* or name another directory"):
+    with pytest.raises(
+        ModelFileError, match=r"undo the change to go on .* or name another directory"
+    ):
         run_into(experiment_from_text(text), tmp_path / "rows")

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bnmind.errors import CaseTableError, ImpossibleEvidenceError, InvalidArgumentError
+from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError, TableError
 from bnmind.junction import Propagation, log_likelihood
 from bnmind.pgm import Network, TabularCPD
 from bnmind.sensitivity import Parameter, log_likelihood_gradient, with_row
@@ -79,5 +79,5 @@ def test_impossible_cases_and_wrong_weights_are_refused() -> None:
         log_likelihood_gradient(certain, impossible)
     with pytest.raises(InvalidArgumentError, match="weight"):
         log_likelihood_gradient(POSITIVE, CASES, weights=[1.0])
-    with pytest.raises(CaseTableError):
+    with pytest.raises(TableError):
         log_likelihood_gradient(POSITIVE, pd.DataFrame({"rain": ["perhaps"]}))

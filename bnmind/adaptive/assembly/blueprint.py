@@ -17,7 +17,7 @@ from bnmind.adaptive.assembly.structure import Structure, structure_of
 from bnmind.adaptive.beliefs.batch_belief import MISSING
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.selection.rules import asked_mask, checked_asked
-from bnmind.errors import InfeasibleDesignError
+from bnmind.errors import InvalidArgumentError
 
 __all__ = ["Blueprint", "enemies_of"]
 
@@ -58,7 +58,7 @@ class Blueprint(Value):
     ('item_4',)
     >>> Design(bank, stopper=MaximalItems(2), rules=(Blueprint((SkillBound("skill_2", 2),)),))
     Traceback (most recent call last):
-    bnmind.errors.InfeasibleDesignError: skill skill_2: 2 items are demanded, the bank has 1
+    bnmind.errors.InvalidArgumentError: skill skill_2: 2 items are demanded, the bank has 1
 
     References
     ----------
@@ -87,7 +87,7 @@ class Blueprint(Value):
 
         Raises
         ------
-        InfeasibleDesignError
+        InvalidArgumentError
             If no test can meet all constraints. The error lists all reasons.
         UnknownNameError
             If a bound names something that is not in the bank.
@@ -97,7 +97,7 @@ class Blueprint(Value):
         fitted = replace(self, length=min(known, default=None), enemies=pairs)
         problems = fitted.faults(bank)
         if problems:
-            raise InfeasibleDesignError(problems)
+            raise InvalidArgumentError(problems)
         return fitted
 
     @checked

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol, Self
 
-from bnmind._display.tables import MOST_ROWS, table_html
+from bnmind._display import MOST_ROWS, table_html
 from bnmind._messages import shown
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError

@@ -33,8 +33,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bnmind._arguments import checked
-from bnmind._blas_threads import one_blas_thread
 from bnmind._values import Value
+from bnmind._workers import one_blas_thread
 from bnmind.adaptive.beliefs.start import start_belief
 from bnmind.adaptive.calibration.earlier_answers import earlier_counts, together
 from bnmind.adaptive.items.bank import HasBank, ItemBank, bank_of
@@ -127,7 +127,7 @@ def calibrate_items(
         If there is no item to calibrate, or a number is out of range.
     UnknownNameError
         If the bank has no such item.
-    ResponseTableError
+    TableError
         If the responses do not fit the bank.
 
     Examples

@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import check_shape, checked, positions, whole_array
-from bnmind._display.results import Result, Table, finite
-from bnmind._display.tables import frame_html
+from bnmind._display import Result, Table, finite, frame_html
 from bnmind._messages import counted
 from bnmind._values import Value, sealed
 from bnmind.adaptive.beliefs.ability_estimates import has_ability
@@ -308,7 +307,7 @@ def classify(
 
     Raises
     ------
-    ResponseTableError
+    TableError
         If the responses do not fit the bank.
     TooLargeError
         If the bank's junction tree is too large.

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
-from bnmind._display.results import Result, Table, finite
+from bnmind._display import Result, Table, finite
 from bnmind._messages import MOST_FAULTS, counted, first_faults, shown
 from bnmind._values import Value, told
 from bnmind.adaptive.beliefs.batch_belief import MISSING
@@ -28,7 +28,7 @@ from bnmind.adaptive.items.name_match import is_row_names, names_shown
 from bnmind.adaptive.items.priors import level_of
 from bnmind.adaptive.items.tables.text_table import TextTable, frame_table, read_table
 from bnmind.adaptive.responses.columns import is_examinee_name
-from bnmind.errors import InvalidArgumentError, ResponseTableError
+from bnmind.errors import InvalidArgumentError, TableError
 
 if TYPE_CHECKING:
     import pandas
@@ -174,7 +174,7 @@ def read_profiles(
     ------
     ModelFileError
         If the file cannot be read.
-    ResponseTableError
+    TableError
         If a skill has no column, a level is unknown, rows and examinees do not match, or
         several rows have the name of one examinee.
     """
@@ -185,7 +185,7 @@ def read_profiles(
         what = "skill" if len(absent) == 1 else "skills"
         problems.append(f"there is no column for the {what} {names_shown(absent)}")
     if problems:
-        raise ResponseTableError(first_faults(problems))
+        raise TableError(first_faults(problems))
     body, by_position = _in_order(table.rows, ids, examinees)
     levels = np.full((len(body), len(bank.skills)), MISSING, dtype=np.intp)
     for k, skill in enumerate(bank.skills):
@@ -200,7 +200,7 @@ def read_profiles(
                 )
             levels[place, k] = MISSING if level is None else level
     if problems:
-        raise ResponseTableError(problems)
+        raise TableError(problems)
     notes = [*table.notes]
     if by_position and ids is not None:
         notes.append(
@@ -275,7 +275,7 @@ def _in_order(
                 if rows_of[name] > 1
             ]
             if repeated:
-                raise ResponseTableError(first_faults(repeated))
+                raise TableError(first_faults(repeated))
             return [by_name[name] for name in examinees], False
     numbers = [int(name) for name in examinees if name.isdecimal()]
     if len(numbers) == len(examinees) and 1 <= min(numbers) <= max(numbers) <= len(rows):
@@ -283,7 +283,7 @@ def _in_order(
     if len(rows) != len(examinees):
         n = len(examinees)
         whom = "the examinee" if n == 1 else f"each of the {n} examinees"
-        raise ResponseTableError(
+        raise TableError(
             [
                 f"expected a row for {whom}, or a column examinee"
                 f" with their names; got {counted(len(rows), 'row')} without these names"

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import checked, checked_if_it_fails
-from bnmind._display.tables import MOST_ROWS, table_html
+from bnmind._display import MOST_ROWS, table_html
 from bnmind._messages import counted, shown
 from bnmind._values import Value, told
 from bnmind.adaptive.items.averaging import averaged_items

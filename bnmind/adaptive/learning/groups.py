@@ -144,7 +144,7 @@ def learn_groups(
     InvalidArgumentError
         If there are not as many groups as examinees, fewer than two groups, a group of one
         examinee, or all hidden variables are fixed.
-    ResponseTableError, InvalidModelError, ImpossibleEvidenceError
+    TableError, InvalidModelError, ImpossibleEvidenceError
         As for `learn`.
     """
     asked = options or LearningOptions()

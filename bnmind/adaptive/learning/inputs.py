@@ -17,7 +17,7 @@ from bnmind.adaptive.items.skill_distributions import ProfileDistribution
 from bnmind.adaptive.learning.model import bank_to_learn
 from bnmind.adaptive.response_models.base import ResponseModel
 from bnmind.adaptive.responses.responses import Responses, names_in
-from bnmind.errors import ResponseTableError
+from bnmind.errors import TableError
 from bnmind.pgm import Network
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def learning_inputs(
 
     Raises
     ------
-    ResponseTableError
+    TableError
         If the responses do not fit the items.
     InvalidModelError
         If the Q-matrix is invalid.
@@ -78,7 +78,7 @@ def _with_equal_names(q: QMatrix, data: Responses) -> tuple[QMatrix, Responses]:
     match = match_names(data.items, q.item_names)
     strange = not set(data.items) & set(q.item_names)
     if match is None and strange and len(data.items) == len(q.skills) != len(q.items):
-        raise ResponseTableError(
+        raise TableError(
             [
                 f"the Q-matrix has {counted(len(q.items), 'row')} and"
                 f" {counted(len(q.skills), 'column')}, and the responses have"

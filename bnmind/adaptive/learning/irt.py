@@ -37,7 +37,7 @@ from bnmind.adaptive.response_models.logistic import Logistic
 from bnmind.adaptive.response_models.nominal import Nominal
 from bnmind.adaptive.response_models.partial_credit import PartialCredit
 from bnmind.adaptive.responses.responses import Responses
-from bnmind.errors import InvalidModelError, ResponseTableError
+from bnmind.errors import InvalidModelError, TableError
 from bnmind.information import Floats
 
 if TYPE_CHECKING:
@@ -167,14 +167,14 @@ def irt_start(
     ------
     InvalidModelError
         If an item has more responses than the model allows.
-    ResponseTableError
+    TableError
         If all responses are above 0, as in a scale from 1 to 5.
     """
     data = Responses.of(responses)
     falls = _falling_items(data)
     given = data.codes[data.codes != MISSING]
     if given.size and given.min() > 0 and given.max() > 1:
-        raise ResponseTableError(
+        raise TableError(
             [
                 "no response is 0; responses count from 0, the worst, so subtract"
                 f" {int(given.min())} from each (--lowest {int(given.min())})"
@@ -317,7 +317,7 @@ def learn_irt(
     ------
     InvalidModelError
         If an item has more responses than the model allows.
-    ResponseTableError
+    TableError
         If the responses are not valid.
 
     Examples

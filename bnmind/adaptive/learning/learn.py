@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import checked
-from bnmind._blas_threads import one_blas_thread
 from bnmind._messages import counted
 from bnmind._values import Value
+from bnmind._workers import one_blas_thread
 from bnmind.adaptive.beliefs.ability_estimates import has_ability
 from bnmind.adaptive.beliefs.profile_space import n_profiles
 from bnmind.adaptive.items.bank import ItemBank
@@ -361,7 +361,7 @@ def learn(
 
     Raises
     ------
-    ResponseTableError
+    TableError
         If responses do not fit the items; the message names rows and columns.
     UnknownNameError
         If no response model has the name.

@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bnmind._registry import meant_by
 from bnmind.adaptive.response_models.additive.acdm import Acdm
 from bnmind.adaptive.response_models.additive.leaky_or import LeakyOr
 from bnmind.adaptive.response_models.additive.llm import Llm
@@ -145,5 +144,5 @@ def gate_of(gate: str | Callable[..., ResponseModel]) -> Callable[..., ResponseM
     if name.startswith(STEPS):
         return Sequential.of(gate_of(name.removeprefix(STEPS)))
     if name not in LEARNABLE:
-        raise UnknownNameError("response model", gate, LEARNABLE, meant=meant_by(gate, LEARNABLE))
+        raise UnknownNameError("response model", gate, LEARNABLE)
     return LEARNABLE[name].make

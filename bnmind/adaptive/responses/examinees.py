@@ -206,7 +206,7 @@ class Examinees(Value):
 
         Raises
         ------
-        ResponseTableError
+        TableError
             If a response is out of range, an item is unknown or missing, or an examinee has no
             response at all. All faults are reported at once, with rows and columns.
         """

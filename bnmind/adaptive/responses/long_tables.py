@@ -13,7 +13,7 @@ from bnmind._messages import first_faults
 from bnmind.adaptive.items.name_match import names_shown
 from bnmind.adaptive.items.tables.text_table import TextTable
 from bnmind.adaptive.responses.columns import ColumnOptions, is_examinee_name
-from bnmind.errors import ResponseTableError
+from bnmind.errors import TableError
 
 __all__ = ["wide_table"]
 
@@ -40,7 +40,7 @@ def wide_table(table: TextTable, options: ColumnOptions) -> TextTable:
 
     Raises
     ------
-    ResponseTableError
+    TableError
         If an examinee has two responses to an item, a name is missing, or there are far fewer
         responses than pairs of an examinee and an item.
     """
@@ -83,7 +83,7 @@ def wide_table(table: TextTable, options: ColumnOptions) -> TextTable:
             f" the column {header[who]} or {header[item]} holds something else",
         )
     if problems:
-        raise ResponseTableError(first_faults(problems))
+        raise TableError(first_faults(problems))
     kept = {who, item, response, *([] if group is None else [group])}
     left_out = [name for place, name in enumerate(header) if place not in kept]
     notes = [

@@ -19,7 +19,7 @@ from bnmind.adaptive.responses.cells import WRONG, CellCodes, wrong_cells
 from bnmind.adaptive.responses.columns import ColumnOptions, ColumnRoles, roles_of
 from bnmind.adaptive.responses.doubts import doubts
 from bnmind.adaptive.responses.long_tables import wide_table
-from bnmind.errors import ResponseTableError
+from bnmind.errors import TableError
 
 __all__ = [
     "NO_NAMES",
@@ -74,14 +74,14 @@ def read_responses(
 
     Raises
     ------
-    ResponseTableError
+    TableError
         If rows have too few or too many cells, columns have no names, or there are not as many
         names as given.
     UnknownNameError
         If a column that was named does not exist.
     """
     if table.uneven or table.n_columns == 0:
-        raise ResponseTableError(table.uneven or ["the first line must name the items"])
+        raise TableError(table.uneven or ["the first line must name the items"])
     if table.header is None:
         # A first column of texts holds names of examinees.
         first = [""] if all(number_of(cell) is None for cell in table.column(0)) else []
@@ -105,7 +105,7 @@ def read_responses(
     if len(labels) != len(table.rows):
         problems.append(f"expected {counted(len(table.rows), 'examinee')}, got {len(labels)}")
     if problems:
-        raise ResponseTableError(first_faults(problems))
+        raise TableError(first_faults(problems))
     codes = np.full((len(table.rows), len(items)), MISSING, dtype=np.int64)
     keys = _keys(table, roles, cells, options, items)
     scored = [f"the answers to {counted(len(keys), 'item')} were scored by the key"] * bool(keys)
@@ -142,7 +142,7 @@ def _keys(
 
     Raises
     ------
-    ResponseTableError
+    TableError
         If the keys are of other items, or of columns that are scored already.
     """
     names = list(options.keys)
@@ -152,7 +152,7 @@ def _keys(
     else:
         found = {n: options.keys[name] for n, name in enumerate(items) if name in options.keys}
     if not found and not all(key.is_optional for key in options.keys.values()):
-        raise ResponseTableError(
+        raise TableError(
             [f"the key is of {names_shown(names)}, and the items are {names_shown(items)}"]
         )
     scored = []
@@ -165,7 +165,7 @@ def _keys(
         elif all(isinstance(answer, str) for answer in key.codes):
             scored.append(items[number])
     if scored:
-        raise ResponseTableError(
+        raise TableError(
             [f"the key has texts, and these columns are scored: {names_shown(scored)}"]
         )
     return found
@@ -178,28 +178,28 @@ def _texts(table: TextTable, place: int | None) -> tuple[str, ...]:
 
 
 def array_of(table: ArrayLike) -> NDArray[Any]:
-    """Return the array of a table, masked if it was; raise `ResponseTableError` if it is none."""
+    """Return the array of a table, masked if it was; raise `TableError` if it is none."""
     if isinstance(table, str | os.PathLike):
         path = f"got the path {shown(table)}; Responses.from_csv reads it"
-        raise ResponseTableError([f"expected responses as a table, {path}"])
+        raise TableError([f"expected responses as a table, {path}"])
     array = rectangular(table)
     if array.ndim != 2:
         one = "; one examinee is [[1, 0, …]]" if array.ndim == 1 else ""
-        raise ResponseTableError(
+        raise TableError(
             [f"expected an array (examinees, items), got one of shape {array.shape}{one}"]
         )
     return array
 
 
 def rectangular(table: ArrayLike) -> NDArray[Any]:
-    """Return an array, masked if it was; raises `ResponseTableError` for a ragged table."""
+    """Return an array, masked if it was; raises `TableError` for a ragged table."""
     if isinstance(table, np.ma.MaskedArray):
         return table  # its tolist() has None for masked cells
     try:
         return np.asarray(table)
     except ValueError:
         rows = [np.size(row) for row in table]  # type: ignore[union-attr]
-        raise ResponseTableError(
+        raise TableError(
             [
                 f"expected {counted(rows[0], 'response')} in row {number}, got {size}"
                 for number, size in enumerate(rows, 1)

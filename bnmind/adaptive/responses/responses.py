@@ -39,7 +39,7 @@ from bnmind.adaptive.responses.reading import (
     read_responses,
     rectangular,
 )
-from bnmind.errors import BnmindError, InvalidArgumentError, ResponseTableError
+from bnmind.errors import BnmindError, InvalidArgumentError, TableError
 from bnmind.pgm.variable import label_text, name_fault
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class Responses(Value):
 
     Raises
     ------
-    ResponseTableError
+    TableError
         If a code is out of range, a name is repeated, or an examinee has no response at all. All
         faults are reported at once, with rows and columns.
 
@@ -90,7 +90,7 @@ class Responses(Value):
         object.__setattr__(self, "items", tuple(self.items))
         array = rectangular(self.codes)
         if array.ndim != 2 or array.shape[1] != len(self.items) or array.dtype.kind not in "biu":
-            raise ResponseTableError(
+            raise TableError(
                 [
                     f"expected whole numbers of shape (examinees, {len(self.items)}), got an"
                     f" array of shape {array.shape} of {array.dtype}"
@@ -102,7 +102,7 @@ class Responses(Value):
         if self.groups and len(self.groups) != len(array):
             problems.append(f"expected {len(array)} groups of examinees, got {len(self.groups)}")
         if problems:
-            raise ResponseTableError(problems)
+            raise TableError(problems)
         codes = array.astype(np.int8)
         codes.setflags(write=False)
         object.__setattr__(self, "codes", codes)
@@ -122,7 +122,7 @@ class Responses(Value):
         ignore: Iterable[str] = (),
         key: Mapping[str, Any] | pandas.DataFrame | ItemBank | str | os.PathLike[str] | None = None,
     ) -> Responses:
-        """Return the responses of a table; a `ResponseTableError` lists all its faults.
+        """Return the responses of a table; a `TableError` lists all its faults.
 
         Parameters
         ----------
@@ -169,7 +169,7 @@ class Responses(Value):
             return cls._read(frame_table(table), missing, options, names)
         array = array_of(table)
         if given is not None and len(given) != array.shape[1]:
-            raise ResponseTableError(
+            raise TableError(
                 [
                     f"expected a column for {each_of(len(given), 'item')}, got"
                     f" {counted(array.shape[1], 'column')}"
@@ -218,7 +218,7 @@ class Responses(Value):
         ------
         ModelFileError
             If the file cannot be read.
-        ResponseTableError
+        TableError
             If its content is not a table of responses.
         UnknownNameError
             If there is no column of a given name.
@@ -250,10 +250,10 @@ class Responses(Value):
         try:
             read = read_responses(table, missing, options, names)
             if table.hint and (read.problems or not read.items):
-                raise ResponseTableError([table.hint])
+                raise TableError([table.hint])
             if read.problems:
                 others = _faults(read.codes, read.items, read.labels)
-                raise ResponseTableError(first_faults(chain(read.problems, others)))
+                raise TableError(first_faults(chain(read.problems, others)))
         except BnmindError as fault:
             for note in table.notes:  # such as which sheet of a workbook was read
                 fault.add_note(note)
@@ -289,14 +289,12 @@ class Responses(Value):
 
         Raises
         ------
-        ResponseTableError
+        TableError
             If a column is empty.
         """
         empty = np.flatnonzero(~(self.codes != MISSING).any(axis=0)).tolist()
         if empty:
-            raise ResponseTableError(
-                [f"column {self.items[one]} has no responses" for one in empty]
-            )
+            raise TableError([f"column {self.items[one]} has no responses" for one in empty])
 
     @cached_property
     def patterns(self) -> tuple[NDArray[np.signedinteger[Any]], NDArray[np.intp], NDArray[np.intp]]:
@@ -327,16 +325,16 @@ class Responses(Value):
 
         Raises
         ------
-        ResponseTableError
+        TableError
             If the bank's items are not among the columns, or an item has no such response. All
             faults are reported at once.
         """
         match = match_names(self.items, bank.item_names)
         if match is None:
-            raise ResponseTableError(_unmatched(self.items, bank.item_names))
+            raise TableError(_unmatched(self.items, bank.item_names))
         found = self._with_columns(match, bank.item_names)
         if problems := _too_high(found, bank):
-            raise ResponseTableError(problems)
+            raise TableError(problems)
         return found
 
     def _with_columns(self, match: NameMatch, names: tuple[str, ...]) -> Responses:

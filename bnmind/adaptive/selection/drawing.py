@@ -18,10 +18,14 @@ from bnmind.adaptive.selection.selector import (
     checked_allowed,
     in_bank_order,
 )
-from bnmind.errors import InvalidArgumentError, MissingLuckError
+from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 
-__all__ = ["DrawingSelector", "drawn", "luck_of"]
+__all__ = ["DrawingSelector", "MissingLuckError", "drawn", "luck_of"]
+
+
+class MissingLuckError(InvalidArgumentError):
+    """A selector that draws was given no random numbers."""
 
 
 class DrawingSelector(Value, ABC):

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from bnmind._arguments import checked
-from bnmind._display.tables import table_html
+from bnmind._display import table_html
 from bnmind._messages import counted
 from bnmind._values import Value
 from bnmind.adaptive.beliefs.belief import SkillBelief

@@ -29,7 +29,7 @@ from bnmind.adaptive.selection.rules import Enemies, Rule, Testlets, allowed_ite
 from bnmind.adaptive.selection.selector import Selector
 from bnmind.adaptive.stopping.ending import RuleOfWholeTest, ending, rules_for_test
 from bnmind.adaptive.stopping.stopper import Progress, Reasons, Stopper, most_items_of
-from bnmind.errors import InfeasibleDesignError, InvalidArgumentError
+from bnmind.errors import InvalidArgumentError
 
 __all__ = ["Design", "Outlook", "ReportOptions"]
 
@@ -94,7 +94,7 @@ class Design(Value):
 
     Raises
     ------
-    InfeasibleDesignError
+    InvalidArgumentError
         If no test can meet a `Blueprint` among the rules; the message says why.
     """
 
@@ -124,7 +124,7 @@ class Design(Value):
             raise InvalidArgumentError(listed(problems), self.pilot.items)
         whole = (rule for rule in self.rules if isinstance(rule, RuleOfWholeTest))
         if not all(rule.can_be_met(self.bank, ~self._pilot_mask) for rule in whole):
-            raise InfeasibleDesignError(["without the pilot items, no test can meet the minima"])
+            raise InvalidArgumentError(["without the pilot items, no test can meet the minima"])
 
     @cached_property
     def _pilot_mask(self) -> NDArray[np.bool_]:

@@ -31,7 +31,7 @@ from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.priors import named_prior
 from bnmind.adaptive.selection.registry import SELECTORS
 from bnmind.adaptive.sessions.design import Design
-from bnmind.errors import DesignFileError
+from bnmind.errors import ModelFileError
 
 __all__ = ["design_content", "design_from", "read_design", "with_options"]
 
@@ -60,7 +60,7 @@ def read_design(
 
     Raises
     ------
-    DesignFileError
+    ModelFileError
         If the file is not a design of this bank, no test can meet it, or it states a part that
         is given here differently. The error lists all faults with their places.
     ModelFileError
@@ -81,7 +81,7 @@ def read_design(
         content = design_content(path)
         content = with_options(content, selector=selector, stop=stop, seed=seed, prior=prior)
         return design_from(content, bank)
-    except DesignFileError as error:
+    except ModelFileError as error:
         raise in_file(error, path) from error
 
 
@@ -94,7 +94,7 @@ def design_content(path: str | os.PathLike[str]) -> dict[str, Any]:
 
     Raises
     ------
-    DesignFileError
+    ModelFileError
         If the file is not TOML or JSON.
     ModelFileError
         If a file cannot be read.
@@ -103,9 +103,9 @@ def design_content(path: str | os.PathLike[str]) -> dict[str, Any]:
 
     text = read_text(path, most=SMALL_FILE)
     try:
-        content = parse_table(text, DesignFileError)
+        content = parse_table(text)
         return _with_prior(_with_counts(content, Path(path).parent), Path(path).parent)
-    except DesignFileError as error:
+    except ModelFileError as error:
         raise in_file(error, path) from error
 
 
@@ -122,7 +122,7 @@ def with_options(
 
     Raises
     ------
-    DesignFileError
+    ModelFileError
         If the file states a part already, and another one.
     """
     problems = []
@@ -157,7 +157,7 @@ def with_options(
             problems.append(f"prior: the design has {told}, --prior has {prior}")
         result["prior"] = columns
     if problems:
-        raise DesignFileError([*problems, "leave out the option, or the key in the file"], content)
+        raise ModelFileError([*problems, "leave out the option, or the key in the file"], content)
     return result
 
 
@@ -167,7 +167,7 @@ def design_from(content: Mapping[str, Any], bank: ItemBank) -> Design:
 
     Raises
     ------
-    DesignFileError
+    ModelFileError
         If the content is not a design of this bank, or no test can meet it. The error lists all
         faults with their places.
     """
@@ -175,7 +175,7 @@ def design_from(content: Mapping[str, Any], bank: ItemBank) -> Design:
     from bnmind.adaptive.sessions.design_parts import design_of
     from bnmind.adaptive.sessions.records import DesignRecord
 
-    record = record_from_table(DesignRecord, content, DesignFileError, between=".")
+    record = record_from_table(DesignRecord, content, between=".")
     return design_of(record, bank, text=json.dumps(content, ensure_ascii=False))
 
 

@@ -44,8 +44,8 @@ from bnmind.adaptive.sessions.records import (
 from bnmind.adaptive.stopping.registry import stopper_by_names
 from bnmind.adaptive.stopping.stopper import most_items_of
 from bnmind.errors import (
-    DesignFileError,
     InvalidArgumentError,
+    ModelFileError,
     UnknownNameError,
 )
 
@@ -76,7 +76,7 @@ def design_of(record: DesignRecord, bank: ItemBank, *, text: str) -> Design:
 
     Raises
     ------
-    DesignFileError
+    ModelFileError
         If the record is not a design of this bank. The error lists all faults.
     """
     faults = Faults()
@@ -103,7 +103,7 @@ def design_of(record: DesignRecord, bank: ItemBank, *, text: str) -> Design:
         if skill not in bank.skills:
             faults.found.append(f"report.skills: {UnknownNameError('skill', skill, bank.skills)}")
     if faults.found or selector is None:
-        raise DesignFileError(faults.found, text)
+        raise ModelFileError(faults.found, text)
     ordered = [
         name
         for name, testlet in zip(_testlet_names(record), record.testlet, strict=True)

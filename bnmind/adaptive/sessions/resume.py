@@ -35,7 +35,7 @@ def resume_session(
     ------
     SessionFileError
         If the file cannot be read, holds no design, or is of another bank.
-    DesignFileError
+    ModelFileError
         If its design does not fit the bank any more.
     """
     # The bank of the session is that of its design, which may have another prior.

@@ -85,7 +85,7 @@ def replay(
     ------
     InvalidArgumentError
         If there are more folds than examinees, or the banks have different items or skills.
-    ResponseTableError
+    TableError
         If the responses are not valid, or nobody outside a fold answered an item.
     """
     table = Responses.of(responses)

@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import checked
-from bnmind._display.results import Result, Table, finite
-from bnmind._display.tables import frame_html
+from bnmind._display import Result, Table, finite, frame_html
 from bnmind._messages import counted, percent
 from bnmind._values import Value, sealed
 from bnmind.adaptive.beliefs.batch_belief import MISSING, Responses

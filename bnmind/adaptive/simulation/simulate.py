@@ -133,7 +133,7 @@ def simulate(
     InvalidArgumentError
         If an item has no such response.
         If there is no selector, or ``eligible`` does not fit.
-    InfeasibleDesignError
+    InvalidArgumentError
         If no test can meet a `Blueprint` among the rules.
     TooLargeError
         If the bank's junction tree is too large.

@@ -86,7 +86,7 @@ def rules_for_test(
 
     Raises
     ------
-    InfeasibleDesignError
+    InvalidArgumentError
         If no test can meet a rule.
     """
     most = most_items_of(stopper)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from bnmind._arguments import checked
-from bnmind._display.tables import frame_html
+from bnmind._display import frame_html
 from bnmind._values import Value
 from bnmind.information import Floats
 

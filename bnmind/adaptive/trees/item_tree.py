@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from bnmind._arguments import checked
-from bnmind._display.tables import table_html
+from bnmind._display import table_html
 from bnmind._messages import counted
 from bnmind._values import Value
 from bnmind.adaptive.beliefs.batch_belief import MISSING, Responses

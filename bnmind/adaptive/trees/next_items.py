@@ -6,12 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind.adaptive.beliefs.batch_belief import MISSING, BatchBelief
+from bnmind.adaptive.selection.drawing import MissingLuckError
 from bnmind.adaptive.selection.registry import selector_name
 from bnmind.adaptive.selection.rules import asked_mask
 from bnmind.adaptive.sessions.design import Design
 from bnmind.adaptive.stopping.ending import Ending, ending
 from bnmind.adaptive.stopping.stopper import BatchProgress, Reasons, Stopper
-from bnmind.errors import InvalidArgumentError, MissingLuckError
+from bnmind.errors import InvalidArgumentError
 
 __all__ = ["check_without_luck", "outlook_of", "selected_items"]
 

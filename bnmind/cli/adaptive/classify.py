@@ -6,7 +6,7 @@ from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from bnmind._display.results import Result, parts_of
+from bnmind._display import Result, parts_of
 from bnmind._files import write_file
 from bnmind.cli.adaptive.designs import PriorOption, with_named_prior
 from bnmind.cli.adaptive.response_files import (

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from bnmind._registry import meant_by
 from bnmind.cli.adaptive.model_names import gate_of, qmatrix_for, skills_of
 from bnmind.cli.adaptive.response_files import TableOptions, read_response_file
 from bnmind.cli.shared.errors import naming
@@ -94,9 +93,7 @@ def _expect_model(gate: str) -> None:
     try:
         gate_of(gate)
     except UnknownNameError:
-        raise UnknownNameError(
-            "model of one ability", gate, names, meant=meant_by(gate, names)
-        ) from None
+        raise UnknownNameError("model of one ability", gate, names) from None
 
 
 def _model_of(options: _StartOptions, gate: str | None) -> ItemBank | QMatrix:

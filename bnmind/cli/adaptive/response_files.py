@@ -12,7 +12,7 @@ import typer
 
 from bnmind.cli.shared.errors import naming, say
 from bnmind.cli.shared.printable import printable
-from bnmind.errors import BnmindError, ResponseTableError
+from bnmind.errors import BnmindError, TableError
 
 if TYPE_CHECKING:
     from bnmind.adaptive import ItemBank, QMatrix, Responses
@@ -187,9 +187,7 @@ def _counted_from(lowest: int, responses: Responses) -> Responses:
     given = responses.codes != MISSING
     lower = responses.codes[given & (responses.codes < lowest)]
     if len(lower):
-        raise ResponseTableError(
-            [f"expected responses from {lowest} on, got {lower.min()}; see --lowest"]
-        )
+        raise TableError([f"expected responses from {lowest} on, got {lower.min()}; see --lowest"])
     return replace(responses, codes=np.where(given, responses.codes - lowest, MISSING))
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bnmind._display.results import parts_of
+from bnmind._display import parts_of
 from bnmind._messages import counted
 from bnmind._registry import as_registered
 from bnmind.cli.adaptive.designs import (

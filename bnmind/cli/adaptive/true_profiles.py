@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from bnmind.cli.shared.errors import say
 from bnmind.cli.shared.printable import printable
-from bnmind.errors import ResponseTableError
+from bnmind.errors import TableError
 
 if TYPE_CHECKING:
     from bnmind.adaptive import Examinees, ItemBank, KnownProfiles
@@ -23,9 +23,9 @@ def profiles_in(path: Path, bank: ItemBank, examinees: Sequence[str]) -> KnownPr
 
     try:
         found = read_profiles(path, bank, examinees)
-    except ResponseTableError as fault:
+    except TableError as fault:
         first, *others = fault.problems
-        raise ResponseTableError([f"--profiles {path}: {first}", *others]) from fault
+        raise TableError([f"--profiles {path}: {first}", *others]) from fault
     for note in found.notes:
         say(f"note: {printable(note)}")
     return found
@@ -38,7 +38,7 @@ def with_profiles(
 
     Raises
     ------
-    ResponseTableError
+    TableError
         If a skill has no column, a level is unknown, or rows and examinees do not match.
     """
     levels = profiles_in(path, bank, examinees).levels

@@ -33,7 +33,7 @@ import typer
 from typer.core import TyperArgument, TyperCommand
 from typer.models import ParameterInfo
 
-from bnmind._display.results import Result, Table, parts_of
+from bnmind._display import Result, Table, parts_of
 from bnmind._files import check_writable, check_writable_directory, is_stream
 from bnmind._messages import counted, one_line
 from bnmind._registry import Registered, listed_names, made_by_name, usage

@@ -14,7 +14,7 @@ import typer
 from typer.core import TyperGroup
 
 from bnmind.cli.shared.printable import printable, tell
-from bnmind.errors import BnmindError, InvalidModelError, ResponseTableError, UnknownNameError
+from bnmind.errors import BnmindError, InvalidModelError, TableError, UnknownNameError
 
 __all__ = [
     "EXIT_CODE",
@@ -96,7 +96,7 @@ def naming(path: Path, *, model: bool = True) -> Iterator[None]:
     """
     try:
         yield
-    except (ResponseTableError, InvalidModelError) as fault:
+    except (TableError, InvalidModelError) as fault:
         if isinstance(fault, InvalidModelError) and not model:
             raise
         first, *others = fault.problems

@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
-from bnmind._display.results import Result
+from bnmind._display import Result
 from bnmind._messages import counted, many
 from bnmind._values import Sealed, Value, sealed
 from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError, TooLargeError
@@ -167,7 +167,7 @@ class BoundedConditioning(Value):
 
         Raises
         ------
-        EvidenceNamesError, UnknownNameError, InvalidArgumentError
+        InvalidArgumentError, UnknownNameError
             As in `Plan.run`, and if ``start`` holds the bounds of another question.
         """
         findings = read_findings(evidence, self.plan.evidence, ())
@@ -232,7 +232,7 @@ class BoundedConditioning(Value):
         ------
         ImpossibleEvidenceError
             If all slices ran and the evidence has probability zero.
-        EvidenceNamesError, UnknownNameError, InvalidArgumentError
+        InvalidArgumentError, UnknownNameError
             As in `Plan.run`, and if ``max_slices`` is negative.
         """
         if max_slices is not None and max_slices < 0:

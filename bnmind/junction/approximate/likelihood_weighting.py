@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
-from bnmind._display.results import Result
+from bnmind._display import Result
 from bnmind._messages import counted, many
 from bnmind._values import ReadOnlyDict, Sealed
 from bnmind.errors import InvalidArgumentError, TooFewSamplesError, TooLargeError

@@ -26,7 +26,6 @@ from bnmind.junction.inference.limits import Limits
 from bnmind.junction.inference.minimal_conflict import impossible, minimal_conflict
 from bnmind.junction.inference.plan import Plan
 from bnmind.junction.reduction.parent_divorcing import small_tables
-from bnmind.junction.slicing.sums_file import question_digest
 from bnmind.junction.triangulation.annealing.tree_annealing import TreeAnnealing
 from bnmind.junction.triangulation.randomized_greedy import RandomizedGreedy
 from bnmind.pgm.network import FactorModel, Network, Potential
@@ -110,20 +109,6 @@ class SearchQuestion(Value):
         """The variables whose states are known, and those with weights."""
         hard, soft = _split(self.evidence)
         return frozenset(hard), frozenset(soft)
-
-    @cached_property
-    def digest(self) -> str:
-        """The digest of all that the arrays of a search depend on."""
-        return question_digest(
-            self.model.potentials,
-            {
-                "variables": [(v.name, v.states) for v in self.model.variables],
-                "evidence": self.findings,
-                "targets": self.targets,
-                "order": [int(v) for v in self.problem.order],
-                "max_bytes": self.limits.max_bytes,
-            },
-        )
 
     def states_at(self, positions: NDArray[np.int64]) -> dict[str, str]:
         """Return the states of the explained variables at positions of all variables."""

@@ -1,4 +1,4 @@
-"""Searches for proven most probable explanations and marginal MAP, in steps that can be stopped.
+"""Searches for proven most probable explanations and marginal MAP, which can be stopped.
 
 Branch and bound needs no table of the joint distribution, and works where the tables of an exact
 elimination do not fit in memory. At any time, it knows the best configuration found so far and an
@@ -19,19 +19,15 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from bnmind._arguments import checked
 from bnmind._messages import counted
-from bnmind._values import Sealed, Value
+from bnmind._values import Value
 from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError
 from bnmind.junction.branch_and_bound.best_progress import BestProgress
 from bnmind.junction.branch_and_bound.bounded_explanation import (
     BestExplanations,
     BoundedExplanation,
 )
-from bnmind.junction.branch_and_bound.problem import Level
 from bnmind.junction.branch_and_bound.progress import Progress
 from bnmind.junction.branch_and_bound.question import (
     SearchQuestion,
@@ -39,8 +35,6 @@ from bnmind.junction.branch_and_bound.question import (
     findings_of,
 )
 from bnmind.junction.branch_and_bound.results import best_known, known, run_until
-from bnmind.junction.branch_and_bound.search_kernel import SearchArrays
-from bnmind.junction.branch_and_bound.search_state import copied
 from bnmind.junction.graphs.elimination_order import OrderFinder
 from bnmind.junction.inference.evidence import Evidence, by_name
 from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
@@ -48,36 +42,14 @@ from bnmind.junction.queries.mpe import check_count
 from bnmind.pgm.network import FactorModel, Network
 from bnmind.pgm.variable import Variable
 
-__all__ = ["ExplanationSearch", "SearchState", "compile_search"]
-
-
-@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class SearchState(Sealed):
-    """The state of a search between two steps. `ExplanationSearch.start` makes the first one."""
-
-    known: BoundedExplanation
-    """The best configuration and the bound so far."""
-    level: int
-    """The level of memory; −1 before the first."""
-    _search: str = ""
-    _positions: NDArray[np.int64] | None = None
-    _left: float = 0.0
-    _arrays: tuple[NDArray[Any], ...] | None = None
-
-    def __repr__(self) -> str:
-        known = self.known
-        return (
-            f"SearchState({counted(known.nodes, 'node')}, {known.log_probability:.6g} to"
-            f" {known.upper_bound:.6g})"
-        )
+__all__ = ["ExplanationSearch", "compile_search"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class ExplanationSearch(Value):
     """A search for the most probable states of variables, given the evidence of one case.
 
-    `compile_search` makes searches. `run` searches until there is a proof; `start` and `step` do
-    the same in steps, from state to state.
+    `compile_search` makes searches. `run` searches until there is a proof.
     """
 
     model: Network | FactorModel
@@ -101,45 +73,6 @@ class ExplanationSearch(Value):
     def variables(self) -> tuple[Variable, ...]:
         """The explained variables."""
         return self._question.variables
-
-    def start(self) -> SearchState:
-        """Return the state before the first step."""
-        return self._state(self._progress(None))
-
-    @checked
-    def step(
-        self, state: SearchState, max_nodes: int = 100_000
-    ) -> tuple[SearchState, BoundedExplanation]:
-        """Return the state after visiting some nodes, and the best configuration it knows.
-
-        A step may first compute tighter bounds, which takes more memory. Each step copies the cache
-        of the search, about 100 bytes for each node visited so far and at most 100 MB. `run`
-        copies nothing.
-
-        Parameters
-        ----------
-        state
-            A state of this search, or of one with the same question and limits. It does not change.
-        max_nodes
-            The number of nodes to visit.
-
-        Raises
-        ------
-        ImpossibleEvidenceError
-            If the search is complete, and the evidence has probability zero.
-        InvalidArgumentError
-            If ``max_nodes`` is less than 1, or the state is that of another search.
-        """
-        if max_nodes < 1:
-            raise InvalidArgumentError(f"max_nodes must be at least 1, got {max_nodes}", max_nodes)
-        if state._search != self._question.digest:
-            raise InvalidArgumentError(
-                "this state belongs to another search; begin with the start() of this one", state
-            )
-        progress = self._progress(state)
-        progress.advance(max_nodes)
-        after = self._state(progress)
-        return after, after.known
 
     @checked
     def run(
@@ -172,7 +105,7 @@ class ExplanationSearch(Value):
         ImpossibleEvidenceError
             If the evidence has probability zero.
         """
-        progress = self._progress(None)
+        progress = self._progress()
         found = run_until(progress, partial(known, self._question), max_nodes, seconds, until)
         self._question.remember()
         return found
@@ -208,7 +141,7 @@ class ExplanationSearch(Value):
             If the evidence has probability zero.
         """
         possible = check_count(count, self.variables)
-        progress = BestProgress(self._progress(None), min(count, possible))
+        progress = BestProgress(self._progress(), min(count, possible))
         return run_until(progress, partial(best_known, self._question), max_nodes, seconds, until)
 
     @checked
@@ -285,42 +218,9 @@ class ExplanationSearch(Value):
         search.__dict__["_question"] = self._question.under(evidence)
         return search
 
-    def _progress(self, state: SearchState | None) -> Progress:
-        """Return a search that continues from a state."""
+    def _progress(self) -> Progress:
         question = self._question
-        progress = Progress(question.problem, self.limits.max_bytes // 8, question.evaluate)
-        if state is not None and state.level >= 0:
-            progress.number = state.level
-            progress.positions = state._positions
-            progress.value = state.known.log_probability
-            progress.bound = state.known.upper_bound
-            progress.nodes = state.known.nodes
-            progress.is_done = state.known.is_proven
-            progress.left = state._left
-            if state._arrays is not None:
-                progress.arrays = copied(SearchArrays(*state._arrays))
-                progress.level = self._level(state.level)
-        return progress
-
-    def _state(self, progress: Progress) -> SearchState:
-        if progress.level is not None:
-            self.__dict__["_last_level"] = (progress.number, progress.level)
-        return SearchState(
-            known=known(self._question, progress),
-            level=progress.number,
-            _search=self._question.digest,
-            _positions=progress.positions,
-            _left=progress.left,
-            _arrays=None if progress.arrays is None else tuple(progress.arrays),
-        )
-
-    def _level(self, number: int) -> Level:
-        """Return a level; the last one is remembered."""
-        known = self.__dict__.get("_last_level")
-        if known is None or known[0] != number:
-            known = (number, self._question.problem.level(number))
-        level: Level = known[1]
-        return level
+        return Progress(question.problem, self.limits.max_bytes // 8, question.evaluate)
 
     @cached_property
     def _question(self) -> SearchQuestion:

@@ -18,7 +18,7 @@ from bnmind.junction.branch_and_bound.search_kernel import (
 )
 from bnmind.junction.branch_and_bound.search_tree import Ints, TreeArrays
 
-__all__ = ["copied", "grown", "raise_least", "search_arrays", "solved_states", "upper_bound"]
+__all__ = ["grown", "raise_least", "search_arrays", "solved_states", "upper_bound"]
 
 BYTES_OF_PLACE = 25
 """The bytes of a place of the cache."""
@@ -92,12 +92,6 @@ def grown(arrays: SearchArrays, cache_bytes: int) -> SearchArrays:
     for name, values in cache.items():
         values[at] = getattr(arrays, name)[used[chosen]]
     return arrays._replace(**cache)
-
-
-def copied(arrays: SearchArrays) -> SearchArrays:
-    """Return a copy of the state of a search."""
-    copies: list[Any] = [array.copy() for array in arrays]
-    return SearchArrays(*copies)
 
 
 def _path(tree: TreeArrays, arrays: SearchArrays) -> list[int]:

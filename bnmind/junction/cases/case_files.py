@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from bnmind._files import LARGE_FILE, read_bytes
 from bnmind._messages import one_line, shown
-from bnmind.errors import CaseTableError, FileWriteError, MissingLibraryError, ModelFileError
+from bnmind.errors import FileWriteError, MissingLibraryError, ModelFileError, TableError
 from bnmind.junction.cases.lost_states import CaseTableWarning
 from bnmind.junction.cases.short_lines import opened
 from bnmind.junction.cases.workbook import read_sheet
@@ -110,7 +110,7 @@ def read_frames(path: str | os.PathLike[str], rows: int) -> Iterator[pandas.Data
     ------
     ModelFileError
         If the file cannot be read, or is not a table, or openpyxl is needed and not installed.
-    CaseTableError
+    TableError
         If two columns have the same name.
     MissingLibraryError
         If it is a Parquet file, and pyarrow is not installed.
@@ -123,7 +123,7 @@ def read_frames(path: str | os.PathLike[str], rows: int) -> Iterator[pandas.Data
     for frame in frames(path, rows):
         if not frame.columns.is_unique:
             name = frame.columns[frame.columns.duplicated()][0]
-            raise CaseTableError([f"two columns of {path} are named {one_line(str(name))!r}"])
+            raise TableError([f"two columns of {path} are named {one_line(str(name))!r}"])
         frame.index = pandas.RangeIndex(first, first + len(frame))
         first += len(frame)
         yield frame
@@ -151,7 +151,7 @@ def _csv_frames(path: str | os.PathLike[str], rows: int) -> Iterator[pandas.Data
         # A data frame is written with an unnamed column for its index, which pandas names so.
         header = [name or f"Unnamed: {place}" for place, name in enumerate(header)]
         if twice := [name for name, count in Counter(header).items() if count > 1]:
-            raise CaseTableError([f"two columns of {path} are named {one_line(twice[0])!r}"])
+            raise TableError([f"two columns of {path} are named {one_line(twice[0])!r}"])
         if not header:
             raise ModelFileError(
                 f"{path} has no columns; the first line must name them", os.fspath(path)
@@ -285,7 +285,7 @@ def _reading(path: str | os.PathLike[str]) -> Iterator[None]:
     """Convert errors of reading to a `ModelFileError` that names the file."""
     try:
         yield
-    except (ModelFileError, CaseTableError, MissingLibraryError, StopIteration):
+    except (ModelFileError, TableError, MissingLibraryError, StopIteration):
         raise
     except OSError as fault:
         reason = fault.strerror or one_line(str(fault))

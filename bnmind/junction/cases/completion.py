@@ -93,7 +93,7 @@ def sample_missing(
         If ``draws`` is less than 1.
     TooLargeError
         If there are too many states to draw, or as for `bnmind.predict`.
-    CaseTableError
+    TableError
         As for `bnmind.predict`.
     """
     if draws < 1:

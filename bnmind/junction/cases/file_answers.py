@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
 
 from bnmind._arguments import checked
-from bnmind._display.results import Result
+from bnmind._display import Result
 from bnmind._files import check_writable, writing
 from bnmind._messages import one_line
 from bnmind._values import Value
-from bnmind.errors import CaseTableError, InvalidArgumentError
+from bnmind.errors import InvalidArgumentError, TableError
 from bnmind.junction.cases.answers import CaseAnswers, case_notes
 from bnmind.junction.cases.case_files import (
     FrameWriter,
@@ -110,7 +110,7 @@ def answer_file(
 
     Raises
     ------
-    CaseTableError
+    TableError
         If a cell holds no state of its variable. The error names the first ten such cells of the
         whole file, and their number. Nothing is written.
     ModelFileError
@@ -175,7 +175,7 @@ def answered_frames(
         n_rows += len(chunk)
         try:
             table = read_table(model.variables, chunk, as_text=as_text)
-        except CaseTableError as fault:
+        except TableError as fault:
             for problem in fault.problems:  # row 7, column wet: …
                 faults.setdefault(problem.partition(", ")[2], problem)
             n_faults += fault.count
@@ -195,7 +195,7 @@ def answered_frames(
         )
         yield frame, report
     if faults:
-        raise CaseTableError(list(faults.values())[:_SHOWN], count=n_faults)
+        raise TableError(list(faults.values())[:_SHOWN], count=n_faults)
 
 
 def _in_states(table: CaseTable) -> pandas.DataFrame:
@@ -216,7 +216,7 @@ def carrying(
 
     Raises
     ------
-    CaseTableError
+    TableError
         If such a column has the name of an answer, and other values.
     """
     import pandas
@@ -227,7 +227,7 @@ def carrying(
     for label in unused:
         if label in answers.columns:
             if not carried[label].equals(answers[label]):
-                raise CaseTableError(
+                raise TableError(
                     [f"the column {one_line(str(label))} of the cases has the name of an answer"]
                 )
             carried = carried.drop(columns=[label])

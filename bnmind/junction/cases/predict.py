@@ -88,7 +88,7 @@ def predict(
 
     Raises
     ------
-    CaseTableError
+    TableError
         If a cell holds no state of its variable, or no column matches a variable. The error names
         the first ten cells with their rows and columns, and the number of all.
     UnknownNameError

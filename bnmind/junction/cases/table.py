@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._messages import one_line, shown
-from bnmind.errors import CaseTableError, InvalidArgumentError, UnknownNameError
+from bnmind.errors import InvalidArgumentError, TableError, UnknownNameError
 from bnmind.junction.cases.lost_states import warn_of_lost_states
 from bnmind.junction.inference.evidence import is_missing
 from bnmind.pgm.variable import Variable, label_text, name_text
@@ -145,7 +145,7 @@ def read_table(
 
     Raises
     ------
-    CaseTableError
+    TableError
         If a cell holds no state of its variable, two columns have the name of one variable, or no
         column has the name of a variable. The error names the first cell with each of ten wrong
         contents, with its row and column, and the number of all.
@@ -163,10 +163,10 @@ def read_table(
         else:
             labels[name] = number
     if twice:
-        raise CaseTableError(twice)
+        raise TableError(twice)
     close = close_names(unused, [name for name in by_name if name not in labels])
     if not labels and by_name:
-        raise CaseTableError([_no_column(frame, variables, close)])
+        raise TableError([_no_column(frame, variables, close)])
     columns = {
         name: _column(by_name[name], frame.columns[number], frame.iloc[:, number], as_text=as_text)
         for name, number in labels.items()
@@ -322,4 +322,4 @@ def _raise_unknown(
             fault = UnknownNameError("state", content, column.variable.states)
             yield f"row {one_line(label)}, column {one_line(column.variable.name)}: {fault}"
 
-    raise CaseTableError(faults(), count=count)
+    raise TableError(faults(), count=count)

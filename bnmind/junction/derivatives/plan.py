@@ -134,7 +134,7 @@ class DerivativePlan(Sealed):
             If the evidence has probability zero.
         CancellationError
             If numbers of the run, or the derivatives, exceed the range of floating point.
-        EvidenceNamesError, UnknownNameError, InvalidArgumentError
+        InvalidArgumentError, UnknownNameError
             If the evidence is not that of the plan.
         """
         run = self._run(evidence)

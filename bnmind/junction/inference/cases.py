@@ -41,7 +41,7 @@ def read_cases(
 
     Raises
     ------
-    EvidenceNamesError
+    InvalidArgumentError
         If a required variable is not given, or a variable is unknown.
     UnknownNameError
         If a variable has no such state.

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from bnmind._messages import one_line, shown
-from bnmind.errors import EvidenceNamesError, InvalidArgumentError, InvalidModelError
+from bnmind._messages import close_names, did_you_mean, one_line, shown, some_names
+from bnmind.errors import InvalidArgumentError, InvalidModelError
 from bnmind.information import Floats
 from bnmind.pgm.factor import numbers_of
 from bnmind.pgm.variable import Variable, name_text
@@ -133,7 +133,7 @@ def read_findings(
     ------
     InvalidArgumentError
         If the argument is not a mapping, or a required state is missing.
-    EvidenceNamesError
+    InvalidArgumentError
         If a required variable is not given, or a variable is unknown.
     UnknownNameError
         If a variable has no such state.
@@ -230,7 +230,7 @@ def real_numbers(values: Any, what: str) -> Floats:
 
 
 def check_names(given: Findings, required: Sequence[Variable], soft: Sequence[Variable]) -> None:
-    """Raise `EvidenceNamesError` unless all required variables are given and no unknown ones."""
+    """Raise `InvalidArgumentError` unless all required variables are given and no unknown ones."""
     names = {v.name for v in required}
     if given.keys() == names:
         return
@@ -238,4 +238,18 @@ def check_names(given: Findings, required: Sequence[Variable], soft: Sequence[Va
     missing = [v.name for v in required if v.name not in given]
     unknown = [name for name in given if name not in known]
     if missing or unknown:
-        raise EvidenceNamesError(missing, unknown, known)
+        raise _wrong_names(missing, unknown, known)
+
+
+def _wrong_names(missing: list[str], unknown: list[str], known: list[str]) -> InvalidArgumentError:
+    faults = [f"missing: {some_names(missing)}"] if missing else []
+    if unknown:
+        close = [(name, close_names(name, known)) for name in unknown]
+        asked = [shown(n) + (f" ({did_you_mean(near)})" if near else "") for n, near in close]
+        faults.append(f"unknown: {some_names(asked)}")
+    if unknown and not missing:
+        faults.append(f"the plan's evidence is {some_names(known) or 'empty'}")
+    return InvalidArgumentError(
+        f"the findings do not match the plan's evidence; {'; '.join(faults)}",
+        (*missing, *unknown),
+    )

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from bnmind._arguments import checked
-from bnmind._display.tables import text_html
+from bnmind._display import text_html
 from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError, UnknownNameError
 from bnmind.junction.graphs.junction_tree import JunctionTree
@@ -193,7 +193,7 @@ class Plan(Value):
             without negative numbers.
         TooLargeError
             If the plan, or that for the evidence of this run, exceeds its limits.
-        EvidenceNamesError
+        InvalidArgumentError
             If evidence of the plan is missing, or a variable is not evidence of the plan.
         UnknownNameError, InvalidArgumentError
             If a state is unknown, or the inputs are not those of the plan.
@@ -283,7 +283,7 @@ class Plan(Value):
         ------
         CancellationError
             If terms cancel so that this cannot be decided; see `run`.
-        TooLargeError, EvidenceNamesError, UnknownNameError, InvalidArgumentError
+        TooLargeError, InvalidArgumentError, UnknownNameError
             As in `run`.
         """
         findings = read_findings(evidence, self.evidence, self.soft)

@@ -46,7 +46,7 @@ def starting_registers(
     ------
     TooLargeError
         If a run exceeds its limits.
-    EvidenceNamesError, UnknownNameError, InvalidArgumentError
+    InvalidArgumentError, UnknownNameError
         If the evidence or the inputs are not those of the plan.
     """
     findings = read_findings(evidence, plan.evidence, plan.soft)

@@ -18,7 +18,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from bnmind._blas_threads import one_blas_thread
+from bnmind._workers import one_blas_thread
 from bnmind.junction.program.packed import PackedStep
 from bnmind.junction.program.scatter import Expand, LookUp, Scatter
 from bnmind.junction.program.underflow import PLAIN, Arithmetic, Underflow

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bnmind._blas_threads import one_blas_thread
+from bnmind._workers import one_blas_thread
 from bnmind.junction.program.freed_memory import reuse_freed_memory
 from bnmind.junction.program.products import Products
 from bnmind.junction.program.program import Product, Program, Step, Sum

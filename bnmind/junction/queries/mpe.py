@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
-from bnmind._display.results import Result, Table
+from bnmind._display import Result, Table
 from bnmind._messages import counted, many
 from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError, TooLargeError

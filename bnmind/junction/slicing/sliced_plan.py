@@ -150,13 +150,13 @@ class SlicedPlan(Value):
         ------
         ImpossibleEvidenceError
             If the evidence has probability zero. The error names all findings.
-        StoreError
+        ModelFileError
             If the file is damaged, or belongs to another question.
         FileWriteError
             If the file cannot be written, or another program uses it.
         TooLargeError
             With a file, if the table of a function of your own has too many cells.
-        EvidenceNamesError, UnknownNameError, InvalidArgumentError
+        InvalidArgumentError, UnknownNameError
             As in `Plan.run`.
         """
         findings = read_findings(evidence, self.evidence, self.plan.soft)
@@ -199,7 +199,7 @@ class SlicedPlan(Value):
 
         Raises
         ------
-        EvidenceNamesError, UnknownNameError, InvalidArgumentError
+        InvalidArgumentError, UnknownNameError
             As in `Plan.run`, and if ``start`` holds the sums of another question.
         """
         findings = read_findings(evidence, self.evidence, self.plan.soft)

@@ -20,7 +20,7 @@ import numpy as np
 
 from bnmind._files import parse_document, read_text, write_file
 from bnmind._messages import many
-from bnmind.errors import ModelFileError, StoreError, TooLargeError
+from bnmind.errors import ModelFileError, TooLargeError
 from bnmind.junction.plan_files.fingerprint import fingerprint, has_code
 from bnmind.junction.slicing.slice_sums import SliceSums
 from bnmind.pgm.factor import Factor
@@ -130,7 +130,7 @@ def read_sums(
 
     Raises
     ------
-    StoreError
+    ModelFileError
         If the file is damaged, or belongs to another question.
     """
     name = os.fspath(path)
@@ -141,11 +141,11 @@ def read_sums(
         if content.keys() != _KEYS:
             raise ModelFileError("got other keys")
     except ModelFileError as error:
-        raise StoreError(
+        raise ModelFileError(
             f"expected the partial sums of a sliced plan in {name}: {error}", name
         ) from error
     if content["question"] != question:
-        raise StoreError(
+        raise ModelFileError(
             f"{name} holds the partial sums of another question, model or choice of slices; name"
             " another file, or remove this one",
             name,
@@ -155,7 +155,7 @@ def read_sums(
             raise ValueError(content["content"])
         sums = _sums(content, targets, n_slices)
     except (TypeError, ValueError, OverflowError) as error:
-        raise StoreError(f"the partial sums in {name} are damaged", name) from error
+        raise ModelFileError(f"the partial sums in {name} are damaged", name) from error
     return sums
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from bnmind._arguments import checked, number_array
-from bnmind._display.outline import outline
+from bnmind._display import outline
 from bnmind._messages import shown
 from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError

@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 
 from bnmind._arguments import checked
-from bnmind._display.outline import outline
+from bnmind._display import outline
 from bnmind._messages import many
 from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError, TooLargeError

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from bnmind._arguments import checked, number_array
-from bnmind._display.tables import table_html
+from bnmind._display import table_html
 from bnmind._messages import counted
 from bnmind._values import Value
 from bnmind.information import Floats

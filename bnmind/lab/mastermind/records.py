@@ -19,7 +19,6 @@ from bnmind._arguments import checked
 from bnmind._records import FileRecord, LargeRecord, Record, record_from_json
 from bnmind.errors import (
     BnmindError,
-    ExperimentFileError,
     ModelFileError,
     TooLargeError,
     UnknownNameError,
@@ -77,7 +76,7 @@ class ChannelRecord(Record):
         parts = {"reports": self.reports, "matrix": self.matrix, "ends": self.ends or None}
         given = [name for name, value in parts.items() if value is not None]
         if given:
-            raise ExperimentFileError(
+            raise ModelFileError(
                 [f"expected both reports and matrix, or neither, got only {' and '.join(given)}"],
                 self,
             )

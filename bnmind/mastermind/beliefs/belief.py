@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
-from bnmind._display.tables import MOST_ROWS, table_html
+from bnmind._display import MOST_ROWS, table_html
 from bnmind._values import Value
 from bnmind.errors import ImpossibleEvidenceError
 from bnmind.information import Floats

@@ -16,7 +16,7 @@ from typing import Protocol
 import numpy as np
 
 from bnmind._arguments import checked_if_it_fails
-from bnmind._display.outline import outline
+from bnmind._display import outline
 from bnmind.information import information
 from bnmind.mastermind.beliefs.belief import Belief, ExactBelief, Posterior
 from bnmind.mastermind.beliefs.sampled_belief import SampledBelief

@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked_if_it_fails
-from bnmind._display.tables import table_html
+from bnmind._display import table_html
 from bnmind._messages import many
 from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError, TooLargeError

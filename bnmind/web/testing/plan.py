@@ -19,7 +19,7 @@ from bnmind.adaptive.sessions.design_file import design_from
 from bnmind.adaptive.sessions.records import bank_fingerprint
 from bnmind.adaptive.stopping.registry import default_stop
 from bnmind.datasets import example_path
-from bnmind.errors import DesignFileError, InvalidModelError
+from bnmind.errors import InvalidModelError, ModelFileError
 
 __all__ = ["GivenTest", "Picture", "completed", "demonstration_plan", "read_plan"]
 
@@ -78,7 +78,7 @@ def read_plan(bank: Path, design: Path | None) -> GivenTest:
     ------
     ModelFileError
         If a file cannot be read.
-    DesignFileError
+    ModelFileError
         If the design does not fit the bank.
     InvalidModelError
         If a picture is missing, too large, or of a kind that pages do not show.
@@ -106,7 +106,7 @@ def completed(design: Design, bank: ItemBank) -> Design:
         content["stop"] = {"any": list(default_stop(bank))}
     found = design_from(content, bank)
     if "start" not in content:
-        with suppress(DesignFileError):
+        with suppress(ModelFileError):
             found = design_from({**content, "start": _VARIED_START}, bank)
     return dataclasses.replace(found, text=design.text)
 

@@ -1,4 +1,4 @@
-"""Searches in small steps, under little memory, and for many cases."""
+"""Searches of few nodes, under little memory, and for many cases."""
 
 from __future__ import annotations
 
@@ -22,29 +22,21 @@ from tests.junction.branch_and_bound.test_search import SMALL, grid, joint_of
 LITTLE = Limits(max_bytes=2**11)
 
 
-def test_each_step_goes_on_where_the_last_one_ended() -> None:
+def test_a_longer_search_goes_on_where_a_shorter_one_ended() -> None:
     model = grid(5, 4)
     best = compile_explanation(model).run().log_probability
     search = compile_search(model, limits=SMALL)
-    states = [search.start()]
-    while not states[-1].known.is_proven:
-        before = states[-1].known
-        state, known = search.step(states[-1], 50)
-        assert known is state.known
-        assert known.log_probability <= best + 1e-9
-        assert known.upper_bound >= best - 1e-9
-        assert known.nodes == before.nodes + 50 or known.is_proven
-        between = f"{known.log_probability:.6g} to {known.upper_bound:.6g}"
-        assert repr(state) == f"SearchState({known.nodes:,} nodes, {between})"
-        states.append(state)
-    assert len(states) > 5
-    # A step changes no state, and may be made by another process.
     other = pickle.loads(pickle.dumps(search))
-    for state, after in itertools.pairwise(states[2:5]):
-        assert search.step(state, 50)[1] == after.known
-        assert other.step(pickle.loads(pickle.dumps(state)), 50)[1] == after.known
-    assert known.log_probability == pytest.approx(best, rel=1e-12)
-    assert search.run().states == known.states
+    known = [search.run(max_nodes=50)]
+    while not known[-1].is_proven:
+        known.append(search.run(max_nodes=50 * (len(known) + 1)))
+        assert known[-1].log_probability <= best + 1e-9
+        assert known[-1].upper_bound >= best - 1e-9
+        assert known[-1].nodes == 50 * len(known) or known[-1].is_proven
+    assert len(known) > 5
+    assert [other.run(max_nodes=50 * n) for n in (2, 4)] == [known[1], known[3]]
+    assert known[-1].log_probability == pytest.approx(best, rel=1e-12)
+    assert search.run().states == known[-1].states
 
 
 def test_cases_get_the_explanations_that_they_would_get_alone() -> None:
@@ -117,15 +109,13 @@ def test_a_hard_search_goes_on_with_tighter_bounds(monkeypatch: pytest.MonkeyPat
     model = grid(8, 2)
     exact = compile_explanation(model).best(60)
     search = compile_search(model, limits=Limits(max_bytes=2**18))
-    levels, state = [], search.start()
-    while not state.known.is_proven:
-        before = state.known
-        state, known = search.step(state, 20)
-        levels.append(state.level)
+    known, bounds = search.run(max_nodes=20), set()
+    while not known.is_proven:
+        before, known = known, search.run(max_nodes=known.nodes + 20)
         assert known.upper_bound <= before.upper_bound
         assert known.log_probability >= before.log_probability
-    assert levels == sorted(levels)
-    assert levels[-1] > 1
+        bounds.add(known.upper_bound)
+    assert len(bounds) > 2
     assert dict(known.states) == dict(exact[0].states)
     assert known.log_probability == pytest.approx(exact[0].log_probability, rel=1e-12)
     found = search.best(60)

@@ -18,11 +18,11 @@ import pytest
 
 from bnmind.errors import (
     BnmindError,
-    CaseTableError,
     FileWriteError,
     InvalidArgumentError,
     MissingLibraryError,
     ModelFileError,
+    TableError,
 )
 from bnmind.junction import (
     answer_file,
@@ -174,7 +174,7 @@ def test_a_compressed_file_can_be_read(tmp_path: Path) -> None:
 
 def test_unknown_states_of_all_chunks_are_counted_and_nothing_is_written(tmp_path: Path) -> None:
     (tmp_path / "cases.csv").write_text("wet\n" + "yes\n" * 5 + "soaked\n" * 30)
-    with pytest.raises(CaseTableError) as caught:
+    with pytest.raises(TableError) as caught:
         answer_file(GARDEN, tmp_path / "cases.csv", tmp_path / "out.csv", predict, rows=4)
     assert caught.value.count == 30
     assert len(caught.value.problems) == 1
@@ -277,7 +277,7 @@ def test_faulty_arguments_are_refused(tmp_path: Path, monkeypatch: pytest.Monkey
         answer_file(GARDEN, tmp_path / "cases.csv", tmp_path / "none" / "out.csv", predict)
     with pytest.raises(InvalidArgumentError, match="rows"):
         answer_file(GARDEN, tmp_path / "cases.csv", out, predict, rows=0)
-    with pytest.raises(CaseTableError, match="has the name of an answer"):
+    with pytest.raises(TableError, match="has the name of an answer"):
         answer_file(GARDEN, tmp_path / "cases.csv", out, log_likelihood)
     (tmp_path / "cases.parquet").write_text("no parquet")
     with pytest.raises(ModelFileError, match="not a table"):
@@ -381,13 +381,13 @@ def test_faults_of_workbooks_are_told(tmp_path: Path, monkeypatch: pytest.Monkey
     _workbook(path, *sheets)
     with (
         pytest.warns(CaseTableWarning, match="the first sheet, Sheet, was read; others were left"),
-        pytest.raises(CaseTableError, match=r"row 3, column on: .*'3'"),
+        pytest.raises(TableError, match=r"row 3, column on: .*'3'"),
     ):
         answer_file(SWITCH, path, out, predict)
     for rows in ([], [[], ["on"]]):
         with pytest.raises(ModelFileError, match="has no columns; the first row must name them"):
             answer_file(SWITCH, _workbook(path, rows), out, predict)
-    with pytest.raises(CaseTableError, match=r"two columns of .* are named 'on'"):
+    with pytest.raises(TableError, match=r"two columns of .* are named 'on'"):
         answer_file(SWITCH, _workbook(path, [["on", "on"], [True]]), out, predict)
     _workbook(path, [["on", "level"]])
     assert answer_file(SWITCH, path, out, impute).n_rows == 0

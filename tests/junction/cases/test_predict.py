@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 
 import bnmind
 from bnmind.errors import (
-    CaseTableError,
     ImpossibleEvidenceError,
     InvalidArgumentError,
+    TableError,
     TooLargeError,
 )
 from bnmind.junction import (
@@ -266,13 +266,13 @@ def test_other_columns_are_reported_and_similar_names_are_suggested() -> None:
     assert dict(answers.close) == {"wett": ("wet",)}
     assert "2 columns are not in the model: wett, id" in answers.notes
     assert "the column wett is not a variable; did you mean wet?" in answers.notes
-    with pytest.raises(CaseTableError, match=r"no column .* wett.* did you mean wet by wett\?"):
+    with pytest.raises(TableError, match=r"no column .* wett.* did you mean wet by wett\?"):
         predict(GARDEN, frame[["wett"]], "rain")
 
 
 def test_unknown_states_are_named_with_their_rows_and_columns() -> None:
     frame = pd.DataFrame({"rain": ["no", "yess"] * 8, "wet": ["no", "sodden"] * 8})
-    with pytest.raises(CaseTableError) as caught:
+    with pytest.raises(TableError) as caught:
         predict(GARDEN, frame, "rain")
     assert caught.value.count == 16
     assert len(caught.value.problems) == 2
@@ -290,7 +290,7 @@ def test_unknown_states_are_named_with_their_rows_and_columns() -> None:
     ],
 )
 def test_faulty_tables_are_refused(frame: pd.DataFrame, message: str) -> None:
-    with pytest.raises(CaseTableError, match=message):
+    with pytest.raises(TableError, match=message):
         predict(GARDEN, frame, "wet")
 
 

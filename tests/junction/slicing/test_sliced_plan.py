@@ -18,7 +18,7 @@ from bnmind.errors import (
     ImpossibleEvidenceError,
     InvalidArgumentError,
     InvalidModelError,
-    StoreError,
+    ModelFileError,
     TooLargeError,
 )
 from bnmind.junction import (
@@ -216,10 +216,10 @@ def test_a_run_goes_on_from_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert [state.done for state in sums] == [3, 6, 8]
     for one, other in zip(again, sums[1:], strict=True):
         assert one.joints[0].tolist() == other.joints[0].tolist()
-    with pytest.raises(StoreError, match="another question"):
+    with pytest.raises(ModelFileError, match="another question"):
         sliced_on(model, ["x6", "x12"]).run(place=place)
     place.write_text("{}", encoding="utf-8")
-    with pytest.raises(StoreError, match="expected schema bnmind-slices, got none"):
+    with pytest.raises(ModelFileError, match="expected schema bnmind-slices, got none"):
         plan.run(place=place)
 
 
@@ -254,10 +254,10 @@ def test_wrong_numbers_in_a_file_are_refused(tmp_path: Path, wrong: dict[str, ob
     changed = content | wrong
     for digest in (content["content"], sums_file._content_digest(changed)):
         place.write_text(json.dumps(changed | {"content": digest}), encoding="utf-8")
-        with pytest.raises(StoreError):
+        with pytest.raises(ModelFileError):
             plan.run(place=place)
     place.write_text(json.dumps(content | {"log_scale": 700.0}), encoding="utf-8")
-    with pytest.raises(StoreError, match="damaged"):
+    with pytest.raises(ModelFileError, match="damaged"):
         plan.run(place=place)
     place.write_text(json.dumps(content), encoding="utf-8")
     assert plan.run(place=place) == expected

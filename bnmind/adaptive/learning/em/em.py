@@ -16,7 +16,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from bnmind._blas_threads import one_blas_thread
+from bnmind._workers import one_blas_thread
 from bnmind.adaptive.learning.em.response_layout import Expectation, ResponseLayout
 from bnmind.adaptive.learning.parameters.block import ConvexBlock
 from bnmind.adaptive.learning.parameters.least_chance import inside, maximized

@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
-from bnmind._display.tables import frame_html
+from bnmind._display import frame_html
 from bnmind._values import Value
 from bnmind.adaptive.learning.fit.standard_errors import block_covariance, item_slopes
 from bnmind.adaptive.learning.learn import Learned

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bnmind._arguments import checked
-from bnmind._display.tables import frame_html
+from bnmind._display import frame_html
 from bnmind._values import Value
 from bnmind.adaptive.learning.learn import Learned
 from bnmind.errors import InvalidArgumentError

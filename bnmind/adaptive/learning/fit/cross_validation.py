@@ -102,7 +102,7 @@ def cross_validate(
 
     Raises
     ------
-    ResponseTableError
+    TableError
         As for `learn`, and if nobody outside of a fold answered an item.
     """
     bank, data = learning_inputs(responses, model, gate, skills)

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from bnmind._display.tables import text_html
+from bnmind._display import text_html
 from bnmind._messages import counted
 from bnmind._values import Value
 from bnmind.adaptive.beliefs.start import start_belief

@@ -1,4 +1,4 @@
-"""A search for an elimination order that combines randomized, local and exact search."""
+"""A search for an elimination order that combines randomized and exact search and annealing."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from bnmind._values import Count, Value
 from bnmind.junction.graphs.elimination_order import EliminationOrder
 from bnmind.junction.graphs.interaction_graph import InteractionGraph
 from bnmind.junction.triangulation.exact.exact_order import ExactOrder
-from bnmind.junction.triangulation.local_search import LocalSearch
 from bnmind.junction.triangulation.portfolio.portfolio import Portfolio
 from bnmind.junction.triangulation.randomized_greedy import RandomizedGreedy
 
@@ -32,8 +31,8 @@ _EFFORT = 4.0
 class BestOrder(Value):
     """A thorough search, which usually takes a second or two.
 
-    The search makes randomized greedy passes, and then runs `LocalSearch` and, for up to 200
-    variables, `ExactOrder`. Unless the order is proven smallest, that of `Portfolio` is taken if
+    The search makes randomized greedy passes and then, for up to 200 variables, runs `ExactOrder`.
+    Unless the order is proven smallest, that of `Portfolio` is taken if
     its cost is smaller. The order is proven smallest for up to about 20 variables, and for more
     on graphs that are symmetric or separable. The search counts operations instead of time, so the
     same graph gets the same order on any machine.
@@ -48,10 +47,10 @@ class BestOrder(Value):
     def __call__(self, graph: InteractionGraph) -> EliminationOrder:
         """Return the order with its sizes."""
         if graph.n > _LARGE:
-            found = LocalSearch(RandomizedGreedy(effort=_EFFORT, seed=self.seed))(graph)
+            found = RandomizedGreedy(effort=_EFFORT, seed=self.seed)(graph)
         else:
             greedy = RandomizedGreedy(restarts=_PASSES, patience=_PATIENCE, seed=self.seed)
-            found = ExactOrder(max_sets=self.max_sets, start=LocalSearch(greedy))(graph)
+            found = ExactOrder(max_sets=self.max_sets, start=greedy)(graph)
         if found.proven:
             return found
         other = Portfolio(effort=_EFFORT, seed=self.seed)(graph)

@@ -11,10 +11,8 @@ from types import MappingProxyType
 from bnmind._registry import Registered
 from bnmind.junction.graphs.elimination_order import OrderFinder
 from bnmind.junction.triangulation.annealing.tree_annealing import TreeAnnealing
-from bnmind.junction.triangulation.dissection.nested_dissection import NestedDissection
 from bnmind.junction.triangulation.exact.exact_order import ExactOrder
 from bnmind.junction.triangulation.greedy import MinFill, MinWeight, WeightedMinFill
-from bnmind.junction.triangulation.local_search import LocalSearch
 from bnmind.junction.triangulation.portfolio.best_order import BestOrder
 from bnmind.junction.triangulation.portfolio.portfolio import Portfolio
 from bnmind.junction.triangulation.randomized_greedy import RandomizedGreedy
@@ -25,11 +23,9 @@ ORDER_FINDERS: Mapping[str, Registered[OrderFinder]] = MappingProxyType(
     {
         "portfolio": Registered("brief passes, then annealing while it pays", Portfolio),
         "randomized": Registered("the best of many randomized greedy orders", RandomizedGreedy),
-        "best": Registered("randomized, local and exact search, and the portfolio", BestOrder),
+        "best": Registered("randomized and exact search, and the portfolio", BestOrder),
         "exact": Registered("branch and bound, proven smallest if it ends", ExactOrder),
-        "local": Registered("a randomized order, improved part by part", LocalSearch),
         "annealing": Registered("exchanges of subtrees of a contraction tree", TreeAnnealing),
-        "dissection": Registered("small separators last", NestedDissection),
         "min-fill": Registered("greedy, the fewest edges added", MinFill),
         "min-weight": Registered("greedy, the smallest clique", MinWeight),
         "weighted-min-fill": Registered("greedy, the lightest edges added", WeightedMinFill),

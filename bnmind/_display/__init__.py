@@ -1,1 +1,0 @@
-"""Values as text and as HTML tables, for prompts and notebooks."""

@@ -1,1 +1,0 @@
-"""Nested dissection: orders from small separators."""
