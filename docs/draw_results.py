@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from bnmind._messages import counted
-from bnmind.lab.drawing.canvas import new_figure, polish
+from bnmind.lab.plots import new_figure, polish
 from docs.result_tables import (
     DOCS,
     REPRODUCTIONS,

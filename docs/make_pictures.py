@@ -30,7 +30,7 @@ from bnmind.adaptive import (
 )
 from bnmind.datasets import example_path, example_table
 from bnmind.lab import compare
-from bnmind.lab.drawing.canvas import finish, line, new_figure, polish
+from bnmind.lab.plots import finish, line, new_figure, polish
 from bnmind.mastermind import (
     Board,
     Channel,

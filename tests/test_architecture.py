@@ -95,16 +95,11 @@ ORDER = (
     ("strategies.analysis",),
     ("strategies",),
     ("lab",),
-    ("lab.statistics",),
-    ("lab.drawing",),
-    ("lab.mastermind", "lab.adaptive"),
+    ("lab.mastermind",),
     ("lab.mastermind.live",),
     ("lab.experiments",),
     ("lab.records",),
     ("lab.stores",),
-    ("lab.reproductions.base",),
-    ("lab.reproductions.mastermind", "lab.reproductions.adaptive"),
-    ("lab.reproductions.new",),
     ("lab.reproductions",),
     ("cli.shared",),
     ("cli.mastermind", "cli.lab"),
@@ -145,7 +140,10 @@ FRONTS = {
     "bnmind.pgm.files": "pgm.files",
     "bnmind.pgm.competition": "pgm.files",
     "bnmind.pgm.formats.registry": "pgm.files",
+    "bnmind.lab.experiments": "lab.experiments",
+    "bnmind.lab.game_experiments": "lab.experiments",
     "bnmind.lab.records": "lab.records",
+    "bnmind.lab.stores": "lab.stores",
 }
 """Modules that stand outside of the rooms that they are the front of."""
 

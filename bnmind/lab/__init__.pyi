@@ -1,26 +1,9 @@
 # The names of `bnmind.lab`, for type checkers and `bnmind._front_door`: the one list.
 
 from bnmind._workers import Cluster as Cluster
-from bnmind.lab.adaptive.plots import plot_attributes as plot_attributes
-from bnmind.lab.adaptive.plots import plot_exposure as plot_exposure
-from bnmind.lab.adaptive.plots import plot_measure as plot_measure
-from bnmind.lab.adaptive.plots import plot_measures as plot_measures
-from bnmind.lab.adaptive.plots import plot_test_lengths as plot_test_lengths
-from bnmind.lab.adaptive.store import save_simulation as save_simulation
-from bnmind.lab.drawing import Curve as Curve
-from bnmind.lab.drawing import Style as Style
-from bnmind.lab.drawing import curve_of as curve_of
-from bnmind.lab.drawing import plot_costs as plot_costs
-from bnmind.lab.drawing import plot_curves as plot_curves
-from bnmind.lab.drawing import plot_differences as plot_differences
-from bnmind.lab.drawing import plot_distributions as plot_distributions
-from bnmind.lab.drawing import plot_entropies as plot_entropies
-from bnmind.lab.drawing import style_of as style_of
 from bnmind.lab.experiments import Batch as Batch
 from bnmind.lab.experiments import BatchRows as BatchRows
 from bnmind.lab.experiments import Experiment as Experiment
-from bnmind.lab.experiments import GameBatch as GameBatch
-from bnmind.lab.experiments import GameExperiment as GameExperiment
 from bnmind.lab.experiments import LearnedItemRow as LearnedItemRow
 from bnmind.lab.experiments import LearningBatch as LearningBatch
 from bnmind.lab.experiments import LearningExperiment as LearningExperiment
@@ -30,8 +13,10 @@ from bnmind.lab.experiments import StepRow as StepRow
 from bnmind.lab.experiments import TestBatch as TestBatch
 from bnmind.lab.experiments import TestExperiment as TestExperiment
 from bnmind.lab.experiments import TestRow as TestRow
-from bnmind.lab.experiments import game_settings as game_settings
 from bnmind.lab.experiments import run as run
+from bnmind.lab.game_experiments import GameBatch as GameBatch
+from bnmind.lab.game_experiments import GameExperiment as GameExperiment
+from bnmind.lab.game_experiments import game_settings as game_settings
 from bnmind.lab.mastermind.belief_entropies import belief_entropies as belief_entropies
 from bnmind.lab.mastermind.code_maker import CodeMaker as CodeMaker
 from bnmind.lab.mastermind.code_maker import strategy_rng as strategy_rng
@@ -61,6 +46,15 @@ from bnmind.lab.mastermind.store import comparison_csv as comparison_csv
 from bnmind.lab.mastermind.store import save_comparison as save_comparison
 from bnmind.lab.mastermind.transcript import PlayedTurn as PlayedTurn
 from bnmind.lab.mastermind.transcript import Transcript as Transcript
+from bnmind.lab.plots import Curve as Curve
+from bnmind.lab.plots import Style as Style
+from bnmind.lab.plots import curve_of as curve_of
+from bnmind.lab.plots import plot_costs as plot_costs
+from bnmind.lab.plots import plot_curves as plot_curves
+from bnmind.lab.plots import plot_differences as plot_differences
+from bnmind.lab.plots import plot_distributions as plot_distributions
+from bnmind.lab.plots import plot_entropies as plot_entropies
+from bnmind.lab.plots import style_of as style_of
 from bnmind.lab.records import EXPERIMENTS as EXPERIMENTS
 from bnmind.lab.records import experiment_from_text as experiment_from_text
 from bnmind.lab.records import experiment_to_json as experiment_to_json
@@ -70,6 +64,12 @@ from bnmind.lab.records import write_experiment as write_experiment
 from bnmind.lab.result_files import png as png
 from bnmind.lab.result_files import svg as svg
 from bnmind.lab.result_files import write_files as write_files
+from bnmind.lab.simulations import plot_attributes as plot_attributes
+from bnmind.lab.simulations import plot_exposure as plot_exposure
+from bnmind.lab.simulations import plot_measure as plot_measure
+from bnmind.lab.simulations import plot_measures as plot_measures
+from bnmind.lab.simulations import plot_test_lengths as plot_test_lengths
+from bnmind.lab.simulations import save_simulation as save_simulation
 from bnmind.lab.statistics import AllTold as AllTold
 from bnmind.lab.statistics import ConfidenceSequence as ConfidenceSequence
 from bnmind.lab.statistics import Enough as Enough

@@ -62,6 +62,7 @@ from bnmind._records import (
     record_from_table,
     toml_text,
 )
+from bnmind._values import Count, Natural
 from bnmind.adaptive import (
     STOPPERS,
     AllOf,
@@ -84,10 +85,8 @@ from bnmind.errors import (
     ModelFileError,
     UnknownNameError,
 )
-from bnmind.lab.experiments.adaptive_experiment import MEASURES, TestExperiment
-from bnmind.lab.experiments.experiment import VERSION, Experiment
-from bnmind.lab.experiments.game_experiment import GameExperiment
-from bnmind.lab.experiments.learning_experiment import LearningExperiment
+from bnmind.lab.experiments import MEASURES, VERSION, Experiment, LearningExperiment, TestExperiment
+from bnmind.lab.game_experiments import GameExperiment
 from bnmind.lab.mastermind.ending_names import parse_ending
 from bnmind.lab.mastermind.endings import Declared, Ending
 from bnmind.lab.mastermind.records import (
@@ -104,16 +103,6 @@ from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.priors.code_list import CodeList
 from bnmind.mastermind.priors.prior import Prior
 from bnmind.strategies import strategy_by_name
-
-__all__ = [
-    "EXPERIMENTS",
-    "ExperimentKind",
-    "experiment_from_text",
-    "experiment_to_json",
-    "experiment_to_toml",
-    "read_experiment",
-    "write_experiment",
-]
 
 _TOO_LARGE = 2**31
 """Smaller codes fit into an array, which checks them; no response has such a code."""
@@ -267,7 +256,7 @@ class _Games(_Experiment):
     seed: int = 0
     match: int = 1
     turns: bool = False
-    batch_games: int | None = None
+    batch_games: Count | None = None
     settings: Annotated[list[_Setting], Field(min_length=1)]
 
     @model_validator(mode="before")
@@ -377,11 +366,11 @@ class _Tests(_Experiment):
     bank: str
     selectors: Texts
     stop: Annotated[list[str], BeforeValidator(as_list)] = Field(default=[])
-    examinees: int | None = None
+    examinees: Count | None = None
     responses: _Answers | None = None
-    seed: int = 0
+    seed: Natural = 0
     steps: bool = False
-    batch_examinees: int = 500
+    batch_examinees: Count = 500
 
     def parts(self, directory: Path, faults: Faults) -> dict[str, Any]:
         if self.examinees is not None and self.responses is not None:
@@ -590,19 +579,7 @@ def _content(experiment: Experiment) -> dict[str, Any]:
     if faults.found:
         raise ModelFileError(faults.found, experiment)
     version = getattr(experiment, "version", VERSION)
-    plain: dict[str, Any] = _plain({"kind": experiment.kind, "version": version, **content})
-    return plain
-
-
-def _plain(value: Any) -> Any:
-    """Return a value with numbers of Python in place of those of NumPy."""
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, Mapping):
-        return {name: _plain(one) for name, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(one) for one in value]
-    return value
+    return {"kind": experiment.kind, "version": version, **content}
 
 
 @checked
@@ -626,17 +603,12 @@ def experiment_to_toml(experiment: Experiment) -> str:
 
 @checked
 def experiment_to_json(experiment: Experiment) -> str:
-    """Return an experiment as JSON, which `experiment_from_text` reads.
+    """Return an experiment as JSON; see `experiment_to_toml`.
 
     Parameters
     ----------
     experiment
         The experiment.
-
-    Raises
-    ------
-    ModelFileError, UnknownNameError
-        See `experiment_to_toml`.
     """
     return json.dumps(_content(experiment), indent=2, ensure_ascii=False) + "\n"
 
@@ -693,9 +665,8 @@ def read_experiment(path: str | os.PathLike[str]) -> Experiment:
     Raises
     ------
     ModelFileError
-        If the file is not an experiment. The error lists all faults with their places.
-    ModelFileError
-        If the file cannot be read.
+        If the file is not an experiment, or cannot be read. The error lists all faults with their
+        places.
     """
     text = read_text(path, most=SMALL_FILE)
     try:

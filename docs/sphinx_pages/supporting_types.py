@@ -37,7 +37,7 @@ MEMBERS_SHOWN: Mapping[str, tuple[str, ...]] = {
     "bnmind.junction.inference.compiled_query": ("Savings",),
     "bnmind.junction.triangulation.greedy_pass": ("Pass",),
     "bnmind.junction.triangulation.randomized_greedy": ("Searched",),
-    "bnmind.lab.experiments.experiment": ("Row",),
+    "bnmind.lab.experiments": ("Row",),
     "bnmind.lab.mastermind.ending_names": ("EndingMaker",),
     "bnmind.lab.mastermind.game_series": ("GameSeries",),
     "bnmind.mastermind.beliefs.belief": ("NoErrors",),

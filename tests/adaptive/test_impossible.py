@@ -294,7 +294,7 @@ def test_the_command_line_says_so_and_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("bnmind.lab.adaptive.store.png", lambda figure: b"")
+    monkeypatch.setattr("bnmind.lab.simulations.png", lambda figure: b"")
     write_bank(CERTAIN, "bank.json")
     shown = run("test", "bank.json", "--selector", "order", answers="1\n0\n1\n1\n\n")
     assert shown.exit_code == 0

@@ -20,7 +20,7 @@ FILE = str(ROOT / "models/designs/fractions.toml")
 def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     # Drawing takes most of the time; tests/lab/test_adaptive.py looks at the pictures.
-    monkeypatch.setattr("bnmind.lab.adaptive.store.png", lambda figure: b"")
+    monkeypatch.setattr("bnmind.lab.simulations.png", lambda figure: b"")
 
 
 def administer(*answers: str, options: str = "") -> Result:

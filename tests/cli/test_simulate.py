@@ -36,7 +36,7 @@ BANK = ItemBank.from_qmatrix(Q, guess=0.2, slip=0.1)
 def _in_a_directory_with_a_bank(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     # Drawing takes most of the time; tests/lab/test_adaptive.py looks at the pictures.
-    monkeypatch.setattr("bnmind.lab.adaptive.store.png", lambda figure: b"")
+    monkeypatch.setattr("bnmind.lab.simulations.png", lambda figure: b"")
     write_bank(BANK, "bank.json")
     people = Examinees.drawn(BANK, 60, seed=5)
     codes = people.responses.astype(object)

@@ -173,9 +173,15 @@ def test_what_is_written_reads_back(stops: list[list[str]], seed: int) -> None:
             ("bank: ", "selectors 1: ", "stop: ", "responses: ", "either examinees or responses"),
         ),
         ('kind = "tests"\nselectors = 3', ("bank: ", "selectors: expected a list")),
-        (TEXT.replace("11", "0").replace("= 3", "= -3"), ("1 examinee, got 0", "seed")),
+        (
+            TEXT.replace("11", "0").replace("= 3", "= -3"),
+            ("examinees: expected at least 1", "seed: expected at least 0"),
+        ),
         (TEXT.replace("random", "entropy"), ("selectors: expected different",)),
-        (TEXT.replace("batch_examinees = 4", "batch_examinees = 0"), ("in a batch",)),
+        (
+            TEXT.replace("batch_examinees = 4", "batch_examinees = 0"),
+            ("batch_examinees: expected at least 1",),
+        ),
         (TEXT.replace("examinees = 11", "responses = {items = []}"), ("responses: ",)),
         (
             TEXT.replace(

@@ -216,7 +216,7 @@ class _Games:
         tells: bool,
     ) -> None:
         from bnmind.lab import GameExperiment
-        from bnmind.lab.experiments.game_experiment import batch_games_of
+        from bnmind.lab.game_experiments import batch_games_of
         from bnmind.lab.stores import unfinished_place
 
         setting = contest.setting

@@ -15,15 +15,17 @@ from bnmind._messages import counted
 from bnmind._values import Value
 from bnmind.information import Floats
 from bnmind.lab.mastermind.noise_words import noise_in_words
-from bnmind.lab.statistics.confidence_sequence import ConfidenceSequence
-from bnmind.lab.statistics.groups import RankSumGroups, rank_sum_groups
-from bnmind.lab.statistics.intervals import (
+from bnmind.lab.statistics import (
+    ConfidenceSequence,
     ExactMean,
     IntervalMethod,
+    PairedDifferences,
+    RankSumGroups,
     StudentInterval,
     UnknownInterval,
+    paired_differences,
+    rank_sum_groups,
 )
-from bnmind.lab.statistics.paired import PairedDifferences, paired_differences
 from bnmind.mastermind.priors.uniform import UNIFORM
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from bnmind._arguments import checked
 from bnmind.errors import InvalidArgumentError
 from bnmind.lab.mastermind.compare import Contest
 from bnmind.lab.mastermind.comparison import Comparison, GameRow
-from bnmind.lab.statistics.sequential import Enough, RunningDifferences
+from bnmind.lab.statistics import Enough, RunningDifferences
 
 __all__ = ["compare_until", "play_until", "sequential_comparison"]
 

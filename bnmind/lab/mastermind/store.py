@@ -8,9 +8,9 @@ from dataclasses import astuple, fields
 from pathlib import Path
 
 from bnmind._arguments import checked
-from bnmind.lab.drawing.differences import plot_differences
 from bnmind.lab.mastermind.compare import Comparison, GameRow
 from bnmind.lab.mastermind.plots import comparison_title, plot_lengths
+from bnmind.lab.plots import plot_differences
 from bnmind.lab.result_files import png, svg, write_files
 
 __all__ = ["comparison_csv", "save_comparison"]

@@ -7,21 +7,9 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from bnmind._arguments import checked
-from bnmind.lab.reproductions.base.figures import Figure, Standing, Verdict
-from bnmind.lab.reproductions.base.reproduction import Reproduction, Size
+from bnmind.lab.reproductions.figures import Figure, Standing, Verdict
+from bnmind.lab.reproductions.reproduction import Reproduction, Size
 from bnmind.lab.reproductions.saved import SavedRun
-
-__all__ = [
-    "COLUMNS",
-    "cells",
-    "command_of",
-    "duration",
-    "page",
-    "small_picture",
-    "summary",
-    "table",
-]
 
 _STANDINGS = (*Standing, None)
 _UNKNOWN = "source not recorded"
@@ -37,7 +25,6 @@ _WORDS = ("figure", "verdict", "remark")
 _NO_COMPARISON = (Verdict.NEW, Verdict.QUOTED)
 
 
-@checked
 def cells(figure: Figure) -> tuple[str, ...]:
     """Return the cells of a figure, one for each of `COLUMNS`.
 
@@ -59,7 +46,6 @@ def cells(figure: Figure) -> tuple[str, ...]:
     )
 
 
-@checked
 def table(figures: Sequence[Figure], *, remarks: bool = False) -> tuple[tuple[str, ...], ...]:
     """Return the columns of a table of figures, and its rows, without empty columns.
 
@@ -80,7 +66,6 @@ def table(figures: Sequence[Figure], *, remarks: bool = False) -> tuple[tuple[st
     return tuple(tuple(row[number] for number in kept) for row in rows)
 
 
-@checked
 def summary(figures: Sequence[Figure]) -> str:
     """Return how many figures have each verdict, such as "8 agree, 1 differs".
 
@@ -115,7 +100,6 @@ def _counted(figures: Sequence[Figure]) -> str:
     )
 
 
-@checked
 def duration(seconds: float) -> str:
     """Return a time as one number and its unit.
 
@@ -129,7 +113,6 @@ def duration(seconds: float) -> str:
     return f"{seconds / 3600:.2g} h"
 
 
-@checked
 def page(
     runs: Sequence[SavedRun],
     reproductions: Mapping[str, Reproduction],
@@ -189,7 +172,6 @@ def page(
     return "\n".join(lines) + "\n"
 
 
-@checked
 def command_of(runs: Sequence[SavedRun], names: str = "") -> str:
     """Return the command that makes runs of one size and seed.
 
@@ -206,7 +188,6 @@ def command_of(runs: Sequence[SavedRun], names: str = "") -> str:
     return command + (f" --seed {seed}" if seed else "")
 
 
-@checked
 def small_picture(content: bytes) -> bytes:
     """Return the content of a PNG file with 128 colors, a third as large."""
     from PIL import Image

@@ -10,11 +10,11 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -33,10 +33,9 @@ from bnmind._messages import made_by_newer, shown
 from bnmind._values import Value
 from bnmind._workers import Executor
 from bnmind.errors import BnmindError, FileWriteError, InvalidArgumentError
-from bnmind.lab.reproductions.base.figures import Figure, Standing
-from bnmind.lab.reproductions.base.reproduction import DonePart, Reproduction, Setting, Size
-
-__all__ = ["SavedRun", "figures_csv", "read_run", "reproduce_into"]
+from bnmind.lab.reproductions.figures import Figure, Standing
+from bnmind.lab.reproductions.reproduction import DonePart, Reproduction, Setting, Size
+from bnmind.lab.result_files import png, svg
 
 _COLUMNS = (
     *("name", *(standing.value for standing in Standing), "reference_error"),
@@ -138,7 +137,9 @@ def reproduce_into(
     with _alone(place):
         run = _resumed(place, run)
         if run.complete:
-            _restore(directory, reproduction, run)
+            endings = (".csv",) if reproduction.draw is None else (".csv", ".png", ".svg")
+            if not all((directory / f"{name}{ending}").exists() for ending in endings):
+                write_files(_outputs(directory, reproduction, run))
             return run
         parts, known = list(run.parts), len(run.parts)
 
@@ -165,10 +166,6 @@ _FORMAT = 2
 """The version of the form of the files. Version 1 did not say where a reference stands."""
 
 
-class _FormatError(Exception):
-    """A file is of another version."""
-
-
 @checked
 def read_run(path: Path) -> SavedRun:
     """Return the run in a file.
@@ -186,31 +183,28 @@ def read_run(path: Path) -> SavedRun:
     try:
         record = json.loads(read_text(path, most=LARGE_FILE))
         form = record.get("format", _FORMAT)
-        if form not in (1, _FORMAT):
-            raise _FormatError(f"version {shown(form)}{made_by_newer(form, _FORMAT)}")
-        return SavedRun(
-            name=record["reproduction"],
-            version=record["version"],
-            size=Size(record["size"]),
-            seed=record["seed"],
-            data=record.get("data", ""),
-            date=record["date"],
-            complete=record["complete"],
-            parts=tuple(
-                DonePart(
-                    part["name"],
-                    part["seconds"],
-                    tuple(_figure(figure, form) for figure in part["figures"]),
-                )
-                for part in record["parts"]
-            ),
-            form=form,
+        run = (
+            None
+            if form not in (1, _FORMAT)
+            else SavedRun(
+                name=record["reproduction"],
+                version=record["version"],
+                size=Size(record["size"]),
+                seed=record["seed"],
+                data=record.get("data", ""),
+                date=record["date"],
+                complete=record["complete"],
+                parts=tuple(
+                    DonePart(
+                        part["name"],
+                        part["seconds"],
+                        tuple(_figure(figure, form) for figure in part["figures"]),
+                    )
+                    for part in record["parts"]
+                ),
+                form=form,
+            )
         )
-    except _FormatError as fault:
-        raise InvalidArgumentError(
-            f"expected a file of a reproduction of version {_FORMAT} in {path}, got {fault}",
-            str(path),
-        ) from None
     except (
         *(BnmindError, ValueError, LookupError, TypeError, AttributeError),
         *(OverflowError, RecursionError),
@@ -218,9 +212,15 @@ def read_run(path: Path) -> SavedRun:
         raise InvalidArgumentError(
             f"{path} is damaged, or not a file of a reproduction", str(path)
         ) from fault
+    if run is None:
+        raise InvalidArgumentError(
+            f"expected a file of a reproduction of version {_FORMAT} in {path}, got version"
+            f" {shown(form)}{made_by_newer(form, _FORMAT)}",
+            str(path),
+        )
+    return run
 
 
-@checked
 def figures_csv(figures: Sequence[Figure]) -> str:
     """Return figures as CSV, with a header."""
     text = io.StringIO()
@@ -246,18 +246,15 @@ def _figure(record: dict[str, Any], form: int) -> Figure:
 @contextmanager
 def _alone(place: Path) -> Iterator[None]:
     """Refuse to run a reproduction twice at the same time in one directory."""
-    try:
-        lock = locked(place, patience=1.0)
-        lock.__enter__()
-    except LockHeldError as fault:
-        raise FileWriteError(
-            f"another program computes {place} now; wait for it, or name another directory",
-            str(place),
-        ) from fault
-    try:
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(locked(place, patience=1.0))
+        except LockHeldError as fault:
+            raise FileWriteError(
+                f"another program computes {place} now; wait for it, or name another directory",
+                str(place),
+            ) from fault
         yield
-    finally:
-        lock.__exit__(None, None, None)
 
 
 def _resumed(place: Path, run: SavedRun) -> SavedRun:
@@ -271,32 +268,22 @@ def _resumed(place: Path, run: SavedRun) -> SavedRun:
         known, label = None, "damaged"
     if known is not None and known._fits(run):
         return replace(known, kept=len(known.parts))
-    others = (place.with_name(f"{place.stem}.{label}{end}.json") for end in _ends())
+    ends = chain([""], (f"-{number}" for number in count(2)))
+    others = (place.with_name(f"{place.stem}.{label}{end}.json") for end in ends)
     other = next(path for path in others if not path.exists())
     with naming(str(other)):
         place.replace(other)
     return replace(run, set_aside=other.name)
 
 
-def _ends() -> Iterator[str]:
-    """Yield nothing, then numbers from 2, for names of files that may exist."""
-    yield ""
-    yield from (f"-{number}" for number in count(2))
-
-
-def _restore(directory: Path, reproduction: Reproduction, run: SavedRun) -> None:
-    """Write the table and the plots of a complete run again if one of them is missing."""
-    endings = (".csv",) if reproduction.draw is None else (".csv", ".png", ".svg")
-    if not all((directory / f"{run.name}{ending}").exists() for ending in endings):
-        write_files(_outputs(directory, reproduction, run))
-
-
 def _outputs(directory: Path, reproduction: Reproduction, run: SavedRun) -> dict[Path, str | bytes]:
     """Return the contents of the table and the plots of a complete run, by their places."""
-    return {
-        directory / f"{run.name}.csv": figures_csv(run.figures),
-        **_plots(directory / run.name, reproduction, run.figures),
-    }
+    contents: dict[Path, str | bytes] = {directory / f"{run.name}.csv": figures_csv(run.figures)}
+    if reproduction.draw is not None:
+        drawing = reproduction.draw(run.figures)
+        for ending, picture in (("png", png), ("svg", svg)):
+            contents[directory / f"{run.name}.{ending}"] = picture(drawing)
+    return contents
 
 
 def _json(run: SavedRun) -> str:
@@ -319,17 +306,3 @@ def _json(run: SavedRun) -> str:
         ],
     }
     return json.dumps(record, indent=1, ensure_ascii=False) + "\n"
-
-
-def _plots(
-    stem: Path, reproduction: Reproduction, figures: Sequence[Figure]
-) -> Mapping[Path, bytes]:
-    if reproduction.draw is None:
-        return {}
-    from bnmind.lab.result_files import png, svg
-
-    drawing = reproduction.draw(figures)
-    return {
-        stem.with_name(f"{stem.name}.png"): png(drawing),
-        stem.with_name(f"{stem.name}.svg"): svg(drawing),
-    }

@@ -23,8 +23,8 @@ from bnmind.lab.reproductions import (
     measured,
     published,
 )
-from bnmind.lab.reproductions.base.figures import counted, new, quoted
-from bnmind.lab.reproductions.mastermind.runarsson_merelo import _judged
+from bnmind.lab.reproductions.figures import new, quoted
+from bnmind.lab.reproductions.mastermind import claim_judged
 from bnmind.lab.reproductions.page import _counts, _curves, _pivot, cells, duration, summary
 
 numbers = st.floats(-100, 100, allow_nan=False)
@@ -147,8 +147,8 @@ def test_cells_show_two_digits_of_the_standard_error() -> None:
 
 def test_curves_are_a_table_with_a_column_for_each_abscissa() -> None:
     figures = [
-        counted("x", Estimate(4.5, 0.02, 100), curve="map", at=0.1),
-        counted("x", Estimate(5.25, 0.03, 50), curve="map", at=0.2),
+        new("x", Estimate(4.5, 0.02, 100), curve="map", at=0.1),
+        new("x", Estimate(5.25, 0.03, 50), curve="map", at=0.2),
         new("x", 4.0, curve="bound", at=0.2),
         quoted("people", 6.77),
     ]
@@ -160,7 +160,7 @@ def test_curves_are_a_table_with_a_column_for_each_abscissa() -> None:
         "| map | 4.500 ± 0.020 | 5.250 ± 0.030 | 50, 100 |",
         "| bound |  | 4 |  |",
     ]
-    timed = counted("x", Estimate(4.23456, 0.0, 4), curve="ms", at=429_981_696.0)
+    timed = new("x", Estimate(4.23456, 0.0, 4), curve="ms", at=429_981_696.0)
     assert _pivot(_curves([timed])[0], "codes")[::2] == [
         "|  | codes = 429,981,696 | games |",
         "| ms | 4.23 | 4 |",
@@ -182,7 +182,7 @@ def test_a_page_without_published_figures_counts_none() -> None:
 
 def test_a_claim_is_judged_by_two_standard_errors() -> None:
     def word(off: float, *, better: bool) -> str:
-        return _judged(Estimate(off, 0.01, 100), better=better).rsplit("; ", 1)[1]
+        return claim_judged(Estimate(off, 0.01, 100), better=better).rsplit("; ", 1)[1]
 
     assert [word(off, better=True) for off in (-0.03, -0.01, 0.01, 0.03)] == [
         *("confirmed", "cannot be told", "cannot be told", "contradicted")

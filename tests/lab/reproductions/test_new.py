@@ -8,11 +8,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bnmind.lab.reproductions import REPRODUCTIONS, Estimate, Figure, Setting, Size, Verdict
-from bnmind.lab.reproductions.base.figures import counted
-from bnmind.lab.reproductions.new import endings, growth, noise, selectors
-from bnmind.lab.reproductions.new.curves import Panel, draw_panels
+from bnmind.lab.reproductions import (
+    REPRODUCTIONS,
+    DonePart,
+    Estimate,
+    Figure,
+    SavedRun,
+    Setting,
+    Size,
+    Verdict,
+)
+from bnmind.lab.reproductions import new_experiments as experiments
+from bnmind.lab.reproductions.figures import new
+from bnmind.lab.reproductions.new_experiments import Panel, draw_panels
 from bnmind.lab.reproductions.page import small_picture
+from bnmind.lab.reproductions.saved import _outputs
 from tests.data_sets import data_set
 
 
@@ -23,34 +33,34 @@ def at(figures: Sequence[Figure], name: str) -> Figure:
 
 @pytest.mark.compiled
 def test_nothing_is_lost_by_the_right_assumption() -> None:
-    figures = noise._assumption("false", 0.2, 5, 1)
+    figures = tuple(experiments._assumption("false", 0.2, 5, 1))
     right = at(figures, "false:0.2 is real, 0.2 assumed, guesses lost")
     assert (right.ours, right.standard_error, right.at) == (0.0, 0.0, 0.2)
     wrong = at(figures, "false:0.2 is real, 0.5 assumed, guesses lost")
     assert wrong.ours is not None
     assert wrong.ours > -4
-    (learned,) = noise._learning("false", 0.2, 2, 1)
+    (learned,) = experiments._learning("false", 0.2, 2, 1)
     assert learned.curve == "false:0.2 is real, learned"
 
 
 @pytest.mark.compiled
 def test_saved_guesses_are_the_difference_of_the_means() -> None:
-    (saved,) = noise._looking("kooi", 0.1, 9, 1)
-    means = [noise._level(name, 0.1, 9, 1)[0].ours for name in ("entropy", "kooi")]
+    (saved,) = experiments._looking("kooi", 0.1, 9, 1)
+    means = [next(experiments._level(name, 0.1, 9, 1)).ours for name in ("entropy", "kooi")]
     assert None not in means
     assert saved.ours == pytest.approx(means[0] - means[1])  # type: ignore[operator]
 
 
 @pytest.mark.slow
 def test_to_know_a_code_takes_fewer_guesses_than_to_guess_it() -> None:
-    figures = endings._determining()
+    figures = tuple(experiments._determining())
     for name in ("best for this goal", "kooi", "neuwirth"):
         known = at(figures, f"{name}, total until the code is known").ours
         guessed = at(figures, f"{name}, total until the code is guessed").ours
         assert known is not None
         assert guessed is not None
         assert known < guessed < known + 1296
-    guesses, right = endings._declaring("map", 0.1, 0.9, 60, 1)
+    guesses, right = experiments._declaring("map", 0.1, 0.9, 60, 1)
     assert right.at == guesses.ours
     assert right.ours is not None
     assert right.ours > 0.7
@@ -58,7 +68,7 @@ def test_to_know_a_code_takes_fewer_guesses_than_to_guess_it() -> None:
 
 @pytest.mark.compiled
 def test_cost_and_guesses_of_a_board() -> None:
-    guesses, cost = growth._size("annealing", "3x5", 5, 1)
+    guesses, cost = experiments._size("annealing", "3x5", 5, 1)
     assert guesses.at == cost.at == 125
     assert cost.ours is not None
     assert cost.ours > 0
@@ -66,10 +76,10 @@ def test_cost_and_guesses_of_a_board() -> None:
 
 @pytest.mark.slow
 def test_the_best_selector_loses_nothing() -> None:
-    figures = selectors._loss(data_set("fraction_subtraction"))
-    for step in selectors._STEPS:
+    figures = tuple(experiments._loss(data_set("fraction_subtraction")))
+    for step in experiments._STEPS:
         lost = [figure.ours for figure in figures if figure.at == step]
-        assert len(lost) == len(selectors._SELECTORS)
+        assert len(lost) == len(experiments._SELECTORS)
         assert min(value for value in lost if value is not None) == 0
 
 
@@ -77,26 +87,28 @@ def points(name: str) -> list[Figure]:
     """Return figures for every curve of a plot."""
     rng = np.random.default_rng(1)
     curves = {
-        "new-noise-modeling": (*noise._MODELING, "lower bound"),
-        "new-noise-trusting": noise._TRUSTING,
-        "new-noise-searching": noise._SEARCHING,
+        "new-noise-modeling": (*experiments._MODELING, "lower bound"),
+        "new-noise-trusting": experiments._TRUSTING,
+        "new-noise-searching": experiments._SEARCHING,
         "new-assumed-noise": tuple(
-            f"{noise._curve(kind, real)}{end}"
-            for kind in noise._KINDS
+            f"{experiments._assumed_curve(kind, real)}{end}"
+            for kind in experiments._KINDS
             for real in (0.1, 0.2, 0.3)
             for end in ("", ", learned")
         ),
-        "new-look-ahead": noise._LOOKING,
+        "new-look-ahead": experiments._LOOKING,
         "new-declaring": tuple(
-            endings._curve(one, p) for one in endings._PLAYERS for p in endings._LEVELS
+            f"{one}, p = {p:g}"
+            for one in experiments._DECLARING
+            for p in experiments._DECLARED_LEVELS
         ),
-        "new-selector-loss": tuple(f"ACED: {one}" for one in selectors._SELECTORS),
+        "new-selector-loss": tuple(f"ACED: {one}" for one in experiments._SELECTORS),
         "new-growing-boards": tuple(
-            f"{one} {what}" for one in growth._PLAYERS for what in ("guesses", "ms a guess")
+            f"{one} {what}" for one in experiments._GROWING for what in ("guesses", "ms a guess")
         ),
     }[name]
     return [
-        counted(
+        new(
             "x",
             Estimate(float(rng.random()), 0.1, 9),
             curve=curve,
@@ -118,17 +130,20 @@ def test_every_curve_is_drawn_and_labeled(name: str) -> None:
     labels = set()
     for ax in draw(figures).axes:
         assert ax.get_xlabel()
-        labels |= {text.get_text() for text in ax.get_legend().get_texts()}  # type: ignore[union-attr]
+        labels |= {text.get_text() for text in ax.get_legend().get_texts()}
     curves = {figure.curve for figure in figures if figure.at is not None}
     assert all(any(label in curve for label in labels) for curve in curves)
     assert draw([]).axes
 
 
 def test_plots_are_written_beside_the_figures(tmp_path: Path) -> None:
-    from bnmind.lab.reproductions.saved import _plots
-
-    contents = _plots(tmp_path / "x", REPRODUCTIONS["new-look-ahead"], points("new-look-ahead"))
-    png, svg = contents[tmp_path / "x.png"], contents[tmp_path / "x.svg"]
+    name = "new-look-ahead"
+    part = DonePart("all", 0.0, tuple(points(name)))
+    run = SavedRun(name=name, version="0", size=Size.QUICK, seed=0, complete=True, parts=(part,))
+    contents = _outputs(tmp_path, REPRODUCTIONS[name], run)
+    png, svg = contents[tmp_path / f"{name}.png"], contents[tmp_path / f"{name}.svg"]
+    assert isinstance(png, bytes)
+    assert isinstance(svg, bytes)
     assert png.startswith(b"\x89PNG")
     assert small_picture(png).startswith(b"\x89PNG")
     assert len(small_picture(png)) < len(png) / 2

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import pickle
-import tomllib
 from pathlib import Path
 
 import pytest
 
 from bnmind.lab.reproductions import REPRODUCTIONS, Setting, Size, Standing, Verdict, published
-from bnmind.lab.reproductions.base import published as published_files
-from bnmind.lab.reproductions.base.published import longest_runs
+from bnmind.lab.reproductions.figures import longest_runs, toml
 from tests.data_sets import DATA
 from tests.registries import registry_faults
 
@@ -64,8 +62,7 @@ def test_each_figure_says_where_its_reference_stands() -> None:
 
 
 def test_the_longest_runs_are_of_known_reproductions() -> None:
-    file = Path(published_files.__file__).parents[1] / "longest_runs.toml"
-    rows = tomllib.loads(file.read_text(encoding="utf-8"))
+    rows = toml("longest_runs")
     assert rows
     assert set(rows) <= set(REPRODUCTIONS)
     for name, means in rows.items():

@@ -1,1 +1,0 @@
-"""Plots and tables of simulated tests."""

@@ -1,1 +1,0 @@
-"""Published figures of adaptive tests and item banks."""

@@ -1,1 +1,0 @@
-"""Figures, verdicts, and reproductions that compute figures."""

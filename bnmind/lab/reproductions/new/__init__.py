@@ -1,1 +1,0 @@
-"""Experiments that nobody has published, each with a plot."""
