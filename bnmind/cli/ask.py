@@ -16,12 +16,19 @@ from bnmind._files import check_writable
 from bnmind._messages import counted, percent, shown
 from bnmind._registry import made_by_name
 from bnmind.cli.networks import Evidence, Targets, evidence_of, names_of
-from bnmind.cli.shared import prompt
+from bnmind.cli.shared import dialogue as prompt
 from bnmind.cli.shared.command import Json, ModelFile, OneOf, is_saved, show_parts
-from bnmind.cli.shared.errors import INTERRUPTED, one_line
-from bnmind.cli.shared.printable import printable, tell, tell_json
-from bnmind.cli.shared.prompt import Command
-from bnmind.cli.shared.work import interruptible, working
+from bnmind.cli.shared.dialogue import Command
+from bnmind.cli.shared.terminal import (
+    INTERRUPTED,
+    interruptible,
+    one_line,
+    printable,
+    tell,
+    tell_json,
+    terminal,
+    working,
+)
 from bnmind.errors import BnmindError, SessionFileError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -170,7 +177,6 @@ def ask(options: AskOptions) -> None:
     bnmind ask models/diagnosis/asia.xdsl --about lung,bronc --evidence dysp=yes --rank
     bnmind ask models/diagnosis/asia.xdsl --costs models/diagnosis/asia-costs.csv --score per-cost
     """
-    from bnmind.cli.shared.show import terminal
     from bnmind.questions import Dialogue, Inquiry, read_dialogue, resumed_dialogue
 
     if options.as_json and not options.rank:

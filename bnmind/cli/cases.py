@@ -14,7 +14,7 @@ from bnmind._files import check_writable, writing
 from bnmind._messages import counted, one_line
 from bnmind.cli.networks import Targets, names_of
 from bnmind.cli.shared.command import Count, DynamicFile, Json, ModelFile, OneOf, Outcome, Seed
-from bnmind.cli.shared.work import working
+from bnmind.cli.shared.terminal import working
 from bnmind.errors import BnmindError, UnknownNameError
 
 if TYPE_CHECKING:

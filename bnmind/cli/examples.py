@@ -6,8 +6,9 @@ from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from bnmind._messages import counted
 from bnmind.cli.shared.command import Json, OneOf
-from bnmind.cli.shared.printable import tell_json
+from bnmind.cli.shared.terminal import plain_table, show_table, tell_json, terminal
 
 if TYPE_CHECKING:
     from bnmind.datasets import ExampleSet
@@ -71,14 +72,12 @@ def _as_json(one: ExampleSet) -> dict[str, Any]:
 
 
 def _say_copied(directory: Path, n_files: int, name: str | None) -> None:
-    from bnmind.cli.shared.show import counted, terminal
 
     place = directory if name is not None else directory / "models"
     terminal().print(f"Copied: {counted(n_files, 'file')} in {place}", soft_wrap=True)
 
 
 def _show_sets(sets: list[ExampleSet]) -> None:
-    from bnmind.cli.shared.show import plain_table, show_table, terminal
 
     console = terminal()
     table = plain_table("set", "files", "content")
@@ -90,7 +89,6 @@ def _show_sets(sets: list[ExampleSet]) -> None:
 
 
 def _show_files(one: ExampleSet) -> None:
-    from bnmind.cli.shared.show import terminal
 
     console = terminal()
     console.print(f"{one.name}: {one.about}.", soft_wrap=True)

@@ -27,8 +27,7 @@ from bnmind.cli.shared.command import (
     Seed,
     Workers,
 )
-from bnmind.cli.shared.printable import printable, tell
-from bnmind.cli.shared.work import Report, interruptible, working
+from bnmind.cli.shared.terminal import Report, interruptible, printable, tell, working
 from bnmind.errors import BnmindError, TooLargeError, UnknownNameError
 
 if TYPE_CHECKING:

@@ -11,19 +11,14 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import typer
 
 from bnmind._files import check_writable_directory
 from bnmind._messages import counted
 from bnmind.cli.shared.command import Json
-from bnmind.cli.shared.errors import EXIT_CODE, say
-from bnmind.cli.shared.printable import tell, tell_json
+from bnmind.cli.shared.terminal import EXIT_CODE, Report, say, tell, tell_json, working
 from bnmind.errors import BnmindError
-
-if TYPE_CHECKING:
-    from bnmind.cli.shared.work import Report
 
 __all__ = ["RUNS", "warm_up"]
 
@@ -79,7 +74,6 @@ def warm_up(options: WarmUpOptions) -> None:
     NUMBA_CACHE_DIR=/srv/cache bnmind warm-up --json
     """
     from bnmind._jit import NO_DIRECTORY, cached_code
-    from bnmind.cli.shared.work import working
 
     chosen = os.environ.get("NUMBA_CACHE_DIR")
     if chosen and not os.path.isdir(chosen):

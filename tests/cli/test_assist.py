@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from typer.testing import Result
 
-from bnmind.cli.shared.errors import INTERRUPTED
+from bnmind.cli.shared.terminal import INTERRUPTED
 from bnmind.lab.mastermind import SavedGame, read_game, write_game
 from bnmind.mastermind import Board, Reply, Turn, parse_history
 from tests.command_line import assert_one_line_error, cold, run, run_json

@@ -14,9 +14,16 @@ from bnmind._messages import counted, in_shell, percent, shown
 from bnmind.cli.adaptive.designs import DesignOption, PriorOption, with_named_prior
 from bnmind.cli.adaptive.options import DEFAULT_SELECTOR, SelectorName, StopNames
 from bnmind.cli.shared.command import Seed, is_saved
-from bnmind.cli.shared.errors import INTERRUPTED, one_line
-from bnmind.cli.shared.prompt import Command, ask
-from bnmind.cli.shared.work import interruptible, working
+from bnmind.cli.shared.dialogue import Command, ask
+from bnmind.cli.shared.terminal import (
+    INTERRUPTED,
+    interruptible,
+    one_line,
+    plain_table,
+    show_table,
+    terminal,
+    working,
+)
 from bnmind.errors import BnmindError, NothingToAskError, SessionFileError
 
 if TYPE_CHECKING:
@@ -86,7 +93,6 @@ def run_test(
     """
     from bnmind.adaptive import Session, read_bank, stopper_by_names
     from bnmind.adaptive.stopping.registry import default_stop, default_stop_words
-    from bnmind.cli.shared.show import terminal
 
     if salvage and session is None:
         raise BnmindError("--salvage needs --session, which names the damaged file")
@@ -367,7 +373,6 @@ def _show_item(console: Console, session: Session, name: str) -> None:
 
 
 def _show_why(console: Console, session: Session) -> None:
-    from bnmind.cli.shared.show import plain_table, show_table
 
     labels = dict(zip(session.bank.skills, session.bank.labels, strict=True))
     table = plain_table("item", "bits", "mostly about", "bits")
@@ -384,7 +389,6 @@ def _show_why(console: Console, session: Session) -> None:
 def _show_report(console: Console, session: Session) -> None:
     from bnmind.adaptive import ability_deviation, expected_ability
     from bnmind.adaptive.beliefs.ability_estimates import has_ability
-    from bnmind.cli.shared.show import plain_table, show_table
 
     report, shown = session.report(), session.design.report
     if report.impossible:

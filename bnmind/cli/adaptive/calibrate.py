@@ -6,6 +6,7 @@ from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from bnmind._messages import counted
 from bnmind.cli.adaptive.response_files import (
     FixedWidth,
     IdColumn,
@@ -17,8 +18,7 @@ from bnmind.cli.adaptive.response_files import (
     say_notes,
 )
 from bnmind.cli.shared.command import Json, Seed, Share, check_place
-from bnmind.cli.shared.printable import tell_json
-from bnmind.cli.shared.work import working
+from bnmind.cli.shared.terminal import plain_table, show_table, tell_json, terminal, working
 from bnmind.errors import BnmindError
 
 if TYPE_CHECKING:
@@ -209,7 +209,6 @@ def _show(
     responses: Responses,
     options: CalibrateOptions,
 ) -> None:
-    from bnmind.cli.shared.show import counted, plain_table, show_table, terminal
 
     console = terminal()
     console.print(f"{counted(len(responses), 'test')}.")

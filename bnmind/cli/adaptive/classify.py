@@ -23,8 +23,7 @@ from bnmind.cli.adaptive.response_files import (
 )
 from bnmind.cli.adaptive.true_profiles import profiles_in
 from bnmind.cli.shared.command import Outcome, Place
-from bnmind.cli.shared.errors import naming, say
-from bnmind.cli.shared.work import working
+from bnmind.cli.shared.terminal import naming, say, working
 from bnmind.errors import BnmindError
 
 if TYPE_CHECKING:

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 from bnmind._files import write_file
-from bnmind._messages import listed
+from bnmind._messages import counted, listed
 from bnmind._registry import as_registered
 from bnmind.cli.adaptive.options import DEFAULT_SELECTOR
-from bnmind.cli.shared.errors import say
-from bnmind.cli.shared.printable import printable
+from bnmind.cli.shared.terminal import printable, say
 from bnmind.errors import BnmindError, InvalidModelError
 
 if TYPE_CHECKING:
@@ -94,8 +93,6 @@ def counts_written(designs: Mapping[str, Design], directory: Path) -> tuple[Path
 
 def tell_exposure(result: SimulationResult, designs: Mapping[str, Design]) -> None:
     """Print a note on each design whose items exceed the largest exposure that it allows."""
-    from bnmind.cli.shared.show import counted
-
     for name, design in designs.items():
         if design.eligibility is not None:
             limit, exposure = design.eligibility.limit, result.run_of(name).exposure

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from bnmind._messages import percent
+from bnmind._messages import counted, percent
 from bnmind.cli.adaptive.designs import (
     DesignOption,
     PriorOption,
@@ -17,9 +17,15 @@ from bnmind.cli.adaptive.designs import (
 )
 from bnmind.cli.adaptive.options import DEFAULT_SELECTOR, SelectorName, StopNames, check_shares
 from bnmind.cli.shared.command import Count, Json, Share
-from bnmind.cli.shared.errors import INTERRUPTED, say
-from bnmind.cli.shared.printable import tell_json
-from bnmind.cli.shared.work import until_interrupted
+from bnmind.cli.shared.terminal import (
+    INTERRUPTED,
+    plain_table,
+    say,
+    show_table,
+    tell_json,
+    terminal,
+    until_interrupted,
+)
 
 if TYPE_CHECKING:
     from bnmind.adaptive import ItemBank
@@ -129,7 +135,6 @@ _ROWS_OF_AN_ABILITY = ("length", "cost")
 
 def _show(result: DesignEvaluation, bank: ItemBank) -> None:
     from bnmind.adaptive.beliefs.ability_estimates import has_ability
-    from bnmind.cli.shared.show import counted, plain_table, show_table, terminal
 
     console = terminal()
     beliefs = counted(result.n_beliefs, "belief")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
+from bnmind._messages import counted
 from bnmind.cli.adaptive.judge_models import (
     Steps,
     cutoff_of,
@@ -38,9 +39,15 @@ from bnmind.cli.adaptive.response_files import (
     say_notes,
 )
 from bnmind.cli.shared.command import Json, Seed, Share
-from bnmind.cli.shared.errors import INTERRUPTED, say
-from bnmind.cli.shared.printable import tell_json
-from bnmind.cli.shared.work import working
+from bnmind.cli.shared.terminal import (
+    INTERRUPTED,
+    plain_table,
+    say,
+    show_table,
+    tell_json,
+    terminal,
+    working,
+)
 from bnmind.errors import BnmindError
 
 if TYPE_CHECKING:
@@ -272,7 +279,6 @@ def _judged(learned: Learned, options: JudgeOptions) -> _Judgment:
 
 
 def _show(found: _Judgment, options: JudgeOptions) -> None:
-    from bnmind.cli.shared.show import counted, plain_table, show_table, terminal
 
     console = terminal()
     learned = found.learned

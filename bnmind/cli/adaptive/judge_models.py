@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from bnmind._messages import counted
-from bnmind.cli.shared.printable import tell_json
-from bnmind.cli.shared.work import Report, working
+from bnmind.cli.shared.terminal import Report, plain_table, show_table, tell_json, terminal, working
 from bnmind.errors import BnmindError
 
 if TYPE_CHECKING:
@@ -67,7 +66,6 @@ def show_compared(models: Mapping[str, Learned], *, as_json: bool) -> None:
     """Show the relative fit of models of the same responses, the smallest BIC first."""
     from bnmind.adaptive import compare_models, likelihood_ratio
     from bnmind.adaptive.response_models.registry import gate_name
-    from bnmind.cli.shared.show import plain_table, show_table, terminal
 
     models = {gate_name(name): model for name, model in models.items()}
     found = compare_models(models)
@@ -113,8 +111,6 @@ def show_compared(models: Mapping[str, Learned], *, as_json: bool) -> None:
 
 def show_items(items: Sequence[ItemFit], n_examinees: int) -> None:
     """Show the fit of each item."""
-    from bnmind.cli.shared.show import plain_table, show_table, terminal
-
     console = terminal()
     table = plain_table("item", "RMSD", "p of S-X2, uncorrected")
     for item in items[:_SHOWN]:
@@ -135,8 +131,6 @@ def show_items(items: Sequence[ItemFit], n_examinees: int) -> None:
 
 def show_models(found: Sequence[ReducedModel]) -> None:
     """Show the corrected p-values of the simpler models of each item, and the chosen models."""
-    from bnmind.cli.shared.show import plain_table, show_table, terminal
-
     console = terminal()
     console.print(
         f"Simpler models, by the {found[0].method} test: p, corrected for the number of items"
@@ -157,7 +151,6 @@ def show_models(found: Sequence[ReducedModel]) -> None:
 def show_trust(by_wald: Sequence[ReducedModel], by_ratio: Sequence[ReducedModel]) -> None:
     """Say which test to trust, if the two choose different models for some items."""
     from bnmind.adaptive.items.name_match import names_shown
-    from bnmind.cli.shared.show import terminal
 
     pairs = zip(by_wald, by_ratio, strict=True)
     names = [one.item for one, other in pairs if one.chosen != other.chosen]
@@ -178,8 +171,6 @@ def show_trust(by_wald: Sequence[ReducedModel], by_ratio: Sequence[ReducedModel]
 
 def show_proposals(proposals: QValidation | str) -> None:
     """Show the items for which other skills are proposed."""
-    from bnmind.cli.shared.show import plain_table, show_table, terminal
-
     console = terminal()
     if isinstance(proposals, str):
         if proposals:
@@ -229,8 +220,6 @@ def show_functioning(
         Several items with a smaller p are a reason to test with other anchors; None if the anchors
         were chosen.
     """
-    from bnmind.cli.shared.show import plain_table, show_table, terminal
-
     console = terminal()
     n_anchors = min(len(one.anchors) for one in found)
     console.print(

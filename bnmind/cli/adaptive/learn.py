@@ -36,9 +36,17 @@ from bnmind.cli.adaptive.response_files import (
     say_notes,
 )
 from bnmind.cli.shared.command import Count, Json, Seed, Share, Workers, check_place
-from bnmind.cli.shared.errors import INTERRUPTED, naming, say
-from bnmind.cli.shared.printable import printable, tell_json
-from bnmind.cli.shared.work import until_interrupted
+from bnmind.cli.shared.terminal import (
+    INTERRUPTED,
+    naming,
+    plain_table,
+    printable,
+    say,
+    show_table,
+    tell_json,
+    terminal,
+    until_interrupted,
+)
 
 if TYPE_CHECKING:
     from bnmind.adaptive import (
@@ -307,7 +315,6 @@ def _show(
 ) -> None:
     from bnmind.adaptive.learning.fit.summary import ability_lines, item_table, opening, shortened
     from bnmind.adaptive.learning.notes import mastery
-    from bnmind.cli.shared.show import plain_table, show_table, terminal
 
     console = terminal()
     data, *fit = opening(found)

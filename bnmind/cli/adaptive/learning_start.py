@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 from bnmind._registry import meant_by
 from bnmind.cli.adaptive.model_names import gate_of, qmatrix_for, skills_of
 from bnmind.cli.adaptive.response_files import TableOptions, read_response_file
-from bnmind.cli.shared.errors import naming
+from bnmind.cli.shared.terminal import naming
 from bnmind.errors import BnmindError, UnknownNameError
 
 if TYPE_CHECKING:

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bnmind._registry import listed_names, made_by_name
-from bnmind.cli.shared.errors import naming
-from bnmind.cli.shared.printable import printable
+from bnmind.cli.shared.terminal import naming, printable
 from bnmind.errors import BnmindError, UnknownNameError
 
 if TYPE_CHECKING:

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Protocol, TypeAlias
 
 import typer
 
-from bnmind.cli.shared.errors import naming, say
-from bnmind.cli.shared.printable import printable
+from bnmind.cli.shared.terminal import naming, printable, say
 from bnmind.errors import BnmindError, ResponseTableError
 
 if TYPE_CHECKING:

@@ -44,9 +44,16 @@ from bnmind.cli.shared.command import (
     results_place,
     show_parts,
 )
-from bnmind.cli.shared.errors import INTERRUPTED, naming, say
-from bnmind.cli.shared.printable import tell, tell_json
-from bnmind.cli.shared.work import Report, until_interrupted, working
+from bnmind.cli.shared.terminal import (
+    INTERRUPTED,
+    Report,
+    naming,
+    say,
+    tell,
+    tell_json,
+    until_interrupted,
+    working,
+)
 from bnmind.errors import BnmindError
 
 if TYPE_CHECKING:

@@ -24,9 +24,15 @@ from bnmind.cli.adaptive.tree_text import (
     numbers_of_list,
 )
 from bnmind.cli.shared.command import Count, Described, Json, OneOf, Share, check_place
-from bnmind.cli.shared.errors import INTERRUPTED, say
-from bnmind.cli.shared.printable import tell, tell_json
-from bnmind.cli.shared.work import Report, until_interrupted, working
+from bnmind.cli.shared.terminal import (
+    INTERRUPTED,
+    Report,
+    say,
+    tell,
+    tell_json,
+    until_interrupted,
+    working,
+)
 from bnmind.errors import BnmindError
 
 if TYPE_CHECKING:

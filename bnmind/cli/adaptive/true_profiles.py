@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bnmind.cli.shared.errors import say
-from bnmind.cli.shared.printable import printable
+from bnmind.cli.shared.terminal import printable, say
 from bnmind.errors import ResponseTableError
 
 if TYPE_CHECKING:

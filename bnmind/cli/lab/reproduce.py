@@ -12,9 +12,17 @@ import typer
 from bnmind._files import check_writable_directory
 from bnmind._messages import counted
 from bnmind.cli.shared.command import Json, OneOf, Workers, check_place
-from bnmind.cli.shared.errors import INTERRUPTED, say, say_interrupted
-from bnmind.cli.shared.printable import tell, tell_json
-from bnmind.cli.shared.work import working
+from bnmind.cli.shared.terminal import (
+    INTERRUPTED,
+    plain_table,
+    say,
+    say_interrupted,
+    show_table,
+    tell,
+    tell_json,
+    terminal,
+    working,
+)
 from bnmind.errors import BnmindError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -179,7 +187,6 @@ def _computed(
 
 
 def _list(known: Mapping[str, Reproduction], *, as_json: bool) -> None:
-    from bnmind.cli.shared.show import plain_table, show_table, terminal
     from bnmind.lab.reproductions.page import duration
 
     if as_json:
@@ -207,7 +214,6 @@ def _list(known: Mapping[str, Reproduction], *, as_json: bool) -> None:
 
 
 def _show(run: SavedRun, reproduction: Reproduction) -> None:
-    from bnmind.cli.shared.show import plain_table, show_table, terminal
     from bnmind.lab.reproductions.page import summary, table
 
     console = terminal()

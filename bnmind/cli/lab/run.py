@@ -10,10 +10,19 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bnmind._files import check_writable_directory
+from bnmind._messages import counted
 from bnmind.cli.shared.command import Json, Workers
-from bnmind.cli.shared.errors import INTERRUPTED, say, say_interrupted
-from bnmind.cli.shared.printable import tell_json
-from bnmind.cli.shared.work import Report, working
+from bnmind.cli.shared.terminal import (
+    INTERRUPTED,
+    Report,
+    plain_table,
+    say,
+    say_interrupted,
+    show_table,
+    tell_json,
+    terminal,
+    working,
+)
 from bnmind.errors import BnmindError
 
 if TYPE_CHECKING:
@@ -144,7 +153,6 @@ def _is_hidden(name: str) -> bool:
 
 
 def _show(store: Store, summary: pd.DataFrame, *, kept: int) -> None:
-    from bnmind.cli.shared.show import counted, plain_table, show_table, terminal
     from bnmind.lab import EXPERIMENTS
 
     console = terminal()

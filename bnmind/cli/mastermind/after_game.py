@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bnmind.cli.shared.work import working
+from bnmind.cli.shared.terminal import plain_table, show_table, working
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -70,8 +70,6 @@ def show_review(
     console: Console, board: Board, turns: Sequence[Turn], reviewed: Sequence[GuessReview]
 ) -> None:
     """Print a row for each guess of a game: what it could tell, what it told, and the best one."""
-    from bnmind.cli.shared.show import plain_table, show_table
-
     console.print(
         "Each guess beside the most informative one, in bits. The last column is how many bits"
         " the reply really told."

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bnmind._files import check_writable
+from bnmind._messages import counted
 from bnmind.cli.mastermind.assist_dialogue import converse
 from bnmind.cli.mastermind.assist_game import AssistTable, channel_of, replayed
 from bnmind.cli.mastermind.pegs import colors_of
@@ -26,7 +27,7 @@ from bnmind.cli.mastermind.setting import (
     prior_of,
 )
 from bnmind.cli.shared.command import Seed, is_saved
-from bnmind.cli.shared.work import working
+from bnmind.cli.shared.terminal import terminal, working
 from bnmind.errors import BnmindError, InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -92,7 +93,6 @@ def assist(options: AssistOptions) -> None:
     """
     import numpy as np
 
-    from bnmind.cli.shared.show import counted, terminal
     from bnmind.lab.mastermind.advice import ending
     from bnmind.lab.mastermind.live.game_rows import GameRows
     from bnmind.lab.mastermind.noise_words import noise_in_words

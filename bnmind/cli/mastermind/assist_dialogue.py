@@ -36,9 +36,8 @@ from bnmind.cli.mastermind.position import (
     show_what_if,
 )
 from bnmind.cli.mastermind.setting import situation_of
-from bnmind.cli.shared.errors import INTERRUPTED, one_line
-from bnmind.cli.shared.prompt import Command, ask
-from bnmind.cli.shared.work import Report, interruptible, working
+from bnmind.cli.shared.dialogue import Command, ask
+from bnmind.cli.shared.terminal import INTERRUPTED, Report, interruptible, one_line, working
 from bnmind.errors import BnmindError, InvalidArgumentError, TooLargeError
 
 if TYPE_CHECKING:

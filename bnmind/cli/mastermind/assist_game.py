@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bnmind.cli.shared.work import Report
+from bnmind.cli.shared.terminal import Report
 from bnmind.errors import InvalidArgumentError
 
 if TYPE_CHECKING:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from bnmind._messages import shown
-from bnmind.cli.shared.prompt import WORDS, Command
+from bnmind.cli.shared.dialogue import WORDS, Command
+from bnmind.cli.shared.terminal import plain_table, show_table
 from bnmind.errors import BnmindError, InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -129,8 +130,6 @@ def show_help(
     others
         Other meanings of some of them.
     """
-    from bnmind.cli.shared.show import plain_table, show_table
-
     table = plain_table("", "")
     table.columns[1].justify = "left"
     for word, (example, about) in COMMAND_LINES.items():

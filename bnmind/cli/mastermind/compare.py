@@ -33,9 +33,14 @@ from bnmind.cli.mastermind.setting import (
     prior_of,
 )
 from bnmind.cli.shared.command import Json, OneOf, ResultsDirectory, Seed, Workers, results_place
-from bnmind.cli.shared.errors import INTERRUPTED, say_interrupted
-from bnmind.cli.shared.printable import tell, tell_json
-from bnmind.cli.shared.work import Report, working
+from bnmind.cli.shared.terminal import (
+    INTERRUPTED,
+    Report,
+    say_interrupted,
+    tell,
+    tell_json,
+    working,
+)
 from bnmind.errors import BnmindError, InvalidArgumentError
 
 if TYPE_CHECKING:

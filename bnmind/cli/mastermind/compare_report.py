@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bnmind._messages import percent
+from bnmind._messages import counted, percent
 from bnmind.cli.mastermind.setting import UNIFORM
-from bnmind.cli.shared.printable import tell
+from bnmind.cli.shared.terminal import plain_table, show_table, tell, terminal
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -73,8 +73,6 @@ def show_comparison(
     reached
         A sentence that says whether the games suffice, if the command decides that.
     """
-    from bnmind.cli.shared.show import counted, terminal
-
     console = terminal()
     _show_setting(console, comparison)
     _show_summaries(console, comparison)
@@ -190,7 +188,6 @@ def _prior_text(comparison: Comparison) -> str:
 
 
 def _show_summaries(console: Console, comparison: Comparison) -> None:
-    from bnmind.cli.shared.show import plain_table, show_table
 
     counts = any(summary.codes_examined is not None for summary in comparison.summaries)
     columns = ("strategy", "games", "mean", "std error", "sd", "worst", "within 10", "seconds")
@@ -247,7 +244,6 @@ def _is_won(row: GameRow) -> float:
 def _show_pairs(
     console: Console, comparison: Comparison, differences: PairedDifferences, wording: _Wording
 ) -> None:
-    from bnmind.cli.shared.show import plain_table, show_table
 
     if comparison.exhaustive:
         heading = f"Exact differences over all codes, in {wording.unit}:"

@@ -18,8 +18,7 @@ from bnmind.cli.mastermind.setting import (
     Pegs,
 )
 from bnmind.cli.shared.command import Count, Json, Seed
-from bnmind.cli.shared.printable import tell, tell_json
-from bnmind.cli.shared.work import working
+from bnmind.cli.shared.terminal import tell, tell_json, working
 
 __all__ = ["fit_value"]
 

@@ -8,8 +8,7 @@ from pathlib import Path
 from bnmind._files import check_writable
 from bnmind.cli.mastermind.setting import DEFAULT_COLORS, DEFAULT_PEGS, Colors, NoRepeats, Pegs
 from bnmind.cli.shared.command import Count, Json, Seed
-from bnmind.cli.shared.printable import tell, tell_json
-from bnmind.cli.shared.work import working
+from bnmind.cli.shared.terminal import tell, tell_json, working
 
 __all__ = ["fit_weights"]
 

@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from bnmind.cli.shared.terminal import plain_table, show_table
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
@@ -93,8 +95,6 @@ def show_board(console: Console, board: Board, rows: Sequence[BoardRow]) -> None
 
     On a narrow terminal, the code stands only on the pegs.
     """
-    from bnmind.cli.shared.show import show_table
-
     if not rows:
         return
     table = _table(board, rows, coded=True)
@@ -106,8 +106,6 @@ def show_board(console: Console, board: Board, rows: Sequence[BoardRow]) -> None
 
 def _table(board: Board, rows: Sequence[BoardRow], *, coded: bool) -> Table:
     from rich.text import Text
-
-    from bnmind.cli.shared.show import plain_table
 
     remarked = any(row.remark for row in rows)
     # An empty column would touch its neighbor.

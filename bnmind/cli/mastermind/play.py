@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bnmind._files import check_writable
-from bnmind._messages import many, shown
+from bnmind._messages import counted, many, shown
 from bnmind.cli.mastermind.pegs import colors_of
 from bnmind.cli.mastermind.play_dialogue import MOST_TURNS, PlayState, PlayTable, guessing
 from bnmind.cli.mastermind.setting import (
@@ -26,6 +26,7 @@ from bnmind.cli.mastermind.setting import (
     prior_of,
 )
 from bnmind.cli.shared.command import Seed, is_saved
+from bnmind.cli.shared.terminal import terminal
 from bnmind.errors import BnmindError, InvalidArgumentError, TooLargeError
 
 if TYPE_CHECKING:
@@ -96,7 +97,6 @@ def play(options: PlayOptions) -> None:
     """
     import numpy as np
 
-    from bnmind.cli.shared.show import counted, terminal
     from bnmind.lab import CodeMaker
     from bnmind.lab.mastermind.hidden_game import HiddenGame
     from bnmind.lab.mastermind.noise_words import noise_in_words

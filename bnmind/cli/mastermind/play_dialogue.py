@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from bnmind._messages import counted
 from bnmind.cli.mastermind.after_game import show_regret
 from bnmind.cli.mastermind.commands import (
     Action,
@@ -30,9 +31,8 @@ from bnmind.cli.mastermind.position import (
     show_solution,
     show_what_if,
 )
-from bnmind.cli.shared.errors import INTERRUPTED, one_line
-from bnmind.cli.shared.prompt import Command, ask
-from bnmind.cli.shared.work import working
+from bnmind.cli.shared.dialogue import Command, ask
+from bnmind.cli.shared.terminal import INTERRUPTED, one_line, working
 from bnmind.errors import BnmindError, TooLargeError
 
 if TYPE_CHECKING:
@@ -285,7 +285,6 @@ def _what_if(table: PlayTable, state: PlayState, question: WhatIf) -> None:
 
 def _finish(table: PlayTable, state: PlayState, named: _Named | None) -> None:
     """Save the end of the game; print the code, the false replies, and the loss of each guess."""
-    from bnmind.cli.shared.show import counted
     from bnmind.mastermind import Turn
 
     console, game = table.console, state.game

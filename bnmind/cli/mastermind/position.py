@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
+import math
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from bnmind._messages import percent
+from bnmind._messages import counted, percent
 from bnmind.cli.mastermind.commands import WhatIf
 from bnmind.cli.mastermind.pegs import BoardRow, pegs_text, show_board
-from bnmind.cli.shared.work import interruptible
+from bnmind.cli.shared.terminal import interruptible, plain_table, show_table, terminal
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from bnmind.lab.mastermind.advice import Advice
+    from bnmind.lab.mastermind.advice import Advice, Doubt
     from bnmind.lab.mastermind.live.game_rows import GameRows
     from bnmind.mastermind import Board, Posterior, Turn
 
 __all__ = [
     "Position",
+    "advice_as_json",
     "explain_replies",
     "rows_if",
+    "show_advice",
+    "show_codes",
     "show_codes_left",
     "show_colors",
     "show_position",
@@ -50,7 +55,6 @@ def show_position(
     """Print the rows with the doubt about each of them, what is known, and the next guess."""
     from rich.text import Text
 
-    from bnmind.cli.shared.show import show_in_brief
     from bnmind.lab.mastermind.explanation import (
         few_codes,
         is_estimated,
@@ -107,7 +111,6 @@ def _explain(
     few: Sequence[tuple[str, float]] | None,
 ) -> None:
     """Print in words what is known, and which replies are doubtful."""
-    from bnmind.cli.shared.show import show_codes
     from bnmind.lab.mastermind.explanation import true_replies
     from bnmind.lab.mastermind.live import words
 
@@ -193,7 +196,6 @@ def show_solution(
     noisy
         Whether replies could be false; otherwise false ones are counted only if there are any.
     """
-    from bnmind.cli.shared.show import counted
     from bnmind.mastermind import reply
 
     truth = [reply(turn.guess, code) for turn in turns]
@@ -225,7 +227,6 @@ def show_solution(
 
 def show_codes_left(console: Console, belief: Posterior) -> None:
     """Print the most probable codes."""
-    from bnmind.cli.shared.show import counted, show_codes
     from bnmind.lab.mastermind.advice import most_probable
 
     likely = interruptible(lambda: most_probable(belief, _MOST_LISTED + 1))
@@ -258,7 +259,6 @@ def show_colors(console: Console, belief: Posterior) -> None:
     """Print the most probable colors of each place."""
     from rich.text import Text
 
-    from bnmind.cli.shared.show import plain_table, show_table
     from bnmind.lab.mastermind.explanation import color_probabilities
 
     table = plain_table("", *[""] * _MOST_COLORS)
@@ -278,7 +278,6 @@ def show_what_if(
     console: Console, now: Position, other: Position, question: WhatIf, *, explain: bool
 ) -> None:
     """Print two positions side by side: as it is, and with one row different."""
-    from bnmind.cli.shared.show import plain_table, show_table
     from bnmind.lab.mastermind.live import words
 
     assert now.advice is not None
@@ -326,3 +325,148 @@ def _figures(position: Position) -> dict[str, str]:
     if advice.contradictions is not None:
         figures["replies that must be false"] = str(advice.contradictions)
     return figures
+
+
+# --- Advice ---------------------------------------------------------------------------------------
+
+
+def advice_as_json(advice: Advice) -> dict[str, Any]:
+    """Return what ``--json`` prints."""
+    return {
+        "guess": advice.guess,
+        "information": advice.information,
+        "expected_entropy": advice.expected_entropy,
+        "entropy": advice.entropy,
+        "entropy_error": None if math.isnan(advice.entropy_error) else advice.entropy_error,
+        "possible_codes": advice.possible_codes,
+        "most_probable": [
+            {"code": code, "probability": probability} for code, probability in advice.most_probable
+        ],
+        "doubts": [
+            {
+                "guess": doubt.guess,
+                "reply": doubt.reply,
+                "probability_wrong": doubt.probability_wrong,
+            }
+            for doubt in advice.doubts
+        ],
+        "contradictions": advice.contradictions,
+        "found": advice.found,
+        "note": advice.note,
+    }
+
+
+def show_advice(advice: Advice) -> None:
+    """Print advice on the terminal."""
+    from rich.text import Text
+
+    console = terminal()
+    if advice.found:
+        guesses = counted(len(advice.doubts), "guess", "guesses")
+        text = ("The code is ", (advice.guess, "bold"), f", found in {guesses}.")
+        console.print(Text.assemble(*text))
+        _show_contradictions(console, advice.contradictions)
+        show_doubts(console, advice.doubts)
+        return
+    console.print(_knowledge(advice))
+    _show_contradictions(console, advice.contradictions)
+    if advice.contradictions:
+        console.print(
+            "bnmind assumes as few false replies as possible; --noise false:0.1 weighs them.",
+            soft_wrap=True,
+        )
+    show_doubts(console, advice.doubts)
+    console.print("Most probable:")
+    show_codes(console, advice.most_probable)
+    console.print(
+        Text.assemble(
+            "Guess ",
+            (advice.guess, "bold"),
+            f": it should tell {advice.information:.2f} bits and leave "
+            f"{advice.expected_entropy:.2f}.",
+        )
+    )
+    if advice.note:
+        console.print(advice.note)
+
+
+def show_codes(console: Console, codes: Sequence[tuple[str, float]]) -> None:
+    """Print codes and their probabilities, equally probable ones side by side."""
+    table = plain_table("", "")
+    table.columns[1].justify = "left"
+    for probability, alike in _by_percentage(codes).items():
+        first, *more = _lines(alike, min(64, console.width - 14))
+        table.add_row(probability, first)
+        for line in more:
+            table.add_row("", line)
+    show_table(console, table)
+
+
+def _knowledge(advice: Advice) -> str:
+    """Return how much is known about the code, in one line."""
+    if advice.possible_codes is None:
+        bits = f"{advice.entropy:.2f} ± {advice.entropy_error:.2f}"
+        return f"About {bits} bits unknown, estimated from samples."
+    return f"{counted(advice.possible_codes, 'code')} possible, {advice.entropy:.2f} bits unknown."
+
+
+def _lines(codes: Sequence[str], width: int) -> list[str]:
+    """Return codes in lines that break only between codes; a code may contain spaces."""
+    joined = "  ".join(code.replace(" ", "\u00a0") for code in codes)
+    return [line.replace("\u00a0", " ") for line in textwrap.wrap(joined, max(8, width))]
+
+
+def show_in_brief(
+    console: Console, advice: Advice, few: Sequence[tuple[str, float]] | None = None
+) -> None:
+    """Print a summary of the belief in a few lines, as between two turns of a game.
+
+    Parameters
+    ----------
+    console
+        The console.
+    advice
+        The advice.
+    few
+        The codes that are almost sure to have the secret among them, if they are few; otherwise the
+        most probable ones are shown.
+    """
+    console.print(_knowledge(advice))
+    spaced = any(" " in code for code, _ in advice.most_probable)
+    groups = _by_percentage(few or advice.most_probable[: 2 if spaced else 5]).items()
+    shown = "; ".join(f"{', '.join(alike)} ({probability})" for probability, alike in groups)
+    all_listed = few is not None and len(few) == advice.possible_codes
+    console.print(f"{'Codes left' if all_listed else 'Most probable'}: {shown}")
+    _show_contradictions(console, advice.contradictions)
+    if advice.note:
+        console.print(advice.note)
+
+
+def show_doubts(console: Console, doubts: Sequence[Doubt]) -> None:
+    """Print the probability that each reply is wrong, if any can be wrong."""
+    most = max((doubt.probability_wrong for doubt in doubts), default=0.0)
+    if not most:
+        return
+    table = plain_table("guess", "reply", "probably wrong")
+    for doubt in doubts:
+        table.add_row(
+            doubt.guess,
+            doubt.reply,
+            percent(doubt.probability_wrong),
+            style="bold" if doubt.probability_wrong >= min(most, 0.5) else None,
+        )
+    show_table(console, table)
+
+
+def _by_percentage(codes: Sequence[tuple[str, float]]) -> dict[str, list[str]]:
+    """Return the codes that look equally probable side by side."""
+    groups: dict[str, list[str]] = {}
+    for code, probability in codes:
+        groups.setdefault(percent(probability), []).append(code)
+    return groups
+
+
+def _show_contradictions(console: Console, number: int | None) -> None:
+    if number:
+        wrong = "one reply is" if number == 1 else f"{number} replies are"
+        console.print(f"The replies contradict each other: at least {wrong} wrong.", style="bold")

@@ -14,8 +14,15 @@ from bnmind.cli.mastermind.setting import (
     Pegs,
 )
 from bnmind.cli.shared.command import Json, OneOf
-from bnmind.cli.shared.printable import tell_json
-from bnmind.cli.shared.work import Report, interruptible, working
+from bnmind.cli.shared.terminal import (
+    Report,
+    interruptible,
+    plain_table,
+    show_table,
+    tell_json,
+    terminal,
+    working,
+)
 from bnmind.errors import BnmindError, TooLargeError
 
 if TYPE_CHECKING:
@@ -99,7 +106,6 @@ def regret(
 
 def _under_noise(channel: Channel, turns: tuple[Turn, ...], *, as_json: bool) -> None:
     """Print the information of each guess, and of the most informative one."""
-    from bnmind.cli.shared.show import terminal
     from bnmind.lab.mastermind.advice import ending, start
 
     board = channel.board
@@ -156,7 +162,6 @@ def _by_score(
 
 
 def _show(board: Board, turns: tuple[Turn, ...], judged: list[tuple[str, GuessRegret]]) -> None:
-    from bnmind.cli.shared.show import plain_table, show_table, terminal
 
     console = terminal()
     table = plain_table("guess", "reply", "codes", "judged by", "value", "best", "value", "lost")

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bnmind.cli.shared.command import check_place
-from bnmind.cli.shared.printable import tell, tell_json
-from bnmind.cli.shared.work import working
+from bnmind.cli.shared.terminal import tell, tell_json, working
 
 __all__ = ["RelationalOptions", "show_relational"]
 

@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from bnmind._files import write_file
-from bnmind._messages import percent
+from bnmind._messages import counted, percent
 from bnmind.cli.mastermind.setting import DEFAULT_COLORS, DEFAULT_PEGS, Colors, NoRepeats, Pegs
 from bnmind.cli.shared.command import Count, Json, OneOf, Seed, check_place
-from bnmind.cli.shared.printable import printable, tell, tell_json
-from bnmind.cli.shared.work import working
+from bnmind.cli.shared.terminal import printable, tell, tell_json, working
 from bnmind.errors import BnmindError
 
 if TYPE_CHECKING:
@@ -164,7 +163,6 @@ def _show_average(
     options: StrategyOptions, player: Strategy, board: Board, first: tuple[int, ...] | None
 ) -> None:
     """Print the expected numbers of guesses of a strategy that makes random choices."""
-    from bnmind.cli.shared.show import counted
     from bnmind.strategies import average_games
 
     others = {
@@ -259,7 +257,6 @@ def _write(tree: StrategyTree, path: Path) -> None:
 
 
 def _show(measured: Measured, tree: StrategyTree | None, max_guesses: int | None) -> None:
-    from bnmind.cli.shared.show import counted
 
     board = measured.board
     what = f"{board.n_codes:,} codes" if measured.is_exact else counted(measured.games, "game")
@@ -282,7 +279,6 @@ def _show(measured: Measured, tree: StrategyTree | None, max_guesses: int | None
 
 
 def _show_certificate(optimum: Optimum) -> None:
-    from bnmind.cli.shared.show import counted
 
     board, rules = optimum.tree.board, optimum.rules
     within = rules.max_guesses

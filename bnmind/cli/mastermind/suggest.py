@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from bnmind.cli.mastermind.position import advice_as_json, show_advice
 from bnmind.cli.mastermind.setting import (
     DEFAULT_COLORS,
     DEFAULT_PEGS,
@@ -21,8 +22,7 @@ from bnmind.cli.mastermind.setting import (
     situation_of,
 )
 from bnmind.cli.shared.command import Json, Seed
-from bnmind.cli.shared.printable import tell, tell_json
-from bnmind.cli.shared.work import interruptible, working
+from bnmind.cli.shared.terminal import interruptible, tell, tell_json, working
 
 __all__ = ["suggest"]
 
@@ -66,7 +66,6 @@ def suggest(options: SuggestOptions) -> None:
     """
     import numpy as np
 
-    from bnmind.cli.shared.show import advice_as_json, show_advice
     from bnmind.lab.mastermind.advice import (
         advise,
         belief_after,

@@ -18,9 +18,7 @@ from bnmind.cli.mastermind.setting import (
     Pegs,
 )
 from bnmind.cli.shared.command import FORMATS, Count, Json, Seed, check_place
-from bnmind.cli.shared.errors import say
-from bnmind.cli.shared.printable import tell, tell_json
-from bnmind.cli.shared.work import working
+from bnmind.cli.shared.terminal import say, tell, tell_json, working
 from bnmind.errors import InvalidArgumentError
 
 if TYPE_CHECKING:

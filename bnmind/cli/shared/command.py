@@ -37,9 +37,16 @@ from bnmind._display.results import Result, Table, parts_of
 from bnmind._files import check_writable, check_writable_directory, is_stream
 from bnmind._messages import counted, one_line
 from bnmind._registry import Registered, listed_names, made_by_name, usage
-from bnmind.cli.shared.errors import say
-from bnmind.cli.shared.printable import printable, tell, tell_json
-from bnmind.cli.shared.work import working
+from bnmind.cli.shared.terminal import (
+    plain_table,
+    printable,
+    say,
+    show_table,
+    tell,
+    tell_json,
+    terminal,
+    working,
+)
 from bnmind.errors import BnmindError, InvalidArgumentError, ModelFileError
 
 __all__ = [
@@ -528,7 +535,6 @@ def show_parts(parts: Iterable[str | Table]) -> None:
         if isinstance(part, str):
             tell(part)
             continue
-        from bnmind.cli.shared.show import plain_table, show_table, terminal
 
         table = plain_table(*part.heads)
         for place in part.left:

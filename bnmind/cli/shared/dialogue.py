@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping
 from enum import Enum
 from typing import TYPE_CHECKING, TypeVar
 
-from bnmind.cli.shared.errors import one_line
-from bnmind.cli.shared.printable import printable
+from bnmind.cli.shared.terminal import one_line, printable
 from bnmind.errors import BnmindError
 
 if TYPE_CHECKING:
