@@ -99,7 +99,6 @@ ORDER = (
     ("lab.statistics",),
     ("lab.drawing",),
     ("lab.mastermind", "lab.adaptive"),
-    ("lab.mastermind.live",),
     ("lab.experiments",),
     ("lab.records",),
     ("lab.stores",),

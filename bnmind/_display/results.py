@@ -7,7 +7,13 @@ from abc import abstractmethod
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any, NamedTuple
 
-__all__ = ["Result", "Table", "finite", "parts_of"]
+__all__ = ["Result", "Strong", "Table", "finite", "parts_of"]
+
+
+class Strong(str):
+    """A line of a result that matters most."""
+
+    __slots__ = ()
 
 
 class Table(NamedTuple):
@@ -52,7 +58,7 @@ class Result:
         parts: list[Any] = []
         for part in self._shown():
             if isinstance(part, str):
-                parts.append(Text(part))
+                parts.append(Text(part, style="bold" if isinstance(part, Strong) else ""))
                 continue
             table = RichTable(*part.heads, box=None, pad_edge=False, show_header=any(part.heads))
             for row in part.rows:

@@ -93,26 +93,26 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "Play and study Mastermind": {
         "play": ("cli.mastermind.play:play", "Guess a code that the computer hides."),
         "assist": (
-            "cli.mastermind.assist:assist",
+            "cli.mastermind.play:assist",
             "Get help, turn by turn, against your code-maker.",
         ),
         "suggest": (
-            "cli.mastermind.suggest:suggest",
+            "cli.mastermind.study:suggest",
             "Recommend a guess, and show the doubtful replies.",
         ),
-        "regret": ("cli.mastermind.regret:regret", "Show the loss of each guess of a game."),
-        "compare": ("cli.mastermind.compare:compare", "Compare strategies on the same games."),
+        "regret": ("cli.mastermind.study:regret", "Show the loss of each guess of a game."),
+        "compare": ("cli.mastermind.study:compare", "Compare strategies on the same games."),
         "strategy": (
-            "cli.mastermind.strategy:strategy",
+            "cli.mastermind.study:strategy",
             "Count the guesses of a strategy, exactly.",
         ),
-        "network": ("cli.mastermind.vomlel:network", "Show Vomlel's Bayesian network of a board."),
+        "network": ("cli.mastermind.study:network", "Show Vomlel's Bayesian network of a board."),
         "fit-weights": (
-            "cli.mastermind.fit_weights:fit_weights",
+            "cli.mastermind.study:fit_weights",
             "Fit the weights of weighted-entropy.",
         ),
         "fit-value": (
-            "cli.mastermind.fit_value:fit_value",
+            "cli.mastermind.study:fit_value",
             "Fit the value of a belief for look-ahead.",
         ),
     },

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,27 +13,22 @@ import typer
 
 from bnmind._display.results import Table
 from bnmind._files import check_writable
-from bnmind._messages import counted, percent, shown
+from bnmind._messages import counted, percent
 from bnmind._registry import made_by_name
 from bnmind.cli.networks import Evidence, Targets, evidence_of, names_of
-from bnmind.cli.shared import dialogue as prompt
 from bnmind.cli.shared.command import Json, ModelFile, OneOf, is_saved, show_parts
-from bnmind.cli.shared.dialogue import Command
+from bnmind.cli.shared.dialogue import Command, ask_end, converse
+from bnmind.cli.shared.dialogue import ask as prompt
 from bnmind.cli.shared.terminal import (
     INTERRUPTED,
     interruptible,
-    one_line,
-    printable,
     tell,
     tell_json,
-    terminal,
     working,
 )
-from bnmind.errors import BnmindError, SessionFileError, UnknownNameError
+from bnmind.errors import BnmindError, UnknownNameError
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from bnmind.pgm import FactorModel, Network
     from bnmind.questions import (
         DiagnosisMarks,
@@ -50,13 +45,7 @@ _DEFAULTS = {"--score": "information", "--measure": "joint"}
 _RENAMED = {"--given": "--evidence"}
 """Options that had another name in dialogues saved before."""
 
-_COMMANDS = {
-    "u": Command.UNDO,
-    "?": Command.HINT,
-    "d": Command.DOUBT,
-    "h": Command.HELP,
-    "q": Command.QUIT,
-}
+_COMMANDS = (Command.UNDO, Command.HINT, Command.DOUBT, Command.HELP, Command.QUIT)
 
 _KEYS = (
     "Type each answer; s skips, u undoes, ? says why this question, d shows doubtful answers,"
@@ -129,11 +118,10 @@ class AskOptions:
     as_json: Json = False
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class _Talk:
     """A dialogue on the terminal, and its file."""
 
-    console: Console
     dialogue: Dialogue
     stoppers: tuple[DialogueStopper, ...]
     options: Mapping[str, str]
@@ -141,14 +129,62 @@ class _Talk:
     text: str | None
     """The content of the file when it was last read or written; None if there is none."""
 
-    def after(self, dialogue: Dialogue) -> _Talk:
-        """Return the talk with another state of the dialogue, saved."""
+    question: str = ""
+    """The question that is asked."""
+
+    def go_on(self, dialogue: Dialogue) -> None:
+        """Save another state of the dialogue, and go on with it."""
         from bnmind.questions import write_dialogue
 
-        text = self.text
         if self.path is not None:
-            text = write_dialogue(self.path, dialogue, options=self.options, before=self.text)
-        return replace(self, dialogue=dialogue, text=text)
+            self.text = write_dialogue(self.path, dialogue, options=self.options, before=self.text)
+        self.dialogue = dialogue
+
+    def ask(self) -> _Given | Command:
+        """Return what the user enters."""
+        dialogue = self.dialogue
+        reason = working("choosing a question", lambda _: dialogue.stop_reason(self.stoppers))
+        if reason:
+            tell(f"\nThe dialogue is over: {reason}.")
+            return ask_end("u", "d")
+        question = self.question = interruptible(dialogue.next_question)
+        model = dialogue.inquiry.engine.model
+        states = model.variable(question).states
+        tell(f"\n{len(dialogue.state.asked) + 1}. {question}")
+
+        def read(text: str) -> _Given:
+            if text in states:
+                return _Given(question, text)
+            if text.lower() in ("s", "skip"):
+                return _Given(question)
+            if why := re.match(r"\?|why\s", text, re.IGNORECASE):
+                name = text[why.end() :].strip()
+                model.variable(name)
+                return _Given(name, why=True)
+            return _typed(text, question, {v.name: v.states for v in model.variables})
+
+        # A state may be called like a command: then it is an answer.
+        commands = {one.value: one for one in _COMMANDS if one.value not in states}
+        return prompt(f"Answer [{'/'.join(states)}]: ", read, commands=commands)
+
+    def act(self, entry: _Given | Command) -> bool:
+        """Do what the user enters; return whether the dialogue goes on."""
+        if entry is Command.QUIT:
+            return False
+        if entry is Command.HELP:
+            tell(f"  {_KEYS} {_HELP}")
+        elif entry is Command.DOUBT:
+            show_parts(_doubts_shown(working("computing", lambda _: self.dialogue.doubts)))
+        elif entry is Command.HINT:
+            show_parts(_why_shown(self.dialogue, self.question))
+        elif isinstance(entry, _Given) and entry.why:
+            show_parts(_why_shown(self.dialogue, entry.question))
+        else:
+            self.go_on(_after(self.dialogue, entry))
+            if entry is Command.UNDO:
+                tell("  undone")
+            show_parts(_belief_shown(self.dialogue))
+        return True
 
 
 @dataclass(frozen=True)
@@ -212,9 +248,7 @@ def ask(options: AskOptions) -> None:
         else:
             tell(repr(ranking))
         return
-    console = terminal()
     talk = _Talk(
-        console=console,
         dialogue=dialogue,
         stoppers=setting.stoppers,
         options=setting.texts,
@@ -223,23 +257,24 @@ def ask(options: AskOptions) -> None:
     )
     if saved is None:
         working("choosing a question", lambda _: dialogue.ranking)
-        talk = talk.after(dialogue)
-    console.print(
-        f"{printable(options.model.path.name)}: {counted(len(network.variables), 'variable')},"
+        talk.go_on(dialogue)
+    tell(
+        f"{options.model.path.name}: {counted(len(network.variables), 'variable')},"
         f" {counted(len(inquiry.about), 'target')}, {counted(len(inquiry.among), 'question')}."
-        + (f" Resumed after {counted(len(dialogue.state.asked), 'question')}." if saved else ""),
-        soft_wrap=True,
+        + (f" Resumed after {counted(len(dialogue.state.asked), 'question')}." if saved else "")
     )
-    console.print(_KEYS, soft_wrap=True)
+    tell(_KEYS)
     if options.session is None:
-        console.print("Nothing is saved; --session FILE would save each answer.", soft_wrap=True)
+        tell("Nothing is saved; --session FILE would save each answer.")
     else:
-        console.print(
-            f"Each answer is saved in {options.session}; the same command resumes the dialogue.",
-            soft_wrap=True,
-        )
+        tell(f"Each answer is saved in {options.session}; the same command resumes the dialogue.")
     show_parts(_belief_shown(dialogue))
-    _converse(talk)
+    interrupted = converse(talk.ask, talk.act)
+    show_parts(_report_shown(talk.dialogue))
+    if talk.path is not None and not talk.dialogue.stop_reason(talk.stoppers):
+        tell(f"Saved in {talk.path}; the same command resumes the dialogue.")
+    if interrupted:
+        raise typer.Exit(INTERRUPTED)
 
 
 def _as_json(dialogue: Dialogue) -> dict[str, object]:
@@ -260,68 +295,6 @@ def _as_json(dialogue: Dialogue) -> dict[str, object]:
     }
 
 
-def _converse(talk: _Talk) -> None:
-    """Go from question to answer until the dialogue is over or the user leaves."""
-    going: _Talk | None = talk
-    interrupted = False
-    while going is not None:
-        talk = going
-        try:
-            going = _step(talk)
-        except KeyboardInterrupt:
-            talk.console.print()
-            interrupted, going = True, None
-    show_parts(_report_shown(talk.dialogue))
-    if talk.path is not None and not talk.dialogue.stop_reason(talk.stoppers):
-        talk.console.print(f"Saved in {talk.path}; the same command resumes the dialogue.")
-    if interrupted:
-        raise typer.Exit(INTERRUPTED)
-
-
-def _step(talk: _Talk) -> _Talk | None:
-    """Return the talk after one more entry of the user; None if that ends it."""
-    console, dialogue = talk.console, talk.dialogue
-    reason = working("choosing a question", lambda _: dialogue.stop_reason(talk.stoppers))
-    question = "" if reason else interruptible(dialogue.next_question)
-    if reason:
-        console.print(f"\nThe dialogue is over: {reason}.")
-        entry: _Given | Command = prompt.ask(
-            console, "Enter ends, u undoes, d shows doubtful answers: ", _end, commands=_AT_END
-        )
-    else:
-        entry = _ask_answer(talk, question)
-    if entry is Command.QUIT:
-        return None
-    try:
-        if entry is Command.HELP:
-            console.print(f"  {_KEYS} {_HELP}", soft_wrap=True)
-        elif entry is Command.DOUBT:
-            show_parts(_doubts_shown(working("computing", lambda _: dialogue.doubts)))
-        elif entry is Command.HINT:
-            show_parts(_why_shown(dialogue, question))
-        elif isinstance(entry, _Given) and entry.why:
-            show_parts(_why_shown(dialogue, entry.question))
-        else:
-            talk = talk.after(_after(dialogue, entry))
-            if entry is Command.UNDO:
-                console.print("  undone")
-            show_parts(_belief_shown(talk.dialogue))
-    except SessionFileError:
-        raise  # nothing that is typed from here on could be saved
-    except BnmindError as fault:
-        console.print(f"  {one_line(fault)}", soft_wrap=True)
-    return talk
-
-
-_AT_END = {letter: _COMMANDS[letter] for letter in ("u", "d")}
-
-
-def _end(text: str) -> Command:
-    if text and text.lower() != "q":
-        raise BnmindError(f"expected Enter, u or d, got {shown(text)}")
-    return Command.QUIT
-
-
 def _after(dialogue: Dialogue, entry: _Given | Command) -> Dialogue:
     """Return the dialogue after an answer, a skip or an undo."""
     from datetime import datetime
@@ -333,29 +306,6 @@ def _after(dialogue: Dialogue, entry: _Given | Command) -> Dialogue:
         return interruptible(lambda: dialogue.skip(entry.question, at=at))[0]
     step = dialogue.change if entry.question in dialogue.state.answers else dialogue.answer
     return interruptible(lambda: step(entry.question, entry.answer, at=at))[0]
-
-
-def _ask_answer(talk: _Talk, question: str) -> _Given | Command:
-    """Return what the user answers to a question."""
-    model = talk.dialogue.inquiry.engine.model
-    states = model.variable(question).states
-    number = len(talk.dialogue.state.asked) + 1
-    talk.console.print(f"\n{number}. {question}", soft_wrap=True)
-
-    def read(text: str) -> _Given:
-        if text in states:
-            return _Given(question, text)
-        if text.lower() in ("s", "skip"):
-            return _Given(question)
-        if why := re.match(r"\?|why\s", text, re.IGNORECASE):
-            name = text[why.end() :].strip()
-            model.variable(name)
-            return _Given(name, why=True)
-        return _typed(text, question, {v.name: v.states for v in model.variables})
-
-    # A state may be called like a command: then it is an answer.
-    commands = {letter: command for letter, command in _COMMANDS.items() if letter not in states}
-    return prompt.ask(talk.console, f"Answer [{'/'.join(states)}]: ", read, commands=commands)
 
 
 def _typed(text: str, question: str, states: Mapping[str, Sequence[str]]) -> _Given:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bnmind.cli.mastermind import setting
-from bnmind.cli.mastermind.compare import DEFAULT_STRATEGIES
+from bnmind.cli.mastermind.study import DEFAULT_STRATEGIES
 from bnmind.lab import paired_differences
 from bnmind.mastermind import Board, UniformPrior
 from tests.command_line import assert_one_line_error, cold, run, run_json
@@ -356,7 +356,7 @@ def test_games_until_the_intervals_are_narrow() -> None:
 
 def test_a_match_in_which_nothing_is_learned_is_reported() -> None:
     arguments = ("compare", "knuth", *SMALL, "--games", "4", "--match", "2")
-    said = "--match 2 changes nothing: the assumed prior"
+    said = "Matches of 2 games change nothing: the assumed prior"
     assert f"{said} uniform does not learn." in run(*arguments).stdout
     assert f"{said} uniform does" in run(*arguments, "--assume-prior", "uniform").stdout
     assert said not in run(*arguments, "--assume-prior", "learned-colors").stdout

@@ -10,8 +10,17 @@ import pytest
 from rich.console import Console
 
 import bnmind.web
-from bnmind.cli.mastermind.commands import Edit, SetNoise, WhatIf, read_command
-from bnmind.cli.mastermind.pegs import PEG_COLORS, BoardRow, colors_of, pegs_text, show_board
+from bnmind.cli.mastermind.board import (
+    PEG_COLORS,
+    BoardRow,
+    Edit,
+    SetNoise,
+    WhatIf,
+    colors_of,
+    pegs_text,
+    read_command,
+    show_board,
+)
 from bnmind.cli.shared.dialogue import Command
 from bnmind.errors import BnmindError
 from bnmind.mastermind import Board, Reply

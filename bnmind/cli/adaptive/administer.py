@@ -279,7 +279,7 @@ def _step(console: Console, session: Session) -> Session | None:
         answer = _ask_answer(console, session, item)
     else:
         console.print(f"\nThe test is over: {reason}{_skipped(session)}.")
-        answer = ask(console, "Enter ends, u undoes: ", _end, commands=_AT_THE_END)
+        answer = ask("Enter ends, u undoes: ", _end, commands=_AT_THE_END)
     if answer is Command.QUIT:
         return None
     try:
@@ -351,7 +351,7 @@ def _ask_answer(console: Console, session: Session, item: str) -> _Given | Comma
 
     # A response may be called like a command: then it is a response.
     commands = {letter: command for letter, command in _COMMANDS.items() if letter not in responses}
-    return ask(console, f"Answer [{'/'.join(responses)}]: ", read, commands=commands)
+    return ask(f"Answer [{'/'.join(responses)}]: ", read, commands=commands)
 
 
 def _of_item(bank: ItemBank, text: str) -> _Given:

@@ -10,6 +10,7 @@ from bnmind.cli.shared.command import Count, OneOf
 from bnmind.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
+    from bnmind.lab import Ending
     from bnmind.mastermind import Board, Channel, Prior
     from bnmind.strategies import Situation
 
@@ -36,6 +37,7 @@ __all__ = [
     "SavedNoRepeats",
     "SavedPegs",
     "channel_of_known_noise",
+    "ending_of",
     "prior_of",
     "situation_of",
 ]
@@ -156,6 +158,31 @@ def prior_of(board: Board, text: str) -> Prior | None:
     from bnmind.mastermind import parse_prior
 
     return None if text.strip() == UNIFORM else parse_prior(board, text)
+
+
+def ending_of(text: str, max_guesses: int | None, *, most: int) -> Ending:
+    """Return the ending that a text describes.
+
+    Parameters
+    ----------
+    text
+        The ending, as it is typed.
+    max_guesses
+        The limit of guesses that was given, if any.
+    most
+        The limit otherwise.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the ending needs a limit, and none was given.
+    """
+    from bnmind.lab import Limit, parse_ending
+
+    ending = parse_ending(text, most if max_guesses is None else max_guesses)
+    if isinstance(ending, Limit) and max_guesses is None:
+        raise InvalidArgumentError("the ending limit needs --max-guesses N", text)
+    return ending
 
 
 def situation_of(max_guesses: int | None, turns: int, memory: object = None) -> Situation:

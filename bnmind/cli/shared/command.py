@@ -33,16 +33,17 @@ import typer
 from typer.core import TyperArgument, TyperCommand
 from typer.models import ParameterInfo
 
-from bnmind._display.results import Result, Table, parts_of
+from bnmind._display.results import Result, Strong, Table, parts_of
 from bnmind._files import check_writable, check_writable_directory, is_stream
 from bnmind._messages import counted, one_line
 from bnmind._registry import Registered, listed_names, made_by_name, usage
 from bnmind.cli.shared.terminal import (
+    INTERRUPTED,
     plain_table,
     printable,
     say,
+    show,
     show_table,
-    tell,
     tell_json,
     terminal,
     working,
@@ -508,6 +509,8 @@ class Outcome(Result):
     record: Mapping[str, Any]
     parts: Iterable[str | Table]
     notes: Sequence[str] = ()
+    interrupted: bool = False
+    """Whether Ctrl-C has ended the work early; then the exit code says so."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the record."""
@@ -521,21 +524,22 @@ def _show(result: Result, *, as_json: bool) -> None:
     """Print a result, and what to know about it on the error stream."""
     if as_json:
         tell_json(result.to_dict())
-        return
-    show_parts(parts_of(result))
-    for note in result.notes[:_NOTES_SHOWN]:
-        say(f"note: {one_line(note)}")
-    if (more := len(result.notes) - _NOTES_SHOWN) > 0:
-        say(f"note: and {more} more; --json lists all")
+    else:
+        show_parts(parts_of(result))
+        for note in result.notes[:_NOTES_SHOWN]:
+            say(f"note: {one_line(note)}")
+        if (more := len(result.notes) - _NOTES_SHOWN) > 0:
+            say(f"note: and {more} more; --json lists all")
+    if isinstance(result, Outcome) and result.interrupted:
+        raise typer.Exit(INTERRUPTED)
 
 
 def show_parts(parts: Iterable[str | Table]) -> None:
     """Print lines and tables of a result."""
     for part in parts:
         if isinstance(part, str):
-            tell(part)
+            show(part, strong=isinstance(part, Strong))
             continue
-
         table = plain_table(*part.heads)
         for place in part.left:
             table.columns[place].justify = "left"
@@ -621,10 +625,15 @@ class ResultsPlace:
     is_new_default: bool
     """Whether the command makes the default directory, as nobody named one."""
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """That the directory is new, if nobody asked for it."""
+        new = f"The directory {self.directory} is new; --out names another one."
+        return (new,) if self.is_new_default else ()
+
     def tell_if_new(self) -> None:
-        """Say that the directory is new, if nobody asked for it."""
-        if self.is_new_default:
-            tell(f"The directory {self.directory} is new; --out names another one.")
+        """Print the notes."""
+        show_parts(self.notes)
 
 
 def results_place(out: Path | None) -> ResultsPlace:

@@ -1,18 +1,16 @@
-"""Questions to the user, who may also enter commands."""
+"""Dialogues on the terminal: questions to the user, who may also enter commands."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from enum import Enum
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
-from bnmind.cli.shared.terminal import one_line, printable
-from bnmind.errors import BnmindError
+from bnmind._messages import shown
+from bnmind.cli.shared.terminal import one_line, printable, tell
+from bnmind.errors import BnmindError, FileWriteError, SessionFileError
 
-if TYPE_CHECKING:
-    from rich.console import Console
-
-__all__ = ["WORDS", "Command", "ask"]
+__all__ = ["WORDS", "Command", "ask", "ask_end", "converse"]
 
 _T = TypeVar("_T")
 
@@ -29,13 +27,15 @@ class Command(Enum):
     UNDO = "u"
     HINT = "?"
     DOUBT = "d"
+    CODES = "codes"
+    COLORS = "colors"
+    EXPLAIN = "x"
     HELP = "h"
     QUIT = "q"
     LEAVE = ""
 
 
 def ask(
-    console: Console,
     question: str,
     read: Callable[[str], _T],
     *,
@@ -46,8 +46,6 @@ def ask(
 
     Parameters
     ----------
-    console
-        The console for messages about invalid answers.
     question
         The prompt.
     read
@@ -61,7 +59,7 @@ def ask(
         try:
             text = input(printable(question)).strip()
         except EOFError:
-            console.print()
+            tell("")
             return end
         except UnicodeDecodeError:
             text = "�"
@@ -75,4 +73,47 @@ def ask(
         except BnmindError as error:
             if (letter := WORDS.get(text.lower(), "")) in commands:
                 return commands[letter]
-            console.print(f"  {one_line(error)}", soft_wrap=True)
+            tell(f"  {one_line(error)}")
+
+
+def ask_end(*letters: str) -> Command:
+    """Return what the user does at the end of a dialogue: end it, or a command of these letters."""
+    about = {"u": "u undoes", "d": "d shows doubtful answers"}
+    question = f"{', '.join(['Enter ends', *(about[one] for one in letters)])}: "
+
+    def read(text: str) -> Command:
+        if text:
+            keys = ["Enter", *letters]
+            raise BnmindError(
+                f"expected {', '.join(keys[:-1])} or {keys[-1]}, got {shown(text)}",
+            )
+        return Command.QUIT
+
+    return ask(question, read, commands={one: Command(one) for one in (*letters, "q")})
+
+
+def converse(ask: Callable[[], _T], act: Callable[[_T], bool]) -> bool:
+    """Ask and act, again and again; return whether Ctrl-C has ended the dialogue.
+
+    Parameters
+    ----------
+    ask
+        Returns what the user enters.
+    act
+        Does what it asks for, and returns whether the dialogue goes on. Its errors are shown, and
+        the user is asked again; unless nothing that is typed from there on could be saved.
+    """
+    try:
+        going = True
+        while going:
+            entry = ask()
+            try:
+                going = act(entry)
+            except (FileWriteError, SessionFileError):
+                raise
+            except BnmindError as error:
+                tell(f"  {one_line(error)}")
+    except KeyboardInterrupt:
+        tell("")
+        return True
+    return False

@@ -50,6 +50,7 @@ __all__ = [
     "printable",
     "say",
     "say_interrupted",
+    "show",
     "show_table",
     "shown_progress",
     "speaking",
@@ -101,6 +102,14 @@ def say_interrupted(message: str) -> None:
     """Report Ctrl-C on a line of its own."""
     # The cursor of a terminal is behind the ^C.
     say(f"\n{message}" if sys.stderr.isatty() else message)
+
+
+def show(text: str, *, strong: bool = False) -> None:
+    """Print a text; on a terminal, its lines break between words, and strong text is bold."""
+    if sys.stdout.isatty():
+        terminal().print(text, style="bold" if strong else None)
+    else:
+        tell(text)
 
 
 @cache

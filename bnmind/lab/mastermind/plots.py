@@ -8,7 +8,7 @@ from bnmind._arguments import checked
 from bnmind._messages import counted
 from bnmind.lab.drawing.distributions import plot_distributions
 from bnmind.lab.mastermind.comparison import Comparison
-from bnmind.lab.mastermind.noise_words import noise_in_words
+from bnmind.lab.mastermind.words import noise_in_words
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

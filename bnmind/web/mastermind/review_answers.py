@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from bnmind.web.base import words
 
 if TYPE_CHECKING:
-    from bnmind.lab.mastermind.live.review import GuessReview
+    from bnmind.lab.mastermind.review import GuessReview
     from bnmind.mastermind import Turn
     from bnmind.web.mastermind.games import Setting
 
@@ -29,10 +29,10 @@ def review(setting: Setting, turns: Sequence[Turn], *, won: bool) -> dict[str, A
     """
     import numpy as np
 
-    from bnmind.lab.mastermind.live.review import review_guesses, review_in_guesses
+    from bnmind.lab.mastermind.review import review_guesses, review_in_guesses
 
     board = setting.board()
-    reviewed = review_guesses(setting.start(), turns, np.random.default_rng(0), won=won)
+    reviewed = review_guesses(setting.start(), turns, np.random.default_rng(0), won=won).guesses
     judged = None
     if setting.channel().is_exact and setting.drawn_from() is None:
         judged = review_in_guesses(board, turns)

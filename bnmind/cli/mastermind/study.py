@@ -1,0 +1,1003 @@
+"""Commands about Mastermind that answer and end: guesses, strategies, comparisons, networks."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import KW_ONLY, dataclass, replace
+from pathlib import Path
+from threading import Event
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bnmind._display.results import Result, parts_of
+from bnmind._files import check_writable, write_file, write_files
+from bnmind._messages import counted, percent, shown
+from bnmind.cli.mastermind.setting import (
+    DEFAULT_COLORS,
+    DEFAULT_PEGS,
+    UNIFORM,
+    CodePrior,
+    Colors,
+    EndingName,
+    History,
+    Limit,
+    Noise,
+    NoiseName,
+    NoRepeats,
+    Pegs,
+    Player,
+    PriorName,
+    channel_of_known_noise,
+    ending_of,
+    prior_of,
+    situation_of,
+)
+from bnmind.cli.shared.command import (
+    FORMATS,
+    Count,
+    Json,
+    OneOf,
+    Outcome,
+    ResultsDirectory,
+    Seed,
+    Workers,
+    check_place,
+    results_place,
+)
+from bnmind.cli.shared.terminal import (
+    Report,
+    interruptible,
+    printable,
+    say,
+    say_interrupted,
+    tell,
+    working,
+)
+from bnmind.errors import BnmindError, InvalidArgumentError
+
+if TYPE_CHECKING:
+    from bnmind._workers import Executor
+    from bnmind.lab import Comparison, Contest, Enough, GameRow
+    from bnmind.strategies import Strategy
+
+__all__ = [
+    "DEFAULT_GAMES",
+    "DEFAULT_STRATEGIES",
+    "compare",
+    "fit_value",
+    "fit_weights",
+    "network",
+    "regret",
+    "strategy",
+    "suggest",
+]
+
+# --- A guess, and the guesses of a game -----------------------------------------------------------
+
+
+def suggest(
+    *,
+    history: History = None,
+    strategy: Player = "entropy",
+    noise: Noise = "exact",
+    prior: CodePrior = UNIFORM,
+    max_guesses: Limit = None,
+    pegs: Pegs = DEFAULT_PEGS,
+    colors: Colors = DEFAULT_COLORS,
+    no_repeats: NoRepeats = False,
+    goes_on: bool = False,
+    seed: Seed = None,
+) -> Result:
+    """Recommend the next guess, and show the most probable codes and doubtful replies.
+
+    The guess has the smallest expected entropy of all guesses, unless --strategy names another
+    strategy. With exact noise, the command reports replies that contradict each other, and still
+    recommends a guess.
+
+    Parameters
+    ----------
+    goes_on
+        The game goes on after the last reply, even if that reports all pegs black.
+
+    Examples
+    --------
+    bnmind suggest
+    bnmind suggest --history "1123 1b1w, 2345 0b2w"
+    bnmind suggest --prior only-once --history "1123 1b1w"
+    bnmind suggest --noise false:0.2 --history "AABC 1b1w; BCDE 0b2w" --json
+    """
+    import numpy as np
+
+    from bnmind.lab.mastermind.advice import advise, belief_after, choosing, ending, found, start
+    from bnmind.lab.mastermind.words import noise_in_words
+    from bnmind.mastermind import Board, parse_history
+    from bnmind.strategies import strategy_by_name
+
+    board = Board(pegs, colors, repeats=not no_repeats)
+    channel = channel_of_known_noise(board, noise)
+    drawn = prior_of(board, prior)
+    turns = parse_history(board, ", ".join(history or ()))
+    player = None if strategy == "entropy" else strategy_by_name(strategy)
+    if ending(channel, turns, goes_on=goes_on):
+        advice = interruptible(
+            lambda: found(belief_after(start(channel, drawn), turns[:-1]), turns[-1])
+        )
+    else:
+        rng, situation = np.random.default_rng(seed), situation_of(max_guesses, len(turns))
+        advice = working(
+            choosing(board),
+            lambda _: advise(
+                belief_after(start(channel, drawn), turns),
+                rng,
+                strategy=player,
+                situation=situation,
+                prior=drawn,
+            ),
+        )
+    name = UNIFORM if drawn is None else drawn.name
+    chosen = "" if drawn is None else f", prior {name}"
+    return Outcome(
+        {"board": str(board), "noise": channel.name, "prior": name, **advice.to_dict()},
+        (f"Board {board}{chosen}.", noise_in_words(channel.name), *parts_of(advice)),
+    )
+
+
+def regret(
+    history: str,
+    *,
+    by: Annotated[str | None, OneOf("bnmind.strategies:SCORES", "Scores")] = None,
+    noise: Noise = "exact",
+    pegs: Pegs = DEFAULT_PEGS,
+    colors: Colors = DEFAULT_COLORS,
+    no_repeats: NoRepeats = False,
+) -> Result:
+    """Show the loss of each guess of a game against the best guess at that point.
+
+    If replies are true, the value of a guess is the mean number of guesses that the game still
+    takes if all later guesses are optimal. Where this cannot be computed, or with --by NAME,
+    the value is the score of a strategy: knuth, or one from the list below.
+
+    With --noise, a guess is worth the information that its reply should give about the code,
+    in bits.
+
+    Parameters
+    ----------
+    history
+        Guesses and the replies, like "1123 1b1w, 2345 0b2w".
+    by
+        optimal, or the strategy whose score to use.
+
+    Examples
+    --------
+    bnmind regret "1122 0b1w, 3456 1b1w, 3344 0b0w"
+    bnmind regret "1123 1b1w, 1145 0b2w" --noise false:0.2
+    bnmind regret "1111 1b0w, 1234 1b1w" --by irving --json
+    """
+    import numpy as np
+
+    from bnmind.lab.mastermind.advice import ending, start
+    from bnmind.lab.mastermind.review import judge_guesses, review_guesses
+    from bnmind.mastermind import Board, parse_history, parse_noise
+    from bnmind.strategies.analysis.regret import codes_left
+
+    board = Board(pegs, colors, repeats=not no_repeats)
+    turns = parse_history(board, history)
+    if not turns:
+        raise BnmindError("the history is empty; give at least one guess and its reply")
+    channel, what = parse_noise(board, noise), "judging the guesses"
+    if channel.is_exact:
+        interruptible(lambda: codes_left(board, turns))  # raises early if there is no such game
+    elif by is not None:
+        raise BnmindError("expected --by without --noise: under noise, regret is in bits")
+    won = ending(channel, turns, goes_on=False)
+    if channel.is_exact:
+        return working(what, lambda report: judge_guesses(board, turns, by=by, progress=report))
+    rng = np.random.default_rng(0)
+    return working(
+        what, lambda report: review_guesses(start(channel), turns, rng, won=won, progress=report)
+    )
+
+
+# --- Comparisons ----------------------------------------------------------------------------------
+
+DEFAULT_STRATEGIES = ("entropy", "kooi", "knuth", "map")
+_BATCH_GAMES = 100
+"""The most games of each strategy that are played before they are kept."""
+
+_MOST_GUESSES = 100
+DEFAULT_GAMES = 2000
+"""With the default strategies on 4x6, this takes about 15 seconds."""
+
+
+@dataclass(frozen=True)
+class CompareOptions:
+    """The options of the command.
+
+    Parameters
+    ----------
+    strategies
+        Strategies to compare. [default: entropy kooi knuth map]
+    games
+        Games of each strategy; all plays every code once.
+    assume
+        The noise that strategies assume, if different.
+    assume_prior
+        The prior that strategies assume, if different.
+    match
+        Games of a match; an assumed prior that learns has seen its earlier codes.
+    ending
+        How a game ends; see below.
+    max_guesses
+        The limit of guesses in a game. [default: 100]
+    until
+        Play until all differences are known to within plus or minus MARGIN guesses, or until
+        the better of each pair is clear; at most --games.
+    svg
+        Write the plots as SVG files, too.
+    """
+
+    strategies: Annotated[list[str] | None, "STRATEGY", OneOf("bnmind.strategies:STRATEGIES")] = (
+        None
+    )
+    _: KW_ONLY
+    games: Annotated[str, "N|all"] = str(DEFAULT_GAMES)
+    noise: Noise = "false:0.2"
+    assume: NoiseName | None = None
+    pegs: Pegs = DEFAULT_PEGS
+    colors: Colors = DEFAULT_COLORS
+    no_repeats: NoRepeats = False
+    prior: CodePrior = UNIFORM
+    assume_prior: PriorName | None = None
+    match: int = 1
+    ending: EndingName = "revealed"
+    max_guesses: int | None = None
+    until: Annotated[str | None, "MARGIN|told"] = None
+    out: ResultsDirectory = None
+    svg: bool = False
+    seed: Seed = 0
+    workers: Workers = 1
+    as_json: Json = False
+
+
+def compare(options: CompareOptions) -> Result:
+    """Compare strategies on the same secrets with the same noise.
+
+    entropy minimizes the expected entropy, and map guesses the most probable code: both model the
+    noise. kooi (most parts), knuth (worst case) and random (any possible code) assume true
+    replies, as long as these are consistent. Strategies that use only the history, such as
+    annealing, and those that play a tree, such as optimal, do not use a prior. "bnmind strategy
+    --help" lists all strategies, and module:name is one of your own.
+
+    The command prints the mean number of guesses of each strategy, and below it their differences
+    on the same games, with intervals that hold for all pairs together. The intervals are right if
+    you decide on the number of games in advance. --until decides while the games are played, with
+    wider intervals that allow for this.
+
+    The directory of --out gets a row for each game (games.csv) and plots of the game lengths
+    (game-lengths.png) and of the differences (differences.png), in place of those of an earlier
+    comparison. After Ctrl-C, the command writes the games played so far. A long comparison keeps
+    finished batches of games in DIR/unfinished-…, from which the same command goes on after Ctrl-C
+    or a kill; at the end it removes them. If the source code of a strategy of your own, or of a
+    module that it imports, has changed since, the command says so and does not mix the games.
+
+    Examples
+    --------
+    bnmind compare
+    bnmind compare entropy map --games 5000 --noise false:0.2 --out results
+    bnmind compare entropy --prior two-color --assume-prior learned --match 10
+    bnmind compare entropy map --ending declared:0.9 --max-guesses 20
+    bnmind compare entropy map --games 100000 --workers -1
+    bnmind compare entropy map --until 0.1 --games 50000
+    bnmind compare entropy map --until told --games 50000
+    bnmind compare knuth my_module:MyStrategy --noise exact --games all --json
+    """
+    from bnmind.lab import is_enough, save_comparison
+    from bnmind.lab.stores import forget_unfinished
+
+    names = options.strategies or DEFAULT_STRATEGIES
+    with _blamed_on(names):
+        contest = _contest(options, names)
+    rule = None if options.until is None else _rule(options.until)
+    place = results_place(options.out)
+    with _blamed_on(names):
+        games = _Games(contest, names, place.directory, options, sequential=rule is not None)
+        comparison, interrupted = _played(games, rule)
+    reached = None if rule is None else is_enough(comparison.differences(), rule)
+    earlier = _rows_in(place.directory)
+    written = save_comparison(comparison, place.directory, vector=options.svg)
+    if not interrupted:
+        forget_unfinished(place.directory, games.place)
+    parts = [*parts_of(comparison)]
+    if rule is not None:
+        parts.append(_reached(contest, comparison, rule, reached=bool(reached)))
+    parts += [f"Written: {', '.join(map(str, written))}", *contest.notes]
+    parts += place.notes
+    if not earlier <= _rows_in(place.directory):
+        parts.append(
+            f"They replace another comparison in {place.directory}; --out names another directory."
+        )
+    files = [str(path) for path in written]
+    decided = {"until": options.until, "reached": reached, "files": files, "kept": games.n_kept}
+    return Outcome({**comparison.to_dict(), **decided}, parts, interrupted=interrupted)
+
+
+def _contest(options: CompareOptions, names: Sequence[str]) -> Contest:
+    from bnmind.lab import Contest
+    from bnmind.mastermind import Board, parse_noise, parse_prior
+    from bnmind.strategies import strategy_by_name
+
+    board = Board(options.pegs, options.colors, repeats=not options.no_repeats)
+    noise, prior = options.assume, options.assume_prior
+    return Contest(
+        tuple(map(strategy_by_name, names)),
+        parse_noise(board, options.noise),
+        games=_number_of_games(options.games),
+        seed=options.seed or 0,
+        assumed=None if noise is None else parse_noise(board, noise),
+        ending=ending_of(options.ending, options.max_guesses, most=_MOST_GUESSES),
+        prior=prior_of(board, options.prior),
+        assumed_prior=None if prior is None else parse_prior(board, prior),
+        match=options.match,
+    )
+
+
+def _rows_in(directory: Path) -> frozenset[tuple[tuple[str, str], ...]]:
+    """Return the games in a directory without their times; empty if there are none to read."""
+    try:
+        lines = (directory / "games.csv").read_text(encoding="utf-8").splitlines()
+        return frozenset(
+            tuple((name, str(cell)) for name, cell in row.items() if name != "seconds")
+            for row in csv.DictReader(lines)
+        )
+    except (OSError, ValueError, csv.Error):
+        return frozenset()
+
+
+class _Games:
+    """The games of a comparison, which are kept in batches until all of them are finished."""
+
+    def __init__(
+        self,
+        contest: Contest,
+        names: Sequence[str],
+        out: Path,
+        options: CompareOptions,
+        *,
+        sequential: bool,
+    ) -> None:
+        from bnmind.lab import GameExperiment
+        from bnmind.lab.experiments.game_experiment import batch_games_of
+        from bnmind.lab.stores import unfinished_place
+
+        setting = contest.setting
+        players = tuple(
+            replace(player, source=name)
+            for player, name in zip(setting.players, names, strict=True)
+        )
+        self.contest, self.out, self.tells = contest, out, not options.as_json
+        self.workers: int | Executor = options.workers
+        self.n_kept = 0
+        self.experiment = GameExperiment(
+            settings=(replace(setting, players=players),),
+            games=contest.games,
+            seed=contest.seed,
+            match=contest.match,
+            batch_games=min(_BATCH_GAMES, batch_games_of(setting)),
+        )
+        self.place = unfinished_place(self.experiment, out, sequential=sequential)
+
+    def play(self, rule: Enough | None) -> Iterator[GameRow]:
+        """Yield the rows of the games, until a rule says that they suffice."""
+        from bnmind.lab.mastermind import play_until
+        from bnmind.lab.stores import resumed_games
+
+        def play() -> Iterator[GameRow]:
+            return resumed_games(
+                self.experiment, self.place, workers=self.workers, kept=self._tell_kept
+            )
+
+        return play() if rule is None else play_until(self.contest, rule, play=play)
+
+    def _tell_kept(self, n_rows: int) -> None:
+        self.n_kept = n_rows // len(self.contest.strategies)
+        if self.tells:
+            tell(f"{counted(self.n_kept, 'game')} kept from an earlier run")
+
+
+def _played(games: _Games, rule: Enough | None) -> tuple[Comparison, bool]:
+    """Play the games; after Ctrl-C, keep the games that all strategies have played.
+
+    Returns
+    -------
+    tuple[Comparison, bool]
+        The games, and whether they were interrupted.
+    """
+    from bnmind.lab.mastermind import sequential_comparison
+
+    rows: list[GameRow] = []
+    stopped, contest = Event(), games.contest
+    played_games = games.play(rule)
+
+    def compared(played: list[GameRow]) -> Comparison:
+        if rule is None:
+            return contest.comparison(played)
+        return sequential_comparison(contest, played)
+
+    def play(report: Report) -> None:
+        for row in played_games:
+            if stopped.is_set():
+                return
+            rows.append(row)
+            report(len(rows), contest.n_rows)
+
+    try:
+        working("playing", play)
+    except KeyboardInterrupt:
+        stopped.set()
+        played = list(rows)
+        if len(played) < len(contest.strategies):
+            raise
+        comparison = compared(played)
+        is_kept = games.place is not None and games.place.is_dir()
+        more = ". The same command goes on from the last finished batch." if is_kept else ""
+        say_interrupted(
+            f"interrupted after {comparison.games:,} of {contest.n_games:,} games; their rows are"
+            f" in {games.out}{more}"
+        )
+        return comparison, True
+    return compared(rows), False
+
+
+def _rule(text: str) -> Enough:
+    """Return the rule that a text describes.
+
+    Raises
+    ------
+    BnmindError
+        If it is neither a margin nor ``told``.
+    """
+    from bnmind.lab import AllTold, NarrowEnough
+
+    if text.strip().lower() == "told":
+        return AllTold()
+    try:
+        margin = float(text)
+    except ValueError:
+        raise BnmindError(f"expected a number of guesses or told, got {shown(text)}") from None
+    return NarrowEnough(margin)
+
+
+def _reached(contest: Contest, comparison: Comparison, rule: Enough, *, reached: bool) -> str:
+    """Return a sentence that says whether the games suffice."""
+    from bnmind.lab import NarrowEnough
+
+    played = f"After {comparison.games:,} of at most {contest.n_games:,} games,"
+    if isinstance(rule, NarrowEnough):
+        every = "every" if reached else "not every"
+        return f"{played} {every} difference is known to within ±{rule.margin:g} guesses."
+    if reached:
+        return f"{played} the better strategy of each pair is clear."
+    return f"{played} not every pair can be told apart."
+
+
+@contextmanager
+def _blamed_on(strategies: Sequence[str]) -> Iterator[None]:
+    """Report an error of the user's own strategies in one line."""
+    from bnmind.strategies.registry import is_registered
+
+    names = [name for name in strategies if ":" in name and not is_registered(name)]
+    try:
+        yield
+    except BnmindError:
+        raise
+    except Exception as fault:
+        if not names:
+            raise
+        reason = " ".join(str(fault).split()) or "no message"
+        raise BnmindError(
+            f"{' and '.join(names)} failed with {type(fault).__name__}: {reason}"
+        ) from fault
+
+
+def _number_of_games(text: str) -> int | None:
+    """Return the number of games; None to play every code once."""
+    if text.strip().lower() == "all":
+        return None
+    try:
+        return int(text)
+    except ValueError:
+        raise BnmindError(f"expected a number of games or all, got {shown(text)}") from None
+
+
+# --- The guesses of a strategy --------------------------------------------------------------------
+
+_RANDOM_GAMES = 1000
+"""The default number of games of a random strategy."""
+
+
+def _tree_formats() -> Mapping[str, Any]:
+    from bnmind.strategies import TREE_FORMATS
+
+    return {**TREE_FORMATS, ".svg": "a drawing"}
+
+
+@dataclass(frozen=True)
+class StrategyOptions:
+    """The options of the command.
+
+    Parameters
+    ----------
+    name
+        The strategy.
+    first
+        Make this first guess.
+    consistent
+        Guess only codes that are still possible.
+    random_ties
+        Break ties at random, and play games.
+    max_guesses
+        Count the codes found within N guesses; optimal strategies find all within N.
+    determining
+        End the game when one code is left.
+    weights
+        Weights for weighted-entropy.
+    tree
+        Write the tree, in a format from the list below.
+    games
+        Play N games against random codes. [default for random strategies: 1000]
+    exact
+        Average over all choices of a random strategy; no games.
+    """
+
+    name: Annotated[str, OneOf("bnmind.strategies:STRATEGIES", "Strategies")]
+    _: KW_ONLY
+    pegs: Pegs = DEFAULT_PEGS
+    colors: Colors = DEFAULT_COLORS
+    no_repeats: NoRepeats = False
+    first: Annotated[str | None, "CODE"] = None
+    consistent: bool = False
+    random_ties: bool = False
+    max_guesses: Count | None = None
+    determining: bool = False
+    weights: Path | None = None
+    tree: Annotated[Path | None, OneOf(f"{__name__}:_tree_formats", "Formats of trees")] = None
+    games: Count | None = None
+    exact: bool = False
+    seed: Seed = 0
+
+
+def strategy(options: StrategyOptions) -> Result:
+    """Count the guesses that a strategy needs to find each code once, without noise.
+
+    NAME is a strategy from the list below, or module:name for your own. Random strategies play
+    games instead. On boards too large for trees, shapiro and random search for a possible code.
+
+    optimal provably takes the fewest guesses in total, and optimal-worst the fewest in the worst
+    case. For these two, --first, --consistent, --max-guesses and --determining change the rules of
+    the game, and the command finds the best strategy under these rules. deeper looks further ahead
+    than one guess, where the optimum cannot be computed; 5x8 takes a minute.
+
+    Examples
+    --------
+    bnmind strategy knuth
+    bnmind strategy irving --first 1123 --consistent --tree irving.json
+    bnmind strategy optimal --max-guesses 5
+    bnmind strategy subset:all:entropy --exact
+    bnmind strategy random --pegs 10 --colors 12 --games 20 --seed 1
+    """
+    from bnmind.mastermind import Board
+    from bnmind.strategies import Goal, Optimal, average_games, measure_games
+    from bnmind.strategies.analysis.large_boards import is_searched, measure_search
+
+    board = Board(options.pegs, options.colors, repeats=not options.no_repeats)
+    first = None if options.first is None else board.parse(options.first)
+    player = _player(options, first)
+    if options.exact:
+        _require_no_games(options)
+        return working(
+            "averaging over all choices",
+            lambda report: average_games(player, board, first=first, progress=report),
+        )
+    if isinstance(player, Optimal):
+        goal = Goal.DETERMINING if options.determining else Goal.REVEALING
+        player = replace(player, goal=goal, max_guesses=options.max_guesses)
+    searched = is_searched(player, board)
+    grows = not searched and options.games is None and player.deterministic
+    if options.tree is not None:
+        _check_tree(options.tree, options.name, grows=grows)
+    if grows:
+        return _grown(options, player, board)
+    if options.determining:
+        raise BnmindError(
+            f"--determining needs a strategy that has a tree; {options.name} plays games"
+        )
+    measured = working(
+        "playing",
+        lambda report: (measure_search if searched else measure_games)(
+            player,
+            board,
+            games=options.games or _RANDOM_GAMES,
+            seed=options.seed or 0,
+            first=first,
+            progress=report,
+        ),
+    )
+    found, within = _found_within(measured, options.max_guesses)
+    return Outcome(measured.to_dict() | found, (*parts_of(measured), *within))
+
+
+def _grown(options: StrategyOptions, player: Strategy, board: Any) -> Result:
+    """Return the guesses of a strategy by its tree; of an optimal one, with the certificate."""
+    from bnmind.strategies import Goal, Optimal, Optimum, measure_tree, strategy_tree
+
+    goal = Goal.DETERMINING if options.determining else Goal.REVEALING
+    optimum: Optimum | None = None
+    if isinstance(player, Optimal):
+        sought = player
+        optimum = working(
+            "searching for the optimum", lambda report: sought.optimum(board, progress=report)
+        )
+    tree = working(
+        f"growing the tree of {printable(player.name)}",
+        lambda report: strategy_tree(player, board, progress=report),
+    )
+    measured, lengths = measure_tree(player.name, tree, goal=goal), tree.lengths
+    if options.tree is not None:
+        _write_tree(tree, options.tree)
+    found, within = _found_within(measured, options.max_guesses)
+    guess = tree.root.guess
+    record = {
+        **measured.to_dict(),
+        "lengths": {
+            "revealing": lengths.revealing,
+            "determining": lengths.determining,
+            "paper_EL": lengths.paper_EL,
+        },
+        "first": None if guess is None else board.code_text(guess),
+        **found,
+    }
+    until_one = (
+        f"Until one code is left: mean {lengths.determining:.4f} guesses"
+        f" ({lengths.paper_EL:.4f} nodes)."
+    )
+    parts = (*parts_of(measured), until_one, *within)
+    if optimum is not None:
+        record["certificate"] = optimum.to_dict()
+        parts += parts_of(optimum)
+    return Outcome(record, parts)
+
+
+def _found_within(measured: Any, limit: int | None) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Return how many codes are found within a limit of guesses, as a record and in words."""
+    if limit is None:
+        return {}, ()
+    found = measured.within(limit)
+    within = f"{counted(limit, 'guess', 'guesses')}: {found:,} ({percent(found / measured.games)})"
+    return {"max_guesses": limit, "found_within": found}, (f"Found within {within}.",)
+
+
+def _require_no_games(options: StrategyOptions) -> None:
+    others = {
+        "--games": options.games is not None,
+        "--tree": options.tree is not None,
+        "--determining": options.determining,
+        "--max-guesses": options.max_guesses is not None,
+    }
+    wrong = [name for name, given in others.items() if given]
+    if wrong:
+        raise BnmindError(f"--exact does not go together with {' and '.join(wrong)}")
+
+
+def _player(options: StrategyOptions, first: tuple[int, ...] | None) -> Strategy:
+    """Return the strategy; raise if it does not support an option."""
+    from bnmind.strategies import (
+        Among,
+        Myopic,
+        Optimal,
+        RandomCode,
+        Ties,
+        read_weights,
+        strategy_by_name,
+    )
+    from bnmind.strategies.trees.myopic_tree import myopic_rule
+
+    name, consistent, random_ties = options.name, options.consistent, options.random_ties
+    player = strategy_by_name(name)
+    if options.weights is not None:
+        if name != "weighted-entropy":
+            raise BnmindError(f"--weights applies only to weighted-entropy, not to {name}")
+        player = Myopic(read_weights(options.weights), name=name)
+    if not (first is not None or consistent or random_ties):
+        return player
+    if isinstance(player, Optimal):
+        if random_ties:
+            raise BnmindError(
+                f"--random-ties needs a strategy of one score, like knuth, not {name}"
+            )
+        among = Among.POSSIBLE if consistent else player.among
+        return replace(player, first=first, among=among)
+    rule = myopic_rule(player)
+    if rule is None:
+        if not random_ties and (
+            isinstance(player, RandomCode) or (options.exact and not consistent)
+        ):
+            return player  # the first guess is given to the games, or to the average
+        raise BnmindError(
+            f"--first, --consistent and --random-ties need a strategy of one score, like knuth, "
+            f"not {name}"
+        )
+    return replace(
+        rule,
+        first=first,
+        among=Among.POSSIBLE if consistent else rule.among,
+        ties=Ties.RANDOM if random_ties else rule.ties,
+    )
+
+
+def _check_tree(path: Path, name: str, *, grows: bool) -> None:
+    """Raise early if there will be no tree, or it could not be written."""
+    if not grows:
+        raise BnmindError(f"--tree needs a strategy that has a tree; {name} plays games")
+    check_place(path, tuple(_tree_formats()), "tree")
+
+
+def _write_tree(tree: Any, path: Path) -> None:
+    from bnmind.strategies import tree_to_svg, write_tree
+
+    if path.suffix.lower() == ".svg":
+        write_file(path, tree_to_svg(tree))
+    else:
+        write_tree(tree, path)
+
+
+def fit_weights(
+    *,
+    out: Path,
+    pegs: Pegs = DEFAULT_PEGS,
+    colors: Colors = DEFAULT_COLORS,
+    no_repeats: NoRepeats = False,
+    turns: Count = 1,
+    evaluations: Count = 2000,
+    start: Path | None = None,
+    seed: Seed = 0,
+) -> Result:
+    """Fit the weights of weighted-entropy to a board, and write them to a file.
+
+    The random search changes a few weights at a time, and keeps a change if the total number of
+    guesses does not grow. The seed determines the result. At 4x6 an evaluation takes about a
+    hundredth of a second.
+
+    Parameters
+    ----------
+    out
+        The file for the weights.
+    turns
+        Number of turns with separate weights.
+    evaluations
+        Number of weights to try.
+    start
+        Initial weights. [default: equal ones]
+
+    Examples
+    --------
+    bnmind fit-weights --evaluations 5000 --out weights.json
+    bnmind fit-weights --turns 4 --start weights.json --out by-turn.json
+    bnmind strategy weighted-entropy --weights by-turn.json
+    """
+    from bnmind.mastermind import Board
+    from bnmind.strategies import fit_weights as fit
+    from bnmind.strategies import read_weights, write_weights
+
+    check_writable(out)
+    board = Board(pegs, colors, repeats=not no_repeats)
+    initial = None if start is None else read_weights(start)
+    fitted = working(
+        "fitting",
+        lambda report: fit(
+            board,
+            turns=turns,
+            evaluations=evaluations,
+            seed=seed or 0,
+            start=initial,
+            progress=lambda number, _: report(number, evaluations),
+        ),
+    )
+    write_weights(fitted.score, out)
+    record = {**fitted.to_dict(), "file": str(out)}
+    return Outcome(record, (*parts_of(fitted), f"Written: {out}"))
+
+
+def fit_value(
+    *,
+    out: Path,
+    pegs: Pegs = DEFAULT_PEGS,
+    colors: Colors = DEFAULT_COLORS,
+    no_repeats: NoRepeats = False,
+    noise: Noise = "exact",
+    games: Annotated[int, typer.Option(min=2)] = 4000,
+    rounds: Count = 2,
+    seed: Seed = 0,
+) -> Result:
+    """Fit the value of a belief for look-ahead, and write it to a file.
+
+    The value of a belief is the expected number of guesses that the game still takes. Each round
+    plays games with one-step look-ahead on the value of the round before, and fits the next value
+    to them. The seed determines the result. At 4x6 a thousand games take some 5 seconds. In
+    Python, LookAhead(value=read_value(path)) plays with the value of a file.
+
+    Parameters
+    ----------
+    out
+        The file for the value.
+    games
+        Number of games in each round.
+    rounds
+        Number of rounds.
+
+    Examples
+    --------
+    bnmind fit-value --noise false:0.2 --out value.json
+    bnmind fit-value --noise independent:0.1 --games 10000 --rounds 3 --out value.json
+    """
+    from bnmind.mastermind import Board, parse_noise
+    from bnmind.strategies import fit_value as fit
+    from bnmind.strategies import write_value
+
+    check_writable(out)
+    board = Board(pegs, colors, repeats=not no_repeats)
+    channel = parse_noise(board, noise)
+    fitted = working(
+        "playing",
+        lambda report: fit(channel, games=games, rounds=rounds, seed=seed or 0, progress=report),
+    )
+    write_value(fitted.value, out)
+    about = {"board": str(board), "channel": channel.name}
+    record = {**about, **fitted.to_dict(), "file": str(out)}
+    return Outcome(record, (*parts_of(fitted), f"Written: {out}"))
+
+
+# --- Networks -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class NetworkOptions:
+    """The options of the command.
+
+    Parameters
+    ----------
+    stage
+        1, 2 or 3.
+    guess
+        The guess to insert at stages 2 and 3. [default: the first colors in order]
+    no_arc
+        Omit the arc from P to C, as in a comparison of the paper.
+    noise
+        Add the reports P' and C', distorted by this noise, to the file.
+    out
+        Write the network, in a format from the list below. Stage 3 needs .json.
+    svg
+        Draw the stage as a figure of the paper.
+    tree_svg
+        Draw the junction tree to this file.
+    relational
+        Show the relational network of a random game of N guesses. Only --pegs, --colors,
+        --seed, --out FILE.uai and --json apply.
+    """
+
+    stage: int = 1
+    pegs: Pegs = DEFAULT_PEGS
+    colors: Colors = DEFAULT_COLORS
+    no_repeats: NoRepeats = False
+    guess: Annotated[str | None, "CODE"] = None
+    no_arc: bool = False
+    noise: NoiseName | None = None
+    out: Annotated[Path | None, FORMATS] = None
+    svg: Path | None = None
+    tree_svg: Path | None = None
+    relational: Count | None = None
+    seed: Seed = None
+
+
+def network(options: NetworkOptions) -> Result:
+    """Show Vomlel's Bayesian network of a board: its cliques and their sizes.
+
+    Stage 1 is the full network. Stage 2 inserts a guess. Stage 3 replaces the table of C by an
+    auxiliary variable B. The sizes are those of the smallest junction tree found, without the
+    reports P' and C'. They do not depend on the guess.
+
+    With --relational N, show the relational network of a random game of N guesses instead, and
+    write it with its evidence and exact answers in the format of the UAI competitions.
+
+    Examples
+    --------
+    bnmind network --stage 3
+    bnmind network --stage 3 --svg figure3.svg --tree-svg figure4.svg
+    bnmind network --stage 2 --no-arc --json
+    bnmind network --stage 2 --guess 1123 --noise false:0.2 --out network.bif
+    bnmind network --relational 8 --pegs 3 --colors 3 --seed 1 --out game.uai
+    """
+    from bnmind.junction import BestOrder
+    from bnmind.mastermind import Board, parse_noise
+    from bnmind.mastermind.network.figures import stage_figure, tree_figure
+    from bnmind.mastermind.network.vomlel import stage as stage_of
+    from bnmind.pgm.files import NETWORK_SUFFIXES, write_model
+
+    if options.relational is not None:
+        return _relational(options, options.relational)
+    drawings = {options.svg: stage_figure, options.tree_svg: tree_figure}
+    pictures = {path: draw for path, draw in drawings.items() if path is not None}
+    if options.out is not None:
+        check_place(options.out, NETWORK_SUFFIXES, "network")
+    for path in pictures:
+        check_place(path, (".svg",), "picture")
+    board = Board(options.pegs, options.colors, repeats=not options.no_repeats)
+    channel = None if options.noise is None else parse_noise(board, options.noise)
+    code = None if options.guess is None else board.parse(options.guess)
+    found = working(
+        "looking for the smallest junction tree",
+        lambda _: stage_of(
+            board,
+            options.stage,
+            guess=code,
+            arc=not options.no_arc,
+            channel=channel,
+            order=None if options.seed is None else BestOrder(seed=options.seed),
+        ),
+    )
+    if found.guess is None and options.guess is not None:
+        say("note: stage 1 has no guess yet; --guess is not used")
+    written = []
+    if options.out is not None:
+        write_model(found.model, options.out)
+        written.append(f"written to {options.out}")
+    if pictures:
+        write_files({path: draw(found) for path, draw in pictures.items()})
+    written += [f"drawn to {path}" for path in pictures]
+    record = {**found.to_dict(), "noise": None if channel is None else channel.name}
+    return Outcome(record, (*parts_of(found), *written))
+
+
+def _relational(options: NetworkOptions, n_guesses: int) -> Result:
+    """Return the size of the relational network of a game; write the files if there is a place."""
+    import numpy as np
+
+    from bnmind.mastermind import Board, format_history
+    from bnmind.mastermind.network import (
+        random_turns,
+        relational_contents,
+        relational_network,
+        relational_size,
+    )
+
+    unused = {
+        "--stage": options.stage != 1,
+        "--no-repeats": options.no_repeats,
+        "--guess": options.guess is not None,
+        "--no-arc": options.no_arc,
+        "--noise": options.noise is not None,
+        "--svg": options.svg is not None,
+        "--tree-svg": options.tree_svg is not None,
+    }
+    if any(unused.values()):
+        named = ", ".join(name for name, is_given in unused.items() if is_given)
+        raise InvalidArgumentError(f"{named} cannot be used with --relational", named)
+    if (out := options.out) is not None:
+        check_place(out, (".uai",), "network with its evidence and answers")
+    board = Board(options.pegs, options.colors)
+    size = relational_size(relational_network(board, n_guesses))
+    turns = random_turns(board, n_guesses, rng=np.random.default_rng(options.seed))
+    parts = [
+        f"Relational network, {board}, {counted(n_guesses, 'guess', 'guesses')}: {size}",
+        f"game: {format_history(board, turns)}",
+    ]
+    if out is not None:
+        write_files(
+            working("computing the exact answers", lambda _: relational_contents(board, turns, out))
+        )
+        parts.append(f"written to {out}, with .json, .evid, .MAR and .PR")
+    played = [{"guess": board.format(t.guess), "reply": str(t.reply)} for t in turns]
+    about = {"pegs": board.pegs, "colors": board.colors}
+    return Outcome({"board": about, **size._asdict(), "turns": played}, parts)
