@@ -107,7 +107,7 @@ ORDER = (
     ("lab.reproductions.new",),
     ("lab.reproductions",),
     ("cli.shared",),
-    ("cli.mastermind", "cli.adaptive", "cli.lab"),
+    ("cli.mastermind", "cli.adaptive"),
     ("web.base",),
     ("web.mastermind", "web.networks", "web.testing"),
     ("web",),

@@ -120,8 +120,8 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "web": ("web.command:web", "Serve pages to play and to get help, and a JSON API."),
         "examples": ("cli.examples:examples", "List and copy the files that come with bnmind."),
         "warm-up": ("cli.warm_up:warm_up", "Compile ahead, once per machine."),
-        "run": ("cli.lab.run:run", "Run an experiment that a file describes."),
-        "reproduce": ("cli.lab.reproduce:reproduce", "Compute published figures again."),
+        "run": ("cli.experiments:run", "Run an experiment that a file describes."),
+        "reproduce": ("cli.experiments:reproduce", "Compute published figures again."),
     },
 }
 """The commands by whom they are for: the function of each, and a line about it."""

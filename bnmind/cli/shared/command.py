@@ -52,6 +52,7 @@ from bnmind.errors import BnmindError, InvalidArgumentError, ModelFileError
 
 __all__ = [
     "FORMATS",
+    "CasesFile",
     "Count",
     "Described",
     "DynamicFile",
@@ -276,8 +277,13 @@ _DropDecisions: TypeAlias = Annotated[
         " which chance nodes depend becomes a variable with a uniform distribution.",
     ),
 ]
-ModelFile: TypeAlias = Annotated[_ModelFile, _ModelReader()]
+ModelFile: TypeAlias = Annotated[
+    _ModelFile, _ModelReader(), typer.Argument(help="The file that holds the model.")
+]
 DynamicFile: TypeAlias = Annotated[_ModelFile, _ModelReader(drops=False)]
+CasesFile: TypeAlias = Annotated[
+    Path, typer.Argument(help="A .csv, .csv.gz, .tsv, .xlsx or .parquet file.")
+]
 FORMATS = OneOf("bnmind.pgm.files:MODEL_FORMATS", "Formats of networks")
 _NOTES_SHOWN = 10
 _METAVARS = {int: "N", float: "X", Path: "FILE", str: "NAME"}

@@ -1,4 +1,4 @@
-"""``bnmind reproduce``: figures of others, computed again, and new experiments."""
+"""``bnmind run`` and ``bnmind reproduce``: experiments of files, and figures of others again."""
 
 from __future__ import annotations
 
@@ -9,27 +9,120 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bnmind._display.results import Result, Table, parts_of
 from bnmind._files import check_writable_directory
 from bnmind._messages import counted
-from bnmind.cli.shared.command import Json, OneOf, Workers, check_place
+from bnmind.cli.shared.command import (
+    Json,
+    OneOf,
+    Outcome,
+    Workers,
+    check_place,
+    show_parts,
+)
 from bnmind.cli.shared.terminal import (
     INTERRUPTED,
-    plain_table,
+    Report,
     say,
     say_interrupted,
-    show_table,
     tell,
     tell_json,
-    terminal,
     working,
 )
 from bnmind.errors import BnmindError, UnknownNameError
 
 if TYPE_CHECKING:
-    from bnmind._workers import Executor
+    from bnmind.lab import Store
     from bnmind.lab.reproductions import Reproduction, SavedRun, Setting, Size
 
-__all__ = ["reproduce"]
+__all__ = ["reproduce", "run"]
+
+# --- Experiments ----------------------------------------------------------------------------------
+
+
+def run(
+    file: Path,
+    *,
+    out: Annotated[Path | None, "DIR"] = None,
+    workers: Workers = 1,
+) -> Result:
+    """Run an experiment that a TOML or JSON file describes.
+
+    The rows of the experiment, one for each game or examinee, go into Parquet files in the
+    directory of --out, with the experiment and the versions of all libraries beside them. They
+    depend on the experiment alone: the number of processes changes no row. After Ctrl-C, or if the
+    program is killed, the same command goes on, and repeats only the batches that were not
+    finished. Damaged files are set aside, and their rows are made again. A directory of another
+    experiment is refused.
+
+    An experiment with games:
+
+    
+      kind = "games"
+      games = 1000                # of each strategy in each setting, or "all" codes once
+      seed = 7
+      board = "4x6"
+      noise = ["exact", "false:0.2"]
+      strategies = ["knuth", {name = "entropy", assume = "false:0.1"}]
+
+    Parameters
+    ----------
+    file
+        The file of the experiment.
+    out
+        The directory for the rows. [default: FILE without its suffix]
+
+    Examples
+    --------
+    bnmind run models/experiments/noise.toml --out noise
+    bnmind run models/experiments/noise.toml --out noise --workers 2
+    bnmind run noise/experiment.toml --out noise --json
+    """
+    from bnmind.lab import Store, read_experiment, run_into
+
+    experiment = read_experiment(file)
+    out = file.with_suffix("") if out is None else out
+    _check_directory(out)
+    before, made = _damaged(out), 0
+
+    def work(report: Report) -> Store:
+        def count(done: int, total: int) -> None:
+            nonlocal made
+            made = done
+            report(done, total)
+
+        return run_into(experiment, out, workers=workers, progress=count)
+
+    try:
+        store = working("running the experiment", work)
+    except KeyboardInterrupt:
+        say_interrupted(
+            f"interrupted with {Store(out).n_rows:,} of {experiment.n_rows:,} rows in {out}; the"
+            " same command goes on from there"
+        )
+        raise typer.Exit(INTERRUPTED) from None
+    for path in _damaged(out):
+        if path not in before:
+            original = path.name.partition(".damaged")[0]
+            say(f"{original} was damaged; it is kept as {path}, and its rows were made again")
+    kept = store.n_rows - made
+    told = [f"{counted(kept, 'row')} kept from an earlier run"] if kept else []
+    return Outcome({**store.to_dict(), "kept": kept}, (*parts_of(store), *told))
+
+
+def _check_directory(out: Path) -> None:
+    if out.exists() and not out.is_dir():
+        raise BnmindError(f"expected a directory for --out, got the file {out}")
+    check_writable_directory(out)
+
+
+def _damaged(out: Path) -> tuple[Path, ...]:
+    from bnmind.lab import Store
+
+    return Store(out).damaged if out.is_dir() else ()
+
+
+# --- Reproductions --------------------------------------------------------------------------------
 
 ALL = "all"
 
@@ -101,10 +194,7 @@ def reproduce(options: ReproduceOptions) -> None:
         _list(REPRODUCTIONS, as_json=options.as_json)
         return
     names = _chosen(options.names or (), REPRODUCTIONS)
-    workers = options.workers
-    if options.out.exists() and not options.out.is_dir():
-        raise BnmindError(f"expected a directory for --out, got the file {options.out}")
-    check_writable_directory(options.out)
+    _check_directory(options.out)
     if options.page is not None:
         check_place(options.page, (".md",), "page")
     setting = Setting(
@@ -116,11 +206,11 @@ def reproduce(options: ReproduceOptions) -> None:
         size = "A full run" if setting.size is Size.FULL else f"A {setting.size.value} run, with"
         fewer = "" if setting.size is Size.FULL else " fewer games"
         tell(f"{size}{fewer}; results are kept in {options.out}.")
-    runs = _computed(names, setting, workers, options)
+    runs = _computed(names, setting, options)
     if options.page is not None:
         _write_page(options.page, runs, options)
     if options.as_json:
-        tell_json([_as_json(run) for run in runs])
+        tell_json([run.to_dict() for run in runs])
 
 
 def _size(options: ReproduceOptions) -> Size:
@@ -146,11 +236,10 @@ def _chosen(names: Sequence[str], known: Mapping[str, Reproduction]) -> tuple[st
     return tuple(known) if ALL in names else tuple(dict.fromkeys(names))
 
 
-def _computed(
-    names: Sequence[str], setting: Setting, workers: int | Executor, options: ReproduceOptions
-) -> list[SavedRun]:
+def _computed(names: Sequence[str], setting: Setting, options: ReproduceOptions) -> list[SavedRun]:
     """Return the runs; after Ctrl-C, say how to go on, and exit."""
     from bnmind.lab.reproductions import REPRODUCTIONS, reproduce_into
+    from bnmind.lab.reproductions.page import parts_of_run
 
     runs: list[SavedRun] = []
     for number, name in enumerate(names, start=1):
@@ -163,7 +252,7 @@ def _computed(
                     name,
                     REPRODUCTIONS[name],
                     setting,
-                    workers=workers,
+                    workers=options.workers,
                     report=report,
                 ),
             )
@@ -182,7 +271,7 @@ def _computed(
         if run.kept and not options.as_json:
             say(f"{counted(run.kept, 'part')} of {name} kept from an earlier run")
         if not options.as_json:
-            _show(run, REPRODUCTIONS[name])
+            show_parts(parts_of_run(run, REPRODUCTIONS[name]))
     return runs
 
 
@@ -204,39 +293,12 @@ def _list(known: Mapping[str, Reproduction], *, as_json: bool) -> None:
             ]
         )
         return
-    table = plain_table("id", "quick", "full", "content")
-    table.columns[-1].justify = "left"
+    rows = []
     for name, one in known.items():
         needs = f" (data: {', '.join(one.data)})" if one.data else ""
         times = (duration(60 * minutes) for minutes in (one.quick_minutes, one.minutes))
-        table.add_row(name, *times, one.title + needs)
-    show_table(terminal(), table)
-
-
-def _show(run: SavedRun, reproduction: Reproduction) -> None:
-    from bnmind.lab.reproductions.page import summary, table
-
-    console = terminal()
-    console.print(f"\n{run.name}: {reproduction.title}", style="bold")
-    console.print(f"Source: {reproduction.source}.")
-    if run.skipped:
-        console.print(f"Skipped: {run.skipped}.")
-        return
-    columns, *rows = table(run.figures)
-    shown = plain_table(*columns)
-    shown.columns[-1].justify = "left"
-    for row in rows:
-        shown.add_row(*row)
-    show_table(console, shown)
-    remarks: dict[str, list[str]] = {}
-    for figure in run.figures:
-        if figure.why:
-            remarks.setdefault(figure.why, []).append(figure.name)
-    for why, names in remarks.items():
-        others = f" and {counted(len(names) - 1, 'other')}" if len(names) > 1 else ""
-        console.print(f"  {names[0]}{others}: {why}.")
-    size = f", {run.size.value} run" if run.size.value != "full" else ""
-    console.print(f"{summary(run.figures)}{size}.")
+        rows.append((name, *times, one.title + needs))
+    show_parts([Table(("id", "quick", "full", "content"), rows, left=(0, 3))])
 
 
 def _write_page(path: Path, runs: Sequence[SavedRun], options: ReproduceOptions) -> None:
@@ -272,17 +334,3 @@ def _larger_run(run: SavedRun, directory: Path | None) -> SavedRun | None:
     other, sizes = read_run(path), list(Size)
     larger = sizes.index(other.size) > sizes.index(run.size)
     return other if larger and other.complete else None
-
-
-def _as_json(run: SavedRun) -> dict[str, object]:
-    return {
-        "id": run.name,
-        "size": run.size.value,
-        "seed": run.seed,
-        "version": run.version,
-        "date": run.date,
-        "seconds": run.seconds,
-        "skipped": run.skipped or None,
-        "kept": run.kept,
-        "figures": [figure.as_dict() for figure in run.figures],
-    }
