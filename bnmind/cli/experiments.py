@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bnmind._display.results import Result, Table, parts_of
+from bnmind._display.results import Result, Table, finite
 from bnmind._files import check_writable_directory
 from bnmind._messages import counted
 from bnmind.cli.shared.command import (
@@ -107,7 +108,51 @@ def run(
             say(f"{original} was damaged; it is kept as {path}, and its rows were made again")
     kept = store.n_rows - made
     told = [f"{counted(kept, 'row')} kept from an earlier run"] if kept else []
-    return Outcome({**store.to_dict(), "kept": kept}, (*parts_of(store), *told))
+    record = {
+        "directory": str(store.directory),
+        "rows": experiment.n_rows,
+        "damaged": [str(path) for path in store.damaged],
+        "summary": finite(store.summary.to_dict("records")),
+        "kept": kept,
+    }
+    return Outcome(record, (*_summary_shown(store), *told))
+
+
+_HEADS = {
+    "channel": "noise",
+    "max_guesses": "limit",
+    "assumed": "assumes",
+    "assumed_prior": "assumed prior",
+    "guesses_most": "worst",
+    "guesses_error": "error",
+    "length_most": "longest",
+}
+"""The columns of summaries that have other names on the terminal."""
+
+
+def _summary_shown(store: Store) -> Iterator[str | Table]:
+    from bnmind.lab import EXPERIMENTS
+
+    summary, keys = store.summary, EXPERIMENTS[store.experiment.kind].keys
+    same = [key for key in keys if summary[key].nunique() == 1 and len(summary) > 1]
+    told = ", ".join(f"{_HEADS.get(key, key)} {summary[key].iloc[0]}" for key in same)
+    yield f"{counted(store.experiment.n_rows, 'row')}{': ' if told else ''}{told}"
+    columns = [name for name in summary.columns if name not in same and not _is_hidden(name)]
+    rows = [[_cell(row[name]) for name in columns] for _, row in summary[columns].iterrows()]
+    yield Table([_HEADS.get(name, name.replace("_", " ")) for name in columns], rows)
+    yield f"In {store.directory}: {counted(len(store.parts), 'file')}"
+
+
+def _is_hidden(name: str) -> bool:
+    """Return whether a terminal does not show a column: most errors and largest values."""
+    shown = name in ("guesses_error", "guesses_most", "length_most")
+    return name.startswith("seconds") or (name.endswith(("_error", "_most")) and not shown)
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, float):
+        return "-" if math.isnan(value) else f"{value:.4g}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 def _check_directory(out: Path) -> None:

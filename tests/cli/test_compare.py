@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bnmind.cli.mastermind import setting
+from bnmind.cli.mastermind.setting import UNIFORM
 from bnmind.cli.mastermind.study import DEFAULT_STRATEGIES
 from bnmind.lab import paired_differences
 from bnmind.mastermind import Board, UniformPrior
@@ -365,7 +365,7 @@ def test_a_match_in_which_nothing_is_learned_is_reported() -> None:
 
 
 def test_the_uniform_prior_has_one_name() -> None:
-    assert UniformPrior(Board(2, 3)).name == setting.UNIFORM
+    assert UniformPrior(Board(2, 3)).name == UNIFORM
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,6 @@ from rich.console import Console
 import bnmind.web
 from bnmind.cli.mastermind.board import (
     PEG_COLORS,
-    BoardRow,
     Edit,
     SetNoise,
     WhatIf,
@@ -23,14 +22,14 @@ from bnmind.cli.mastermind.board import (
 )
 from bnmind.cli.shared.dialogue import Command
 from bnmind.errors import BnmindError
-from bnmind.mastermind import Board, Reply
+from bnmind.mastermind import Board, Reply, Turn
 
 WORDS = ("?", "u", "codes", "colors", "if", "ignore", "edit", "drop", "noise", "x", "h", "q")
 
 
 def _shown(board: Board, guess: tuple[int, ...], **options: object) -> str:
     console = Console(file=io.StringIO(), **options)  # type: ignore[arg-type]
-    show_board(console, board, [BoardRow(number=1, guess=guess, reply=Reply(1, 1))])
+    show_board(board, [Turn(guess, Reply(1, 1))], console=console)
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
 

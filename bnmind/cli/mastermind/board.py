@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from bnmind._display.results import Table, parts_of
+from bnmind._display.results import Strong, Table, parts_of
 from bnmind._messages import counted, percent, shown
 from bnmind.cli.shared.command import show_parts
 from bnmind.cli.shared.dialogue import WORDS, Command
@@ -38,7 +38,6 @@ __all__ = [
     "COMMAND_LINES",
     "PEG_COLORS",
     "Action",
-    "BoardRow",
     "Drop",
     "Edit",
     "Ignore",
@@ -91,19 +90,6 @@ _WIDEST = 1000
 _INDENT = 2
 
 
-@dataclass(frozen=True, kw_only=True)
-class BoardRow:
-    """A row of the board."""
-
-    number: int
-    guess: Sequence[int]
-    reply: Reply | None = None
-    """The reply; None if there is none yet."""
-    remark: str = ""
-    style: str = ""
-    """The style of the reply and the remark."""
-
-
 def letter(color: int) -> str:
     """Return the letter of a color; beyond 26 colors its number."""
     return chr(ord("A") + color - 1) if color <= _LETTERS else str(color)
@@ -131,24 +117,44 @@ def pegs_text(code: Sequence[int]) -> Text:
     return pegs
 
 
-def show_board(console: Console, board: Board, rows: Sequence[BoardRow]) -> None:
+def show_board(
+    board: Board,
+    turns: Sequence[Turn],
+    remarks: Sequence[str] = (),
+    *,
+    console: Console | None = None,
+) -> None:
     """Print rows of the board: pegs, the code as text, the reply and a remark.
 
     On a narrow terminal, the code stands only on the pegs.
+
+    Parameters
+    ----------
+    board
+        The board.
+    turns
+        The guesses and replies.
+    remarks
+        A remark for each of them, if there are any; `Strong` ones are bold, with the reply.
+    console
+        The console; by default the terminal.
     """
-    if not rows:
+    if not turns:
         return
-    table = _table(board, rows, coded=True)
+    console = console or terminal()
+    table = _table(board, turns, remarks, coded=True)
     wide = console.options.update(width=_WIDEST)
     if console.measure(table, options=wide).maximum + _INDENT > console.width:
-        table = _table(board, rows, coded=False)
+        table = _table(board, turns, remarks, coded=False)
     show_table(console, table)
 
 
-def _table(board: Board, rows: Sequence[BoardRow], *, coded: bool) -> RichTable:
+def _table(
+    board: Board, turns: Sequence[Turn], remarks: Sequence[str], *, coded: bool
+) -> RichTable:
     from rich.text import Text
 
-    remarked = any(row.remark for row in rows)
+    remarked = any(remarks)
     # An empty column would touch its neighbor.
     table = plain_table(*[""] * (3 + coded + remarked))
     table.padding = (0, 2, 0, 0)
@@ -156,14 +162,15 @@ def _table(board: Board, rows: Sequence[BoardRow], *, coded: bool) -> RichTable:
         column.justify = "left"
         column.no_wrap = True
     table.columns[0].justify = "right"
-    for row in rows:
-        reply = "" if row.reply is None else str(row.reply)
+    for row, turn in enumerate(turns):
+        remark = remarks[row] if remarks else ""
+        style = "bold" if isinstance(remark, Strong) else ""
         table.add_row(
-            str(row.number),
-            pegs_text(row.guess),
-            *([board.format(row.guess)] if coded else []),
-            Text(reply, style=row.style),
-            *([Text(row.remark, style=row.style)] if remarked else []),
+            str(row + 1),
+            pegs_text(turn.guess),
+            *([board.format(turn.guess)] if coded else []),
+            Text(str(turn.reply), style=style),
+            *([Text(remark, style=style)] if remarked else []),
         )
     return table
 
@@ -208,7 +215,7 @@ def show_position(position: Position, *, explain: bool, label: str = "Next") -> 
     )
 
     belief, advice = position.belief, position.advice
-    show_board(terminal(), belief.board, _rows(position))
+    show_board(belief.board, position.rows.turns, _remarks(position))
     level = learned_noise(belief)
     if level is not None and belief.history:
         show(words.noise(level))
@@ -275,18 +282,16 @@ def _explained(
         yield advice.note
 
 
-def _rows(position: Position) -> list[BoardRow]:
-    """Return the rows of the board with their doubts as remarks."""
+def _remarks(position: Position) -> list[str]:
+    """Return the doubt about each row."""
     wrong = position.doubts
     most = max(wrong.values(), default=0.0)
-    rows = []
-    for row, turn in enumerate(position.rows.turns, start=1):
-        remark = "ignored" if row not in wrong else f"false: {percent(wrong[row])}" if most else ""
-        style = "bold" if wrong.get(row, 0.0) >= min(most, _DOUBTED) > 0 else ""
-        rows.append(
-            BoardRow(number=row, guess=turn.guess, reply=turn.reply, remark=remark, style=style)
-        )
-    return rows
+    remarks = []
+    for row in range(1, len(position.rows.turns) + 1):
+        doubt = wrong.get(row, 0.0)
+        remark = "ignored" if row not in wrong else f"false: {percent(doubt)}" if most else ""
+        remarks.append(Strong(remark) if doubt >= min(most, _DOUBTED) > 0 else remark)
+    return remarks
 
 
 def show_codes_left(belief: Posterior) -> None:
@@ -387,25 +392,22 @@ def show_solution(
     """
     from bnmind.mastermind import reply
 
-    rows, n_false = [], 0
-    for row, turn in enumerate(turns, start=1):
-        true = reply(turn.guess, code)
-        is_false = turn.reply != true
-        n_false += is_false
-        remark, style = (f"false; {true} is true", "bold") if is_false else ("", "")
-        rows.append(
-            BoardRow(number=row, guess=turn.guess, reply=turn.reply, remark=remark, style=style)
-        )
-    show_board(terminal(), board, rows)
+    truth = [reply(turn.guess, code) for turn in turns]
+    false = [turn.reply != true for turn, true in zip(turns, truth, strict=True)]
+    remarks = [
+        Strong(f"false; {true} is true") if is_false else ""
+        for true, is_false in zip(truth, false, strict=True)
+    ]
+    show_board(board, turns, remarks)
     if won:
         guesses = counted(len(turns), "guess", "guesses")
         show(f"{board.format(code)} is the code, found in {guesses}.", strong=True)
     else:
         show(f"The code was {board.format(code)}.", strong=True)
     replies = len(turns) - won
-    if replies and (noisy or n_false):
-        were = "was" if 1 in (n_false, replies) else "were"
-        show(f"{n_false} of {counted(replies, 'reply', 'replies')} {were} false.")
+    if replies and (noisy or any(false)):
+        were = "was" if 1 in (sum(false), replies) else "were"
+        show(f"{sum(false)} of {counted(replies, 'reply', 'replies')} {were} false.")
 
 
 def show_regret(start: Posterior, turns: Sequence[Turn], *, won: bool, uniform: bool) -> None:

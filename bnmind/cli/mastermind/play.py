@@ -16,7 +16,6 @@ from bnmind._messages import counted, many, shown
 from bnmind.cli.mastermind.board import (
     COMMAND_LINES,
     Action,
-    BoardRow,
     Drop,
     Edit,
     Ignore,
@@ -38,17 +37,14 @@ from bnmind.cli.mastermind.board import (
 from bnmind.cli.mastermind.setting import (
     DEFAULT_COLORS,
     DEFAULT_PEGS,
+    NO_REPEATS,
     UNIFORM,
     EndingName,
-    Explained,
     History,
     Limit,
     NoiseName,
     Player,
     PriorName,
-    SavedColors,
-    SavedNoRepeats,
-    SavedPegs,
     ending_of,
     prior_of,
     situation_of,
@@ -62,7 +58,6 @@ from bnmind.cli.shared.terminal import (
     one_line,
     show,
     tell,
-    terminal,
     working,
 )
 from bnmind.errors import BnmindError, InvalidArgumentError, TooLargeError
@@ -103,10 +98,23 @@ class _GameOptions:
         ),
     ] = None
     max_guesses: Limit = None
-    pegs: SavedPegs = None
-    colors: SavedColors = None
-    no_repeats: SavedNoRepeats = None
-    explain: Explained = False
+    pegs: Annotated[
+        int | None,
+        typer.Option(help=f"Positions of a code. [default: {DEFAULT_PEGS}, or as saved]"),
+    ] = None
+    colors: Annotated[
+        int | None,
+        typer.Option(help=f"Colors that a peg can have. [default: {DEFAULT_COLORS}, or as saved]"),
+    ] = None
+    no_repeats: Annotated[
+        bool | None,
+        typer.Option(
+            NO_REPEATS, help="Whether a color may occur twice. [default: it may, or as saved]"
+        ),
+    ] = None
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Say in plain words what the numbers mean.")
+    ] = False
     seed: Seed = None
 
     @property
@@ -436,17 +444,15 @@ class _Hidden(_Game):
 
     def show_rows(self) -> None:
         """Print the guesses and replies so far."""
-        rows = []
+        remarks = []
         for number, turn in enumerate(self.game.turns, start=1):
             is_win = turn.reply == self.board.winning
             lie = self.ending.reveals and is_win and self.game.guesses_left
             remark = "the game goes on, so this is false" if lie else ""
-            if number in self.ignored:
-                remark = "ignored"
-            rows.append(BoardRow(number=number, guess=turn.guess, reply=turn.reply, remark=remark))
-        if rows:
+            remarks.append("ignored" if number in self.ignored else remark)
+        if remarks:
             tell("")
-        show_board(terminal(), self.board, rows)
+        show_board(self.board, self.game.turns, remarks)
 
     def ask(self) -> tuple[int, ...] | _Named | Action:
         """Return a guess, the code that the player names, or a command."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
@@ -17,25 +18,18 @@ if TYPE_CHECKING:
 __all__ = [
     "DEFAULT_COLORS",
     "DEFAULT_PEGS",
-    "ENDINGS",
     "NOISES",
-    "PRIORS",
+    "NO_REPEATS",
     "UNIFORM",
+    "BoardOptions",
     "CodePrior",
-    "Colors",
     "EndingName",
-    "Explained",
     "History",
     "Limit",
-    "NoRepeats",
     "Noise",
     "NoiseName",
-    "Pegs",
     "Player",
     "PriorName",
-    "SavedColors",
-    "SavedNoRepeats",
-    "SavedPegs",
     "channel_of_known_noise",
     "ending_of",
     "prior_of",
@@ -54,33 +48,9 @@ NOISES = {
     "file:PATH": "A CSV file of true and reported replies.",
 }
 
-# These lines repeat the registries, so that help does not import them; a test compares them.
-PRIORS = {
-    "uniform": "all codes alike",
-    "two-color": "two colors, any code of them",
-    "alternating": "two colors in turn, such as 1212",
-    "only-once": "no color twice",
-    "first-last-equal": "the same color at the first and the last peg",
-    "usually-fewer": "two or three colors nine times out of ten",
-    "prefer-fewer": "one color in half of all games, and rarely many",
-    "fewer-colors[:NUMBER]": "each further color divides the probability by e^NUMBER (default e)",
-    "only-colors:COLOR+COLOR": "codes of some colors only",
-    "fixed:W,W,…": "independent pegs with these weights of the colors; / between positions",
-    "file:PATH": "a CSV file with the columns code and probability",
-    "learned": "learns which of these code-makers it is",
-    "learned-colors": "learns the frequent colors of each position",
-    "learned-number": "learns the usual number of colors",
-}
-
-ENDINGS = {
-    "revealed": "the code-maker ends the game at the code",
-    "declared[:NUMBER]": "the breaker names a code of probability NUMBER (default 0.95)",
-    "limit": "the breaker names the code after all guesses",
-}
-
 NoiseName: TypeAlias = Annotated[str, "NOISE", OneOf(f"{__name__}:NOISES")]
-PriorName: TypeAlias = Annotated[str, "PRIOR", OneOf(f"{__name__}:PRIORS", "Priors")]
-EndingName: TypeAlias = Annotated[str, "ENDING", OneOf(f"{__name__}:ENDINGS", "Endings")]
+PriorName: TypeAlias = Annotated[str, "PRIOR", OneOf("bnmind.mastermind:PRIORS", "Priors")]
+EndingName: TypeAlias = Annotated[str, "ENDING", OneOf("bnmind.lab:ENDINGS", "Endings")]
 Noise: TypeAlias = Annotated[
     NoiseName,
     typer.Option(help="How replies are falsified: exact, false:P, independent:P or file:PATH."),
@@ -93,30 +63,7 @@ Player: TypeAlias = Annotated[
     OneOf("bnmind.strategies:STRATEGIES"),
     typer.Option(help="The strategy that proposes guesses; bnmind strategy --help lists them."),
 ]
-Pegs: TypeAlias = Annotated[int, typer.Option(help="Positions of a code.")]
-Colors: TypeAlias = Annotated[int, typer.Option(help="Colors that a peg can have.")]
-_NO_REPEATS = "--no-repeats/--repeats"
-NoRepeats: TypeAlias = Annotated[
-    bool,
-    typer.Option(
-        _NO_REPEATS,
-        help="Whether a color may occur twice, in codes and in guesses. [default: it may]",
-    ),
-]
-SavedPegs: TypeAlias = Annotated[
-    int | None,
-    typer.Option(help=f"Positions of a code. [default: {DEFAULT_PEGS}, or as saved]"),
-]
-SavedColors: TypeAlias = Annotated[
-    int | None,
-    typer.Option(help=f"Colors that a peg can have. [default: {DEFAULT_COLORS}, or as saved]"),
-]
-SavedNoRepeats: TypeAlias = Annotated[
-    bool | None,
-    typer.Option(
-        _NO_REPEATS, help="Whether a color may occur twice. [default: it may, or as saved]"
-    ),
-]
+NO_REPEATS = "--no-repeats/--repeats"
 History: TypeAlias = Annotated[
     list[str] | None,
     "TEXT",
@@ -128,9 +75,28 @@ History: TypeAlias = Annotated[
 Limit: TypeAlias = Annotated[
     Count | None, typer.Option(min=1, help="The limit of guesses in the game, if any.")
 ]
-Explained: TypeAlias = Annotated[
-    bool, typer.Option("--explain", help="Say in plain words what the numbers mean.")
-]
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoardOptions:
+    """The board of a game."""
+
+    pegs: Annotated[int, typer.Option(help="Positions of a code.")] = DEFAULT_PEGS
+    colors: Annotated[int, typer.Option(help="Colors that a peg can have.")] = DEFAULT_COLORS
+    no_repeats: Annotated[
+        bool,
+        typer.Option(
+            NO_REPEATS,
+            help="Whether a color may occur twice, in codes and in guesses. [default: it may]",
+        ),
+    ] = False
+
+    @property
+    def board(self) -> Board:
+        """The board."""
+        from bnmind.mastermind import Board
+
+        return Board(self.pegs, self.colors, repeats=not self.no_repeats)
 
 
 def channel_of_known_noise(board: Board, text: str) -> Channel:

@@ -16,18 +16,14 @@ from bnmind._display.results import Result, parts_of
 from bnmind._files import check_writable, write_file, write_files
 from bnmind._messages import counted, percent, shown
 from bnmind.cli.mastermind.setting import (
-    DEFAULT_COLORS,
-    DEFAULT_PEGS,
     UNIFORM,
+    BoardOptions,
     CodePrior,
-    Colors,
     EndingName,
     History,
     Limit,
     Noise,
     NoiseName,
-    NoRepeats,
-    Pegs,
     Player,
     PriorName,
     channel_of_known_noise,
@@ -79,15 +75,13 @@ __all__ = [
 
 
 def suggest(
+    size: BoardOptions,
     *,
     history: History = None,
     strategy: Player = "entropy",
     noise: Noise = "exact",
     prior: CodePrior = UNIFORM,
     max_guesses: Limit = None,
-    pegs: Pegs = DEFAULT_PEGS,
-    colors: Colors = DEFAULT_COLORS,
-    no_repeats: NoRepeats = False,
     goes_on: bool = False,
     seed: Seed = None,
 ) -> Result:
@@ -113,10 +107,10 @@ def suggest(
 
     from bnmind.lab.mastermind.advice import advise, belief_after, choosing, ending, found, start
     from bnmind.lab.mastermind.words import noise_in_words
-    from bnmind.mastermind import Board, parse_history
+    from bnmind.mastermind import parse_history
     from bnmind.strategies import strategy_by_name
 
-    board = Board(pegs, colors, repeats=not no_repeats)
+    board = size.board
     channel = channel_of_known_noise(board, noise)
     drawn = prior_of(board, prior)
     turns = parse_history(board, ", ".join(history or ()))
@@ -147,12 +141,10 @@ def suggest(
 
 def regret(
     history: str,
+    size: BoardOptions,
     *,
     by: Annotated[str | None, OneOf("bnmind.strategies:SCORES", "Scores")] = None,
     noise: Noise = "exact",
-    pegs: Pegs = DEFAULT_PEGS,
-    colors: Colors = DEFAULT_COLORS,
-    no_repeats: NoRepeats = False,
 ) -> Result:
     """Show the loss of each guess of a game against the best guess at that point.
 
@@ -180,10 +172,10 @@ def regret(
 
     from bnmind.lab.mastermind.advice import ending, start
     from bnmind.lab.mastermind.review import judge_guesses, review_guesses
-    from bnmind.mastermind import Board, parse_history, parse_noise
+    from bnmind.mastermind import parse_history, parse_noise
     from bnmind.strategies.analysis.regret import codes_left
 
-    board = Board(pegs, colors, repeats=not no_repeats)
+    board = size.board
     turns = parse_history(board, history)
     if not turns:
         raise BnmindError("the history is empty; give at least one guess and its reply")
@@ -213,7 +205,7 @@ DEFAULT_GAMES = 2000
 
 
 @dataclass(frozen=True)
-class CompareOptions:
+class CompareOptions(BoardOptions):
     """The options of the command.
 
     Parameters
@@ -246,9 +238,6 @@ class CompareOptions:
     games: Annotated[str, "N|all"] = str(DEFAULT_GAMES)
     noise: Noise = "false:0.2"
     assume: NoiseName | None = None
-    pegs: Pegs = DEFAULT_PEGS
-    colors: Colors = DEFAULT_COLORS
-    no_repeats: NoRepeats = False
     prior: CodePrior = UNIFORM
     assume_prior: PriorName | None = None
     match: int = 1
@@ -326,10 +315,10 @@ def compare(options: CompareOptions) -> Result:
 
 def _contest(options: CompareOptions, names: Sequence[str]) -> Contest:
     from bnmind.lab import Contest
-    from bnmind.mastermind import Board, parse_noise, parse_prior
+    from bnmind.mastermind import parse_noise, parse_prior
     from bnmind.strategies import strategy_by_name
 
-    board = Board(options.pegs, options.colors, repeats=not options.no_repeats)
+    board = options.board
     noise, prior = options.assume, options.assume_prior
     return Contest(
         tuple(map(strategy_by_name, names)),
@@ -525,7 +514,7 @@ def _tree_formats() -> Mapping[str, Any]:
 
 
 @dataclass(frozen=True)
-class StrategyOptions:
+class StrategyOptions(BoardOptions):
     """The options of the command.
 
     Parameters
@@ -554,9 +543,6 @@ class StrategyOptions:
 
     name: Annotated[str, OneOf("bnmind.strategies:STRATEGIES", "Strategies")]
     _: KW_ONLY
-    pegs: Pegs = DEFAULT_PEGS
-    colors: Colors = DEFAULT_COLORS
-    no_repeats: NoRepeats = False
     first: Annotated[str | None, "CODE"] = None
     consistent: bool = False
     random_ties: bool = False
@@ -588,11 +574,10 @@ def strategy(options: StrategyOptions) -> Result:
     bnmind strategy subset:all:entropy --exact
     bnmind strategy random --pegs 10 --colors 12 --games 20 --seed 1
     """
-    from bnmind.mastermind import Board
     from bnmind.strategies import Goal, Optimal, average_games, measure_games
     from bnmind.strategies.analysis.large_boards import is_searched, measure_search
 
-    board = Board(options.pegs, options.colors, repeats=not options.no_repeats)
+    board = options.board
     first = None if options.first is None else board.parse(options.first)
     player = _player(options, first)
     if options.exact:
@@ -754,11 +739,9 @@ def _write_tree(tree: Any, path: Path) -> None:
 
 
 def fit_weights(
+    size: BoardOptions,
     *,
     out: Path,
-    pegs: Pegs = DEFAULT_PEGS,
-    colors: Colors = DEFAULT_COLORS,
-    no_repeats: NoRepeats = False,
     turns: Count = 1,
     evaluations: Count = 2000,
     start: Path | None = None,
@@ -787,12 +770,11 @@ def fit_weights(
     bnmind fit-weights --turns 4 --start weights.json --out by-turn.json
     bnmind strategy weighted-entropy --weights by-turn.json
     """
-    from bnmind.mastermind import Board
     from bnmind.strategies import fit_weights as fit
     from bnmind.strategies import read_weights, write_weights
 
     check_writable(out)
-    board = Board(pegs, colors, repeats=not no_repeats)
+    board = size.board
     initial = None if start is None else read_weights(start)
     fitted = working(
         "fitting",
@@ -811,11 +793,9 @@ def fit_weights(
 
 
 def fit_value(
+    size: BoardOptions,
     *,
     out: Path,
-    pegs: Pegs = DEFAULT_PEGS,
-    colors: Colors = DEFAULT_COLORS,
-    no_repeats: NoRepeats = False,
     noise: Noise = "exact",
     games: Annotated[int, typer.Option(min=2)] = 4000,
     rounds: Count = 2,
@@ -842,12 +822,12 @@ def fit_value(
     bnmind fit-value --noise false:0.2 --out value.json
     bnmind fit-value --noise independent:0.1 --games 10000 --rounds 3 --out value.json
     """
-    from bnmind.mastermind import Board, parse_noise
+    from bnmind.mastermind import parse_noise
     from bnmind.strategies import fit_value as fit
     from bnmind.strategies import write_value
 
     check_writable(out)
-    board = Board(pegs, colors, repeats=not no_repeats)
+    board = size.board
     channel = parse_noise(board, noise)
     fitted = working(
         "playing",
@@ -863,7 +843,7 @@ def fit_value(
 
 
 @dataclass(frozen=True, kw_only=True)
-class NetworkOptions:
+class NetworkOptions(BoardOptions):
     """The options of the command.
 
     Parameters
@@ -888,9 +868,6 @@ class NetworkOptions:
     """
 
     stage: int = 1
-    pegs: Pegs = DEFAULT_PEGS
-    colors: Colors = DEFAULT_COLORS
-    no_repeats: NoRepeats = False
     guess: Annotated[str | None, "CODE"] = None
     no_arc: bool = False
     noise: NoiseName | None = None
@@ -920,7 +897,7 @@ def network(options: NetworkOptions) -> Result:
     bnmind network --relational 8 --pegs 3 --colors 3 --seed 1 --out game.uai
     """
     from bnmind.junction import BestOrder
-    from bnmind.mastermind import Board, parse_noise
+    from bnmind.mastermind import parse_noise
     from bnmind.mastermind.network.figures import stage_figure, tree_figure
     from bnmind.mastermind.network.vomlel import stage as stage_of
     from bnmind.pgm.files import NETWORK_SUFFIXES, write_model
@@ -933,7 +910,7 @@ def network(options: NetworkOptions) -> Result:
         check_place(options.out, NETWORK_SUFFIXES, "network")
     for path in pictures:
         check_place(path, (".svg",), "picture")
-    board = Board(options.pegs, options.colors, repeats=not options.no_repeats)
+    board = options.board
     channel = None if options.noise is None else parse_noise(board, options.noise)
     code = None if options.guess is None else board.parse(options.guess)
     found = working(

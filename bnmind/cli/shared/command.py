@@ -402,7 +402,8 @@ def _options(function: Callable[..., Any]) -> Iterator[_Option]:
         about_fields = _about(kind.__doc__ or "")
         for field in dataclasses.fields(kind):
             missing = field.default is dataclasses.MISSING
-            found = _unwrapped(_evaluated(field.type, kind.__module__))
+            home = next(one for one in kind.__mro__ if field.name in inspect.get_annotations(one))
+            found = _unwrapped(_evaluated(field.type, home.__module__))
             way = p.KEYWORD_ONLY if field.kw_only else p.POSITIONAL_OR_KEYWORD
             default = p.empty if missing else field.default
             one = inspect.Parameter(field.name, way, default=default)

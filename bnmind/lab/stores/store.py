@@ -17,16 +17,12 @@
 from __future__ import annotations
 
 import hashlib
-import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bnmind._arguments import checked
-from bnmind._display.results import Result, Table, finite
-from bnmind._messages import counted
 from bnmind._values import Value
 from bnmind.errors import StoreError
 from bnmind.lab.experiments.experiment import Batch, Experiment, Results, Row, typed_frame
@@ -49,7 +45,7 @@ DETAILS = "details"
 
 
 @dataclass(frozen=True)
-class Store(Result, Value):
+class Store(Value):
     """A directory with the rows of an experiment, made by `run_into` or `read_store`.
 
     The properties read the files anew each time.
@@ -155,25 +151,6 @@ class Store(Result, Value):
         table = self._table(self.experiment.row_type, self.parts, columns)
         return summary_frame(table, kind.keys, kind.measures)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the directory and the summary as a record."""
-        return {
-            "directory": str(self.directory),
-            "rows": self.experiment.n_rows,
-            "damaged": [str(path) for path in self.damaged],
-            "summary": finite(self.summary.to_dict("records")),
-        }
-
-    def _shown(self) -> Iterator[str | Table]:
-        summary, keys = self.summary, EXPERIMENTS[self.experiment.kind].keys
-        same = [key for key in keys if summary[key].nunique() == 1 and len(summary) > 1]
-        told = ", ".join(f"{_HEADS.get(key, key)} {summary[key].iloc[0]}" for key in same)
-        yield f"{counted(self.experiment.n_rows, 'row')}{': ' if told else ''}{told}"
-        columns = [name for name in summary.columns if name not in same and not _is_hidden(name)]
-        rows = [[_cell(row[name]) for name in columns] for _, row in summary[columns].iterrows()]
-        yield Table([_HEADS.get(name, name.replace("_", " ")) for name in columns], rows)
-        yield f"In {self.directory}: {counted(len(self.parts), 'file')}"
-
     def _has(self, batch: Batch) -> bool:
         """Return whether a batch is finished: its rows are there, and those of its details."""
         name = part_name(batch.number)
@@ -217,30 +194,6 @@ class Store(Result, Value):
                     str(part),
                 )
         return StoreError(f"cannot read {self.directory}: {error}", str(self.directory))
-
-
-_HEADS = {
-    "channel": "noise",
-    "max_guesses": "limit",
-    "assumed": "assumes",
-    "assumed_prior": "assumed prior",
-    "guesses_most": "worst",
-    "guesses_error": "error",
-    "length_most": "longest",
-}
-"""The columns of summaries that have other names where people read them."""
-
-
-def _is_hidden(name: str) -> bool:
-    """Return whether people need not read a column: most errors and largest values."""
-    shown = name in ("guesses_error", "guesses_most", "length_most")
-    return name.startswith("seconds") or (name.endswith(("_error", "_most")) and not shown)
-
-
-def _cell(value: object) -> str:
-    if isinstance(value, float):
-        return "-" if math.isnan(value) else f"{value:.4g}"
-    return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 @checked
