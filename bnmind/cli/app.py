@@ -101,7 +101,7 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
             "Recommend a guess, and show the doubtful replies.",
         ),
         "regret": ("cli.mastermind.study:regret", "Show the loss of each guess of a game."),
-        "compare": ("cli.mastermind.study:compare", "Compare strategies on the same games."),
+        "compare": ("cli.experiments:compare", "Compare strategies on the same games."),
         "strategy": (
             "cli.mastermind.study:strategy",
             "Count the guesses of a strategy, exactly.",

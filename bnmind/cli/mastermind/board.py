@@ -6,15 +6,20 @@ colors and ``NO_COLOR`` is not set.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import typer
 
 from bnmind._display.results import Strong, Table, parts_of
 from bnmind._messages import counted, percent, shown
 from bnmind.cli.shared.command import show_parts
-from bnmind.cli.shared.dialogue import WORDS, Command
+from bnmind.cli.shared.dialogue import WORDS, Command, converse
 from bnmind.cli.shared.terminal import (
+    INTERRUPTED,
     interruptible,
     one_line,
     plain_table,
@@ -26,6 +31,7 @@ from bnmind.cli.shared.terminal import (
 from bnmind.errors import BnmindError, InvalidArgumentError
 
 if TYPE_CHECKING:
+    import numpy as np
     from rich.console import Console
     from rich.table import Table as RichTable
     from rich.text import Text
@@ -35,28 +41,23 @@ if TYPE_CHECKING:
     from bnmind.mastermind import Board, Posterior, Reply, Turn
 
 __all__ = [
-    "COMMAND_LINES",
     "PEG_COLORS",
     "Action",
     "Drop",
     "Edit",
+    "Game",
     "Ignore",
     "Position",
     "SetNoise",
     "WhatIf",
     "colors_of",
     "explain_replies",
-    "letter",
     "pegs_text",
     "read_command",
     "show_board",
-    "show_codes_left",
-    "show_colors",
-    "show_help",
     "show_position",
     "show_regret",
     "show_solution",
-    "show_what_if",
 ]
 
 # --- The board ------------------------------------------------------------------------------------
@@ -613,3 +614,83 @@ def _is_code(text: str, board: Board) -> bool:
     except InvalidArgumentError:
         return False
     return True
+
+
+# --- The dialogue ---------------------------------------------------------------------------------
+
+
+@dataclass(kw_only=True)
+class Game(ABC):
+    """A game on the terminal, and its file."""
+
+    board: Board
+    path: Path
+    content: bytes | None
+    """The content of the file when it was last read or written; None if there is none."""
+    rng: np.random.Generator
+    explain: bool
+    """Whether everything is said in plain words."""
+    over: bool = False
+
+    words = tuple(COMMAND_LINES)
+    """The commands that there are."""
+    meanings: Any = field(default_factory=dict)
+    """Their meanings, where they differ from the usual ones."""
+
+    @property
+    @abstractmethod
+    def rows(self) -> GameRows:
+        """The rows that the player sees."""
+
+    @abstractmethod
+    def ask(self) -> Any:
+        """Return what the player enters."""
+
+    @abstractmethod
+    def belief(self) -> Posterior:
+        """Return the belief after the rows that are trusted."""
+
+    @abstractmethod
+    def position(self, rows: GameRows) -> Position:
+        """Return a position with advice, for the rows of the game or others."""
+
+    @abstractmethod
+    def revise(self, action: Action) -> None:
+        """Change earlier rows or the noise, and save the game."""
+
+    def run(self) -> None:
+        """Go from guess to guess, until the game is over or the player leaves."""
+        interrupted = converse(self.ask, self.act)
+        if not self.over and self.rows.turns:
+            show(f"Saved in {self.path}; the same command resumes the game.")
+        if interrupted:
+            raise typer.Exit(INTERRUPTED)
+
+    def act(self, entry: Any) -> bool:
+        """Do what a command asks for; return whether the game goes on."""
+        if entry is Command.HELP:
+            show_help(self.words, self.meanings)
+            explain_replies(self.board)
+        elif entry is Command.EXPLAIN:
+            self.explain = not self.explain
+            show(f"  plain words: {'on' if self.explain else 'off'}")
+        elif entry is Command.CODES:
+            show_codes_left(self.belief())
+        elif entry is Command.COLORS:
+            show_colors(self.belief())
+        elif isinstance(entry, WhatIf):
+            other = self._rows_if(entry)
+            now, then = self.position(self.rows), self.position(other)
+            show_what_if(now, then, entry, explain=self.explain)
+        else:
+            self.revise(entry)
+        return True
+
+    def _rows_if(self, question: WhatIf) -> GameRows:
+        """Return the rows in which one has another reply, or is ignored."""
+        from bnmind.mastermind import Turn
+
+        if question.reply is None:
+            return self.rows.ignoring(question.row)
+        guess = self.rows.turn(question.row).guess
+        return self.rows.edited(question.row, Turn(guess, question.reply))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import secrets
-from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,45 +13,36 @@ import typer
 from bnmind._files import check_writable
 from bnmind._messages import counted, many, shown
 from bnmind.cli.mastermind.board import (
-    COMMAND_LINES,
     Action,
     Drop,
     Edit,
+    Game,
     Ignore,
     Position,
     SetNoise,
-    WhatIf,
     colors_of,
     explain_replies,
     read_command,
     show_board,
-    show_codes_left,
-    show_colors,
-    show_help,
     show_position,
     show_regret,
     show_solution,
-    show_what_if,
 )
 from bnmind.cli.mastermind.setting import (
-    DEFAULT_COLORS,
-    DEFAULT_PEGS,
-    NO_REPEATS,
     UNIFORM,
     EndingName,
+    GameOptions,
     History,
-    Limit,
-    NoiseName,
     Player,
-    PriorName,
+    channel_of,
     ending_of,
     prior_of,
     situation_of,
+    started,
 )
-from bnmind.cli.shared.command import Seed, is_saved
-from bnmind.cli.shared.dialogue import Command, ask, ask_end, converse
+from bnmind.cli.shared.command import is_saved
+from bnmind.cli.shared.dialogue import Command, ask, ask_end
 from bnmind.cli.shared.terminal import (
-    INTERRUPTED,
     Report,
     interruptible,
     one_line,
@@ -63,13 +53,11 @@ from bnmind.cli.shared.terminal import (
 from bnmind.errors import BnmindError, InvalidArgumentError, TooLargeError
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from bnmind.lab import Ending
     from bnmind.lab.mastermind.advice import Advice
     from bnmind.lab.mastermind.hidden_game import HiddenGame
     from bnmind.lab.mastermind.saved_game import GameRows, SavedGame, SavedPlay
-    from bnmind.mastermind import Board, Channel, Posterior, Prior, Reply, Turn
+    from bnmind.mastermind import Board, Posterior, Prior, Reply, Turn
     from bnmind.strategies import Strategy
 
 __all__ = ["assist", "play"]
@@ -77,171 +65,12 @@ __all__ = ["assist", "play"]
 MOST_TURNS = 10_000
 """The number of turns for which the luck is drawn."""
 
-UNKNOWN = "unknown"
-"""The noise of a code-maker of whom nobody knows how often the replies are false."""
-
-
-# --- What both commands share ---------------------------------------------------------------------
-
-
-@dataclass(frozen=True, kw_only=True)
-class _GameOptions:
-    """The options of both commands."""
-
-    save: Annotated[Path, typer.Option(help="The file of the saved game.")]
-    new: Annotated[bool, typer.Option(help="Begin a new game, even if one is saved.")] = False
-    noise: NoiseName | None = None
-    prior: Annotated[
-        PriorName | None,
-        typer.Option(
-            help="How the code-maker chooses codes; see below. [default: uniform, or as saved]"
-        ),
-    ] = None
-    max_guesses: Limit = None
-    pegs: Annotated[
-        int | None,
-        typer.Option(help=f"Positions of a code. [default: {DEFAULT_PEGS}, or as saved]"),
-    ] = None
-    colors: Annotated[
-        int | None,
-        typer.Option(help=f"Colors that a peg can have. [default: {DEFAULT_COLORS}, or as saved]"),
-    ] = None
-    no_repeats: Annotated[
-        bool | None,
-        typer.Option(
-            NO_REPEATS, help="Whether a color may occur twice. [default: it may, or as saved]"
-        ),
-    ] = None
-    explain: Annotated[
-        bool, typer.Option("--explain", help="Say in plain words what the numbers mean.")
-    ] = False
-    seed: Seed = None
-
-    @property
-    def board(self) -> Board:
-        """The board of a new game."""
-        from bnmind.mastermind import Board
-
-        return Board(
-            DEFAULT_PEGS if self.pegs is None else self.pegs,
-            DEFAULT_COLORS if self.colors is None else self.colors,
-            repeats=not self.no_repeats,
-        )
-
-    @property
-    def prior_text(self) -> str | None:
-        """The prior as it is saved; None if nobody named one."""
-        return None if self.prior is None else self.prior.strip()
-
-    def require_same(self, saved: SavedGame | SavedPlay, hint: str = "", **others: Any) -> None:
-        """Raise if an option contradicts the saved game.
-
-        Parameters
-        ----------
-        saved
-            The game.
-        hint
-            What an error about the noise advises.
-        others
-            The values of other options in the saved game.
-        """
-        board = saved.board
-        stored = {
-            **{"pegs": board.pegs, "colors": board.colors, "no_repeats": not board.repeats},
-            **{"noise": saved.noise, "prior": saved.prior, **others},
-        }
-        for name, value in stored.items():
-            asked = self.prior_text if name == "prior" else getattr(self, name)
-            if asked is not None and asked != value:
-                raise BnmindError(
-                    f"expected --{name.replace('_', '-')} {value} of the game saved in {self.save},"
-                    f" got {asked}; --new begins a new game, --save names another file"
-                    f"{hint * (name == 'noise')}"
-                )
-
-
-@dataclass(kw_only=True)
-class _Game(ABC):
-    """A game on the terminal, and its file."""
-
-    board: Board
-    path: Path
-    content: bytes | None
-    """The content of the file when it was last read or written; None if there is none."""
-    rng: np.random.Generator
-    explain: bool
-    """Whether everything is said in plain words."""
-    over: bool = False
-
-    words = tuple(COMMAND_LINES)
-    """The commands that there are."""
-    meanings: Any = field(default_factory=dict)
-    """Their meanings, where they differ from the usual ones."""
-
-    @property
-    @abstractmethod
-    def rows(self) -> GameRows:
-        """The rows that the player sees."""
-
-    @abstractmethod
-    def ask(self) -> Any:
-        """Return what the player enters."""
-
-    @abstractmethod
-    def belief(self) -> Posterior:
-        """Return the belief after the rows that are trusted."""
-
-    @abstractmethod
-    def position(self, rows: GameRows) -> Position:
-        """Return a position with advice, for the rows of the game or others."""
-
-    @abstractmethod
-    def revise(self, action: Action) -> None:
-        """Change earlier rows or the noise, and save the game."""
-
-    def run(self) -> None:
-        """Go from guess to guess, until the game is over or the player leaves."""
-        interrupted = converse(self.ask, self.act)
-        if not self.over and self.rows.turns:
-            show(f"Saved in {self.path}; the same command resumes the game.")
-        if interrupted:
-            raise typer.Exit(INTERRUPTED)
-
-    def act(self, entry: Any) -> bool:
-        """Do what a command asks for; return whether the game goes on."""
-        if entry is Command.HELP:
-            show_help(self.words, self.meanings)
-            explain_replies(self.board)
-        elif entry is Command.EXPLAIN:
-            self.explain = not self.explain
-            show(f"  plain words: {'on' if self.explain else 'off'}")
-        elif entry is Command.CODES:
-            show_codes_left(self.belief())
-        elif entry is Command.COLORS:
-            show_colors(self.belief())
-        elif isinstance(entry, WhatIf):
-            other = self._rows_if(entry)
-            now, then = self.position(self.rows), self.position(other)
-            show_what_if(now, then, entry, explain=self.explain)
-        else:
-            self.revise(entry)
-        return True
-
-    def _rows_if(self, question: WhatIf) -> GameRows:
-        """Return the rows in which one has another reply, or is ignored."""
-        from bnmind.mastermind import Turn
-
-        if question.reply is None:
-            return self.rows.ignoring(question.row)
-        guess = self.rows.turn(question.row).guess
-        return self.rows.edited(question.row, Turn(guess, question.reply))
-
 
 # --- bnmind play ----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlayOptions(_GameOptions):
+class PlayOptions(GameOptions):
     """The options of the command.
 
     Parameters
@@ -401,7 +230,7 @@ class _Named:
 
 
 @dataclass(kw_only=True)
-class _Hidden(_Game):
+class _Hidden(Game):
     """A game of the player against the computer."""
 
     setting: SavedPlay
@@ -576,7 +405,7 @@ class _Hidden(_Game):
 
 
 @dataclass(frozen=True, kw_only=True)
-class AssistOptions(_GameOptions):
+class AssistOptions(GameOptions):
     """The options of the command.
 
     Parameters
@@ -691,28 +520,6 @@ def _turns(options: AssistOptions, board: Board, saved: SavedGame | None) -> tup
     return saved.turns
 
 
-def channel_of(board: Board, noise: str) -> Channel:
-    """Return the channel of a noise; of unknown noise, one of its kind."""
-    from bnmind.mastermind import Channel, parse_noise
-
-    if noise == UNKNOWN:
-        return Channel.false_reply(board, 0.2)
-    try:
-        return parse_noise(board, noise)
-    except InvalidArgumentError as fault:
-        if ":" in noise:
-            raise
-        raise InvalidArgumentError(f"{fault}; or {UNKNOWN}, which learns it", noise) from fault
-
-
-def _started(board: Board, noise: str, prior: Prior | None) -> Posterior:
-    """Return the belief before the first guess."""
-    from bnmind.lab.mastermind.advice import start, start_learning
-
-    channel = channel_of(board, noise)
-    return start_learning(channel, prior) if noise == UNKNOWN else start(channel, prior)
-
-
 @dataclass(frozen=True)
 class _State:
     """A state of the game, to which the player can return."""
@@ -733,7 +540,7 @@ def _replayed(
     from bnmind.lab.mastermind.advice import belief_after
 
     n = len(rows.turns)
-    states = [_State(rows.first(0), noise, _started(board, noise, prior))]
+    states = [_State(rows.first(0), noise, started(board, noise, prior))]
     for number in range(1, n + 1):
         report(number - 1, n)
         last, now = states[-1], rows.first(number)
@@ -758,7 +565,7 @@ class _Typed:
 
 
 @dataclass(kw_only=True)
-class _Assisted(_Game):
+class _Assisted(Game):
     """A game of the player against somebody else."""
 
     prior: Prior | None
@@ -998,7 +805,7 @@ class _Assisted(_Game):
                     )
         belief = working(
             "replaying the turns",
-            lambda _: belief_after(_started(self.board, noise, self.prior), rows.trusted),
+            lambda _: belief_after(started(self.board, noise, self.prior), rows.trusted),
         )
         return _State(rows, noise, belief, self.state.memory)
 
@@ -1025,7 +832,7 @@ class _Assisted(_Game):
         tell("")
         noisy = not channel_of(self.board, state.noise).is_exact
         show_solution(self.board, turns, turns[-1].guess, won=True, noisy=noisy)
-        first = _started(self.board, state.noise, self.prior)
+        first = started(self.board, state.noise, self.prior)
         show_regret(first, state.rows.trusted, won=True, uniform=self.prior is None)
 
 

@@ -3,43 +3,49 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
-from bnmind.cli.shared.command import Count, OneOf
-from bnmind.errors import InvalidArgumentError
+from bnmind.cli.shared.command import Count, OneOf, Seed
+from bnmind.errors import BnmindError, InvalidArgumentError
 
 if TYPE_CHECKING:
     from bnmind.lab import Ending
-    from bnmind.mastermind import Board, Channel, Prior
+    from bnmind.lab.mastermind.saved_game import SavedGame, SavedPlay
+    from bnmind.mastermind import Board, Channel, Posterior, Prior
     from bnmind.strategies import Situation
 
 __all__ = [
-    "DEFAULT_COLORS",
-    "DEFAULT_PEGS",
     "NOISES",
-    "NO_REPEATS",
     "UNIFORM",
+    "UNKNOWN",
     "BoardOptions",
     "CodePrior",
     "EndingName",
+    "GameOptions",
     "History",
     "Limit",
     "Noise",
     "NoiseName",
     "Player",
     "PriorName",
+    "channel_of",
     "channel_of_known_noise",
     "ending_of",
     "prior_of",
     "situation_of",
+    "started",
 ]
 
-DEFAULT_PEGS = 4
-DEFAULT_COLORS = 6
+_DEFAULT_PEGS = 4
+_DEFAULT_COLORS = 6
 UNIFORM = "uniform"
 """The name of the prior that needs no list of probabilities."""
+
+UNKNOWN = "unknown"
+"""The noise of a code-maker of whom nobody knows how often the replies are false."""
 
 NOISES = {
     "exact": "Every reply is true.",
@@ -63,7 +69,7 @@ Player: TypeAlias = Annotated[
     OneOf("bnmind.strategies:STRATEGIES"),
     typer.Option(help="The strategy that proposes guesses; bnmind strategy --help lists them."),
 ]
-NO_REPEATS = "--no-repeats/--repeats"
+_NO_REPEATS = "--no-repeats/--repeats"
 History: TypeAlias = Annotated[
     list[str] | None,
     "TEXT",
@@ -81,12 +87,12 @@ Limit: TypeAlias = Annotated[
 class BoardOptions:
     """The board of a game."""
 
-    pegs: Annotated[int, typer.Option(help="Positions of a code.")] = DEFAULT_PEGS
-    colors: Annotated[int, typer.Option(help="Colors that a peg can have.")] = DEFAULT_COLORS
+    pegs: Annotated[int, typer.Option(help="Positions of a code.")] = _DEFAULT_PEGS
+    colors: Annotated[int, typer.Option(help="Colors that a peg can have.")] = _DEFAULT_COLORS
     no_repeats: Annotated[
         bool,
         typer.Option(
-            NO_REPEATS,
+            _NO_REPEATS,
             help="Whether a color may occur twice, in codes and in guesses. [default: it may]",
         ),
     ] = False
@@ -170,3 +176,101 @@ def situation_of(max_guesses: int | None, turns: int, memory: object = None) -> 
             max_guesses,
         )
     return Situation(memory=memory, guesses_left=max_guesses - turns)
+
+
+def channel_of(board: Board, noise: str) -> Channel:
+    """Return the channel of a noise; of unknown noise, one of its kind."""
+    from bnmind.mastermind import Channel, parse_noise
+
+    if noise == UNKNOWN:
+        return Channel.false_reply(board, 0.2)
+    try:
+        return parse_noise(board, noise)
+    except InvalidArgumentError as fault:
+        if ":" in noise:
+            raise
+        raise InvalidArgumentError(f"{fault}; or {UNKNOWN}, which learns it", noise) from fault
+
+
+def started(board: Board, noise: str, prior: Prior | None) -> Posterior:
+    """Return the belief before the first guess."""
+    from bnmind.lab.mastermind.advice import start, start_learning
+
+    channel = channel_of(board, noise)
+    return start_learning(channel, prior) if noise == UNKNOWN else start(channel, prior)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GameOptions:
+    """The options of both commands."""
+
+    save: Annotated[Path, typer.Option(help="The file of the saved game.")]
+    new: Annotated[bool, typer.Option(help="Begin a new game, even if one is saved.")] = False
+    noise: NoiseName | None = None
+    prior: Annotated[
+        PriorName | None,
+        typer.Option(
+            help="How the code-maker chooses codes; see below. [default: uniform, or as saved]"
+        ),
+    ] = None
+    max_guesses: Limit = None
+    pegs: Annotated[
+        int | None,
+        typer.Option(help=f"Positions of a code. [default: {_DEFAULT_PEGS}, or as saved]"),
+    ] = None
+    colors: Annotated[
+        int | None,
+        typer.Option(help=f"Colors that a peg can have. [default: {_DEFAULT_COLORS}, or as saved]"),
+    ] = None
+    no_repeats: Annotated[
+        bool | None,
+        typer.Option(
+            _NO_REPEATS, help="Whether a color may occur twice. [default: it may, or as saved]"
+        ),
+    ] = None
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Say in plain words what the numbers mean.")
+    ] = False
+    seed: Seed = None
+
+    @property
+    def board(self) -> Board:
+        """The board of a new game."""
+        from bnmind.mastermind import Board
+
+        return Board(
+            _DEFAULT_PEGS if self.pegs is None else self.pegs,
+            _DEFAULT_COLORS if self.colors is None else self.colors,
+            repeats=not self.no_repeats,
+        )
+
+    @property
+    def prior_text(self) -> str | None:
+        """The prior as it is saved; None if nobody named one."""
+        return None if self.prior is None else self.prior.strip()
+
+    def require_same(self, saved: SavedGame | SavedPlay, hint: str = "", **others: Any) -> None:
+        """Raise if an option contradicts the saved game.
+
+        Parameters
+        ----------
+        saved
+            The game.
+        hint
+            What an error about the noise advises.
+        others
+            The values of other options in the saved game.
+        """
+        board = saved.board
+        stored = {
+            **{"pegs": board.pegs, "colors": board.colors, "no_repeats": not board.repeats},
+            **{"noise": saved.noise, "prior": saved.prior, **others},
+        }
+        for name, value in stored.items():
+            asked = self.prior_text if name == "prior" else getattr(self, name)
+            if asked is not None and asked != value:
+                raise BnmindError(
+                    f"expected --{name.replace('_', '-')} {value} of the game saved in {self.save},"
+                    f" got {asked}; --new begins a new game, --save names another file"
+                    f"{hint * (name == 'noise')}"
+                )

@@ -2,67 +2,49 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
-from threading import Event
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from bnmind._display.results import Result, parts_of
 from bnmind._files import check_writable, write_file, write_files
-from bnmind._messages import counted, percent, shown
+from bnmind._messages import counted, percent
 from bnmind.cli.mastermind.setting import (
     UNIFORM,
     BoardOptions,
     CodePrior,
-    EndingName,
     History,
     Limit,
     Noise,
     NoiseName,
     Player,
-    PriorName,
     channel_of_known_noise,
-    ending_of,
     prior_of,
     situation_of,
 )
 from bnmind.cli.shared.command import (
     FORMATS,
     Count,
-    Json,
     OneOf,
     Outcome,
-    ResultsDirectory,
     Seed,
-    Workers,
     check_place,
-    results_place,
 )
 from bnmind.cli.shared.terminal import (
-    Report,
     interruptible,
     printable,
     say,
-    say_interrupted,
-    tell,
     working,
 )
 from bnmind.errors import BnmindError, InvalidArgumentError
 
 if TYPE_CHECKING:
-    from bnmind._workers import Executor
-    from bnmind.lab import Comparison, Contest, Enough, GameRow
     from bnmind.strategies import Strategy
 
 __all__ = [
-    "DEFAULT_GAMES",
-    "DEFAULT_STRATEGIES",
-    "compare",
     "fit_value",
     "fit_weights",
     "network",
@@ -191,314 +173,6 @@ def regret(
     return working(
         what, lambda report: review_guesses(start(channel), turns, rng, won=won, progress=report)
     )
-
-
-# --- Comparisons ----------------------------------------------------------------------------------
-
-DEFAULT_STRATEGIES = ("entropy", "kooi", "knuth", "map")
-_BATCH_GAMES = 100
-"""The most games of each strategy that are played before they are kept."""
-
-_MOST_GUESSES = 100
-DEFAULT_GAMES = 2000
-"""With the default strategies on 4x6, this takes about 15 seconds."""
-
-
-@dataclass(frozen=True)
-class CompareOptions(BoardOptions):
-    """The options of the command.
-
-    Parameters
-    ----------
-    strategies
-        Strategies to compare. [default: entropy kooi knuth map]
-    games
-        Games of each strategy; all plays every code once.
-    assume
-        The noise that strategies assume, if different.
-    assume_prior
-        The prior that strategies assume, if different.
-    match
-        Games of a match; an assumed prior that learns has seen its earlier codes.
-    ending
-        How a game ends; see below.
-    max_guesses
-        The limit of guesses in a game. [default: 100]
-    until
-        Play until all differences are known to within plus or minus MARGIN guesses, or until
-        the better of each pair is clear; at most --games.
-    svg
-        Write the plots as SVG files, too.
-    """
-
-    strategies: Annotated[list[str] | None, "STRATEGY", OneOf("bnmind.strategies:STRATEGIES")] = (
-        None
-    )
-    _: KW_ONLY
-    games: Annotated[str, "N|all"] = str(DEFAULT_GAMES)
-    noise: Noise = "false:0.2"
-    assume: NoiseName | None = None
-    prior: CodePrior = UNIFORM
-    assume_prior: PriorName | None = None
-    match: int = 1
-    ending: EndingName = "revealed"
-    max_guesses: int | None = None
-    until: Annotated[str | None, "MARGIN|told"] = None
-    out: ResultsDirectory = None
-    svg: bool = False
-    seed: Seed = 0
-    workers: Workers = 1
-    as_json: Json = False
-
-
-def compare(options: CompareOptions) -> Result:
-    """Compare strategies on the same secrets with the same noise.
-
-    entropy minimizes the expected entropy, and map guesses the most probable code: both model the
-    noise. kooi (most parts), knuth (worst case) and random (any possible code) assume true
-    replies, as long as these are consistent. Strategies that use only the history, such as
-    annealing, and those that play a tree, such as optimal, do not use a prior. "bnmind strategy
-    --help" lists all strategies, and module:name is one of your own.
-
-    The command prints the mean number of guesses of each strategy, and below it their differences
-    on the same games, with intervals that hold for all pairs together. The intervals are right if
-    you decide on the number of games in advance. --until decides while the games are played, with
-    wider intervals that allow for this.
-
-    The directory of --out gets a row for each game (games.csv) and plots of the game lengths
-    (game-lengths.png) and of the differences (differences.png), in place of those of an earlier
-    comparison. After Ctrl-C, the command writes the games played so far. A long comparison keeps
-    finished batches of games in DIR/unfinished-…, from which the same command goes on after Ctrl-C
-    or a kill; at the end it removes them. If the source code of a strategy of your own, or of a
-    module that it imports, has changed since, the command says so and does not mix the games.
-
-    Examples
-    --------
-    bnmind compare
-    bnmind compare entropy map --games 5000 --noise false:0.2 --out results
-    bnmind compare entropy --prior two-color --assume-prior learned --match 10
-    bnmind compare entropy map --ending declared:0.9 --max-guesses 20
-    bnmind compare entropy map --games 100000 --workers -1
-    bnmind compare entropy map --until 0.1 --games 50000
-    bnmind compare entropy map --until told --games 50000
-    bnmind compare knuth my_module:MyStrategy --noise exact --games all --json
-    """
-    from bnmind.lab import is_enough, save_comparison
-    from bnmind.lab.stores import forget_unfinished
-
-    names = options.strategies or DEFAULT_STRATEGIES
-    with _blamed_on(names):
-        contest = _contest(options, names)
-    rule = None if options.until is None else _rule(options.until)
-    place = results_place(options.out)
-    with _blamed_on(names):
-        games = _Games(contest, names, place.directory, options, sequential=rule is not None)
-        comparison, interrupted = _played(games, rule)
-    reached = None if rule is None else is_enough(comparison.differences(), rule)
-    earlier = _rows_in(place.directory)
-    written = save_comparison(comparison, place.directory, vector=options.svg)
-    if not interrupted:
-        forget_unfinished(place.directory, games.place)
-    parts = [*parts_of(comparison)]
-    if rule is not None:
-        parts.append(_reached(contest, comparison, rule, reached=bool(reached)))
-    parts += [f"Written: {', '.join(map(str, written))}", *contest.notes]
-    parts += place.notes
-    if not earlier <= _rows_in(place.directory):
-        parts.append(
-            f"They replace another comparison in {place.directory}; --out names another directory."
-        )
-    files = [str(path) for path in written]
-    decided = {"until": options.until, "reached": reached, "files": files, "kept": games.n_kept}
-    return Outcome({**comparison.to_dict(), **decided}, parts, interrupted=interrupted)
-
-
-def _contest(options: CompareOptions, names: Sequence[str]) -> Contest:
-    from bnmind.lab import Contest
-    from bnmind.mastermind import parse_noise, parse_prior
-    from bnmind.strategies import strategy_by_name
-
-    board = options.board
-    noise, prior = options.assume, options.assume_prior
-    return Contest(
-        tuple(map(strategy_by_name, names)),
-        parse_noise(board, options.noise),
-        games=_number_of_games(options.games),
-        seed=options.seed or 0,
-        assumed=None if noise is None else parse_noise(board, noise),
-        ending=ending_of(options.ending, options.max_guesses, most=_MOST_GUESSES),
-        prior=prior_of(board, options.prior),
-        assumed_prior=None if prior is None else parse_prior(board, prior),
-        match=options.match,
-    )
-
-
-def _rows_in(directory: Path) -> frozenset[tuple[tuple[str, str], ...]]:
-    """Return the games in a directory without their times; empty if there are none to read."""
-    try:
-        lines = (directory / "games.csv").read_text(encoding="utf-8").splitlines()
-        return frozenset(
-            tuple((name, str(cell)) for name, cell in row.items() if name != "seconds")
-            for row in csv.DictReader(lines)
-        )
-    except (OSError, ValueError, csv.Error):
-        return frozenset()
-
-
-class _Games:
-    """The games of a comparison, which are kept in batches until all of them are finished."""
-
-    def __init__(
-        self,
-        contest: Contest,
-        names: Sequence[str],
-        out: Path,
-        options: CompareOptions,
-        *,
-        sequential: bool,
-    ) -> None:
-        from bnmind.lab import GameExperiment
-        from bnmind.lab.experiments.game_experiment import batch_games_of
-        from bnmind.lab.stores import unfinished_place
-
-        setting = contest.setting
-        players = tuple(
-            replace(player, source=name)
-            for player, name in zip(setting.players, names, strict=True)
-        )
-        self.contest, self.out, self.tells = contest, out, not options.as_json
-        self.workers: int | Executor = options.workers
-        self.n_kept = 0
-        self.experiment = GameExperiment(
-            settings=(replace(setting, players=players),),
-            games=contest.games,
-            seed=contest.seed,
-            match=contest.match,
-            batch_games=min(_BATCH_GAMES, batch_games_of(setting)),
-        )
-        self.place = unfinished_place(self.experiment, out, sequential=sequential)
-
-    def play(self, rule: Enough | None) -> Iterator[GameRow]:
-        """Yield the rows of the games, until a rule says that they suffice."""
-        from bnmind.lab.mastermind import play_until
-        from bnmind.lab.stores import resumed_games
-
-        def play() -> Iterator[GameRow]:
-            return resumed_games(
-                self.experiment, self.place, workers=self.workers, kept=self._tell_kept
-            )
-
-        return play() if rule is None else play_until(self.contest, rule, play=play)
-
-    def _tell_kept(self, n_rows: int) -> None:
-        self.n_kept = n_rows // len(self.contest.strategies)
-        if self.tells:
-            tell(f"{counted(self.n_kept, 'game')} kept from an earlier run")
-
-
-def _played(games: _Games, rule: Enough | None) -> tuple[Comparison, bool]:
-    """Play the games; after Ctrl-C, keep the games that all strategies have played.
-
-    Returns
-    -------
-    tuple[Comparison, bool]
-        The games, and whether they were interrupted.
-    """
-    from bnmind.lab.mastermind import sequential_comparison
-
-    rows: list[GameRow] = []
-    stopped, contest = Event(), games.contest
-    played_games = games.play(rule)
-
-    def compared(played: list[GameRow]) -> Comparison:
-        if rule is None:
-            return contest.comparison(played)
-        return sequential_comparison(contest, played)
-
-    def play(report: Report) -> None:
-        for row in played_games:
-            if stopped.is_set():
-                return
-            rows.append(row)
-            report(len(rows), contest.n_rows)
-
-    try:
-        working("playing", play)
-    except KeyboardInterrupt:
-        stopped.set()
-        played = list(rows)
-        if len(played) < len(contest.strategies):
-            raise
-        comparison = compared(played)
-        is_kept = games.place is not None and games.place.is_dir()
-        more = ". The same command goes on from the last finished batch." if is_kept else ""
-        say_interrupted(
-            f"interrupted after {comparison.games:,} of {contest.n_games:,} games; their rows are"
-            f" in {games.out}{more}"
-        )
-        return comparison, True
-    return compared(rows), False
-
-
-def _rule(text: str) -> Enough:
-    """Return the rule that a text describes.
-
-    Raises
-    ------
-    BnmindError
-        If it is neither a margin nor ``told``.
-    """
-    from bnmind.lab import AllTold, NarrowEnough
-
-    if text.strip().lower() == "told":
-        return AllTold()
-    try:
-        margin = float(text)
-    except ValueError:
-        raise BnmindError(f"expected a number of guesses or told, got {shown(text)}") from None
-    return NarrowEnough(margin)
-
-
-def _reached(contest: Contest, comparison: Comparison, rule: Enough, *, reached: bool) -> str:
-    """Return a sentence that says whether the games suffice."""
-    from bnmind.lab import NarrowEnough
-
-    played = f"After {comparison.games:,} of at most {contest.n_games:,} games,"
-    if isinstance(rule, NarrowEnough):
-        every = "every" if reached else "not every"
-        return f"{played} {every} difference is known to within ±{rule.margin:g} guesses."
-    if reached:
-        return f"{played} the better strategy of each pair is clear."
-    return f"{played} not every pair can be told apart."
-
-
-@contextmanager
-def _blamed_on(strategies: Sequence[str]) -> Iterator[None]:
-    """Report an error of the user's own strategies in one line."""
-    from bnmind.strategies.registry import is_registered
-
-    names = [name for name in strategies if ":" in name and not is_registered(name)]
-    try:
-        yield
-    except BnmindError:
-        raise
-    except Exception as fault:
-        if not names:
-            raise
-        reason = " ".join(str(fault).split()) or "no message"
-        raise BnmindError(
-            f"{' and '.join(names)} failed with {type(fault).__name__}: {reason}"
-        ) from fault
-
-
-def _number_of_games(text: str) -> int | None:
-    """Return the number of games; None to play every code once."""
-    if text.strip().lower() == "all":
-        return None
-    try:
-        return int(text)
-    except ValueError:
-        raise BnmindError(f"expected a number of games or all, got {shown(text)}") from None
 
 
 # --- The guesses of a strategy --------------------------------------------------------------------
