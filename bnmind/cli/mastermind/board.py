@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import typer
 
@@ -632,9 +632,9 @@ class Game(ABC):
     """Whether everything is said in plain words."""
     over: bool = False
 
-    words = tuple(COMMAND_LINES)
+    words: ClassVar[Collection[str]] = tuple(COMMAND_LINES)
     """The commands that there are."""
-    meanings: Any = field(default_factory=dict)
+    meanings: ClassVar[Mapping[str, str]] = {}
     """Their meanings, where they differ from the usual ones."""
 
     @property

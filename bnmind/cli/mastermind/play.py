@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 import secrets
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
@@ -241,14 +241,12 @@ class _Hidden(Game):
     """The numbers of the rows that hints leave out of account."""
 
     words = ("?", "u", "codes", "colors", "if", "ignore", "x", "h", "q")
-    meanings: Any = field(
-        default_factory=lambda: {
-            "?": "a hint: the next guess, and why",
-            "u": "take the last guess back; it gets the same reply again",
-            "ignore": "hints leave row 2 out of account; again to use it",
-            "q": "give up, and see the code",
-        }
-    )
+    meanings: ClassVar = {
+        "?": "a hint: the next guess, and why",
+        "u": "take the last guess back; it gets the same reply again",
+        "ignore": "hints leave row 2 out of account; again to use it",
+        "q": "give up, and see the code",
+    }
 
     @property
     def rows(self) -> GameRows:
@@ -578,7 +576,7 @@ class _Assisted(Game):
     shown: tuple[_State, Position] | None = None
     """The state that was printed last, and its position."""
 
-    meanings: Any = field(default_factory=lambda: {"?": "explain this position in plain words"})
+    meanings: ClassVar = {"?": "explain this position in plain words"}
 
     @property
     def state(self) -> _State:
