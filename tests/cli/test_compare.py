@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from bnmind.cli.mastermind.setting import UNIFORM
 from bnmind.cli.experiments import DEFAULT_STRATEGIES
+from bnmind.cli.mastermind.setting import UNIFORM
 from bnmind.lab import paired_differences
 from bnmind.mastermind import Board, UniformPrior
 from tests.command_line import assert_one_line_error, cold, run, run_json

@@ -105,8 +105,11 @@ def say_interrupted(message: str) -> None:
 
 
 def show(text: str, *, strong: bool = False) -> None:
-    """Print a text; on a terminal, its lines break between words, and strong text is bold."""
-    if sys.stdout.isatty():
+    """Print a text; on a terminal, a line breaks between words, and strong text is bold.
+
+    Text of several lines, such as the content of a file, is never broken.
+    """
+    if sys.stdout.isatty() and "\n" not in text.strip("\n"):
         terminal().print(text, style="bold" if strong else None)
     else:
         tell(text)

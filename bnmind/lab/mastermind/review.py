@@ -220,21 +220,13 @@ def review_in_guesses(
     >>> [round(one.regret, 2) for one in judged or ()]
     [0.33, 1.0, 0.0]
     """
-    from bnmind.strategies import exact_regret
-    from bnmind.strategies.optimal.board_search import SearchRules
-
     if board.n_codes > _MOST_CODES:
         return None
-    judged = []
     try:
-        for number in range(1, len(turns) + 1):
-            if progress is not None:
-                progress(number - 1, len(turns))
-            rules = SearchRules(max_tried=_SOON)
-            judged.append(exact_regret(board, tuple(turns[:number]), rules=rules))
+        judged = judge_guesses(board, turns, by=OPTIMAL, most_tried=_SOON, progress=progress)
     except (TooLargeError, ImpossibleEvidenceError):
         return None
-    return tuple(judged)
+    return judged.guesses
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -295,6 +287,7 @@ def judge_guesses(
     turns: Sequence[Turn],
     *,
     by: str | None = None,
+    most_tried: int = _MOST_TRIED,
     progress: Callable[[int, int], None] | None = None,
 ) -> GameRegret:
     """Return each guess of a game beside the best one, under true replies.
@@ -308,6 +301,8 @@ def judge_guesses(
     by
         ``optimal``, or the name of a strategy whose score to use; by default the optimum, and a
         score where it cannot be computed.
+    most_tried
+        The largest number of guesses to try for the optimum.
     progress
         Called before each guess with the number of judged guesses and of all.
 
@@ -337,7 +332,7 @@ def judge_guesses(
         judged = list(by_score(by, len(turns), progress))
     else:
         names, judged = [], []
-        rules = SearchRules(max_tried=_MOST_TRIED)
+        rules = SearchRules(max_tried=most_tried)
         for number in range(1, len(turns) + 1):
             if progress is not None:
                 progress(number - 1, len(turns))
