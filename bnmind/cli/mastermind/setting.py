@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from bnmind.strategies import Situation
 
 __all__ = [
+    "ENDINGS",
     "NOISES",
+    "PRIORS",
     "UNIFORM",
     "UNKNOWN",
     "BoardOptions",
@@ -54,9 +56,33 @@ NOISES = {
     "file:PATH": "A CSV file of true and reported replies.",
 }
 
+# These lines repeat the registries, so that help does not import them; a test compares them.
+PRIORS = {
+    "uniform": "all codes alike",
+    "two-color": "two colors, any code of them",
+    "alternating": "two colors in turn, such as 1212",
+    "only-once": "no color twice",
+    "first-last-equal": "the same color at the first and the last peg",
+    "usually-fewer": "two or three colors nine times out of ten",
+    "prefer-fewer": "one color in half of all games, and rarely many",
+    "fewer-colors[:NUMBER]": "each further color divides the probability by e^NUMBER (default e)",
+    "only-colors:COLOR+COLOR": "codes of some colors only",
+    "fixed:W,W,…": "independent pegs with these weights of the colors; / between positions",
+    "file:PATH": "a CSV file with the columns code and probability",
+    "learned": "learns which of these code-makers it is",
+    "learned-colors": "learns the frequent colors of each position",
+    "learned-number": "learns the usual number of colors",
+}
+
+ENDINGS = {
+    "revealed": "the code-maker ends the game at the code",
+    "declared[:NUMBER]": "the breaker names a code of probability NUMBER (default 0.95)",
+    "limit": "the breaker names the code after all guesses",
+}
+
 NoiseName: TypeAlias = Annotated[str, "NOISE", OneOf(f"{__name__}:NOISES")]
-PriorName: TypeAlias = Annotated[str, "PRIOR", OneOf("bnmind.mastermind:PRIORS", "Priors")]
-EndingName: TypeAlias = Annotated[str, "ENDING", OneOf("bnmind.lab:ENDINGS", "Endings")]
+PriorName: TypeAlias = Annotated[str, "PRIOR", OneOf(f"{__name__}:PRIORS", "Priors")]
+EndingName: TypeAlias = Annotated[str, "ENDING", OneOf(f"{__name__}:ENDINGS", "Endings")]
 Noise: TypeAlias = Annotated[
     NoiseName,
     typer.Option(help="How replies are falsified: exact, false:P, independent:P or file:PATH."),
