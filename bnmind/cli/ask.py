@@ -26,7 +26,7 @@ from bnmind.cli.shared.terminal import (
     tell_json,
     working,
 )
-from bnmind.errors import BnmindError, UnknownNameError
+from bnmind.errors import BnmindError, SessionFileError, UnknownNameError
 
 if TYPE_CHECKING:
     from bnmind.pgm import FactorModel, Network
@@ -269,7 +269,7 @@ def ask(options: AskOptions) -> None:
     else:
         tell(f"Each answer is saved in {options.session}; the same command resumes the dialogue.")
     show_parts(_belief_shown(dialogue))
-    interrupted = converse(talk.ask, talk.act)
+    interrupted = converse(talk.ask, talk.act, fatal=SessionFileError)
     show_parts(_report_shown(talk.dialogue))
     if talk.path is not None and not talk.dialogue.stop_reason(talk.stoppers):
         tell(f"Saved in {talk.path}; the same command resumes the dialogue.")

@@ -28,7 +28,7 @@ from bnmind.cli.shared.terminal import (
     terminal,
     working,
 )
-from bnmind.errors import BnmindError, InvalidArgumentError
+from bnmind.errors import BnmindError, FileWriteError, InvalidArgumentError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -660,7 +660,7 @@ class Game(ABC):
 
     def run(self) -> None:
         """Go from guess to guess, until the game is over or the player leaves."""
-        interrupted = converse(self.ask, self.act)
+        interrupted = converse(self.ask, self.act, fatal=FileWriteError)
         if not self.over and self.rows.turns:
             show(f"Saved in {self.path}; the same command resumes the game.")
         if interrupted:

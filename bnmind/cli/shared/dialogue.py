@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from bnmind._messages import shown
 from bnmind.cli.shared.terminal import one_line, printable, tell
-from bnmind.errors import BnmindError, FileWriteError, SessionFileError
+from bnmind.errors import BnmindError
 
 __all__ = ["WORDS", "Command", "ask", "ask_end", "converse"]
 
@@ -92,7 +92,7 @@ def ask_end(*letters: str) -> Command:
     return ask(question, read, commands={one: Command(one) for one in (*letters, "q")})
 
 
-def converse(ask: Callable[[], _T], act: Callable[[_T], bool]) -> bool:
+def converse(ask: Callable[[], _T], act: Callable[[_T], bool], *, fatal: type[BnmindError]) -> bool:
     """Ask and act, again and again; return whether Ctrl-C has ended the dialogue.
 
     Parameters
@@ -101,7 +101,9 @@ def converse(ask: Callable[[], _T], act: Callable[[_T], bool]) -> bool:
         Returns what the user enters.
     act
         Does what it asks for, and returns whether the dialogue goes on. Its errors are shown, and
-        the user is asked again; unless nothing that is typed from there on could be saved.
+        the user is asked again.
+    fatal
+        The errors that end the dialogue instead, since nothing typed later could be saved.
     """
     try:
         going = True
@@ -109,7 +111,7 @@ def converse(ask: Callable[[], _T], act: Callable[[_T], bool]) -> bool:
             entry = ask()
             try:
                 going = act(entry)
-            except (FileWriteError, SessionFileError):
+            except fatal:
                 raise
             except BnmindError as error:
                 tell(f"  {one_line(error)}")
