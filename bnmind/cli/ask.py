@@ -29,15 +29,7 @@ from bnmind.cli.shared.terminal import (
 from bnmind.errors import BnmindError, SessionFileError, UnknownNameError
 
 if TYPE_CHECKING:
-    from bnmind.pgm import FactorModel, Network
-    from bnmind.questions import (
-        DiagnosisMarks,
-        Dialogue,
-        DialogueStopper,
-        Doubts,
-        QuestionScore,
-        TargetMeasure,
-    )
+    from bnmind.questions import DiagnosisMarks, Dialogue, DialogueStopper, Doubts, Inquiry
 
 __all__ = ["ask"]
 
@@ -213,7 +205,12 @@ def ask(options: AskOptions) -> None:
     bnmind ask models/diagnosis/asia.xdsl --about lung,bronc --evidence dysp=yes --rank
     bnmind ask models/diagnosis/asia.xdsl --costs models/diagnosis/asia-costs.csv --score per-cost
     """
-    from bnmind.questions import Dialogue, Inquiry, read_dialogue, resumed_dialogue
+    from bnmind.questions import (
+        Dialogue,
+        dialogue_stoppers_by_names,
+        read_dialogue,
+        resumed_dialogue,
+    )
 
     if options.as_json and not options.rank:
         raise BnmindError("--json needs --rank: a dialogue is not printed as JSON")
@@ -222,20 +219,9 @@ def ask(options: AskOptions) -> None:
     saved = None
     if options.session is not None and is_saved(options.session):
         saved = read_dialogue(options.session)
-    setting = _setting_of(options, None if saved is None else saved.options)
-    network = setting.network
-    inquiry = working(
-        "planning",
-        lambda _: Inquiry.of(
-            network,
-            about=setting.about,
-            among=setting.among,
-            evidence=setting.evidence,
-            costs=setting.costs,
-            measure=setting.measure,
-            score=setting.score,
-        ),
-    )
+    texts = _texts(options, None if saved is None else saved.options)
+    stoppers = dialogue_stoppers_by_names(_list(texts, "--stop"))
+    inquiry = _inquiry(options, texts)
     dialogue = (
         Dialogue(inquiry)
         if saved is None
@@ -250,16 +236,17 @@ def ask(options: AskOptions) -> None:
         return
     talk = _Talk(
         dialogue=dialogue,
-        stoppers=setting.stoppers,
-        options=setting.texts,
+        stoppers=stoppers,
+        options=texts,
         path=options.session,
         text=None if saved is None else saved.text,
     )
     if saved is None:
         working("choosing a question", lambda _: dialogue.ranking)
         talk.go_on(dialogue)
+    n_variables = len(inquiry.engine.model.variables)
     tell(
-        f"{options.model.path.name}: {counted(len(network.variables), 'variable')},"
+        f"{options.model.path.name}: {counted(n_variables, 'variable')},"
         f" {counted(len(inquiry.about), 'target')}, {counted(len(inquiry.among), 'question')}."
         + (f" Resumed after {counted(len(dialogue.state.asked), 'question')}." if saved else "")
     )
@@ -322,49 +309,16 @@ def _typed(text: str, question: str, states: Mapping[str, Sequence[str]]) -> _Gi
     raise UnknownNameError(f"state of {question}", text, states[question])
 
 
-# --- The setting: options of the command, of a file, or of a saved dialogue -----------------------
+# --- The inquiry: options of the command, or of a saved dialogue ----------------------------------
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Setting:
-    """All that a dialogue needs."""
-
-    network: Network | FactorModel
-    about: tuple[str, ...]
-    among: tuple[str, ...] | None
-    evidence: Mapping[str, str]
-    costs: Mapping[str, float]
-    score: QuestionScore
-    measure: TargetMeasure
-    stoppers: tuple[DialogueStopper, ...]
-    texts: Mapping[str, str]
-    """The options as text, to be saved with the dialogue."""
-
-
-def _setting_of(options: AskOptions, saved: Mapping[str, str] | None) -> _Setting:
-    """Return the setting of options, or of a saved dialogue, which they must not contradict."""
+def _inquiry(options: AskOptions, texts: Mapping[str, str]) -> Inquiry:
+    """Return what is asked about which network, and how."""
     from bnmind.pgm.files import read
-    from bnmind.questions import (
-        QUESTION_SCORES,
-        TARGET_MEASURES,
-        dialogue_stoppers_by_names,
-        read_costs,
-    )
+    from bnmind.questions import QUESTION_SCORES, TARGET_MEASURES, Inquiry, read_costs
 
-    texts = _texts(options)
-    if saved is not None:
-        saved = {_RENAMED.get(name, name): text for name, text in saved.items()}
-        for name in texts:
-            if _list(saved, name) != _list(texts, name):
-                raise BnmindError(
-                    f"the dialogue saved in {options.session} began {_readable(saved, name)}, not"
-                    f" {_readable(texts, name)}; repeat its options, or name another file with"
-                    " --session"
-                )
-        texts = saved
     score = made_by_name("score", QUESTION_SCORES, _first(texts, "--score"))
     measure = made_by_name("measure", TARGET_MEASURES, _first(texts, "--measure"))
-    stoppers = dialogue_stoppers_by_names(_list(texts, "--stop"))
     costs = {
         name: cost for path in _list(texts, "--costs") for name, cost in read_costs(path).items()
     }
@@ -379,21 +333,28 @@ def _setting_of(options: AskOptions, saved: Mapping[str, str] | None) -> _Settin
         among = among or tuple(name for name in marks.observations if name not in about)
     if not about:
         raise BnmindError("name the targets of the questions with --about, such as --about fault")
-    return _Setting(
-        network=network,
-        about=about,
-        among=among or None,
-        evidence=evidence,
-        costs=costs,
-        score=score,
-        measure=measure,
-        stoppers=stoppers,
-        texts=texts,
+    return working(
+        "planning",
+        lambda _: Inquiry.of(
+            network,
+            about=about,
+            among=among or None,
+            evidence=evidence,
+            costs=costs,
+            measure=measure,
+            score=score,
+        ),
     )
 
 
-def _texts(options: AskOptions) -> dict[str, str]:
-    """Return the options that were given, each as a JSON list of texts."""
+def _texts(options: AskOptions, saved: Mapping[str, str] | None) -> Mapping[str, str]:
+    """Return the options that were given, each as a JSON list of texts; or those of a dialogue.
+
+    Raises
+    ------
+    BnmindError
+        If an option contradicts the saved dialogue.
+    """
     lists = {
         "--about": options.about,
         "--among": options.among,
@@ -403,7 +364,18 @@ def _texts(options: AskOptions) -> dict[str, str]:
         "--measure": None if options.measure is None else [options.measure],
         "--stop": options.stop,
     }
-    return {name: json.dumps(texts) for name, texts in lists.items() if texts}
+    texts = {name: json.dumps(texts) for name, texts in lists.items() if texts}
+    if saved is None:
+        return texts
+    saved = {_RENAMED.get(name, name): text for name, text in saved.items()}
+    for name in texts:
+        if _list(saved, name) != _list(texts, name):
+            raise BnmindError(
+                f"the dialogue saved in {options.session} began {_readable(saved, name)}, not"
+                f" {_readable(texts, name)}; repeat its options, or name another file with"
+                " --session"
+            )
+    return saved
 
 
 def _list(texts: Mapping[str, str], name: str) -> Sequence[str]:
