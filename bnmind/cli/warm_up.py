@@ -9,7 +9,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import typer
@@ -48,14 +47,7 @@ RUNS: Sequence[tuple[str, tuple[str, ...]]] = (
 """A small example of each kind of command, which compiles what the kind needs."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class WarmUpOptions:
-    """The options of the command."""
-
-    json_output: Json = False
-
-
-def warm_up(options: WarmUpOptions) -> None:
+def warm_up(*, as_json: Json = False) -> None:
     """Compile ahead what commands need, once per machine.
 
     bnmind compiles parts of itself to machine code when they are first used, and keeps the code on
@@ -89,7 +81,7 @@ def warm_up(options: WarmUpOptions) -> None:
     where, new = " and ".join(map(str, folders)), len(set(after) - set(before))
     failed = [run for run in runs if run["error"]]
     size = sum(file.stat().st_size for file in after)
-    if options.json_output:
+    if as_json:
         content = {"directory": where, "files": len(after), "new": new, "bytes": size}
         tell_json({**content, "seconds": round(seconds, 1), "runs": runs})
     else:
