@@ -134,7 +134,7 @@ def test_contradictions_under_exact_noise_are_reported_and_advice_continues() ->
     shown = run(*arguments)
     assert shown.exit_code == 0
     assert "contradict" in shown.stdout
-    assert "as few false replies as possible; the noise false:0.1 weighs them." in shown.stdout
+    assert "as few false replies as possible; noise false:0.1 weighs them." in shown.stdout
     assert "100.0 %" in shown.stdout
 
 

@@ -673,7 +673,7 @@ class Game(ABC):
             explain_replies(self.board)
         elif entry is Command.EXPLAIN:
             self.explain = not self.explain
-            show(f"  plain words: {'on' if self.explain else 'off'}")
+            self.show_explained()
         elif entry is Command.CODES:
             show_codes_left(self.belief())
         elif entry is Command.COLORS:
@@ -685,6 +685,10 @@ class Game(ABC):
         else:
             self.revise(entry)
         return True
+
+    def show_explained(self) -> None:
+        """Print that plain words are on or off now."""
+        show(f"  plain words: {'on' if self.explain else 'off'}")
 
     def _rows_if(self, question: WhatIf) -> GameRows:
         """Return the rows in which one has another reply, or is ignored."""

@@ -664,10 +664,11 @@ class _Assisted(Game):
         if entry is Command.HINT:
             show_position(self._now(), explain=True)
             return True
-        going = super().act(entry)
-        if entry is Command.EXPLAIN:
-            show_position(self._now(), explain=self.explain)
-        return going
+        return super().act(entry)
+
+    def show_explained(self) -> None:
+        """Print the position again, in plain words or without."""
+        show_position(self._now(), explain=self.explain)
 
     def belief(self) -> Posterior:
         """Return the belief after the rows that are trusted."""

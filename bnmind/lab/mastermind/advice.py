@@ -104,7 +104,7 @@ class Advice(Result):
         yield from self.contradiction
         if self.contradictions:
             yield (
-                "bnmind assumes as few false replies as possible; the noise false:0.1 weighs them."
+                "bnmind assumes as few false replies as possible; noise false:0.1 weighs them."
             )
         yield from self._doubts_shown()
         yield "Most probable:"
