@@ -25,6 +25,7 @@ __all__ = [
     "LONGEST",
     "MOST_ROWS",
     "Result",
+    "Strong",
     "Table",
     "finite",
     "frame_html",
@@ -243,6 +244,12 @@ def _safe(text: object) -> str:
     return escape(visible(str(text))).replace("\n", "<br/>")
 
 
+class Strong(str):
+    """A line of a result that matters most."""
+
+    __slots__ = ()
+
+
 class Table(NamedTuple):
     """A table of texts in a result."""
 
@@ -285,7 +292,7 @@ class Result:
         parts: list[Any] = []
         for part in self._shown():
             if isinstance(part, str):
-                parts.append(Text(part))
+                parts.append(Text(part, style="bold" if isinstance(part, Strong) else ""))
                 continue
             table = RichTable(*part.heads, box=None, pad_edge=False, show_header=any(part.heads))
             for row in part.rows:

@@ -19,6 +19,7 @@ __all__ = [
     "each_of",
     "first_faults",
     "in_shell",
+    "in_words",
     "listed",
     "made_by_newer",
     "many",
@@ -99,13 +100,23 @@ def many(count: int) -> str:
     return f"{count:,}" if count < _LONG else f"about 10^{int(math.log10(count))}"
 
 
-def counted(count: int, noun: str) -> str:
+def counted(count: int, noun: str, plural: str = "") -> str:
     """Return a number with a noun, in the plural unless the number is 1.
 
-    >>> counted(1, "slice"), counted(1200, "slice")
-    ('1 slice', '1,200 slices')
+    >>> counted(1, "slice"), counted(1200, "slice"), counted(2, "reply", "replies")
+    ('1 slice', '1,200 slices', '2 replies')
     """
-    return f"{many(count)} {noun}{'' if count == 1 else 's'}"
+    return f"{many(count)} {noun if count == 1 else plural or noun + 's'}"
+
+
+def in_words(names: Sequence[str], word: str = "and") -> str:
+    """Return names as in a sentence.
+
+    >>> in_words(["a", "b", "c"]), in_words(["a", "b"], "or"), in_words(["a"])
+    ('a, b and c', 'a or b', 'a')
+    """
+    *others, last = names
+    return f"{', '.join(others)} {word} {last}" if others else last
 
 
 def percent(probability: float) -> str:

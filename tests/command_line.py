@@ -12,7 +12,7 @@ from typing import Any
 from typer.testing import CliRunner, Result
 
 from bnmind.cli.app import app
-from bnmind.cli.shared.progress import COMPILING
+from bnmind.cli.shared.terminal import COMPILING
 
 __all__ = ["ROOT", "assert_one_line_error", "cold", "run", "run_json"]
 

@@ -1,6 +1,7 @@
-"""The console sessions on the pages run, and print what the pages say; links lead somewhere.
+"""The console sessions on the pages run, and a terminal of 80 columns shows what the pages say.
 
 In a session `…` stands for anything. Questions are answered with what the page has after them.
+Links lead somewhere.
 """
 
 from __future__ import annotations
@@ -38,6 +39,8 @@ def test_session(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "models").symlink_to(ROOT / "models")
     monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     told = re.finditer(r"^(?:Guess|Reply|Answer)[^:\n]*:(.*)$", expected, re.MULTILINE)
 
     def answer(question: str = "") -> str:
@@ -49,7 +52,8 @@ def test_session(
     with pytest.raises(SystemExit):
         app(shlex.split(arguments), prog_name="bnmind")
     heard = capsys.readouterr()
-    said = "".join(f"{line.rstrip()}\n" for line in (heard.out + heard.err).splitlines())
+    plain = re.sub(r"\x1b\[[\d;]*m", "", heard.out + heard.err)
+    said = "".join(f"{line.rstrip()}\n" for line in plain.splitlines())
     pattern = ".*".join(re.escape(part) for part in expected.split("…"))
     assert re.fullmatch(pattern, said, re.DOTALL), said
 

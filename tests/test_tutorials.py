@@ -46,11 +46,14 @@ def printed_by(command: str, page_says: str, capsys: pytest.CaptureFixture[str])
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("builtins.input", answer)
+        patch.setenv("TERM", "xterm")
+        patch.setattr(sys.stdout, "isatty", lambda: True)
         with pytest.raises(SystemExit):
             app(shlex.split(command)[1:], prog_name="bnmind")
     heard = capsys.readouterr()
     # A terminal shows notes before the results that are written when they are complete.
-    return "".join(f"{line.rstrip()}\n" for line in (heard.err + heard.out).splitlines())
+    plain = re.sub(r"\x1b\[[\d;]*m", "", heard.err + heard.out)
+    return "".join(f"{line.rstrip()}\n" for line in plain.splitlines())
 
 
 def write_files(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,7 +23,7 @@ def main() -> None:
         if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
             # During imports an exception may be lost or garbled, and there is no work to save.
             signal.signal(signal.SIGINT, lambda *_: os._exit(130))
-        from bnmind.cli.process import run
+        from bnmind.cli.app import run
     except KeyboardInterrupt:
         os._exit(130)
     run()

@@ -14,10 +14,8 @@ from bnmind._files import SMALL_FILE, check_writable
 from bnmind._messages import counted, in_shell, percent, shown
 from bnmind.cli.inputs import DEFAULT_SELECTOR, DesignOptions, SelectorName, with_named_prior
 from bnmind.cli.shared.command import Seed, is_saved, show_parts
-from bnmind.cli.shared.errors import INTERRUPTED, one_line
-from bnmind.cli.shared.printable import tell
-from bnmind.cli.shared.prompt import Command, ask
-from bnmind.cli.shared.work import interruptible, working
+from bnmind.cli.shared.dialogue import Command, ask
+from bnmind.cli.shared.terminal import INTERRUPTED, interruptible, one_line, tell, working
 from bnmind.errors import BnmindError, NothingToAskError, SessionFileError
 
 if TYPE_CHECKING:
@@ -249,8 +247,6 @@ def _converse(session: Session) -> None:
 
 def _step(session: Session) -> Session | None:
     """Return the session after one more question to the examinee; None if that ends it."""
-    from bnmind.cli.shared.show import terminal
-
     reason = interruptible(lambda: session.stop_reason)
     if not reason:
         item = working("selecting an item", lambda _: session.next_item())
@@ -258,7 +254,7 @@ def _step(session: Session) -> Session | None:
         answer = _ask_answer(session, item)
     else:
         tell(f"\nThe test is over: {reason}{_skipped(session)}.")
-        answer = ask(terminal(), "Enter ends, u undoes: ", _end, commands=_AT_THE_END)
+        answer = ask("Enter ends, u undoes: ", _end, commands=_AT_THE_END)
     if answer is Command.QUIT:
         return None
     try:
@@ -315,8 +311,6 @@ def _answered(session: Session, given: _Given) -> Session:
 
 
 def _ask_answer(session: Session, item: str) -> _Given | Command:
-    from bnmind.cli.shared.show import terminal
-
     bank = session.bank
     responses = bank.responses(item)
 
@@ -332,7 +326,7 @@ def _ask_answer(session: Session, item: str) -> _Given | Command:
 
     # A response may be called like a command: then it is a response.
     commands = {letter: command for letter, command in _COMMANDS.items() if letter not in responses}
-    return ask(terminal(), f"Answer [{'/'.join(responses)}]: ", read, commands=commands)
+    return ask(f"Answer [{'/'.join(responses)}]: ", read, commands=commands)
 
 
 def _of_item(bank: ItemBank, text: str) -> _Given:

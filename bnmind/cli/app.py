@@ -1,19 +1,45 @@
-"""The commands, put together."""
+"""The commands, put together, and the process that runs them: its errors, signals and exit code."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import atexit
+import contextlib
+import errno
+import io
+import os
+import re
+import signal
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import Annotated, Any
+from types import FrameType
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TextIO, cast
 
 import typer
+from typer.core import TyperGroup
 
+from bnmind._files import remove_own
 from bnmind._front_door import installed_version
 from bnmind.cli.shared.command import imported, made
-from bnmind.cli.shared.errors import OneLineErrors
-from bnmind.cli.shared.printable import tell
+from bnmind.cli.shared.terminal import (
+    EXIT_CODE,
+    INTERRUPTED,
+    is_working,
+    one_line,
+    os_fault,
+    printable,
+    say,
+    say_interrupted,
+    speaking,
+    tell,
+)
+from bnmind.errors import BnmindError
 
-__all__ = ["GROUPS", "app"]
+if TYPE_CHECKING:
+    from sys import UnraisableHookArgs
+
+__all__ = ["BROKEN_PIPE", "GROUPS", "app", "run"]
 
 _HELP = """Adaptive testing with Bayesian networks: test people, query a network, or play
 Mastermind with false replies.
@@ -67,26 +93,26 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "Play and study Mastermind": {
         "play": ("cli.mastermind.play:play", "Guess a code that the computer hides."),
         "assist": (
-            "cli.mastermind.assist:assist",
+            "cli.mastermind.play:assist",
             "Get help, turn by turn, against your code-maker.",
         ),
         "suggest": (
-            "cli.mastermind.suggest:suggest",
+            "cli.mastermind.study:suggest",
             "Recommend a guess, and show the doubtful replies.",
         ),
-        "regret": ("cli.mastermind.regret:regret", "Show the loss of each guess of a game."),
-        "compare": ("cli.mastermind.compare:compare", "Compare strategies on the same games."),
+        "regret": ("cli.mastermind.study:regret", "Show the loss of each guess of a game."),
+        "compare": ("cli.experiments:compare", "Compare strategies on the same games."),
         "strategy": (
-            "cli.mastermind.strategy:strategy",
+            "cli.mastermind.study:strategy",
             "Count the guesses of a strategy, exactly.",
         ),
-        "network": ("cli.mastermind.vomlel:network", "Show Vomlel's Bayesian network of a board."),
+        "network": ("cli.mastermind.study:network", "Show Vomlel's Bayesian network of a board."),
         "fit-weights": (
-            "cli.mastermind.fit_weights:fit_weights",
+            "cli.mastermind.study:fit_weights",
             "Fit the weights of weighted-entropy.",
         ),
         "fit-value": (
-            "cli.mastermind.fit_value:fit_value",
+            "cli.mastermind.study:fit_value",
             "Fit the value of a belief for look-ahead.",
         ),
     },
@@ -94,8 +120,8 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "web": ("web.command:web", "Serve pages to play and to get help, and a JSON API."),
         "examples": ("cli.examples:examples", "List and copy the files that come with bnmind."),
         "warm-up": ("cli.warm_up:warm_up", "Compile ahead, once per machine."),
-        "run": ("cli.lab.run:run", "Run an experiment that a file describes."),
-        "reproduce": ("cli.lab.reproduce:reproduce", "Compute published figures again."),
+        "run": ("cli.experiments:run", "Run an experiment that a file describes."),
+        "reproduce": ("cli.experiments:reproduce", "Compute published figures again."),
     },
 }
 """The commands by whom they are for: the function of each, and a line about it."""
@@ -123,8 +149,35 @@ def _command(name: str) -> Any:
     raise KeyError(name)
 
 
-class _AllCommands(OneLineErrors):
-    """The commands, of which only the one that runs is imported."""
+# --- Errors: one line on the standard error stream -----------------------------------------------
+
+_TWINS = {
+    "--about": ("--targets", "--target"),
+    "--board": ("--pegs",),
+    "--given": ("--evidence",),
+    "--itemtype": ("--gate",),
+    "--map": ("--mpe",),
+    "--model": ("--gate",),
+    "--out": ("--tree",),
+    "--persons": ("--examinees",),
+    "--positions": ("--pegs",),
+    "--rule": ("--gate",),
+    "--target": ("--targets", "--about"),
+    "--targets": ("--about", "--target"),
+}
+"""Options that have another name in other commands, or in other programs."""
+
+_EXTRA = re.compile(r"Got unexpected extra argument(?:s|\(s\))? \((.*)\)", re.DOTALL)
+_DASHES = ("\N{EN DASH}", "\N{EM DASH}")
+_CURLED = frozenset("\u201c\u201d\u201e\u2018\u2019\u00ab\u00bb")
+"""Quotes that word processors put in place of straight ones."""
+
+
+class _AllCommands(TyperGroup):
+    """The commands, of which only the one that runs is imported.
+
+    What is wrong with the input is reported on one line, with the exit code 2.
+    """
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
@@ -142,6 +195,135 @@ class _AllCommands(OneLineErrors):
                 formatter.write_dl(
                     [(name.ljust(widest), text) for name, (_, text) in members.items()]
                 )
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command; Ctrl-C ends it with a word and with the exit code `INTERRUPTED`.
+
+        Warnings of the library, such as those about files, are notes of one line.
+        """
+        try:
+            with warnings.catch_warnings():
+                warnings.showwarning = _as_note(warnings.showwarning)
+                return super().invoke(ctx)
+        except KeyboardInterrupt:
+            say_interrupted("interrupted")
+            raise typer.Exit(INTERRUPTED) from None
+        except Exception as error:
+            # An option that lacks its value is reported without the command that it belongs to.
+            command = self.get_command(ctx, ctx.invoked_subcommand or "")
+            if command is not None and getattr(error, "ctx", error) is None:
+                error.ctx = typer.Context(command, parent=ctx, info_name=ctx.invoked_subcommand)  # type: ignore[attr-defined]
+            raise
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        windows_expand_args: bool = True,
+        **extra: Any,
+    ) -> Any:
+        """Run a command, and exit."""
+        try:
+            code = super().main(
+                args=_asked_for_help(sys.argv[1:] if args is None else args),
+                prog_name=prog_name,
+                complete_var=complete_var,
+                standalone_mode=False,
+                windows_expand_args=windows_expand_args,
+                **extra,
+            )
+        except BnmindError as error:
+            for note in _notes(error):
+                say(f"note: {printable(note)}")
+            _fail(one_line(error))
+        except (typer.Abort, KeyboardInterrupt) as error:
+            if isinstance(error, KeyboardInterrupt) or isinstance(
+                error.__cause__, KeyboardInterrupt
+            ):
+                sys.exit(INTERRUPTED)
+            _fail("the input ends too early")
+        except OSError as error:
+            _fail(os_fault(error))
+        except MemoryError as error:
+            _fail(f"out of memory: {one_line(error)}")
+        except Exception as error:
+            if not hasattr(error, "format_message"):
+                raise  # a fault of the program, not of the input
+            _suggest_the_twin(error)
+            _explain_extra(error)
+            _fail(f"{one_line(error).rstrip('.')}; see {_help_of(error, prog_name)}")
+        sys.exit(code if isinstance(code, int) else 0)
+
+
+def _notes(error: BaseException | None) -> Sequence[str]:
+    """Return what was noted about an error, or about the one behind it."""
+    while error is not None and not getattr(error, "__notes__", ()):
+        error = error.__cause__
+    return getattr(error, "__notes__", ())
+
+
+def _asked_for_help(args: Sequence[str]) -> list[str]:
+    """Return arguments in which ``help learn``, ``-h`` and ``learn -h`` ask for help, too.
+
+    >>> _asked_for_help(["help", "learn"]), _asked_for_help(["learn", "-h"])
+    (['learn', '--help'], ['learn', '--help'])
+    """
+    if args and args[0] == "help":
+        return [*args[1:2], "--help"]
+    return ["--help" if arg == "-h" and place < 2 else arg for place, arg in enumerate(args)]
+
+
+def _as_note(others: Callable[..., None]) -> Callable[..., None]:
+    """Return a function that writes warnings of bnmind as notes, and passes on all others."""
+
+    def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
+        if category.__module__.partition(".")[0] == "bnmind":
+            say(f"note: {printable(str(message))}")
+        else:
+            others(message, category, *place, **more)
+
+    return show
+
+
+def _suggest_the_twin(error: Any) -> None:
+    """Suggest ``--evidence`` for an unknown option ``--given``, and the like, if there is one."""
+    twins = _TWINS.get(getattr(error, "option_name", ""), ())
+    command = getattr(getattr(error, "ctx", None), "command", None)
+    options = [name for one in getattr(command, "params", ()) for name in one.opts]
+    if twin := next((name for name in twins if name in options), ""):
+        error.possibilities = []
+        error.message = f"{error.message.rstrip('.')}; did you mean {twin}?"
+
+
+def _explain_extra(error: Any) -> None:
+    """Say what is wrong with an argument too many: dashes, quotes, or a game without its option."""
+    command = getattr(getattr(error, "ctx", None), "command", None)
+    options = [name for one in getattr(command, "params", ()) for name in one.opts]
+    found = _EXTRA.match(getattr(error, "message", ""))
+    if not found:
+        return
+    extra = found[1]
+    if extra[:1] in _DASHES:
+        error.message = (
+            f"an option begins with two hyphens, --; got the dash {extra[:1]} in {extra}"
+        )
+    elif _CURLED & {*extra}:
+        error.message = f'put a text with blanks in straight quotes, "; got {extra}'
+    elif "--history" in options:
+        error.message = f'a game is given by --history "{extra}"'
+
+
+def _help_of(error: Exception, prog_name: str | None) -> str:
+    """Return the command line that explains the command at fault."""
+    context = getattr(error, "ctx", None)
+    return f"{context.command_path if context else prog_name or 'bnmind'} --help"
+
+
+def _fail(message: str) -> None:
+    say(f"error: {message}")
+    sys.exit(EXIT_CODE)
 
 
 app = typer.Typer(
@@ -167,3 +349,174 @@ def _root(
         raise typer.Exit
     if context.invoked_subcommand is None:
         tell(context.get_help())
+
+
+# --- The process: its streams, its signals and its exit code --------------------------------------
+
+BROKEN_PIPE = 141
+"""The exit code if nobody reads the output any more, as of a process that SIGPIPE ends."""
+
+
+def run() -> NoReturn:
+    """Run the command line on the arguments of the process, and exit.
+
+    SIGTERM and SIGHUP end a command as Ctrl-C does, and then the process by the same signal.
+
+    A closed standard input is an empty one; a closed standard output is refused.
+    """
+    _open_streams()
+    # After an interrupt, joblib's tracker removes what workers have left, and should not report it.
+    os.environ.setdefault("PYTHONWARNINGS", "ignore:resource_tracker:UserWarning")
+    interrupts = _Interrupts()
+    interrupts.listen()
+    speaking.set(True)
+    try:
+        app(prog_name="bnmind")
+        code = 0
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else 0
+        if _is_of_broken_pipe(end):
+            code = BROKEN_PIPE
+    except BaseException:
+        if not interrupts.heard:
+            raise
+        code = INTERRUPTED
+    _leave(128 + interrupts.heard if interrupts.heard else code)
+
+
+_ENDING = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+_SIGNALS = (signal.SIGINT, *_ENDING)
+"""The signals that end a command in order, on this system."""
+
+
+class _Interrupts:
+    """Whether Ctrl-C was pressed, or another signal has come.
+
+    The handler raises `KeyboardInterrupt`, as usual. Foreign code may replace it by another
+    exception, or lose it where no exception can be raised. In the first case the exit code is
+    still that of an interrupt; in the second the process ends immediately.
+    """
+
+    def __init__(self) -> None:
+        self.heard = 0
+        """The number of the signal; 0 if there was none."""
+
+    def listen(self) -> None:
+        """Hear the signals from now on, unless the process is to ignore them."""
+        heard = _handle(self._hear)
+        if heard:
+            sys.unraisablehook = self._lost
+        if signal.SIGINT in heard:
+            # The last thing before Python, while it ends, would let the signal end the process.
+            atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
+
+    def _hear(self, number: int, frame: FrameType | None) -> None:
+        self.heard = number
+        raise KeyboardInterrupt
+
+    def _lost(self, lost: UnraisableHookArgs) -> None:
+        if issubclass(lost.exc_type, KeyboardInterrupt):
+            _end(128 + self.heard)
+        sys.__unraisablehook__(lost)
+
+
+def _handle(handler: Callable[[int, FrameType | None], object]) -> list[signal.Signals]:
+    """Set the handler of the signals that are not ignored, and return these."""
+    heard = [one for one in _SIGNALS if signal.getsignal(one) is not signal.SIG_IGN]
+    for one in heard:
+        signal.signal(one, handler)
+    return heard
+
+
+def _end(code: int) -> NoReturn:
+    """End the process at once, by a signal if the code is that of it; leave no temporary files."""
+    remove_own()
+    if code - 128 in _ENDING:
+        signal.signal(code - 128, signal.SIG_DFL)
+        os.kill(os.getpid(), code - 128)
+    os._exit(code)
+
+
+def _open_streams() -> None:
+    """Make sure that all three standard streams exist and can write any text."""
+    for descriptor in range(3):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            # Otherwise the next open file would become a standard stream.
+            os.open(os.devnull, os.O_RDWR)
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - until the end
+    if sys.stdin is None:
+        sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: SIM115 - until the end
+    if sys.stdout is None:
+        say("error: expected an open standard output, got a closed one")
+        sys.exit(EXIT_CODE)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # A terminal that lacks a character shows "?" for it.
+            stream.reconfigure(errors="replace")
+    if os.name == "posix" and isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.fileno() == 1:
+        sys.stdout = _named(sys.stdout)
+
+
+class _StandardOutput(io.FileIO):
+    """The standard output, whose errors name it."""
+
+    def write(self, data: Any) -> int:
+        try:
+            return super().write(data)
+        except OSError as error:
+            error.filename = "standard output"
+            raise
+
+
+def _named(stream: io.TextIOWrapper) -> io.TextIOWrapper:
+    """Return the standard output with errors that name it."""
+    raw = _StandardOutput(1, "w", closefd=False)
+    unbuffered = isinstance(stream.buffer, io.RawIOBase)
+    return io.TextIOWrapper(
+        cast(io.BufferedWriter, raw) if unbuffered else io.BufferedWriter(raw),
+        encoding=stream.encoding,
+        errors=stream.errors,
+        line_buffering=stream.line_buffering,
+        write_through=stream.write_through,
+    )
+
+
+def _is_of_broken_pipe(end: BaseException) -> bool:
+    """Return whether a library has exited because nobody reads the output."""
+    cause: BaseException | None = end
+    while cause is not None:
+        if isinstance(cause, OSError) and cause.errno == errno.EPIPE:
+            return True
+        cause = cause.__context__
+    return False
+
+
+def _leave(code: int) -> NoReturn:
+    """Flush the output and exit; another signal ends the process immediately."""
+    _handle(lambda number, _: _end(128 + number))
+    fault = _flush(sys.stdout)
+    if fault is not None and code == 0:
+        code = BROKEN_PIPE if fault.errno == errno.EPIPE else EXIT_CODE
+        if code == EXIT_CODE:
+            say(f"error: {os_fault(fault)}")
+    _flush(sys.stderr)
+    if code - 128 in _SIGNALS or is_working():
+        # Python would end itself by the signal if the interrupt came while it compiled a text,
+        # and free the memory of compiled code that still runs in a thread.
+        _end(code)
+    sys.exit(code)
+
+
+def _flush(stream: TextIO) -> OSError | None:
+    """Flush the output; if that fails, drop the rest and return the error."""
+    try:
+        stream.flush()
+    except OSError as fault:
+        with contextlib.suppress(OSError):
+            # Otherwise Python would flush again at its end, and report an error.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        return fault
+    return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,29 +13,23 @@ import typer
 
 from bnmind._display import Table
 from bnmind._files import check_writable
-from bnmind._messages import counted, percent, shown
+from bnmind._messages import counted, percent
 from bnmind._registry import made_by_name
 from bnmind.cli.networks import Evidence, Targets, evidence_of, names_of
-from bnmind.cli.shared import prompt
 from bnmind.cli.shared.command import Json, ModelFile, OneOf, is_saved, show_parts
-from bnmind.cli.shared.errors import INTERRUPTED, one_line
-from bnmind.cli.shared.printable import printable, tell, tell_json
-from bnmind.cli.shared.prompt import Command
-from bnmind.cli.shared.work import interruptible, working
+from bnmind.cli.shared.dialogue import Command, ask_end, converse
+from bnmind.cli.shared.dialogue import ask as prompt
+from bnmind.cli.shared.terminal import (
+    INTERRUPTED,
+    interruptible,
+    tell,
+    tell_json,
+    working,
+)
 from bnmind.errors import BnmindError, SessionFileError, UnknownNameError
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
-    from bnmind.pgm import FactorModel, Network
-    from bnmind.questions import (
-        DiagnosisMarks,
-        Dialogue,
-        DialogueStopper,
-        Doubts,
-        QuestionScore,
-        TargetMeasure,
-    )
+    from bnmind.questions import DiagnosisMarks, Dialogue, DialogueStopper, Doubts, Inquiry
 
 __all__ = ["ask"]
 
@@ -43,13 +37,7 @@ _DEFAULTS = {"--score": "information", "--measure": "joint"}
 _RENAMED = {"--given": "--evidence"}
 """Options that had another name in dialogues saved before."""
 
-_COMMANDS = {
-    "u": Command.UNDO,
-    "?": Command.HINT,
-    "d": Command.DOUBT,
-    "h": Command.HELP,
-    "q": Command.QUIT,
-}
+_COMMANDS = (Command.UNDO, Command.HINT, Command.DOUBT, Command.HELP, Command.QUIT)
 
 _KEYS = (
     "Type each answer; s skips, u undoes, ? says why this question, d shows doubtful answers,"
@@ -122,11 +110,10 @@ class AskOptions:
     as_json: Json = False
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class _Talk:
     """A dialogue on the terminal, and its file."""
 
-    console: Console
     dialogue: Dialogue
     stoppers: tuple[DialogueStopper, ...]
     options: Mapping[str, str]
@@ -134,14 +121,62 @@ class _Talk:
     text: str | None
     """The content of the file when it was last read or written; None if there is none."""
 
-    def after(self, dialogue: Dialogue) -> _Talk:
-        """Return the talk with another state of the dialogue, saved."""
+    question: str = ""
+    """The question that is asked."""
+
+    def go_on(self, dialogue: Dialogue) -> None:
+        """Save another state of the dialogue, and go on with it."""
         from bnmind.questions import write_dialogue
 
-        text = self.text
         if self.path is not None:
-            text = write_dialogue(self.path, dialogue, options=self.options, before=self.text)
-        return replace(self, dialogue=dialogue, text=text)
+            self.text = write_dialogue(self.path, dialogue, options=self.options, before=self.text)
+        self.dialogue = dialogue
+
+    def ask(self) -> _Given | Command:
+        """Return what the user enters."""
+        dialogue = self.dialogue
+        reason = working("choosing a question", lambda _: dialogue.stop_reason(self.stoppers))
+        if reason:
+            tell(f"\nThe dialogue is over: {reason}.")
+            return ask_end("u", "d")
+        question = self.question = interruptible(dialogue.next_question)
+        model = dialogue.inquiry.engine.model
+        states = model.variable(question).states
+        tell(f"\n{len(dialogue.state.asked) + 1}. {question}")
+
+        def read(text: str) -> _Given:
+            if text in states:
+                return _Given(question, text)
+            if text.lower() in ("s", "skip"):
+                return _Given(question)
+            if why := re.match(r"\?|why\s", text, re.IGNORECASE):
+                name = text[why.end() :].strip()
+                model.variable(name)
+                return _Given(name, why=True)
+            return _typed(text, question, {v.name: v.states for v in model.variables})
+
+        # A state may be called like a command: then it is an answer.
+        commands = {one.value: one for one in _COMMANDS if one.value not in states}
+        return prompt(f"Answer [{'/'.join(states)}]: ", read, commands=commands)
+
+    def act(self, entry: _Given | Command) -> bool:
+        """Do what the user enters; return whether the dialogue goes on."""
+        if entry is Command.QUIT:
+            return False
+        if entry is Command.HELP:
+            tell(f"  {_KEYS} {_HELP}")
+        elif entry is Command.DOUBT:
+            show_parts(_doubts_shown(working("computing", lambda _: self.dialogue.doubts)))
+        elif entry is Command.HINT:
+            show_parts(_why_shown(self.dialogue, self.question))
+        elif isinstance(entry, _Given) and entry.why:
+            show_parts(_why_shown(self.dialogue, entry.question))
+        else:
+            self.go_on(_after(self.dialogue, entry))
+            if entry is Command.UNDO:
+                tell("  undone")
+            show_parts(_belief_shown(self.dialogue))
+        return True
 
 
 @dataclass(frozen=True)
@@ -170,8 +205,12 @@ def ask(options: AskOptions) -> None:
     bnmind ask models/diagnosis/asia.xdsl --about lung,bronc --evidence dysp=yes --rank
     bnmind ask models/diagnosis/asia.xdsl --costs models/diagnosis/asia-costs.csv --score per-cost
     """
-    from bnmind.cli.shared.show import terminal
-    from bnmind.questions import Dialogue, Inquiry, read_dialogue, resumed_dialogue
+    from bnmind.questions import (
+        Dialogue,
+        dialogue_stoppers_by_names,
+        read_dialogue,
+        resumed_dialogue,
+    )
 
     if options.as_json and not options.rank:
         raise BnmindError("--json needs --rank: a dialogue is not printed as JSON")
@@ -180,20 +219,9 @@ def ask(options: AskOptions) -> None:
     saved = None
     if options.session is not None and is_saved(options.session):
         saved = read_dialogue(options.session)
-    setting = _setting_of(options, None if saved is None else saved.options)
-    network = setting.network
-    inquiry = working(
-        "planning",
-        lambda _: Inquiry.of(
-            network,
-            about=setting.about,
-            among=setting.among,
-            evidence=setting.evidence,
-            costs=setting.costs,
-            measure=setting.measure,
-            score=setting.score,
-        ),
-    )
+    texts = _texts(options, None if saved is None else saved.options)
+    stoppers = dialogue_stoppers_by_names(_list(texts, "--stop"))
+    inquiry = _inquiry(options, texts)
     dialogue = (
         Dialogue(inquiry)
         if saved is None
@@ -206,34 +234,34 @@ def ask(options: AskOptions) -> None:
         else:
             tell(repr(ranking))
         return
-    console = terminal()
     talk = _Talk(
-        console=console,
         dialogue=dialogue,
-        stoppers=setting.stoppers,
-        options=setting.texts,
+        stoppers=stoppers,
+        options=texts,
         path=options.session,
         text=None if saved is None else saved.text,
     )
     if saved is None:
         working("choosing a question", lambda _: dialogue.ranking)
-        talk = talk.after(dialogue)
-    console.print(
-        f"{printable(options.model.path.name)}: {counted(len(network.variables), 'variable')},"
+        talk.go_on(dialogue)
+    n_variables = len(inquiry.engine.model.variables)
+    tell(
+        f"{options.model.path.name}: {counted(n_variables, 'variable')},"
         f" {counted(len(inquiry.about), 'target')}, {counted(len(inquiry.among), 'question')}."
-        + (f" Resumed after {counted(len(dialogue.state.asked), 'question')}." if saved else ""),
-        soft_wrap=True,
+        + (f" Resumed after {counted(len(dialogue.state.asked), 'question')}." if saved else "")
     )
-    console.print(_KEYS, soft_wrap=True)
+    tell(_KEYS)
     if options.session is None:
-        console.print("Nothing is saved; --session FILE would save each answer.", soft_wrap=True)
+        tell("Nothing is saved; --session FILE would save each answer.")
     else:
-        console.print(
-            f"Each answer is saved in {options.session}; the same command resumes the dialogue.",
-            soft_wrap=True,
-        )
+        tell(f"Each answer is saved in {options.session}; the same command resumes the dialogue.")
     show_parts(_belief_shown(dialogue))
-    _converse(talk)
+    interrupted = converse(talk.ask, talk.act, fatal=SessionFileError)
+    show_parts(_report_shown(talk.dialogue))
+    if talk.path is not None and not talk.dialogue.stop_reason(talk.stoppers):
+        tell(f"Saved in {talk.path}; the same command resumes the dialogue.")
+    if interrupted:
+        raise typer.Exit(INTERRUPTED)
 
 
 def _as_json(dialogue: Dialogue) -> dict[str, object]:
@@ -254,68 +282,6 @@ def _as_json(dialogue: Dialogue) -> dict[str, object]:
     }
 
 
-def _converse(talk: _Talk) -> None:
-    """Go from question to answer until the dialogue is over or the user leaves."""
-    going: _Talk | None = talk
-    interrupted = False
-    while going is not None:
-        talk = going
-        try:
-            going = _step(talk)
-        except KeyboardInterrupt:
-            talk.console.print()
-            interrupted, going = True, None
-    show_parts(_report_shown(talk.dialogue))
-    if talk.path is not None and not talk.dialogue.stop_reason(talk.stoppers):
-        talk.console.print(f"Saved in {talk.path}; the same command resumes the dialogue.")
-    if interrupted:
-        raise typer.Exit(INTERRUPTED)
-
-
-def _step(talk: _Talk) -> _Talk | None:
-    """Return the talk after one more entry of the user; None if that ends it."""
-    console, dialogue = talk.console, talk.dialogue
-    reason = working("choosing a question", lambda _: dialogue.stop_reason(talk.stoppers))
-    question = "" if reason else interruptible(dialogue.next_question)
-    if reason:
-        console.print(f"\nThe dialogue is over: {reason}.")
-        entry: _Given | Command = prompt.ask(
-            console, "Enter ends, u undoes, d shows doubtful answers: ", _end, commands=_AT_END
-        )
-    else:
-        entry = _ask_answer(talk, question)
-    if entry is Command.QUIT:
-        return None
-    try:
-        if entry is Command.HELP:
-            console.print(f"  {_KEYS} {_HELP}", soft_wrap=True)
-        elif entry is Command.DOUBT:
-            show_parts(_doubts_shown(working("computing", lambda _: dialogue.doubts)))
-        elif entry is Command.HINT:
-            show_parts(_why_shown(dialogue, question))
-        elif isinstance(entry, _Given) and entry.why:
-            show_parts(_why_shown(dialogue, entry.question))
-        else:
-            talk = talk.after(_after(dialogue, entry))
-            if entry is Command.UNDO:
-                console.print("  undone")
-            show_parts(_belief_shown(talk.dialogue))
-    except SessionFileError:
-        raise  # nothing that is typed from here on could be saved
-    except BnmindError as fault:
-        console.print(f"  {one_line(fault)}", soft_wrap=True)
-    return talk
-
-
-_AT_END = {letter: _COMMANDS[letter] for letter in ("u", "d")}
-
-
-def _end(text: str) -> Command:
-    if text and text.lower() != "q":
-        raise BnmindError(f"expected Enter, u or d, got {shown(text)}")
-    return Command.QUIT
-
-
 def _after(dialogue: Dialogue, entry: _Given | Command) -> Dialogue:
     """Return the dialogue after an answer, a skip or an undo."""
     from datetime import datetime
@@ -327,29 +293,6 @@ def _after(dialogue: Dialogue, entry: _Given | Command) -> Dialogue:
         return interruptible(lambda: dialogue.skip(entry.question, at=at))[0]
     step = dialogue.change if entry.question in dialogue.state.answers else dialogue.answer
     return interruptible(lambda: step(entry.question, entry.answer, at=at))[0]
-
-
-def _ask_answer(talk: _Talk, question: str) -> _Given | Command:
-    """Return what the user answers to a question."""
-    model = talk.dialogue.inquiry.engine.model
-    states = model.variable(question).states
-    number = len(talk.dialogue.state.asked) + 1
-    talk.console.print(f"\n{number}. {question}", soft_wrap=True)
-
-    def read(text: str) -> _Given:
-        if text in states:
-            return _Given(question, text)
-        if text.lower() in ("s", "skip"):
-            return _Given(question)
-        if why := re.match(r"\?|why\s", text, re.IGNORECASE):
-            name = text[why.end() :].strip()
-            model.variable(name)
-            return _Given(name, why=True)
-        return _typed(text, question, {v.name: v.states for v in model.variables})
-
-    # A state may be called like a command: then it is an answer.
-    commands = {letter: command for letter, command in _COMMANDS.items() if letter not in states}
-    return prompt.ask(talk.console, f"Answer [{'/'.join(states)}]: ", read, commands=commands)
 
 
 def _typed(text: str, question: str, states: Mapping[str, Sequence[str]]) -> _Given:
@@ -366,49 +309,16 @@ def _typed(text: str, question: str, states: Mapping[str, Sequence[str]]) -> _Gi
     raise UnknownNameError(f"state of {question}", text, states[question])
 
 
-# --- The setting: options of the command, of a file, or of a saved dialogue -----------------------
+# --- The inquiry: options of the command, or of a saved dialogue ----------------------------------
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Setting:
-    """All that a dialogue needs."""
-
-    network: Network | FactorModel
-    about: tuple[str, ...]
-    among: tuple[str, ...] | None
-    evidence: Mapping[str, str]
-    costs: Mapping[str, float]
-    score: QuestionScore
-    measure: TargetMeasure
-    stoppers: tuple[DialogueStopper, ...]
-    texts: Mapping[str, str]
-    """The options as text, to be saved with the dialogue."""
-
-
-def _setting_of(options: AskOptions, saved: Mapping[str, str] | None) -> _Setting:
-    """Return the setting of options, or of a saved dialogue, which they must not contradict."""
+def _inquiry(options: AskOptions, texts: Mapping[str, str]) -> Inquiry:
+    """Return what is asked about which network, and how."""
     from bnmind.pgm.files import read
-    from bnmind.questions import (
-        QUESTION_SCORES,
-        TARGET_MEASURES,
-        dialogue_stoppers_by_names,
-        read_costs,
-    )
+    from bnmind.questions import QUESTION_SCORES, TARGET_MEASURES, Inquiry, read_costs
 
-    texts = _texts(options)
-    if saved is not None:
-        saved = {_RENAMED.get(name, name): text for name, text in saved.items()}
-        for name in texts:
-            if _list(saved, name) != _list(texts, name):
-                raise BnmindError(
-                    f"the dialogue saved in {options.session} began {_readable(saved, name)}, not"
-                    f" {_readable(texts, name)}; repeat its options, or name another file with"
-                    " --session"
-                )
-        texts = saved
     score = made_by_name("score", QUESTION_SCORES, _first(texts, "--score"))
     measure = made_by_name("measure", TARGET_MEASURES, _first(texts, "--measure"))
-    stoppers = dialogue_stoppers_by_names(_list(texts, "--stop"))
     costs = {
         name: cost for path in _list(texts, "--costs") for name, cost in read_costs(path).items()
     }
@@ -423,21 +333,28 @@ def _setting_of(options: AskOptions, saved: Mapping[str, str] | None) -> _Settin
         among = among or tuple(name for name in marks.observations if name not in about)
     if not about:
         raise BnmindError("name the targets of the questions with --about, such as --about fault")
-    return _Setting(
-        network=network,
-        about=about,
-        among=among or None,
-        evidence=evidence,
-        costs=costs,
-        score=score,
-        measure=measure,
-        stoppers=stoppers,
-        texts=texts,
+    return working(
+        "planning",
+        lambda _: Inquiry.of(
+            network,
+            about=about,
+            among=among or None,
+            evidence=evidence,
+            costs=costs,
+            measure=measure,
+            score=score,
+        ),
     )
 
 
-def _texts(options: AskOptions) -> dict[str, str]:
-    """Return the options that were given, each as a JSON list of texts."""
+def _texts(options: AskOptions, saved: Mapping[str, str] | None) -> Mapping[str, str]:
+    """Return the options that were given, each as a JSON list of texts; or those of a dialogue.
+
+    Raises
+    ------
+    BnmindError
+        If an option contradicts the saved dialogue.
+    """
     lists = {
         "--about": options.about,
         "--among": options.among,
@@ -447,7 +364,18 @@ def _texts(options: AskOptions) -> dict[str, str]:
         "--measure": None if options.measure is None else [options.measure],
         "--stop": options.stop,
     }
-    return {name: json.dumps(texts) for name, texts in lists.items() if texts}
+    texts = {name: json.dumps(texts) for name, texts in lists.items() if texts}
+    if saved is None:
+        return texts
+    saved = {_RENAMED.get(name, name): text for name, text in saved.items()}
+    for name in texts:
+        if _list(saved, name) != _list(texts, name):
+            raise BnmindError(
+                f"the dialogue saved in {options.session} began {_readable(saved, name)}, not"
+                f" {_readable(texts, name)}; repeat its options, or name another file with"
+                " --session"
+            )
+    return saved
 
 
 def _list(texts: Mapping[str, str], name: str) -> Sequence[str]:

@@ -13,8 +13,17 @@ from bnmind._display import Result
 from bnmind._files import check_writable, writing
 from bnmind._messages import counted, one_line
 from bnmind.cli.networks import Targets, names_of
-from bnmind.cli.shared.command import Count, DynamicFile, Json, ModelFile, OneOf, Outcome, Seed
-from bnmind.cli.shared.work import working
+from bnmind.cli.shared.command import (
+    CasesFile,
+    Count,
+    DynamicFile,
+    Json,
+    ModelFile,
+    OneOf,
+    Outcome,
+    Seed,
+)
+from bnmind.cli.shared.terminal import working
 from bnmind.errors import BnmindError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -48,7 +57,7 @@ PREDICTIONS: Mapping[str, _Kind] = {
 
 def predict(
     model: ModelFile,
-    cases: Path,
+    cases: CasesFile,
     *,
     targets: Targets = (),
     out: Path | None = None,
@@ -66,10 +75,6 @@ def predict(
 
     Parameters
     ----------
-    model
-        The file that holds the model.
-    cases
-        A .csv, .csv.gz, .tsv, .xlsx or .parquet file.
     targets
         The variables to predict. Their own columns are not used. [default: those without a column]
         Repeat the option for more. Put a name that contains a comma in double quotes.
@@ -132,7 +137,7 @@ PATHS = {
 
 def track(
     model: DynamicFile,
-    cases: Path,
+    cases: CasesFile,
     *,
     sequence: Annotated[str | None, "COLUMN"] = None,
     targets: Targets = (),
@@ -151,8 +156,6 @@ def track(
     ----------
     model
         The .json or .xdsl file of the network.
-    cases
-        A .csv, .csv.gz, .tsv, .xlsx or .parquet file.
     sequence
         The column that tells to which sequence a row belongs. [default: all rows are one sequence]
     targets

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
-from bnmind.cli.shared.command import Json, OneOf
-from bnmind.cli.shared.printable import tell_json
-
-if TYPE_CHECKING:
-    from bnmind.datasets import ExampleSet
+from bnmind._display import Result, Table
+from bnmind._messages import counted
+from bnmind.cli.shared.command import OneOf, Outcome
 
 __all__ = ["examples"]
 
 
-@dataclass(frozen=True)
-class ExamplesOptions:
-    """The options of the command.
+def examples(
+    name: Annotated[str | None, OneOf("bnmind.datasets:EXAMPLES")] = None,
+    *,
+    copy: Annotated[Path | None, "DIR"] = None,
+) -> Result:
+    """List and copy the example files that come with bnmind.
+
+    Without NAME, the command lists all sets of files. --copy DIR copies them to folders of
+    DIR/models, so that the commands of the documentation work in DIR. With NAME, it lists the
+    files of one set, and --copy DIR copies these files into DIR. Files that exist with other
+    content are never replaced.
 
     Parameters
     ----------
@@ -25,21 +30,6 @@ class ExamplesOptions:
         A set of files.
     copy
         Copy the files to this directory.
-    """
-
-    name: Annotated[str | None, OneOf("bnmind.datasets:EXAMPLES")] = None
-    _: KW_ONLY
-    copy: Annotated[Path | None, "DIR"] = None
-    json_output: Json = False
-
-
-def examples(options: ExamplesOptions) -> None:
-    """List and copy the example files that come with bnmind.
-
-    Without NAME, the command lists all sets of files. --copy DIR copies them to folders of
-    DIR/models, so that the commands of the documentation work in DIR. With NAME, it lists the
-    files of one set, and --copy DIR copies these files into DIR. Files that exist with other
-    content are never replaced.
 
     Examples
     --------
@@ -49,51 +39,30 @@ def examples(options: ExamplesOptions) -> None:
     """
     from bnmind.datasets import EXAMPLES, copy_examples, example_set
 
-    sets = list(EXAMPLES.values()) if options.name is None else [example_set(options.name)]
-    copied = () if options.copy is None else copy_examples(options.copy, name=options.name)
-    if options.json_output:
-        tell_json({"sets": [_as_json(one) for one in sets], "copied": [str(p) for p in copied]})
-    elif options.copy is not None:
-        _say_copied(options.copy, len(copied), options.name)
-    elif options.name is None:
-        _show_sets(sets)
-    else:
-        _show_files(sets[0])
-
-
-def _as_json(one: ExampleSet) -> dict[str, Any]:
-    return {
-        "name": one.name,
-        "about": one.about,
-        "source": one.source,
-        "files": {name: str(one.path(name)) for name in one.files},
+    sets = list(EXAMPLES.values()) if name is None else [example_set(name)]
+    copied = () if copy is None else copy_examples(copy, name=name)
+    record = {
+        "sets": [
+            {
+                "name": one.name,
+                "about": one.about,
+                "source": one.source,
+                "files": {file: str(one.path(file)) for file in one.files},
+            }
+            for one in sets
+        ],
+        "copied": [str(path) for path in copied],
     }
-
-
-def _say_copied(directory: Path, n_files: int, name: str | None) -> None:
-    from bnmind.cli.shared.show import counted, terminal
-
-    place = directory if name is not None else directory / "models"
-    terminal().print(f"Copied: {counted(n_files, 'file')} in {place}", soft_wrap=True)
-
-
-def _show_sets(sets: list[ExampleSet]) -> None:
-    from bnmind.cli.shared.show import plain_table, show_table, terminal
-
-    console = terminal()
-    table = plain_table("set", "files", "content")
-    table.columns[2].justify = "left"
-    for one in sets:
-        table.add_row(one.name, str(len(one.files)), one.about)
-    show_table(console, table)
-    console.print("bnmind examples --copy . copies all of them.", soft_wrap=True)
-
-
-def _show_files(one: ExampleSet) -> None:
-    from bnmind.cli.shared.show import terminal
-
-    console = terminal()
-    console.print(f"{one.name}: {one.about}.", soft_wrap=True)
-    console.print(f"Source: {one.source}.", soft_wrap=True)
-    for name in one.files:
-        console.print(f"  {name}", soft_wrap=True)
+    parts: list[str | Table]
+    if copy is not None:
+        place = copy / "models" if name is None else copy
+        parts = [f"Copied: {counted(len(copied), 'file')} in {place}"]
+    elif name is None:
+        rows = [(one.name, str(len(one.files)), one.about) for one in sets]
+        parts = [Table(("set", "files", "content"), rows, left=(0, 2))]
+        parts.append("bnmind examples --copy . copies all of them.")
+    else:
+        (one,) = sets
+        about = [f"{one.name}: {one.about}.", f"Source: {one.source}."]
+        parts = [*about, *(f"  {file}" for file in one.files)]
+    return Outcome(record, parts)

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 from bnmind.cli.shared.command import OneOf, until_end
-from bnmind.cli.shared.errors import INTERRUPTED, naming, say
-from bnmind.cli.shared.printable import printable
+from bnmind.cli.shared.terminal import INTERRUPTED, naming, printable, say
 from bnmind.errors import BnmindError, InvalidModelError, TableError
 
 if TYPE_CHECKING:

@@ -17,6 +17,7 @@ from bnmind._files import check_writable, write_file, write_files
 from bnmind._messages import one_line, shown
 from bnmind._registry import COUNT, NUMBER, Registered, listed_names
 from bnmind.cli.shared.command import (
+    CasesFile,
     Count,
     Json,
     ModelFile,
@@ -27,8 +28,7 @@ from bnmind.cli.shared.command import (
     Seed,
     Workers,
 )
-from bnmind.cli.shared.printable import printable, tell
-from bnmind.cli.shared.work import Report, interruptible, working
+from bnmind.cli.shared.terminal import Report, interruptible, printable, tell, working
 from bnmind.errors import BnmindError, TooLargeError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -68,8 +68,6 @@ class FitCommandOptions:
     ----------
     model
         The file that holds the network.
-    cases
-        A .csv, .csv.gz, .tsv, .xlsx or .parquet file.
     out
         The file for the network with new tables.
     prior
@@ -90,7 +88,7 @@ class FitCommandOptions:
     """
 
     model: ModelFile
-    cases: Path
+    cases: CasesFile
     _: KW_ONLY
     out: Annotated[Path | None, Place("network", "bnmind.pgm.files:NETWORK_SUFFIXES")] = None
     prior: Annotated[Any, OneOf("bnmind.fitting:PRIORS", "Priors", kind="prior")] = "none"
@@ -329,8 +327,6 @@ class QueryOptions:
 
     Parameters
     ----------
-    model
-        The file that holds the model.
     evidence_file
         A file of evidence of the UAI competitions: the number of findings, then for each the
         numbers of a variable and a state, from 0, in the order of the model file. For --task, it

@@ -29,9 +29,7 @@ from bnmind.cli.inputs import (
     with_named_prior,
 )
 from bnmind.cli.shared.command import Count, Outcome, Place, Seed, Share, Workers, check_place
-from bnmind.cli.shared.errors import naming, say
-from bnmind.cli.shared.printable import printable
-from bnmind.cli.shared.work import until_interrupted, working
+from bnmind.cli.shared.terminal import naming, printable, say, until_interrupted, working
 from bnmind.errors import BnmindError, UnknownNameError
 
 if TYPE_CHECKING:

@@ -38,9 +38,7 @@ from bnmind.cli.shared.command import (
     check_place,
     results_place,
 )
-from bnmind.cli.shared.errors import say
-from bnmind.cli.shared.printable import printable
-from bnmind.cli.shared.work import Report, until_interrupted, working
+from bnmind.cli.shared.terminal import Report, printable, say, until_interrupted, working
 from bnmind.errors import BnmindError
 
 if TYPE_CHECKING:

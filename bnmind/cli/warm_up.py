@@ -9,21 +9,15 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import typer
 
 from bnmind._files import check_writable_directory
 from bnmind._messages import counted
 from bnmind.cli.shared.command import Json
-from bnmind.cli.shared.errors import EXIT_CODE, say
-from bnmind.cli.shared.printable import tell, tell_json
+from bnmind.cli.shared.terminal import EXIT_CODE, Report, say, tell, tell_json, working
 from bnmind.errors import BnmindError
-
-if TYPE_CHECKING:
-    from bnmind.cli.shared.work import Report
 
 __all__ = ["RUNS", "warm_up"]
 
@@ -53,14 +47,7 @@ RUNS: Sequence[tuple[str, tuple[str, ...]]] = (
 """A small example of each kind of command, which compiles what the kind needs."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class WarmUpOptions:
-    """The options of the command."""
-
-    json_output: Json = False
-
-
-def warm_up(options: WarmUpOptions) -> None:
+def warm_up(*, as_json: Json = False) -> None:
     """Compile ahead what commands need, once per machine.
 
     bnmind compiles parts of itself to machine code when they are first used, and keeps the code on
@@ -79,7 +66,6 @@ def warm_up(options: WarmUpOptions) -> None:
     NUMBA_CACHE_DIR=/srv/cache bnmind warm-up --json
     """
     from bnmind._jit import NO_DIRECTORY, cached_code
-    from bnmind.cli.shared.work import working
 
     chosen = os.environ.get("NUMBA_CACHE_DIR")
     if chosen and not os.path.isdir(chosen):
@@ -95,7 +81,7 @@ def warm_up(options: WarmUpOptions) -> None:
     where, new = " and ".join(map(str, folders)), len(set(after) - set(before))
     failed = [run for run in runs if run["error"]]
     size = sum(file.stat().st_size for file in after)
-    if options.json_output:
+    if as_json:
         content = {"directory": where, "files": len(after), "new": new, "bytes": size}
         tell_json({**content, "seconds": round(seconds, 1), "runs": runs})
     else:

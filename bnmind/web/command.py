@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bnmind.cli.shared.printable import tell
+from bnmind.cli.shared.terminal import tell
 from bnmind.errors import BnmindError, InvalidArgumentError, MissingLibraryError
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bnmind.cli.shared import errors
+from bnmind.cli.shared.terminal import one_line
 from bnmind.errors import InvalidModelError
 from tests.command_line import ROOT, assert_one_line_error, cold, run
 
@@ -118,18 +118,18 @@ def test_errors_of_a_real_process_leave_nothing_behind(
 
 
 def test_errors_of_several_lines_are_printed_on_one() -> None:
-    assert errors.one_line(InvalidModelError(["one\n  fault", "another"])) == "one fault; another"
+    assert one_line(InvalidModelError(["one\n  fault", "another"])) == "one fault; another"
 
 
 def test_errors_fit_on_a_screen_and_keep_their_end() -> None:
-    told = errors.one_line(ValueError(f"no option --{'x' * 90_000}; see bnmind --help"))
+    told = one_line(ValueError(f"no option --{'x' * 90_000}; see bnmind --help"))
     assert len(told) < 2500
     assert told.startswith("no option --xx")
     assert told.endswith("xx; see bnmind --help")
 
 
 def test_errors_without_a_message_are_named() -> None:
-    assert errors.one_line(MemoryError()) == "MemoryError"
+    assert one_line(MemoryError()) == "MemoryError"
 
 
 @pytest.mark.parametrize("arguments", [["help", "suggest"], ["suggest", "-h"]])

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from typer.testing import Result
 
-from bnmind.cli.shared.errors import INTERRUPTED
+from bnmind.cli.shared.terminal import INTERRUPTED
 from bnmind.lab.mastermind import SavedGame, read_game, write_game
 from bnmind.mastermind import Board, Reply, Turn, parse_history
 from tests.command_line import assert_one_line_error, cold, run, run_json
@@ -103,7 +103,7 @@ def test_turns_are_replayed_as_work_that_can_be_interrupted(
     def interrupted(what: str, work: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("bnmind.cli.mastermind.assist.working", interrupted)
+    monkeypatch.setattr("bnmind.cli.mastermind.play.working", interrupted)
     before = SAVE.read_text()
     result = run("assist", answers="q\n")
     assert (result.exit_code, result.stdout) == (INTERRUPTED, "")

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from bnmind.cli.mastermind import setting
-from bnmind.cli.mastermind.compare import DEFAULT_STRATEGIES
+from bnmind.cli.experiments import DEFAULT_STRATEGIES
+from bnmind.cli.mastermind.setting import UNIFORM
 from bnmind.lab import paired_differences
 from bnmind.mastermind import Board, UniformPrior
 from tests.command_line import assert_one_line_error, cold, run, run_json
@@ -356,7 +356,7 @@ def test_games_until_the_intervals_are_narrow() -> None:
 
 def test_a_match_in_which_nothing_is_learned_is_reported() -> None:
     arguments = ("compare", "knuth", *SMALL, "--games", "4", "--match", "2")
-    said = "--match 2 changes nothing: the assumed prior"
+    said = "Matches of 2 games change nothing: the assumed prior"
     assert f"{said} uniform does not learn." in run(*arguments).stdout
     assert f"{said} uniform does" in run(*arguments, "--assume-prior", "uniform").stdout
     assert said not in run(*arguments, "--assume-prior", "learned-colors").stdout
@@ -365,7 +365,7 @@ def test_a_match_in_which_nothing_is_learned_is_reported() -> None:
 
 
 def test_the_uniform_prior_has_one_name() -> None:
-    assert UniformPrior(Board(2, 3)).name == setting.UNIFORM
+    assert UniformPrior(Board(2, 3)).name == UNIFORM
 
 
 @pytest.mark.parametrize(

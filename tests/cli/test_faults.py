@@ -26,7 +26,7 @@ from bnmind.adaptive import ItemBank, Session, read_bank, write_bank
 from bnmind.adaptive.calibration import read_answers
 from bnmind.cli import administer
 from bnmind.lab.mastermind import read_game
-from bnmind.lab.mastermind.live.saved_play import read_play
+from bnmind.lab.mastermind.saved_game import read_play
 from bnmind.questions import read_dialogue
 from tests.cli.test_kills import _whole
 from tests.cli.test_matrix import (

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from bnmind.adaptive import Examinees, ItemBank, SimulationResult, read_bank, write_bank
-from bnmind.cli.shared.work import until_interrupted
+from bnmind.cli.shared.terminal import until_interrupted
 from bnmind.fitting.squarem import climb
 from tests.command_line import run
 

@@ -19,9 +19,8 @@ from pathlib import Path
 import pytest
 
 from bnmind.adaptive import ItemBank, write_bank
-from bnmind.cli.app import GROUPS
-from bnmind.cli.process import BROKEN_PIPE
-from bnmind.cli.shared.progress import COMPILING
+from bnmind.cli.app import BROKEN_PIPE, GROUPS
+from bnmind.cli.shared.terminal import COMPILING
 from tests.command_line import ROOT
 from tests.command_server import Case, CommandServer, Ended
 

@@ -10,18 +10,26 @@ import pytest
 from rich.console import Console
 
 import bnmind.web
-from bnmind.cli.mastermind.commands import Edit, SetNoise, WhatIf, read_command
-from bnmind.cli.mastermind.pegs import PEG_COLORS, BoardRow, colors_of, pegs_text, show_board
-from bnmind.cli.shared.prompt import Command
+from bnmind.cli.mastermind.board import (
+    PEG_COLORS,
+    Edit,
+    SetNoise,
+    WhatIf,
+    colors_of,
+    pegs_text,
+    read_command,
+    show_board,
+)
+from bnmind.cli.shared.dialogue import Command
 from bnmind.errors import BnmindError
-from bnmind.mastermind import Board, Reply
+from bnmind.mastermind import Board, Reply, Turn
 
 WORDS = ("?", "u", "codes", "colors", "if", "ignore", "edit", "drop", "noise", "x", "h", "q")
 
 
 def _shown(board: Board, guess: tuple[int, ...], **options: object) -> str:
     console = Console(file=io.StringIO(), **options)  # type: ignore[arg-type]
-    show_board(console, board, [BoardRow(number=1, guess=guess, reply=Reply(1, 1))])
+    show_board(board, [Turn(guess, Reply(1, 1))], console=console)
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
 

@@ -86,7 +86,7 @@ def test_a_game_that_is_left_goes_on_with_the_same_command() -> None:
     secret = _maker().board.format(_maker().secret)
     left = _play("1123", "2345")
     assert f"The code was {secret}" not in left
-    assert left.endswith(f"Saved in {SAVE}; the same command goes on.\n")
+    assert left.endswith(f"Saved in {SAVE}; the same command resumes the game.\n")
     again = _play("3456", secret, options="")
     assert f"Resumed from {SAVE} after 2 guesses." in again
     assert f"{secret} is the code, found in 4 guesses." in again

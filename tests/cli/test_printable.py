@@ -6,6 +6,7 @@ import ast
 import json
 import os
 import re
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bnmind.adaptive import ItemBank, write_bank
-from bnmind.cli.shared.printable import printable, tell, tell_json
-from bnmind.cli.shared.show import plain_table, show_table, terminal
+from bnmind.cli.shared.terminal import (
+    plain_table,
+    printable,
+    show,
+    show_table,
+    tell,
+    tell_json,
+    terminal,
+)
 from bnmind.pgm import Network, TabularCPD, Variable
 from bnmind.pgm.files import write_model
 from tests.command_line import run
@@ -131,12 +139,26 @@ def test_errors_are_harmless(arguments: tuple[str, ...]) -> None:
     assert result.output.count("\n") == 1
 
 
+def test_lines_break_between_words_on_terminals_alone(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "12")
+    text, content = "one sentence of six words long", "a file with its long lines\nas it is"
+    show(text)
+    assert capsys.readouterr().out == f"{text}\n"
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    show(text)
+    assert capsys.readouterr().out.split("\n") == ["one sentence", "of six words", "long", ""]
+    show(content)
+    assert capsys.readouterr().out == f"{content}\n"
+
+
 TO_THE_TERMINAL = ("echo", "secho", "Console", "rprint")
 
 
 def test_text_reaches_the_terminal_in_one_way() -> None:
-    doors = {"bnmind.cli.shared.printable", "bnmind.cli.shared.show"}
-    assert {name for name, path in MODULES.items() if goes_to_the_terminal(path)} <= doors
+    found = {name for name, path in MODULES.items() if goes_to_the_terminal(path)}
+    assert found == {"bnmind.cli.shared.terminal"}
 
 
 def goes_to_the_terminal(path: Path) -> bool:

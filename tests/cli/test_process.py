@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
-from bnmind.cli.process import BROKEN_PIPE
-from bnmind.cli.shared.work import interruptible, is_working, working
+from bnmind.cli.app import BROKEN_PIPE
+from bnmind.cli.shared.terminal import interruptible, is_working, working
 from tests.command_line import ROOT
 
 TINY = ("--pegs", "1", "--colors", "2")

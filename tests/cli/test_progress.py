@@ -14,16 +14,15 @@ from pathlib import Path
 
 import pytest
 
-from bnmind.cli.shared import progress
-from bnmind.cli.shared.progress import COMPILING, Account, shown_progress, speaking
-from bnmind.cli.shared.work import Report, working
+from bnmind.cli.shared import terminal
+from bnmind.cli.shared.terminal import COMPILING, Account, Report, shown_progress, speaking, working
 from tests.command_line import ROOT
 
 
 @pytest.fixture
 def _at_once(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     for name in ("_SHOWN_AFTER", "_SAID_AFTER", "_JUDGED_AFTER", "_COMPILING_AFTER"):
-        monkeypatch.setattr(progress, name, 0.0)
+        monkeypatch.setattr(terminal, name, 0.0)
     token = speaking.set(True)
     yield
     speaking.reset(token)
@@ -60,7 +59,7 @@ def test_without_a_terminal_long_work_is_reported_after_twice_the_time(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     account, now = Account(), [0.0]
-    monkeypatch.setattr("bnmind.cli.shared.progress.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("bnmind.cli.shared.terminal.time.monotonic", lambda: now[0])
     with shown_progress("playing", account) as update:
         for second in range(1, 1001):
             now[0] = float(second)
@@ -78,7 +77,7 @@ def lines(capsys: pytest.CaptureFixture[str]) -> list[str]:
 def test_functions_of_the_commands_say_nothing(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(progress, "_SAID_AFTER", 0.0)
+    monkeypatch.setattr(terminal, "_SAID_AFTER", 0.0)
     assert working("counting", _work) == "done"
     assert capsys.readouterr() == ("", "")
 
@@ -110,10 +109,10 @@ def test_a_terminal_shows_a_bar_that_vanishes(
 
 ENDLESS = """
 import time
-from bnmind.cli.shared import progress
-from bnmind.cli.shared.work import working
+from bnmind.cli.shared import terminal
+from bnmind.cli.shared.terminal import working
 
-progress._SHOWN_AFTER = 0.0
+terminal._SHOWN_AFTER = 0.0
 working("waiting", lambda report: time.sleep(120))
 """
 

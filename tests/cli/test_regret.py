@@ -48,7 +48,7 @@ def test_a_score_replaces_an_unreachable_optimum() -> None:
     ("arguments", "words"),
     [
         ([""], ["at least one guess"]),
-        (["1122 1b0w", "--by", "random"], ["one score for --by", "random"]),
+        (["1122 1b0w", "--by", "random"], ["one score as the measure", "random"]),
         (["1122 1b0w", "--by", "nobody"], ["strategy among", "nobody"]),
         (["1122 1b0w, 1122 2b0w, 1234 0b0w"], ["no code agrees", "1122 1b0w, 1122 2b0w"]),
         (["12345 1b1w", "--pegs", "5", "--colors", "8", "--by", "optimal"], ["8,192 codes"]),

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from bnmind.lab.mastermind.advice import start, winning_report_ends
-from bnmind.lab.mastermind.noise_words import noise_in_words
+from bnmind.lab.mastermind.words import noise_in_words
 from bnmind.mastermind import (
     Board,
     Channel,
@@ -134,7 +134,7 @@ def test_contradictions_under_exact_noise_are_reported_and_advice_continues() ->
     shown = run(*arguments)
     assert shown.exit_code == 0
     assert "contradict" in shown.stdout
-    assert "as few false replies as possible; --noise false:0.1 weighs them." in shown.stdout
+    assert "as few false replies as possible; noise false:0.1 weighs them." in shown.stdout
     assert "100.0 %" in shown.stdout
 
 

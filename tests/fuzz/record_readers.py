@@ -18,7 +18,7 @@ from bnmind.junction import read_plan
 from bnmind.junction.slicing.sums_file import _content_digest, read_sums
 from bnmind.lab import read_experiment, read_store
 from bnmind.lab.mastermind import parse_ending
-from bnmind.lab.mastermind.live.saved_play import read_play
+from bnmind.lab.mastermind.saved_game import read_play
 from bnmind.lab.reproductions import read_run
 from bnmind.mastermind import Board, parse_prior
 from bnmind.mastermind.priors import read_code_list
@@ -88,7 +88,7 @@ def _text(read: Callable[[str], object]) -> Callable[[Path], object]:
 
 
 def _command(text: str) -> object:
-    from bnmind.cli.mastermind.commands import COMMAND_LINES, read_command
+    from bnmind.cli.mastermind.board import COMMAND_LINES, read_command
 
     return read_command(text, BOARD, COMMAND_LINES)
 

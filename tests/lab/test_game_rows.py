@@ -13,9 +13,8 @@ from bnmind.errors import FileWriteError, InvalidArgumentError
 from bnmind.lab.mastermind import SavedGame, read_game, write_game
 from bnmind.lab.mastermind.advice import start, start_learning
 from bnmind.lab.mastermind.explanation import few_codes, learned_noise
-from bnmind.lab.mastermind.live.game_rows import GameRows
-from bnmind.lab.mastermind.live.review import review_guesses
-from bnmind.lab.mastermind.live.saved_play import SavedPlay, read_play, write_play
+from bnmind.lab.mastermind.review import review_guesses
+from bnmind.lab.mastermind.saved_game import GameRows, SavedPlay, read_play, write_play
 from bnmind.mastermind import Board, Channel, Posterior, Reply, TableBelief, Turn, parse_history
 from bnmind.strategies import describe_guess
 
@@ -106,7 +105,7 @@ def _naive(belief: Posterior) -> float:
 def test_regret_is_what_no_guess_exceeds(noise: float) -> None:
     belief: Posterior = start(Channel.false_reply(BOARD, noise))
     for turn, one in zip(
-        TURNS, review_guesses(belief, TURNS, np.random.default_rng(0)), strict=True
+        TURNS, review_guesses(belief, TURNS, np.random.default_rng(0)).guesses, strict=True
     ):
         own = describe_guess(belief, turn.guess).information
         assert one.best_information == pytest.approx(_naive(belief))
@@ -119,7 +118,7 @@ def test_regret_is_what_no_guess_exceeds(noise: float) -> None:
 def test_a_win_tells_all_that_is_unknown() -> None:
     belief = start(Channel.false_reply(BOARD, 0.2))
     won = parse_history(BOARD, "123 3b0w")
-    (one,) = review_guesses(belief, won, np.random.default_rng(0), won=True)
+    (one,) = review_guesses(belief, won, np.random.default_rng(0), won=True).guesses
     assert one.told == pytest.approx(6.0)
     assert one.chance == pytest.approx(1 / 64)
 

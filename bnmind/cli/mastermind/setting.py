@@ -2,48 +2,52 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
-from bnmind.cli.shared.command import Count, OneOf
-from bnmind.errors import InvalidArgumentError
+from bnmind.cli.shared.command import Count, OneOf, Seed
+from bnmind.errors import BnmindError, InvalidArgumentError
 
 if TYPE_CHECKING:
-    from bnmind.mastermind import Board, Channel, Prior
+    from bnmind.lab import Ending
+    from bnmind.lab.mastermind.saved_game import SavedGame, SavedPlay
+    from bnmind.mastermind import Board, Channel, Posterior, Prior
     from bnmind.strategies import Situation
 
 __all__ = [
-    "DEFAULT_COLORS",
-    "DEFAULT_PEGS",
     "ENDINGS",
     "NOISES",
     "PRIORS",
     "UNIFORM",
+    "UNKNOWN",
+    "BoardOptions",
     "CodePrior",
-    "Colors",
     "EndingName",
-    "Explained",
+    "GameOptions",
     "History",
     "Limit",
-    "NoRepeats",
     "Noise",
     "NoiseName",
-    "Pegs",
     "Player",
     "PriorName",
-    "SavedColors",
-    "SavedNoRepeats",
-    "SavedPegs",
+    "channel_of",
     "channel_of_known_noise",
+    "ending_of",
     "prior_of",
     "situation_of",
+    "started",
 ]
 
-DEFAULT_PEGS = 4
-DEFAULT_COLORS = 6
+_DEFAULT_PEGS = 4
+_DEFAULT_COLORS = 6
 UNIFORM = "uniform"
 """The name of the prior that needs no list of probabilities."""
+
+UNKNOWN = "unknown"
+"""The noise of a code-maker of whom nobody knows how often the replies are false."""
 
 NOISES = {
     "exact": "Every reply is true.",
@@ -91,30 +95,7 @@ Player: TypeAlias = Annotated[
     OneOf("bnmind.strategies:STRATEGIES"),
     typer.Option(help="The strategy that proposes guesses; bnmind strategy --help lists them."),
 ]
-Pegs: TypeAlias = Annotated[int, typer.Option(help="Positions of a code.")]
-Colors: TypeAlias = Annotated[int, typer.Option(help="Colors that a peg can have.")]
 _NO_REPEATS = "--no-repeats/--repeats"
-NoRepeats: TypeAlias = Annotated[
-    bool,
-    typer.Option(
-        _NO_REPEATS,
-        help="Whether a color may occur twice, in codes and in guesses. [default: it may]",
-    ),
-]
-SavedPegs: TypeAlias = Annotated[
-    int | None,
-    typer.Option(help=f"Positions of a code. [default: {DEFAULT_PEGS}, or as saved]"),
-]
-SavedColors: TypeAlias = Annotated[
-    int | None,
-    typer.Option(help=f"Colors that a peg can have. [default: {DEFAULT_COLORS}, or as saved]"),
-]
-SavedNoRepeats: TypeAlias = Annotated[
-    bool | None,
-    typer.Option(
-        _NO_REPEATS, help="Whether a color may occur twice. [default: it may, or as saved]"
-    ),
-]
 History: TypeAlias = Annotated[
     list[str] | None,
     "TEXT",
@@ -126,9 +107,28 @@ History: TypeAlias = Annotated[
 Limit: TypeAlias = Annotated[
     Count | None, typer.Option(min=1, help="The limit of guesses in the game, if any.")
 ]
-Explained: TypeAlias = Annotated[
-    bool, typer.Option("--explain", help="Say in plain words what the numbers mean.")
-]
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoardOptions:
+    """The board of a game."""
+
+    pegs: Annotated[int, typer.Option(help="Positions of a code.")] = _DEFAULT_PEGS
+    colors: Annotated[int, typer.Option(help="Colors that a peg can have.")] = _DEFAULT_COLORS
+    no_repeats: Annotated[
+        bool,
+        typer.Option(
+            _NO_REPEATS,
+            help="Whether a color may occur twice, in codes and in guesses. [default: it may]",
+        ),
+    ] = False
+
+    @property
+    def board(self) -> Board:
+        """The board."""
+        from bnmind.mastermind import Board
+
+        return Board(self.pegs, self.colors, repeats=not self.no_repeats)
 
 
 def channel_of_known_noise(board: Board, text: str) -> Channel:
@@ -158,6 +158,31 @@ def prior_of(board: Board, text: str) -> Prior | None:
     return None if text.strip() == UNIFORM else parse_prior(board, text)
 
 
+def ending_of(text: str, max_guesses: int | None, *, most: int) -> Ending:
+    """Return the ending that a text describes.
+
+    Parameters
+    ----------
+    text
+        The ending, as it is typed.
+    max_guesses
+        The limit of guesses that was given, if any.
+    most
+        The limit otherwise.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the ending needs a limit, and none was given.
+    """
+    from bnmind.lab import Limit, parse_ending
+
+    ending = parse_ending(text, most if max_guesses is None else max_guesses)
+    if isinstance(ending, Limit) and max_guesses is None:
+        raise InvalidArgumentError("the ending limit needs --max-guesses N", text)
+    return ending
+
+
 def situation_of(max_guesses: int | None, turns: int, memory: object = None) -> Situation:
     """Return the situation of a strategy in a game with a limit of guesses.
 
@@ -177,3 +202,101 @@ def situation_of(max_guesses: int | None, turns: int, memory: object = None) -> 
             max_guesses,
         )
     return Situation(memory=memory, guesses_left=max_guesses - turns)
+
+
+def channel_of(board: Board, noise: str) -> Channel:
+    """Return the channel of a noise; of unknown noise, one of its kind."""
+    from bnmind.mastermind import Channel, parse_noise
+
+    if noise == UNKNOWN:
+        return Channel.false_reply(board, 0.2)
+    try:
+        return parse_noise(board, noise)
+    except InvalidArgumentError as fault:
+        if ":" in noise:
+            raise
+        raise InvalidArgumentError(f"{fault}; or {UNKNOWN}, which learns it", noise) from fault
+
+
+def started(board: Board, noise: str, prior: Prior | None) -> Posterior:
+    """Return the belief before the first guess."""
+    from bnmind.lab.mastermind.advice import start, start_learning
+
+    channel = channel_of(board, noise)
+    return start_learning(channel, prior) if noise == UNKNOWN else start(channel, prior)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GameOptions:
+    """The options of both commands."""
+
+    save: Annotated[Path, typer.Option(help="The file of the saved game.")]
+    new: Annotated[bool, typer.Option(help="Begin a new game, even if one is saved.")] = False
+    noise: NoiseName | None = None
+    prior: Annotated[
+        PriorName | None,
+        typer.Option(
+            help="How the code-maker chooses codes; see below. [default: uniform, or as saved]"
+        ),
+    ] = None
+    max_guesses: Limit = None
+    pegs: Annotated[
+        int | None,
+        typer.Option(help=f"Positions of a code. [default: {_DEFAULT_PEGS}, or as saved]"),
+    ] = None
+    colors: Annotated[
+        int | None,
+        typer.Option(help=f"Colors that a peg can have. [default: {_DEFAULT_COLORS}, or as saved]"),
+    ] = None
+    no_repeats: Annotated[
+        bool | None,
+        typer.Option(
+            _NO_REPEATS, help="Whether a color may occur twice. [default: it may, or as saved]"
+        ),
+    ] = None
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Say in plain words what the numbers mean.")
+    ] = False
+    seed: Seed = None
+
+    @property
+    def board(self) -> Board:
+        """The board of a new game."""
+        from bnmind.mastermind import Board
+
+        return Board(
+            _DEFAULT_PEGS if self.pegs is None else self.pegs,
+            _DEFAULT_COLORS if self.colors is None else self.colors,
+            repeats=not self.no_repeats,
+        )
+
+    @property
+    def prior_text(self) -> str | None:
+        """The prior as it is saved; None if nobody named one."""
+        return None if self.prior is None else self.prior.strip()
+
+    def require_same(self, saved: SavedGame | SavedPlay, hint: str = "", **others: Any) -> None:
+        """Raise if an option contradicts the saved game.
+
+        Parameters
+        ----------
+        saved
+            The game.
+        hint
+            What an error about the noise advises.
+        others
+            The values of other options in the saved game.
+        """
+        board = saved.board
+        stored = {
+            **{"pegs": board.pegs, "colors": board.colors, "no_repeats": not board.repeats},
+            **{"noise": saved.noise, "prior": saved.prior, **others},
+        }
+        for name, value in stored.items():
+            asked = self.prior_text if name == "prior" else getattr(self, name)
+            if asked is not None and asked != value:
+                raise BnmindError(
+                    f"expected --{name.replace('_', '-')} {value} of the game saved in {self.save},"
+                    f" got {asked}; --new begins a new game, --save names another file"
+                    f"{hint * (name == 'noise')}"
+                )

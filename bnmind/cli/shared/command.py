@@ -33,17 +33,26 @@ import typer
 from typer.core import TyperArgument, TyperCommand
 from typer.models import ParameterInfo
 
-from bnmind._display import Result, Table, parts_of
+from bnmind._display import Result, Strong, Table, parts_of
 from bnmind._files import check_writable, check_writable_directory, is_stream
 from bnmind._messages import counted, one_line
 from bnmind._registry import Registered, listed_names, made_by_name, usage
-from bnmind.cli.shared.errors import say
-from bnmind.cli.shared.printable import printable, tell, tell_json
-from bnmind.cli.shared.work import working
+from bnmind.cli.shared.terminal import (
+    INTERRUPTED,
+    plain_table,
+    printable,
+    say,
+    show,
+    show_table,
+    tell_json,
+    terminal,
+    working,
+)
 from bnmind.errors import BnmindError, InvalidArgumentError, ModelFileError
 
 __all__ = [
     "FORMATS",
+    "CasesFile",
     "Count",
     "Described",
     "DynamicFile",
@@ -268,8 +277,13 @@ _DropDecisions: TypeAlias = Annotated[
         " which chance nodes depend becomes a variable with a uniform distribution.",
     ),
 ]
-ModelFile: TypeAlias = Annotated[_ModelFile, _ModelReader()]
+ModelFile: TypeAlias = Annotated[
+    _ModelFile, _ModelReader(), typer.Argument(help="The file that holds the model.")
+]
 DynamicFile: TypeAlias = Annotated[_ModelFile, _ModelReader(drops=False)]
+CasesFile: TypeAlias = Annotated[
+    Path, typer.Argument(help="A .csv, .csv.gz, .tsv, .xlsx or .parquet file.")
+]
 FORMATS = OneOf("bnmind.pgm.files:MODEL_FORMATS", "Formats of networks")
 _NOTES_SHOWN = 10
 _METAVARS = {int: "N", float: "X", Path: "FILE", str: "NAME"}
@@ -388,7 +402,8 @@ def _options(function: Callable[..., Any]) -> Iterator[_Option]:
         about_fields = _about(kind.__doc__ or "")
         for field in dataclasses.fields(kind):
             missing = field.default is dataclasses.MISSING
-            found = _unwrapped(_evaluated(field.type, kind.__module__))
+            home = next(one for one in kind.__mro__ if field.name in inspect.get_annotations(one))
+            found = _unwrapped(_evaluated(field.type, home.__module__))
             way = p.KEYWORD_ONLY if field.kw_only else p.POSITIONAL_OR_KEYWORD
             default = p.empty if missing else field.default
             one = inspect.Parameter(field.name, way, default=default)
@@ -501,6 +516,8 @@ class Outcome(Result):
     record: Mapping[str, Any]
     parts: Iterable[str | Table]
     notes: Sequence[str] = ()
+    interrupted: bool = False
+    """Whether Ctrl-C has ended the work early; then the exit code says so."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the record."""
@@ -514,22 +531,22 @@ def _show(result: Result, *, as_json: bool) -> None:
     """Print a result, and what to know about it on the error stream."""
     if as_json:
         tell_json(result.to_dict())
-        return
-    show_parts(parts_of(result))
-    for note in result.notes[:_NOTES_SHOWN]:
-        say(f"note: {one_line(note)}")
-    if (more := len(result.notes) - _NOTES_SHOWN) > 0:
-        say(f"note: and {more} more; --json lists all")
+    else:
+        show_parts(parts_of(result))
+        for note in result.notes[:_NOTES_SHOWN]:
+            say(f"note: {one_line(note)}")
+        if (more := len(result.notes) - _NOTES_SHOWN) > 0:
+            say(f"note: and {more} more; --json lists all")
+    if isinstance(result, Outcome) and result.interrupted:
+        raise typer.Exit(INTERRUPTED)
 
 
 def show_parts(parts: Iterable[str | Table]) -> None:
     """Print lines and tables of a result."""
     for part in parts:
         if isinstance(part, str):
-            tell(part)
+            show(part, strong=isinstance(part, Strong))
             continue
-        from bnmind.cli.shared.show import plain_table, show_table, terminal
-
         table = plain_table(*part.heads)
         for place in part.left:
             table.columns[place].justify = "left"
@@ -615,10 +632,15 @@ class ResultsPlace:
     is_new_default: bool
     """Whether the command makes the default directory, as nobody named one."""
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """That the directory is new, if nobody asked for it."""
+        new = f"The directory {self.directory} is new; --out names another one."
+        return (new,) if self.is_new_default else ()
+
     def tell_if_new(self) -> None:
-        """Say that the directory is new, if nobody asked for it."""
-        if self.is_new_default:
-            tell(f"The directory {self.directory} is new; --out names another one.")
+        """Print the notes."""
+        show_parts(self.notes)
 
 
 def results_place(out: Path | None) -> ResultsPlace:

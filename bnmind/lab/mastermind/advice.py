@@ -5,10 +5,13 @@ The belief and the entropy strategy compute all of it; this module only collects
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeVar
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from bnmind._display import Result, Strong, Table, finite
+from bnmind._messages import counted, percent
 from bnmind.errors import InvalidArgumentError, TooLargeError
 
 if TYPE_CHECKING:
@@ -29,6 +32,7 @@ __all__ = [
     "advise",
     "belief_after",
     "choosing",
+    "codes_table",
     "contradictions",
     "doubts_of",
     "ending",
@@ -53,7 +57,7 @@ class Doubt:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Advice:
+class Advice(Result):
     """The next guess and the reasons for it; or the code, if it has been found."""
 
     guess: str
@@ -80,6 +84,109 @@ class Advice:
     """A remark of the strategy, such as a warning; usually empty."""
     memory: object = None
     """The memory of the strategy for its next turn."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the advice as a record, without the memory of the strategy."""
+        names = [field.name for field in fields(self) if field.name != "memory"]
+        codes = [{"code": code, "probability": share} for code, share in self.most_probable]
+        doubts = [asdict(doubt) for doubt in self.doubts]
+        record = {name: getattr(self, name) for name in names}
+        return dict(finite({**record, "most_probable": codes, "doubts": doubts}))
+
+    def _shown(self) -> Iterator[str | Table]:
+        if self.found:
+            guesses = counted(len(self.doubts), "guess", "guesses")
+            yield Strong(f"The code is {self.guess}, found in {guesses}.")
+            yield from self.contradiction
+            yield from self._doubts_shown()
+            return
+        yield self.knowledge
+        yield from self.contradiction
+        if self.contradictions:
+            yield ("bnmind assumes as few false replies as possible; noise false:0.1 weighs them.")
+        yield from self._doubts_shown()
+        yield "Most probable:"
+        yield codes_table(self.most_probable)
+        yield Strong(
+            f"Guess {self.guess}: it should tell {self.information:.2f} bits and leave"
+            f" {self.expected_entropy:.2f}."
+        )
+        if self.note:
+            yield self.note
+
+    @property
+    def knowledge(self) -> str:
+        """How much is known about the code, in one line."""
+        if self.possible_codes is None:
+            bits = f"{self.entropy:.2f} ± {self.entropy_error:.2f}"
+            return f"About {bits} bits unknown, estimated from samples."
+        return f"{counted(self.possible_codes, 'code')} possible, {self.entropy:.2f} bits unknown."
+
+    @property
+    def contradiction(self) -> tuple[str, ...]:
+        """A sentence about replies that contradict each other, if they do."""
+        if not self.contradictions:
+            return ()
+        wrong = "one reply is" if self.contradictions == 1 else f"{self.contradictions} replies are"
+        return (Strong(f"The replies contradict each other: at least {wrong} wrong."),)
+
+    def brief(self, few: Sequence[tuple[str, float]] | None = None) -> Iterator[str]:
+        """Yield a summary of the belief in a few lines, as between two turns of a game.
+
+        Parameters
+        ----------
+        few
+            The codes that are almost sure to have the secret among them, if they are few; otherwise
+            the most probable ones are shown.
+        """
+        yield self.knowledge
+        spaced = any(" " in code for code, _ in self.most_probable)
+        groups = _by_percentage(few or self.most_probable[: 2 if spaced else 5]).items()
+        shown = "; ".join(f"{', '.join(alike)} ({share})" for share, alike in groups)
+        all_listed = few is not None and len(few) == self.possible_codes
+        yield f"{'Codes left' if all_listed else 'Most probable'}: {shown}"
+        yield from self.contradiction
+        if self.note:
+            yield self.note
+
+    def _doubts_shown(self) -> Iterator[Table]:
+        """Yield the probability that each reply is wrong, if any can be wrong."""
+        wrong = [doubt.probability_wrong for doubt in self.doubts]
+        most = max(wrong, default=0.0)
+        if most:
+            rows = [(one.guess, one.reply, percent(one.probability_wrong)) for one in self.doubts]
+            bold = [place for place, share in enumerate(wrong) if share >= min(most, 0.5)]
+            yield Table(("guess", "reply", "probably wrong"), rows, bold)
+
+
+_WIDTH = 64
+"""The most columns of codes side by side."""
+
+
+def codes_table(codes: Sequence[tuple[str, float]]) -> Table:
+    """Return codes and their probabilities, equally probable ones side by side.
+
+    Lines break only between codes; a code may contain blanks.
+
+    Parameters
+    ----------
+    codes
+        The codes with their probabilities.
+    """
+    rows: list[tuple[str, str]] = []
+    for share, alike in _by_percentage(codes).items():
+        joined = "  ".join(code.replace(" ", "\u00a0") for code in alike)
+        lines = [line.replace("\u00a0", " ") for line in textwrap.wrap(joined, _WIDTH)]
+        rows += [(share, lines[0]), *(("", line) for line in lines[1:])]
+    return Table(("", ""), rows, left=(0, 1))
+
+
+def _by_percentage(codes: Sequence[tuple[str, float]]) -> dict[str, list[str]]:
+    """Return the codes that look equally probable side by side."""
+    groups: dict[str, list[str]] = {}
+    for code, probability in codes:
+        groups.setdefault(percent(probability), []).append(code)
+    return groups
 
 
 def start(channel: Channel, prior: Prior | None = None) -> Posterior:

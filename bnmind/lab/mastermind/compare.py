@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 
 from bnmind._arguments import checked
-from bnmind._messages import many
+from bnmind._messages import in_words, many
 from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.lab.mastermind.comparison import Comparison, GameRow, Summary
@@ -213,6 +213,40 @@ class Contest(Value):
     def learns(self) -> bool:
         """Whether the assumed prior learns from the earlier codes of a match."""
         return learns(self.setting, self.match)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What `best` stands for, and what changes nothing: a strategy, a prior, a match."""
+        return tuple(self._notes())
+
+    def _notes(self) -> Iterator[str]:
+        from bnmind.mastermind import UniformPrior
+        from bnmind.strategies import Best, MapCode, RandomCode, ignores_prior, trust_suffices
+        from bnmind.strategies.belief_game.best import best_player
+
+        assumed = self.prior if self.assumed_prior is None else self.assumed_prior
+        uniform = assumed is None or isinstance(assumed, UniformPrior)
+        for one in self.strategies:
+            if isinstance(one, Best):
+                player = best_player(self.believed, uniform=uniform)
+                yield f"{one.name} plays as {player.name} here."
+        if self.match > 1 and not self.learns:
+            name = prior_text(assumed)
+            yield (
+                f"Matches of {self.match} games change nothing: the assumed prior {name} does not"
+                " learn."
+            )
+        unbiased = self.prior is None and self.assumed_prior is None
+        alike = [one.name for one in self.strategies if isinstance(one, MapCode | RandomCode)]
+        if len(alike) > 1 and unbiased and trust_suffices(self.believed):
+            yield (
+                f"{' and '.join(alike)} play the same games here: under {self.believed.name} the"
+                " most probable codes are those that contradict the fewest replies."
+            )
+        ignorant = [one.name for one in self.strategies if ignores_prior(one)]
+        if ignorant and not unbiased:
+            does = "do" if len(ignorant) > 1 else "does"
+            yield f"{in_words(ignorant)} {does} not use the prior."
 
     def play(self) -> Iterator[GameRow]:
         """Play the first game of each strategy, then the second of each strategy, and so on."""

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, astuple, dataclass, field, fields
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bnmind._arguments import checked, number_array
-from bnmind._display import table_html
-from bnmind._messages import counted
+from bnmind._display import Result, Table, finite
+from bnmind._messages import counted, in_words, percent
 from bnmind._values import Value
 from bnmind.information import Floats
-from bnmind.lab.mastermind.noise_words import noise_in_words
+from bnmind.lab.mastermind.words import noise_clause, noise_in_words
 from bnmind.lab.statistics import (
     ConfidenceSequence,
     ExactMean,
     IntervalMethod,
+    PairedDifference,
     PairedDifferences,
     RankSumGroups,
     StudentInterval,
@@ -138,14 +139,11 @@ class Summary(Value):
 
     def as_dict(self) -> dict[str, str | int | float | None]:
         """Return the fields by name, with None for nan, which JSON lacks."""
-        return {
-            name: None if isinstance(value, float) and math.isnan(value) else value
-            for name, value in asdict(self).items()
-        }
+        return dict(finite(asdict(self)))
 
 
 @dataclass(frozen=True, kw_only=True)
-class Comparison(Value):
+class Comparison(Result, Value):
     """The games that several strategies played on one board, through one channel."""
 
     board: str
@@ -192,15 +190,124 @@ class Comparison(Value):
         what = f"Board {self.board}, noise {self.channel}, {counted(self.games, 'game')}"
         return "\n".join([f"{what}: guesses per game", *lines])
 
-    def _repr_html_(self) -> str:
-        """Return the guesses per game as an HTML table, which notebooks display."""
+    def to_dict(self) -> dict[str, Any]:
+        """Return the setting, the summaries and the differences as a record, without the games."""
+        differences = self.differences()
+        measures = {"guesses": differences}
+        if self.ending != "revealed":
+            measures["won"] = self.differences(_is_won)
+        return {
+            **{name: getattr(self, name) for name in _SETTING},
+            "strategies": [summary.as_dict() for summary in self.summaries],
+            "groups": [list(group) for group in differences.groups],
+            "differences": {
+                measure: {
+                    "confidence": found.confidence,
+                    "interval": found.interval,
+                    "pairs": [pair.as_dict() for pair in found.pairs],
+                }
+                for measure, found in measures.items()
+            },
+        }
+
+    def _shown(self) -> Iterator[str | Table]:
+        match = "" if self.match == 1 else f", matches of {self.match} games"
+        yield f"Board {self.board}{self._priors}{match}, seed {self.seed}."
+        yield noise_in_words(self.channel)
+        if self.assumed != self.channel:
+            yield f"The strategies assume that {noise_clause(self.assumed)}."
+        yield "Guesses a game:"
+        yield from self._summaries_shown()
+        shares = {one.strategy: one.won for one in self.summaries}
+        limit = counted(self.max_guesses, "guess", "guesses")
+        lost = [f"{name} lost {percent(1 - won)}" for name, won in shares.items() if won < 1]
+        if self.ending != "revealed":
+            right = ", ".join(f"{name} {percent(won)}" for name, won in shares.items())
+            yield f"Named the right code, ending {self.ending}: {right}."
+        elif lost:
+            yield f"Lost games count as the limit of {limit}: {', '.join(lost)}."
+        else:
+            yield f"No game was lost; the limit is {limit}."
+        if len(self.strategies) > 1:
+            yield from self._differences_shown()
+
+    @property
+    def _priors(self) -> str:
+        """The priors in words, unless both are uniform."""
+        if self.prior == self.assumed_prior:
+            return "" if self.prior == UNIFORM else f", prior {self.prior}"
+        return f", prior {self.prior}, assumed to be {self.assumed_prior}"
+
+    def _summaries_shown(self) -> Iterator[str | Table]:
+        counts = any(one.codes_examined is not None for one in self.summaries)
+        heads = ["strategy", "games", "mean", "std error", "sd", "worst", "within 10", "seconds"]
         rows = [
-            (one.strategy, one.games, f"{one.mean:.3f}", f"{one.standard_error:.3f}", one.worst)
+            [
+                one.strategy,
+                f"{one.games:,}",
+                f"{one.mean:.3f}",
+                "-" if math.isnan(one.standard_error) else f"{one.standard_error:.3f}",
+                "-" if math.isnan(one.sd) else f"{one.sd:.3f}",
+                f"{one.worst}",
+                percent(one.within_ten),
+                f"{one.seconds_per_game:.4f}",
+                *(["-" if one.codes_examined is None else f"{one.codes_examined:,.0f}"] * counts),
+            ]
             for one in self.summaries
         ]
-        heads = ("strategy", "games", "mean guesses", "standard error", "worst")
-        caption = f"Board {self.board}. {noise_in_words(self.channel)}"
-        return table_html(heads, rows, caption=caption)
+        yield Table([*heads, *["codes"] * counts], rows)
+        if counts:
+            yield "codes: the mean number of codes that a strategy examines in a game."
+
+    def _differences_shown(self) -> Iterator[str | Table]:
+        """Yield which strategy is better than which, by how much, and whether that can be told."""
+        if self.first_codes:
+            yield "No differences: the first codes in order are no sample of all codes."
+            return
+        differences = self.differences()
+        yield from self._pairs_shown(differences, _GUESSES)
+        if not (self.exhaustive or self.sequential):
+            ranking = " < ".join(" = ".join(group) for group in differences.groups)
+            level = f"{1 - differences.confidence:.2g}"
+            yield f"Signed-rank test, corrected for all pairs, significance {level}: {ranking}."
+        if self.ending != "revealed":
+            yield from self._pairs_shown(self.differences(_is_won), _RIGHT)
+
+    def _pairs_shown(
+        self, differences: PairedDifferences, measure: _Measure
+    ) -> Iterator[str | Table]:
+        if self.exhaustive:
+            yield f"Exact differences over all codes, in {measure.unit}:"
+        else:
+            yield (
+                f"Differences on the same games, in {measure.unit}, with"
+                f" {100 * differences.confidence:g} % intervals for all pairs together"
+                f" ({differences.interval}):"
+            )
+        rows = []
+        for pair in _shown_pairs(differences, measure):
+            better, worse, low, mean, high = _directed(pair, measure)
+            digits = measure.digits
+            known = "-" if math.isinf(high) else f"{low:.{digits}f} to {high:.{digits}f}"
+            told = [] if self.exhaustive else [known, self._told(pair)]
+            rows.append([better, worse, f"{mean:.{digits}f}", *told])
+        told = [] if self.exhaustive else ["interval", "significant?"]
+        left = (0, 1) if self.exhaustive else (0, 1, 4)
+        yield Table((measure.column, "than", "by", *told), rows, left=left)
+        yield _verdict(differences, measure)
+
+    def _told(self, pair: PairedDifference) -> str:
+        """Return whether it can be told which of two strategies is better, and when it could be."""
+        if pair.can_be_told:
+            return "yes"
+        if pair.standard_error == 0:
+            return "no, equal in all games" if pair.mean == 0 else "no, too few games"
+        observations = pair.games_to_tell
+        if observations is None or abs(pair.mean) < pair.standard_error:
+            return "not yet"
+        games = observations * self.match
+        step: int = 10 ** max(0, len(str(games)) - 2)
+        return f"not yet, about {-(-games // step) * step:,} games"
 
     @cached_property
     def summaries(self) -> tuple[Summary, ...]:
@@ -320,8 +427,103 @@ def match_means(games: Floats, match: int) -> Floats:
     return means
 
 
+_SETTING = (
+    *("board", "channel", "assumed", "games", "seed", "max_guesses", "ending", "prior"),
+    *("assumed_prior", "match"),
+)
+"""What a record of a comparison says about the games."""
+
+_FEW = 5
+"""Up to this number of strategies, every pair has a row in the table of differences."""
+
+
+class _Measure(NamedTuple):
+    """How to speak of what is compared."""
+
+    needs: str
+    """The verb for the strategy with fewer guesses, or more right codes."""
+    equal: str
+    """The verb for strategies with equal means."""
+    column: str
+    unit: str
+    scale: float
+    """A factor of the numbers; negative if less is better."""
+    digits: int
+    """The number of decimal places."""
+
+
+_GUESSES = _Measure(
+    "needs fewer guesses than",
+    "need equally many guesses",
+    column="fewer guesses",
+    unit="guesses a game",
+    scale=-1.0,
+    digits=3,
+)
+_RIGHT = _Measure(
+    "is right more often than",
+    "are right equally often",
+    column="more often right",
+    unit="percentage points",
+    scale=100.0,
+    digits=1,
+)
+
+
+def _shown_pairs(differences: PairedDifferences, measure: _Measure) -> list[PairedDifference]:
+    """Return all pairs of few strategies, and of many only those with the best one."""
+    best = _best(differences, measure)
+    few = len(differences.ranking) <= _FEW
+    return [pair for pair in differences.pairs if few or best in (pair.first, pair.second)]
+
+
+def _best(differences: PairedDifferences, measure: _Measure) -> str:
+    return differences.ranking[0 if measure.scale < 0 else -1]
+
+
+def _directed(pair: PairedDifference, measure: _Measure) -> tuple[str, str, float, float, float]:
+    """Return the better strategy, the other, and by how much it is better: low, mean, high."""
+    if measure.scale > 0:
+        pair = pair.swapped()
+    low, high = sorted((measure.scale * pair.low, measure.scale * pair.high))
+    return pair.first, pair.second, low, abs(measure.scale * pair.mean), high
+
+
+def _verdict(differences: PairedDifferences, measure: _Measure) -> str:
+    """Return in one or two sentences which strategy is the best, as far as that can be told."""
+    best = _best(differences, measure)
+    exact = differences.interval == ExactMean().name
+    told: list[str] = []
+    untold: list[str] = []
+    equal: list[str] = []
+    for name in differences.ranking:
+        if name == best:
+            continue
+        pair = differences.between(best, name)
+        if pair.can_be_told:
+            told.append(name)
+        elif pair.mean == 0 and (exact or pair.standard_error == 0):
+            equal.append(name)
+        else:
+            untold.append(name)
+    sentences = []
+    if told:
+        sentences.append(f"{best} {measure.needs} {in_words(told)}.")
+    if equal:
+        does = measure.equal if exact else "were equal in all games"
+        sentences.append(f"{in_words([best, *equal])} {does}.")
+    if untold:
+        names = in_words(untold, "or")
+        sentences.append(f"It is not clear yet whether {best} {measure.needs} {names}.")
+    return " ".join(sentences)
+
+
 def _guesses(row: GameRow) -> float:
     return float(row.guesses)
+
+
+def _is_won(row: GameRow) -> float:
+    return float(row.won)
 
 
 def _summary(strategy: str, rows: Sequence[GameRow]) -> Summary:

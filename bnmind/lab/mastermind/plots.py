@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from bnmind._arguments import checked
 from bnmind._messages import counted
 from bnmind.lab.mastermind.comparison import Comparison
-from bnmind.lab.mastermind.noise_words import noise_in_words
+from bnmind.lab.mastermind.words import noise_in_words
 from bnmind.lab.plots import plot_distributions
 
 if TYPE_CHECKING:

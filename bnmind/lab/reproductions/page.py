@@ -5,8 +5,10 @@ from __future__ import annotations
 import io
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
+from bnmind._display import Strong, Table
+from bnmind._messages import counted
 from bnmind.lab.reproductions.figures import Figure, Standing, Verdict
 from bnmind.lab.reproductions.reproduction import Reproduction, Size
 from bnmind.lab.reproductions.saved import SavedRun
@@ -64,6 +66,34 @@ def table(figures: Sequence[Figure], *, remarks: bool = False) -> tuple[tuple[st
         if any(row[number] for row in rows[1:]) and (remarks or name != "remark")
     ]
     return tuple(tuple(row[number] for number in kept) for row in rows)
+
+
+def parts_of_run(run: SavedRun, reproduction: Reproduction) -> Iterator[str | Table]:
+    """Yield what a terminal shows of a run: the figures, remarks on them, and a summary.
+
+    Parameters
+    ----------
+    run
+        The run.
+    reproduction
+        What was reproduced.
+    """
+    yield Strong(f"\n{run.name}: {reproduction.title}")
+    yield f"Source: {reproduction.source}."
+    if run.skipped:
+        yield f"Skipped: {run.skipped}."
+        return
+    columns, *rows = table(run.figures)
+    yield Table(columns, rows, left=(0, len(columns) - 1))
+    remarks: dict[str, list[str]] = {}
+    for figure in run.figures:
+        if figure.why:
+            remarks.setdefault(figure.why, []).append(figure.name)
+    for why, names in remarks.items():
+        others = f" and {counted(len(names) - 1, 'other')}" if len(names) > 1 else ""
+        yield f"  {names[0]}{others}: {why}."
+    size = f", {run.size.value} run" if run.size.value != "full" else ""
+    yield f"{summary(run.figures)}{size}."
 
 
 def summary(figures: Sequence[Figure]) -> str:

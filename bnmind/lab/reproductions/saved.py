@@ -82,6 +82,13 @@ class SavedRun(Value):
         """The processor time of all parts."""
         return sum(part.seconds for part in self.parts)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the run and its figures as a record."""
+        names = ("size", "seed", "version", "date", "seconds", "skipped", "kept")
+        values = {name: getattr(self, name) for name in names}
+        values |= {"size": self.size.value, "skipped": self.skipped or None}
+        return {"id": self.name, **values, "figures": [one.as_dict() for one in self.figures]}
+
     def _fits(self, other: SavedRun) -> bool:
         mine = (self.name, self.version, self.size, self.seed, self.data, self.form)
         theirs = (other.name, other.version, other.size, other.seed, other.data, other.form)

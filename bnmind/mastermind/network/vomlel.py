@@ -23,14 +23,16 @@ depends on P′ if the channel does not distort the two numbers independently.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from bnmind._arguments import checked, number_array
+from bnmind._display import Result, Table
 from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.information import Floats
@@ -156,7 +158,7 @@ def vomlel_network(
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Stage(Value):
+class Stage(Result, Value):
     """A stage of the paper's construction: the network and its junction tree.
 
     Stage 1 is the full network. Stage 2 is the network after the guess is inserted, without T
@@ -189,6 +191,25 @@ class Stage(Value):
         guess = f", guess {self.board.format(self.guess)}" if self.guess else ""
         arc = "" if self.arc else ", without the arc P → C"
         return f"Stage {self.number} of Vomlel's network, {self.board}{guess}{arc}\n{self.tree}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the sizes of the junction tree as a record."""
+        tree, board = self.tree, self.board
+        return {
+            "stage": self.number,
+            "board": {"pegs": board.pegs, "colors": board.colors, "repeats": board.repeats},
+            "guess": None if self.guess is None else board.format(self.guess),
+            "arc": self.arc,
+            "total_size": tree.total_size,
+            "largest": tree.largest,
+            "proven": tree.order.proven,
+            "method": tree.order.method,
+            "order": list(tree.order.variables),
+            "cliques": [{"variables": list(c.variables), "size": c.size} for c in tree.cliques],
+        }
+
+    def _shown(self) -> Iterator[str | Table]:
+        yield str(self)
 
 
 @checked

@@ -7,12 +7,14 @@ a total that is worse by one guess, and after a while it returns to the best wei
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from bnmind._arguments import checked_if_it_fails
+from bnmind._display import Result, Table
 from bnmind._messages import many
 from bnmind.errors import InvalidArgumentError
 from bnmind.mastermind.board import Board
@@ -33,7 +35,7 @@ _DEEPEST = 200
 
 
 @dataclass(frozen=True)
-class FittedWeights:
+class FittedWeights(Result):
     """The best weights of a search."""
 
     score: WeightedEntropy
@@ -44,6 +46,22 @@ class FittedWeights:
     """The number of guesses with the initial weights."""
     evaluations: int
     """The number of trees that were grown."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the totals and the weights as a record."""
+        return {
+            "board": str(self.score.board),
+            "total": self.total,
+            "start": self.start,
+            "evaluations": self.evaluations,
+            "weights": [list(turn) for turn in self.score.weights],
+        }
+
+    def _shown(self) -> Iterator[str | Table]:
+        yield (
+            f"{self.total:,} guesses in all, from {self.start:,}, after {self.evaluations:,}"
+            " evaluations."
+        )
 
 
 @checked_if_it_fails

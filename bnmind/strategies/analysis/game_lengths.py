@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from bnmind._arguments import checked_if_it_fails
-from bnmind._messages import many
+from bnmind._display import Result, Table
+from bnmind._messages import counted, many
 from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.mastermind.board import Board
@@ -30,7 +32,7 @@ _MOST_GUESSES = 1000
 
 
 @dataclass(frozen=True)
-class Measured(Value):
+class Measured(Result, Value):
     """The numbers of guesses of a strategy under true replies."""
 
     strategy: str
@@ -73,6 +75,30 @@ class Measured(Value):
             The number of guesses, at least 0.
         """
         return sum(self.distribution[:guesses])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers of guesses as a record."""
+        return {
+            "strategy": self.strategy,
+            "board": str(self.board),
+            "goal": self.goal.value,
+            "codes": self.board.n_codes,
+            "games": None if self.is_exact else self.games,
+            "total": self.total,
+            "mean": self.mean,
+            "max": self.max,
+            "distribution": list(self.distribution),
+        }
+
+    def _shown(self) -> Iterator[str | Table]:
+        board = self.board
+        what = f"{board.n_codes:,} codes" if self.is_exact else counted(self.games, "game")
+        yield (
+            f"{self.strategy} on {board}: {self.total:,} guesses for {what}, mean {self.mean:.4f},"
+            f" at most {self.max}"
+        )
+        for guess, count in enumerate(self.distribution, start=1):
+            yield f"  {counted(guess, 'guess', 'guesses'):<10} {count:>9,}"
 
 
 @checked_if_it_fails

@@ -16,10 +16,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from bnmind._arguments import checked_if_it_fails
+from bnmind._display import Result, Table
+from bnmind._messages import counted
 from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.mastermind.board import Board
@@ -59,7 +62,7 @@ _SLICE = 20_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class AveragedGames(Value):
+class AveragedGames(Result, Value):
     """The expected numbers of guesses of a strategy that makes random choices; replies are true."""
 
     strategy: str
@@ -83,6 +86,24 @@ class AveragedGames(Value):
     def worst(self) -> int:
         """The largest number of guesses that may occur."""
         return len(self.expected)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers of guesses as a record."""
+        return {
+            "strategy": self.strategy,
+            "board": str(self.board),
+            "mean": self.mean,
+            "max": self.worst,
+            "distribution": list(self.expected),
+        }
+
+    def _shown(self) -> Iterator[str | Table]:
+        yield (
+            f"{self.strategy} on {self.board}: mean {self.mean:.4f} guesses over all codes and all"
+            f" random choices, at most {self.worst}"
+        )
+        for guess, codes in enumerate(self.expected, start=1):
+            yield f"  {counted(guess, 'guess', 'guesses'):<10} {codes:>12,.2f}"
 
     def _moment(self, power: int) -> float:
         terms = (guess**power * codes for guess, codes in enumerate(self.expected, start=1))

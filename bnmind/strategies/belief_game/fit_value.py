@@ -7,13 +7,15 @@ the next value. Games with the same history share the belief and the choice.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked_if_it_fails
+from bnmind._display import Result, Table
 from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
@@ -53,7 +55,7 @@ class Positions(Value):
 
 
 @dataclass(frozen=True, kw_only=True)
-class FittedValue(Value):
+class FittedValue(Result, Value):
     """A fitted value, and the games of the rounds."""
 
     value: BeliefValue
@@ -62,6 +64,19 @@ class FittedValue(Value):
     """The mean number of guesses in each round, played with the value of the round before."""
     standard_errors: tuple[float, ...]
     """The standard errors of the means."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the rounds and the coefficients as a record."""
+        return {
+            "means": list(self.means),
+            "standard_errors": list(self.standard_errors),
+            "coefficients": list(self.value.coefficients),
+        }
+
+    def _shown(self) -> Iterator[str | Table]:
+        rounds = zip(self.means, self.standard_errors, strict=True)
+        shown = ", ".join(f"{mean:.3f} ± {error:.3f}" for mean, error in rounds)
+        yield f"Guesses a game, by round: {shown}."
 
 
 @checked_if_it_fails

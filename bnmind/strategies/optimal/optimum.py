@@ -14,13 +14,15 @@ optimal in average           `optimal_on_average`; the 5625/1296 that the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from bnmind._arguments import checked_if_it_fails
+from bnmind._display import Result, Table
+from bnmind._messages import counted
 from bnmind._values import ReadOnlyDict, Value
 from bnmind.errors import InvalidArgumentError
 from bnmind.mastermind.board import Board
@@ -45,7 +47,7 @@ ProgressOfSearch: TypeAlias = Callable[[int, int | None], None]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Optimum(Value):
+class Optimum(Result, Value):
     """An optimal strategy and its certificate."""
 
     value: float
@@ -68,6 +70,27 @@ class Optimum(Value):
     def bound(self) -> int:
         """The lower bound of all strategies: the smallest of ``openings``. It equals ``total``."""
         return min(total for total in self.openings.values() if total is not None)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the certificate as a record."""
+        board = self.tree.board
+        return {
+            "bound": self.bound,
+            "openings": {board.format(guess): total for guess, total in self.openings.items()},
+            "sets_searched": self.solved,
+            "guesses_tried": self.tried,
+        }
+
+    def _shown(self) -> Iterator[str | Table]:
+        within = self.rules.max_guesses
+        limit = "" if within is None else f" within {counted(within, 'guess', 'guesses')}"
+        sets = counted(self.solved, "set of codes", "sets of codes")
+        yield f"Proven: no strategy by these rules takes fewer{limit}."
+        yield f"Searched {sets}, tried {counted(self.tried, 'guess', 'guesses')} for them."
+        yield "At least, by first guess:"
+        for guess, total in self.openings.items():
+            shown = "impossible" if total is None else f"{total:,}"
+            yield f"  {self.tree.board.format(guess)} {shown:>12}"
 
 
 @checked_if_it_fails

@@ -9,7 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from bnmind.lab.mastermind.live.words import (
+    from bnmind.lab.mastermind.words import (
         chance,
         counted,
         false_replies,
@@ -35,4 +35,4 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module("bnmind.lab.mastermind.live.words"), name)
+    return getattr(importlib.import_module("bnmind.lab.mastermind.words"), name)

@@ -38,7 +38,7 @@ GAMES = (
     "bnmind.lab.mastermind.advice",
     "bnmind.lab.mastermind.explanation",
     "bnmind.lab.mastermind.hidden_game",
-    "bnmind.lab.mastermind.live.words",
+    "bnmind.lab.mastermind.words",
     "bnmind.mastermind.beliefs.sampled_belief",
     "bnmind.mastermind.beliefs.vanishing_noise",
     "bnmind.mastermind.noise_parser",
@@ -60,7 +60,7 @@ NETWORKS = (
 )
 """Modules of answers about networks, and of pictures of Vomlel's network."""
 
-REVIEWS = (*GAMES, "bnmind.lab.mastermind.live.review", "bnmind.strategies.analysis.exact_regret")
+REVIEWS = (*GAMES, "bnmind.lab.mastermind.review", "bnmind.strategies.analysis.exact_regret")
 """Modules of a game in retrospect."""
 
 WATCHED = ("bnmind.lab.mastermind.games", "bnmind.strategies.registry")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from bnmind.web.base import words
 
 if TYPE_CHECKING:
-    from bnmind.lab.mastermind.live.review import GuessReview
+    from bnmind.lab.mastermind.review import GuessReview
     from bnmind.mastermind import Turn
     from bnmind.web.mastermind.games import Setting
 
@@ -29,31 +29,18 @@ def review(setting: Setting, turns: Sequence[Turn], *, won: bool) -> dict[str, A
     """
     import numpy as np
 
-    from bnmind.lab.mastermind.live.review import review_guesses, review_in_guesses
+    from bnmind.lab.mastermind.review import review_guesses, review_in_guesses
 
-    board = setting.board()
     reviewed = review_guesses(setting.start(), turns, np.random.default_rng(0), won=won)
     judged = None
     if setting.channel().is_exact and setting.drawn_from() is None:
-        judged = review_in_guesses(board, turns)
+        judged = review_in_guesses(setting.board(), turns)
     guesses = None if judged is None else sum(one.regret for one in judged)
     return {
-        "rows": [
-            {
-                "guess": board.format(one.guess),
-                "reply": str(turn.reply),
-                "best": board.format(one.best),
-                "information": one.information,
-                "best_information": one.best_information,
-                "regret": one.regret,
-                "told": one.told,
-                "chance": one.chance,
-            }
-            for turn, one in zip(turns, reviewed, strict=True)
-        ],
-        "regret": sum(one.regret for one in reviewed),
+        "rows": reviewed.to_dict()["guesses"],
+        "regret": sum(one.regret for one in reviewed.guesses),
         "guesses": guesses,
-        "words": _lost(reviewed, guesses),
+        "words": _lost(reviewed.guesses, guesses),
     }
 
 

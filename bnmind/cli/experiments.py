@@ -1,0 +1,707 @@
+"""Commands of experiments: those of files, comparisons of strategies, and figures of others."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import KW_ONLY, dataclass, replace
+from pathlib import Path
+from threading import Event
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bnmind._display import Result, Table, finite, parts_of
+from bnmind._files import check_writable_directory
+from bnmind._messages import counted, shown
+from bnmind.cli.mastermind.setting import (
+    UNIFORM,
+    BoardOptions,
+    CodePrior,
+    EndingName,
+    Noise,
+    NoiseName,
+    PriorName,
+    ending_of,
+    prior_of,
+)
+from bnmind.cli.shared.command import (
+    Json,
+    OneOf,
+    Outcome,
+    ResultsDirectory,
+    Seed,
+    Workers,
+    check_place,
+    results_place,
+    show_parts,
+)
+from bnmind.cli.shared.terminal import (
+    INTERRUPTED,
+    Report,
+    say,
+    say_interrupted,
+    tell,
+    tell_json,
+    working,
+)
+from bnmind.errors import BnmindError, UnknownNameError
+
+if TYPE_CHECKING:
+    from bnmind.lab import Comparison, Contest, Enough, GameRow, Store
+    from bnmind.lab.reproductions import Reproduction, SavedRun, Setting, Size
+
+__all__ = ["DEFAULT_STRATEGIES", "compare", "reproduce", "run"]
+
+# --- Experiments ----------------------------------------------------------------------------------
+
+
+def run(
+    file: Path,
+    *,
+    out: Annotated[Path | None, "DIR"] = None,
+    workers: Workers = 1,
+) -> Result:
+    """Run an experiment that a TOML or JSON file describes.
+
+    The rows of the experiment, one for each game or examinee, go into Parquet files in the
+    directory of --out, with the experiment and the versions of all libraries beside them. They
+    depend on the experiment alone: the number of processes changes no row. After Ctrl-C, or if the
+    program is killed, the same command goes on, and repeats only the batches that were not
+    finished. Damaged files are set aside, and their rows are made again. A directory of another
+    experiment is refused.
+
+    An experiment with games:
+
+    
+      kind = "games"
+      games = 1000                # of each strategy in each setting, or "all" codes once
+      seed = 7
+      board = "4x6"
+      noise = ["exact", "false:0.2"]
+      strategies = ["knuth", {name = "entropy", assume = "false:0.1"}]
+
+    Parameters
+    ----------
+    file
+        The file of the experiment.
+    out
+        The directory for the rows. [default: FILE without its suffix]
+
+    Examples
+    --------
+    bnmind run models/experiments/noise.toml --out noise
+    bnmind run models/experiments/noise.toml --out noise --workers 2
+    bnmind run noise/experiment.toml --out noise --json
+    """
+    from bnmind.lab import Store, read_experiment, run_into
+
+    experiment = read_experiment(file)
+    out = file.with_suffix("") if out is None else out
+    _check_directory(out)
+    before, made = _damaged(out), 0
+
+    def work(report: Report) -> Store:
+        def count(done: int, total: int) -> None:
+            nonlocal made
+            made = done
+            report(done, total)
+
+        return run_into(experiment, out, workers=workers, progress=count)
+
+    try:
+        store = working("running the experiment", work)
+    except KeyboardInterrupt:
+        say_interrupted(
+            f"interrupted with {Store(out).n_rows:,} of {experiment.n_rows:,} rows in {out}; the"
+            " same command goes on from there"
+        )
+        raise typer.Exit(INTERRUPTED) from None
+    for path in _damaged(out):
+        if path not in before:
+            original = path.name.partition(".damaged")[0]
+            say(f"{original} was damaged; it is kept as {path}, and its rows were made again")
+    kept = store.n_rows - made
+    record = {
+        "directory": str(store.directory),
+        "rows": experiment.n_rows,
+        "damaged": [str(path) for path in store.damaged],
+        "summary": finite(store.summary.to_dict("records")),
+        "kept": kept,
+    }
+    return Outcome(record, _summary_shown(store, kept))
+
+
+_HEADS = {
+    "channel": "noise",
+    "max_guesses": "limit",
+    "assumed": "assumes",
+    "assumed_prior": "assumed prior",
+    "guesses_most": "worst",
+    "guesses_error": "error",
+    "length_most": "longest",
+}
+"""The columns of summaries that have other names on the terminal."""
+
+
+def _summary_shown(store: Store, kept: int) -> Iterator[str | Table]:
+    from bnmind.lab import EXPERIMENTS
+
+    summary, keys = store.summary, EXPERIMENTS[store.experiment.kind].keys
+    same = [key for key in keys if summary[key].nunique() == 1 and len(summary) > 1]
+    told = ", ".join(f"{_HEADS.get(key, key)} {summary[key].iloc[0]}" for key in same)
+    yield f"{counted(store.experiment.n_rows, 'row')}{': ' if told else ''}{told}"
+    columns = [name for name in summary.columns if name not in same and not _is_hidden(name)]
+    rows = [[_cell(row[name]) for name in columns] for _, row in summary[columns].iterrows()]
+    yield Table([_HEADS.get(name, name.replace("_", " ")) for name in columns], rows)
+    if kept:
+        yield f"{counted(kept, 'row')} kept from an earlier run"
+    yield f"In {store.directory}: {counted(len(store.parts), 'file')}"
+
+
+def _is_hidden(name: str) -> bool:
+    """Return whether a terminal does not show a column: most errors and largest values."""
+    shown = name in ("guesses_error", "guesses_most", "length_most")
+    return name.startswith("seconds") or (name.endswith(("_error", "_most")) and not shown)
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, float):
+        return "-" if math.isnan(value) else f"{value:.4g}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _check_directory(out: Path) -> None:
+    if out.exists() and not out.is_dir():
+        raise BnmindError(f"expected a directory for --out, got the file {out}")
+    check_writable_directory(out)
+
+
+def _damaged(out: Path) -> tuple[Path, ...]:
+    from bnmind.lab import Store
+
+    return Store(out).damaged if out.is_dir() else ()
+
+
+# --- Comparisons ----------------------------------------------------------------------------------
+
+DEFAULT_STRATEGIES = ("entropy", "kooi", "knuth", "map")
+_BATCH_GAMES = 100
+"""The most games of each strategy that are played before they are kept."""
+
+_MOST_GUESSES = 100
+DEFAULT_GAMES = 2000
+"""With the default strategies on 4x6, this takes about 15 seconds."""
+
+
+@dataclass(frozen=True)
+class CompareOptions(BoardOptions):
+    """The options of the command.
+
+    Parameters
+    ----------
+    strategies
+        Strategies to compare. [default: entropy kooi knuth map]
+    games
+        Games of each strategy; all plays every code once.
+    assume
+        The noise that strategies assume, if different.
+    assume_prior
+        The prior that strategies assume, if different.
+    match
+        Games of a match; an assumed prior that learns has seen its earlier codes.
+    ending
+        How a game ends; see below.
+    max_guesses
+        The limit of guesses in a game. [default: 100]
+    until
+        Play until all differences are known to within plus or minus MARGIN guesses, or until
+        the better of each pair is clear; at most --games.
+    svg
+        Write the plots as SVG files, too.
+    """
+
+    strategies: Annotated[list[str] | None, "STRATEGY", OneOf("bnmind.strategies:STRATEGIES")] = (
+        None
+    )
+    _: KW_ONLY
+    games: Annotated[str, "N|all"] = str(DEFAULT_GAMES)
+    noise: Noise = "false:0.2"
+    assume: NoiseName | None = None
+    prior: CodePrior = UNIFORM
+    assume_prior: PriorName | None = None
+    match: int = 1
+    ending: EndingName = "revealed"
+    max_guesses: int | None = None
+    until: Annotated[str | None, "MARGIN|told"] = None
+    out: ResultsDirectory = None
+    svg: bool = False
+    seed: Seed = 0
+    workers: Workers = 1
+    as_json: Json = False
+
+
+def compare(options: CompareOptions) -> Result:
+    """Compare strategies on the same secrets with the same noise.
+
+    entropy minimizes the expected entropy, and map guesses the most probable code: both model the
+    noise. kooi (most parts), knuth (worst case) and random (any possible code) assume true
+    replies, as long as these are consistent. Strategies that use only the history, such as
+    annealing, and those that play a tree, such as optimal, do not use a prior. "bnmind strategy
+    --help" lists all strategies, and module:name is one of your own.
+
+    The command prints the mean number of guesses of each strategy, and below it their differences
+    on the same games, with intervals that hold for all pairs together. The intervals are right if
+    you decide on the number of games in advance. --until decides while the games are played, with
+    wider intervals that allow for this.
+
+    The directory of --out gets a row for each game (games.csv) and plots of the game lengths
+    (game-lengths.png) and of the differences (differences.png), in place of those of an earlier
+    comparison. After Ctrl-C, the command writes the games played so far. A long comparison keeps
+    finished batches of games in DIR/unfinished-…, from which the same command goes on after Ctrl-C
+    or a kill; at the end it removes them. If the source code of a strategy of your own, or of a
+    module that it imports, has changed since, the command says so and does not mix the games.
+
+    Examples
+    --------
+    bnmind compare
+    bnmind compare entropy map --games 5000 --noise false:0.2 --out results
+    bnmind compare entropy --prior two-color --assume-prior learned --match 10
+    bnmind compare entropy map --ending declared:0.9 --max-guesses 20
+    bnmind compare entropy map --games 100000 --workers -1
+    bnmind compare entropy map --until 0.1 --games 50000
+    bnmind compare entropy map --until told --games 50000
+    bnmind compare knuth my_module:MyStrategy --noise exact --games all --json
+    """
+    from bnmind.lab import is_enough, save_comparison
+    from bnmind.lab.stores import forget_unfinished
+
+    names = options.strategies or DEFAULT_STRATEGIES
+    with _blamed_on(names):
+        contest = _contest(options, names)
+    rule = None if options.until is None else _rule(options.until)
+    place = results_place(options.out)
+    with _blamed_on(names):
+        games = _Games(contest, names, place.directory, options, sequential=rule is not None)
+        comparison, interrupted = _played(games, rule)
+    reached = None if rule is None else is_enough(comparison.differences(), rule)
+    earlier = _rows_in(place.directory)
+    written = save_comparison(comparison, place.directory, vector=options.svg)
+    if not interrupted:
+        forget_unfinished(place.directory, games.place)
+    parts = [*parts_of(comparison)]
+    if rule is not None:
+        parts.append(_reached(contest, comparison, rule, reached=bool(reached)))
+    parts += [f"Written: {', '.join(map(str, written))}", *contest.notes]
+    parts += place.notes
+    if not earlier <= _rows_in(place.directory):
+        parts.append(
+            f"They replace another comparison in {place.directory}; --out names another directory."
+        )
+    files = [str(path) for path in written]
+    decided = {"until": options.until, "reached": reached, "files": files, "kept": games.n_kept}
+    return Outcome({**comparison.to_dict(), **decided}, parts, interrupted=interrupted)
+
+
+def _contest(options: CompareOptions, names: Sequence[str]) -> Contest:
+    from bnmind.lab import Contest
+    from bnmind.mastermind import parse_noise, parse_prior
+    from bnmind.strategies import strategy_by_name
+
+    board = options.board
+    noise, prior = options.assume, options.assume_prior
+    return Contest(
+        tuple(map(strategy_by_name, names)),
+        parse_noise(board, options.noise),
+        games=_number_of_games(options.games),
+        seed=options.seed or 0,
+        assumed=None if noise is None else parse_noise(board, noise),
+        ending=ending_of(options.ending, options.max_guesses, most=_MOST_GUESSES),
+        prior=prior_of(board, options.prior),
+        assumed_prior=None if prior is None else parse_prior(board, prior),
+        match=options.match,
+    )
+
+
+def _rows_in(directory: Path) -> frozenset[tuple[tuple[str, str], ...]]:
+    """Return the games in a directory without their times; empty if there are none to read."""
+    try:
+        lines = (directory / "games.csv").read_text(encoding="utf-8").splitlines()
+        return frozenset(
+            tuple((name, str(cell)) for name, cell in row.items() if name != "seconds")
+            for row in csv.DictReader(lines)
+        )
+    except (OSError, ValueError, csv.Error):
+        return frozenset()
+
+
+class _Games:
+    """The games of a comparison, which are kept in batches until all of them are finished."""
+
+    def __init__(
+        self,
+        contest: Contest,
+        names: Sequence[str],
+        out: Path,
+        options: CompareOptions,
+        *,
+        sequential: bool,
+    ) -> None:
+        from bnmind.lab import GameExperiment
+        from bnmind.lab.game_experiments import batch_games_of
+        from bnmind.lab.stores import unfinished_place
+
+        setting = contest.setting
+        players = tuple(
+            replace(player, source=name)
+            for player, name in zip(setting.players, names, strict=True)
+        )
+        self.contest, self.out, self.tells = contest, out, not options.as_json
+        self.workers = options.workers
+        self.n_kept = 0
+        self.experiment = GameExperiment(
+            settings=(replace(setting, players=players),),
+            games=contest.games,
+            seed=contest.seed,
+            match=contest.match,
+            batch_games=min(_BATCH_GAMES, batch_games_of(setting)),
+        )
+        self.place = unfinished_place(self.experiment, out, sequential=sequential)
+
+    def play(self, rule: Enough | None) -> Iterator[GameRow]:
+        """Yield the rows of the games, until a rule says that they suffice."""
+        from bnmind.lab.mastermind import play_until
+        from bnmind.lab.stores import resumed_games
+
+        def play() -> Iterator[GameRow]:
+            return resumed_games(
+                self.experiment, self.place, workers=self.workers, kept=self._tell_kept
+            )
+
+        return play() if rule is None else play_until(self.contest, rule, play=play)
+
+    def _tell_kept(self, n_rows: int) -> None:
+        self.n_kept = n_rows // len(self.contest.strategies)
+        if self.tells:
+            tell(f"{counted(self.n_kept, 'game')} kept from an earlier run")
+
+
+def _played(games: _Games, rule: Enough | None) -> tuple[Comparison, bool]:
+    """Play the games; after Ctrl-C, keep the games that all strategies have played.
+
+    Returns
+    -------
+    tuple[Comparison, bool]
+        The games, and whether they were interrupted.
+    """
+    from bnmind.lab.mastermind import sequential_comparison
+
+    rows: list[GameRow] = []
+    stopped, contest = Event(), games.contest
+    played_games = games.play(rule)
+
+    def compared(played: list[GameRow]) -> Comparison:
+        if rule is None:
+            return contest.comparison(played)
+        return sequential_comparison(contest, played)
+
+    def play(report: Report) -> None:
+        for row in played_games:
+            if stopped.is_set():
+                return
+            rows.append(row)
+            report(len(rows), contest.n_rows)
+
+    try:
+        working("playing", play)
+    except KeyboardInterrupt:
+        stopped.set()
+        played = list(rows)
+        if len(played) < len(contest.strategies):
+            raise
+        comparison = compared(played)
+        is_kept = games.place is not None and games.place.is_dir()
+        more = ". The same command goes on from the last finished batch." if is_kept else ""
+        say_interrupted(
+            f"interrupted after {comparison.games:,} of {contest.n_games:,} games; their rows are"
+            f" in {games.out}{more}"
+        )
+        return comparison, True
+    return compared(rows), False
+
+
+def _rule(text: str) -> Enough:
+    """Return the rule that a text describes.
+
+    Raises
+    ------
+    BnmindError
+        If it is neither a margin nor ``told``.
+    """
+    from bnmind.lab import AllTold, NarrowEnough
+
+    if text.strip().lower() == "told":
+        return AllTold()
+    try:
+        margin = float(text)
+    except ValueError:
+        raise BnmindError(f"expected a number of guesses or told, got {shown(text)}") from None
+    return NarrowEnough(margin)
+
+
+def _reached(contest: Contest, comparison: Comparison, rule: Enough, *, reached: bool) -> str:
+    """Return a sentence that says whether the games suffice."""
+    from bnmind.lab import NarrowEnough
+
+    played = f"After {comparison.games:,} of at most {contest.n_games:,} games,"
+    if isinstance(rule, NarrowEnough):
+        every = "every" if reached else "not every"
+        return f"{played} {every} difference is known to within ±{rule.margin:g} guesses."
+    if reached:
+        return f"{played} the better strategy of each pair is clear."
+    return f"{played} not every pair can be told apart."
+
+
+@contextmanager
+def _blamed_on(strategies: Sequence[str]) -> Iterator[None]:
+    """Report an error of the user's own strategies in one line."""
+    from bnmind.strategies.registry import is_registered
+
+    names = [name for name in strategies if ":" in name and not is_registered(name)]
+    try:
+        yield
+    except BnmindError:
+        raise
+    except Exception as fault:
+        if not names:
+            raise
+        reason = " ".join(str(fault).split()) or "no message"
+        raise BnmindError(
+            f"{' and '.join(names)} failed with {type(fault).__name__}: {reason}"
+        ) from fault
+
+
+def _number_of_games(text: str) -> int | None:
+    """Return the number of games; None to play every code once."""
+    if text.strip().lower() == "all":
+        return None
+    try:
+        return int(text)
+    except ValueError:
+        raise BnmindError(f"expected a number of games or all, got {shown(text)}") from None
+
+
+# --- Reproductions --------------------------------------------------------------------------------
+
+ALL = "all"
+
+
+@dataclass(frozen=True)
+class ReproduceOptions:
+    """The options of the command.
+
+    Parameters
+    ----------
+    names
+        Reproductions from the list below, or all.
+    is_list
+        List the reproductions, and exit.
+    out
+        The directory for the results.
+    quick
+        Make a smaller run: minutes for all, instead of hours.
+    medium
+        Make a quick run, but with enough games to rank players in new experiments.
+    seed
+        The seed of all random numbers.
+    data
+        The directory with data sets. [default: the variable BNMIND_DATA]
+    page
+        Also write a page in Markdown (.md).
+    larger
+        On the page, show finished runs of a larger size from this directory instead.
+    """
+
+    names: Annotated[
+        list[str] | None, "ID", OneOf("bnmind.lab.reproductions:REPRODUCTIONS", "Reproductions")
+    ] = None
+    _: KW_ONLY
+    is_list: Annotated[bool, typer.Option("--list")] = False
+    out: Annotated[Path, "DIR"] = Path("reproductions")
+    quick: bool = False
+    medium: bool = False
+    workers: Workers = 1
+    seed: Annotated[int, typer.Option(min=0)] = 0
+    data: Annotated[Path | None, "DIR"] = None
+    page: Path | None = None
+    larger: Annotated[Path | None, "DIR"] = None
+    as_json: Json = False
+
+
+def reproduce(options: ReproduceOptions) -> None:
+    """Compute the figures of others again, and print ours beside them.
+
+    Each reproduction prints the other figure in the column of where it stands (publication, other
+    program, or our own independent computation), ours, its standard error, and a verdict: differs
+    (by more than three standard errors), agrees (not so, and a difference of 1.5 % would have been
+    found), too few games to tell, or better. Exact figures agree if all digits are equal. It
+    writes the figures to ID.json and ID.csv, and a plot if there is one, in the directory of
+    --out. What the directory already holds from the same version, size, seed and data is not
+    computed again, so after Ctrl-C the same command goes on. Reproductions whose data sets are
+    missing are skipped.
+
+    Examples
+    --------
+    bnmind reproduce --list
+    bnmind reproduce heuristics vomlel-sizes
+    bnmind reproduce all --quick --out results
+    bnmind reproduce all --out results --workers -1
+    """
+    from bnmind.lab.reproductions import REPRODUCTIONS, Setting, Size, default_data
+
+    if options.is_list:
+        _list(REPRODUCTIONS, as_json=options.as_json)
+        return
+    names = _chosen(options.names or (), REPRODUCTIONS)
+    _check_directory(options.out)
+    if options.page is not None:
+        check_place(options.page, (".md",), "page")
+    setting = Setting(
+        _size(options),
+        options.seed,
+        default_data() if options.data is None else options.data,
+    )
+    if not options.as_json:
+        size = "A full run" if setting.size is Size.FULL else f"A {setting.size.value} run, with"
+        fewer = "" if setting.size is Size.FULL else " fewer games"
+        tell(f"{size}{fewer}; results are kept in {options.out}.")
+    runs = _computed(names, setting, options)
+    if options.page is not None:
+        _write_page(options.page, runs, options)
+    if options.as_json:
+        tell_json([run.to_dict() for run in runs])
+
+
+def _size(options: ReproduceOptions) -> Size:
+    from bnmind.lab.reproductions import Size
+
+    if options.quick and options.medium:
+        raise BnmindError("--quick and --medium are sizes of the same run; give one of them")
+    if options.larger is not None and options.page is None:
+        raise BnmindError("--larger is for the page; name one by --page FILE")
+    if options.larger is not None and not options.larger.is_dir():
+        raise BnmindError(f"expected a directory for --larger, got {options.larger}")
+    if options.quick:
+        return Size.QUICK
+    return Size.MEDIUM if options.medium else Size.FULL
+
+
+def _chosen(names: Sequence[str], known: Mapping[str, Reproduction]) -> tuple[str, ...]:
+    if not names:
+        raise BnmindError("name reproductions, or all; --list shows their names")
+    for name in names:
+        if name not in known and name != ALL:
+            raise UnknownNameError("reproduction", name, (ALL, *known))
+    return tuple(known) if ALL in names else tuple(dict.fromkeys(names))
+
+
+def _computed(names: Sequence[str], setting: Setting, options: ReproduceOptions) -> list[SavedRun]:
+    """Return the runs; after Ctrl-C, say how to go on, and exit."""
+    from bnmind.lab.reproductions import REPRODUCTIONS, reproduce_into
+    from bnmind.lab.reproductions.page import parts_of_run
+
+    runs: list[SavedRun] = []
+    for number, name in enumerate(names, start=1):
+        what = f"{name} ({number} of {len(names)})" if len(names) > 1 else name
+        try:
+            run = working(
+                what,
+                lambda report, name=name: reproduce_into(  # type: ignore[misc]
+                    options.out,
+                    name,
+                    REPRODUCTIONS[name],
+                    setting,
+                    workers=options.workers,
+                    report=report,
+                ),
+            )
+        except KeyboardInterrupt:
+            say_interrupted(
+                f"interrupted in {name}; all parts computed so far are kept in {options.out}, and"
+                " the same command goes on from there"
+            )
+            raise typer.Exit(INTERRUPTED) from None
+        runs.append(run)
+        if run.set_aside:
+            say(
+                f"{options.out / name}.json was of another run, or damaged; it is now"
+                f" {run.set_aside}"
+            )
+        if run.kept and not options.as_json:
+            say(f"{counted(run.kept, 'part')} of {name} kept from an earlier run")
+        if not options.as_json:
+            show_parts(parts_of_run(run, REPRODUCTIONS[name]))
+    return runs
+
+
+def _list(known: Mapping[str, Reproduction], *, as_json: bool) -> None:
+    from bnmind.lab.reproductions.page import duration
+
+    if as_json:
+        tell_json(
+            [
+                {
+                    "id": name,
+                    "title": one.title,
+                    "source": one.source,
+                    "quick_minutes": one.quick_minutes,
+                    "minutes": one.minutes,
+                    "data": list(one.data),
+                }
+                for name, one in known.items()
+            ]
+        )
+        return
+    rows = []
+    for name, one in known.items():
+        needs = f" (data: {', '.join(one.data)})" if one.data else ""
+        times = (duration(60 * minutes) for minutes in (one.quick_minutes, one.minutes))
+        rows.append((name, *times, one.title + needs))
+    show_parts([Table(("id", "quick", "full", "content"), rows, left=(0, 3))])
+
+
+def _write_page(path: Path, runs: Sequence[SavedRun], options: ReproduceOptions) -> None:
+    """Write the page, and its pictures into a directory beside it."""
+    from bnmind._files import write_file
+    from bnmind.lab import write_files
+    from bnmind.lab.reproductions import REPRODUCTIONS
+    from bnmind.lab.reproductions.page import command_of, page, small_picture
+
+    command = command_of(runs, " ".join(options.names or ()))
+    found = [(_larger_run(run, options.larger) or run) for run in runs]
+    places = {
+        run.name: options.out if run in runs or options.larger is None else options.larger
+        for run in found
+    }
+    pictures = {
+        f"{run.name}.png": small_picture((places[run.name] / f"{run.name}.png").read_bytes())
+        for run in found
+        if REPRODUCTIONS[run.name].draw is not None and not run.skipped
+    }
+    if pictures:
+        write_files(path.parent / "images", pictures)
+    shown = {name.removesuffix(".png"): f"images/{name}" for name in pictures}
+    write_file(path, page(found, REPRODUCTIONS, command=command, pictures=shown))
+
+
+def _larger_run(run: SavedRun, directory: Path | None) -> SavedRun | None:
+    """Return the finished larger run of the same reproduction in a directory, if there is one."""
+    from bnmind.lab.reproductions import Size, read_run
+
+    if directory is None or not (path := directory / f"{run.name}.json").is_file():
+        return None
+    other, sizes = read_run(path), list(Size)
+    larger = sizes.index(other.size) > sizes.index(run.size)
+    return other if larger and other.complete else None

@@ -1,0 +1,654 @@
+"""Commands about Mastermind that answer and end: guesses, strategies, comparisons, networks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bnmind._display import Result, parts_of
+from bnmind._files import check_writable, write_file, write_files
+from bnmind._messages import counted, percent
+from bnmind.cli.mastermind.setting import (
+    UNIFORM,
+    BoardOptions,
+    CodePrior,
+    History,
+    Limit,
+    Noise,
+    NoiseName,
+    Player,
+    channel_of_known_noise,
+    prior_of,
+    situation_of,
+)
+from bnmind.cli.shared.command import (
+    FORMATS,
+    Count,
+    OneOf,
+    Outcome,
+    Seed,
+    check_place,
+)
+from bnmind.cli.shared.terminal import (
+    interruptible,
+    printable,
+    say,
+    working,
+)
+from bnmind.errors import BnmindError, InvalidArgumentError
+
+if TYPE_CHECKING:
+    from bnmind.strategies import Strategy
+
+__all__ = [
+    "fit_value",
+    "fit_weights",
+    "network",
+    "regret",
+    "strategy",
+    "suggest",
+]
+
+# --- A guess, and the guesses of a game -----------------------------------------------------------
+
+
+def suggest(
+    size: BoardOptions,
+    *,
+    history: History = None,
+    strategy: Player = "entropy",
+    noise: Noise = "exact",
+    prior: CodePrior = UNIFORM,
+    max_guesses: Limit = None,
+    goes_on: bool = False,
+    seed: Seed = None,
+) -> Result:
+    """Recommend the next guess, and show the most probable codes and doubtful replies.
+
+    The guess has the smallest expected entropy of all guesses, unless --strategy names another
+    strategy. With exact noise, the command reports replies that contradict each other, and still
+    recommends a guess.
+
+    Parameters
+    ----------
+    goes_on
+        The game goes on after the last reply, even if that reports all pegs black.
+
+    Examples
+    --------
+    bnmind suggest
+    bnmind suggest --history "1123 1b1w, 2345 0b2w"
+    bnmind suggest --prior only-once --history "1123 1b1w"
+    bnmind suggest --noise false:0.2 --history "AABC 1b1w; BCDE 0b2w" --json
+    """
+    import numpy as np
+
+    from bnmind.lab.mastermind.advice import advise, belief_after, choosing, ending, found, start
+    from bnmind.lab.mastermind.words import noise_in_words
+    from bnmind.mastermind import parse_history
+    from bnmind.strategies import strategy_by_name
+
+    board = size.board
+    channel = channel_of_known_noise(board, noise)
+    drawn = prior_of(board, prior)
+    turns = parse_history(board, ", ".join(history or ()))
+    player = None if strategy == "entropy" else strategy_by_name(strategy)
+    if ending(channel, turns, goes_on=goes_on):
+        advice = interruptible(
+            lambda: found(belief_after(start(channel, drawn), turns[:-1]), turns[-1])
+        )
+    else:
+        rng, situation = np.random.default_rng(seed), situation_of(max_guesses, len(turns))
+        advice = working(
+            choosing(board),
+            lambda _: advise(
+                belief_after(start(channel, drawn), turns),
+                rng,
+                strategy=player,
+                situation=situation,
+                prior=drawn,
+            ),
+        )
+    name = UNIFORM if drawn is None else drawn.name
+    chosen = "" if drawn is None else f", prior {name}"
+    return Outcome(
+        {"board": str(board), "noise": channel.name, "prior": name, **advice.to_dict()},
+        (f"Board {board}{chosen}.", noise_in_words(channel.name), *parts_of(advice)),
+    )
+
+
+def regret(
+    history: str,
+    size: BoardOptions,
+    *,
+    by: Annotated[str | None, OneOf("bnmind.strategies:SCORES", "Scores")] = None,
+    noise: Noise = "exact",
+) -> Result:
+    """Show the loss of each guess of a game against the best guess at that point.
+
+    If replies are true, the value of a guess is the mean number of guesses that the game still
+    takes if all later guesses are optimal. Where this cannot be computed, or with --by NAME,
+    the value is the score of a strategy: knuth, or one from the list below.
+
+    With --noise, a guess is worth the information that its reply should give about the code,
+    in bits.
+
+    Parameters
+    ----------
+    history
+        Guesses and the replies, like "1123 1b1w, 2345 0b2w".
+    by
+        optimal, or the strategy whose score to use.
+
+    Examples
+    --------
+    bnmind regret "1122 0b1w, 3456 1b1w, 3344 0b0w"
+    bnmind regret "1123 1b1w, 1145 0b2w" --noise false:0.2
+    bnmind regret "1111 1b0w, 1234 1b1w" --by irving --json
+    """
+    import numpy as np
+
+    from bnmind.lab.mastermind.advice import ending, start
+    from bnmind.lab.mastermind.review import judge_guesses, review_guesses
+    from bnmind.mastermind import parse_history, parse_noise
+    from bnmind.strategies.analysis.regret import codes_left
+
+    board = size.board
+    turns = parse_history(board, history)
+    if not turns:
+        raise BnmindError("the history is empty; give at least one guess and its reply")
+    channel, what = parse_noise(board, noise), "judging the guesses"
+    if channel.is_exact:
+        interruptible(lambda: codes_left(board, turns))  # raises early if there is no such game
+    elif by is not None:
+        raise BnmindError("expected --by without --noise: under noise, regret is in bits")
+    won = ending(channel, turns, goes_on=False)
+    if channel.is_exact:
+        return working(what, lambda report: judge_guesses(board, turns, by=by, progress=report))
+    rng = np.random.default_rng(0)
+    return working(
+        what, lambda report: review_guesses(start(channel), turns, rng, won=won, progress=report)
+    )
+
+
+# --- The guesses of a strategy --------------------------------------------------------------------
+
+_RANDOM_GAMES = 1000
+"""The default number of games of a random strategy."""
+
+
+def _tree_formats() -> Mapping[str, Any]:
+    from bnmind.strategies import TREE_FORMATS
+
+    return {**TREE_FORMATS, ".svg": "a drawing"}
+
+
+@dataclass(frozen=True)
+class StrategyOptions(BoardOptions):
+    """The options of the command.
+
+    Parameters
+    ----------
+    name
+        The strategy.
+    first
+        Make this first guess.
+    consistent
+        Guess only codes that are still possible.
+    random_ties
+        Break ties at random, and play games.
+    max_guesses
+        Count the codes found within N guesses; optimal strategies find all within N.
+    determining
+        End the game when one code is left.
+    weights
+        Weights for weighted-entropy.
+    tree
+        Write the tree, in a format from the list below.
+    games
+        Play N games against random codes. [default for random strategies: 1000]
+    exact
+        Average over all choices of a random strategy; no games.
+    """
+
+    name: Annotated[str, OneOf("bnmind.strategies:STRATEGIES", "Strategies")]
+    _: KW_ONLY
+    first: Annotated[str | None, "CODE"] = None
+    consistent: bool = False
+    random_ties: bool = False
+    max_guesses: Count | None = None
+    determining: bool = False
+    weights: Path | None = None
+    tree: Annotated[Path | None, OneOf(f"{__name__}:_tree_formats", "Formats of trees")] = None
+    games: Count | None = None
+    exact: bool = False
+    seed: Seed = 0
+
+
+def strategy(options: StrategyOptions) -> Result:
+    """Count the guesses that a strategy needs to find each code once, without noise.
+
+    NAME is a strategy from the list below, or module:name for your own. Random strategies play
+    games instead. On boards too large for trees, shapiro and random search for a possible code.
+
+    optimal provably takes the fewest guesses in total, and optimal-worst the fewest in the worst
+    case. For these two, --first, --consistent, --max-guesses and --determining change the rules of
+    the game, and the command finds the best strategy under these rules. deeper looks further ahead
+    than one guess, where the optimum cannot be computed; 5x8 takes a minute.
+
+    Examples
+    --------
+    bnmind strategy knuth
+    bnmind strategy irving --first 1123 --consistent --tree irving.json
+    bnmind strategy optimal --max-guesses 5
+    bnmind strategy subset:all:entropy --exact
+    bnmind strategy random --pegs 10 --colors 12 --games 20 --seed 1
+    """
+    from bnmind.strategies import Goal, Optimal, average_games, measure_games
+    from bnmind.strategies.analysis.large_boards import is_searched, measure_search
+
+    board = options.board
+    first = None if options.first is None else board.parse(options.first)
+    player = _player(options, first)
+    if options.exact:
+        _require_no_games(options)
+        return working(
+            "averaging over all choices",
+            lambda report: average_games(player, board, first=first, progress=report),
+        )
+    if isinstance(player, Optimal):
+        goal = Goal.DETERMINING if options.determining else Goal.REVEALING
+        player = replace(player, goal=goal, max_guesses=options.max_guesses)
+    searched = is_searched(player, board)
+    grows = not searched and options.games is None and player.deterministic
+    if options.tree is not None:
+        _check_tree(options.tree, options.name, grows=grows)
+    if grows:
+        return _grown(options, player, board)
+    if options.determining:
+        raise BnmindError(
+            f"--determining needs a strategy that has a tree; {options.name} plays games"
+        )
+    measured = working(
+        "playing",
+        lambda report: (measure_search if searched else measure_games)(
+            player,
+            board,
+            games=options.games or _RANDOM_GAMES,
+            seed=options.seed or 0,
+            first=first,
+            progress=report,
+        ),
+    )
+    found, within = _found_within(measured, options.max_guesses)
+    return Outcome(measured.to_dict() | found, (*parts_of(measured), *within))
+
+
+def _grown(options: StrategyOptions, player: Strategy, board: Any) -> Result:
+    """Return the guesses of a strategy by its tree; of an optimal one, with the certificate."""
+    from bnmind.strategies import Goal, Optimal, Optimum, measure_tree, strategy_tree
+
+    goal = Goal.DETERMINING if options.determining else Goal.REVEALING
+    optimum: Optimum | None = None
+    if isinstance(player, Optimal):
+        sought = player
+        optimum = working(
+            "searching for the optimum", lambda report: sought.optimum(board, progress=report)
+        )
+    tree = working(
+        f"growing the tree of {printable(player.name)}",
+        lambda report: strategy_tree(player, board, progress=report),
+    )
+    measured, lengths = measure_tree(player.name, tree, goal=goal), tree.lengths
+    if options.tree is not None:
+        _write_tree(tree, options.tree)
+    found, within = _found_within(measured, options.max_guesses)
+    guess = tree.root.guess
+    record = {
+        **measured.to_dict(),
+        "lengths": {
+            "revealing": lengths.revealing,
+            "determining": lengths.determining,
+            "paper_EL": lengths.paper_EL,
+        },
+        "first": None if guess is None else board.code_text(guess),
+        **found,
+    }
+    until_one = (
+        f"Until one code is left: mean {lengths.determining:.4f} guesses"
+        f" ({lengths.paper_EL:.4f} nodes)."
+    )
+    parts = (*parts_of(measured), until_one, *within)
+    if optimum is not None:
+        record["certificate"] = optimum.to_dict()
+        parts += parts_of(optimum)
+    return Outcome(record, parts)
+
+
+def _found_within(measured: Any, limit: int | None) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Return how many codes are found within a limit of guesses, as a record and in words."""
+    if limit is None:
+        return {}, ()
+    found = measured.within(limit)
+    within = f"{counted(limit, 'guess', 'guesses')}: {found:,} ({percent(found / measured.games)})"
+    return {"max_guesses": limit, "found_within": found}, (f"Found within {within}.",)
+
+
+def _require_no_games(options: StrategyOptions) -> None:
+    others = {
+        "--games": options.games is not None,
+        "--tree": options.tree is not None,
+        "--determining": options.determining,
+        "--max-guesses": options.max_guesses is not None,
+    }
+    wrong = [name for name, given in others.items() if given]
+    if wrong:
+        raise BnmindError(f"--exact does not go together with {' and '.join(wrong)}")
+
+
+def _player(options: StrategyOptions, first: tuple[int, ...] | None) -> Strategy:
+    """Return the strategy; raise if it does not support an option."""
+    from bnmind.strategies import (
+        Among,
+        Myopic,
+        Optimal,
+        RandomCode,
+        Ties,
+        read_weights,
+        strategy_by_name,
+    )
+    from bnmind.strategies.trees.myopic_tree import myopic_rule
+
+    name, consistent, random_ties = options.name, options.consistent, options.random_ties
+    player = strategy_by_name(name)
+    if options.weights is not None:
+        if name != "weighted-entropy":
+            raise BnmindError(f"--weights applies only to weighted-entropy, not to {name}")
+        player = Myopic(read_weights(options.weights), name=name)
+    if not (first is not None or consistent or random_ties):
+        return player
+    if isinstance(player, Optimal):
+        if random_ties:
+            raise BnmindError(
+                f"--random-ties needs a strategy of one score, like knuth, not {name}"
+            )
+        among = Among.POSSIBLE if consistent else player.among
+        return replace(player, first=first, among=among)
+    rule = myopic_rule(player)
+    if rule is None:
+        if not random_ties and (
+            isinstance(player, RandomCode) or (options.exact and not consistent)
+        ):
+            return player  # the first guess is given to the games, or to the average
+        raise BnmindError(
+            f"--first, --consistent and --random-ties need a strategy of one score, like knuth, "
+            f"not {name}"
+        )
+    return replace(
+        rule,
+        first=first,
+        among=Among.POSSIBLE if consistent else rule.among,
+        ties=Ties.RANDOM if random_ties else rule.ties,
+    )
+
+
+def _check_tree(path: Path, name: str, *, grows: bool) -> None:
+    """Raise early if there will be no tree, or it could not be written."""
+    if not grows:
+        raise BnmindError(f"--tree needs a strategy that has a tree; {name} plays games")
+    check_place(path, tuple(_tree_formats()), "tree")
+
+
+def _write_tree(tree: Any, path: Path) -> None:
+    from bnmind.strategies import tree_to_svg, write_tree
+
+    if path.suffix.lower() == ".svg":
+        write_file(path, tree_to_svg(tree))
+    else:
+        write_tree(tree, path)
+
+
+def fit_weights(
+    size: BoardOptions,
+    *,
+    out: Path,
+    turns: Count = 1,
+    evaluations: Count = 2000,
+    start: Path | None = None,
+    seed: Seed = 0,
+) -> Result:
+    """Fit the weights of weighted-entropy to a board, and write them to a file.
+
+    The random search changes a few weights at a time, and keeps a change if the total number of
+    guesses does not grow. The seed determines the result. At 4x6 an evaluation takes about a
+    hundredth of a second.
+
+    Parameters
+    ----------
+    out
+        The file for the weights.
+    turns
+        Number of turns with separate weights.
+    evaluations
+        Number of weights to try.
+    start
+        Initial weights. [default: equal ones]
+
+    Examples
+    --------
+    bnmind fit-weights --evaluations 5000 --out weights.json
+    bnmind fit-weights --turns 4 --start weights.json --out by-turn.json
+    bnmind strategy weighted-entropy --weights by-turn.json
+    """
+    from bnmind.strategies import fit_weights as fit
+    from bnmind.strategies import read_weights, write_weights
+
+    check_writable(out)
+    board = size.board
+    initial = None if start is None else read_weights(start)
+    fitted = working(
+        "fitting",
+        lambda report: fit(
+            board,
+            turns=turns,
+            evaluations=evaluations,
+            seed=seed or 0,
+            start=initial,
+            progress=lambda number, _: report(number, evaluations),
+        ),
+    )
+    write_weights(fitted.score, out)
+    record = {**fitted.to_dict(), "file": str(out)}
+    return Outcome(record, (*parts_of(fitted), f"Written: {out}"))
+
+
+def fit_value(
+    size: BoardOptions,
+    *,
+    out: Path,
+    noise: Noise = "exact",
+    games: Annotated[int, typer.Option(min=2)] = 4000,
+    rounds: Count = 2,
+    seed: Seed = 0,
+) -> Result:
+    """Fit the value of a belief for look-ahead, and write it to a file.
+
+    The value of a belief is the expected number of guesses that the game still takes. Each round
+    plays games with one-step look-ahead on the value of the round before, and fits the next value
+    to them. The seed determines the result. At 4x6 a thousand games take some 5 seconds. In
+    Python, LookAhead(value=read_value(path)) plays with the value of a file.
+
+    Parameters
+    ----------
+    out
+        The file for the value.
+    games
+        Number of games in each round.
+    rounds
+        Number of rounds.
+
+    Examples
+    --------
+    bnmind fit-value --noise false:0.2 --out value.json
+    bnmind fit-value --noise independent:0.1 --games 10000 --rounds 3 --out value.json
+    """
+    from bnmind.mastermind import parse_noise
+    from bnmind.strategies import fit_value as fit
+    from bnmind.strategies import write_value
+
+    check_writable(out)
+    board = size.board
+    channel = parse_noise(board, noise)
+    fitted = working(
+        "playing",
+        lambda report: fit(channel, games=games, rounds=rounds, seed=seed or 0, progress=report),
+    )
+    write_value(fitted.value, out)
+    about = {"board": str(board), "channel": channel.name}
+    record = {**about, **fitted.to_dict(), "file": str(out)}
+    return Outcome(record, (*parts_of(fitted), f"Written: {out}"))
+
+
+# --- Networks -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class NetworkOptions(BoardOptions):
+    """The options of the command.
+
+    Parameters
+    ----------
+    stage
+        1, 2 or 3.
+    guess
+        The guess to insert at stages 2 and 3. [default: the first colors in order]
+    no_arc
+        Omit the arc from P to C, as in a comparison of the paper.
+    noise
+        Add the reports P' and C', distorted by this noise, to the file.
+    out
+        Write the network, in a format from the list below. Stage 3 needs .json.
+    svg
+        Draw the stage as a figure of the paper.
+    tree_svg
+        Draw the junction tree to this file.
+    relational
+        Show the relational network of a random game of N guesses. Only --pegs, --colors,
+        --seed, --out FILE.uai and --json apply.
+    """
+
+    stage: int = 1
+    guess: Annotated[str | None, "CODE"] = None
+    no_arc: bool = False
+    noise: NoiseName | None = None
+    out: Annotated[Path | None, FORMATS] = None
+    svg: Path | None = None
+    tree_svg: Path | None = None
+    relational: Count | None = None
+    seed: Seed = None
+
+
+def network(options: NetworkOptions) -> Result:
+    """Show Vomlel's Bayesian network of a board: its cliques and their sizes.
+
+    Stage 1 is the full network. Stage 2 inserts a guess. Stage 3 replaces the table of C by an
+    auxiliary variable B. The sizes are those of the smallest junction tree found, without the
+    reports P' and C'. They do not depend on the guess.
+
+    With --relational N, show the relational network of a random game of N guesses instead, and
+    write it with its evidence and exact answers in the format of the UAI competitions.
+
+    Examples
+    --------
+    bnmind network --stage 3
+    bnmind network --stage 3 --svg figure3.svg --tree-svg figure4.svg
+    bnmind network --stage 2 --no-arc --json
+    bnmind network --stage 2 --guess 1123 --noise false:0.2 --out network.bif
+    bnmind network --relational 8 --pegs 3 --colors 3 --seed 1 --out game.uai
+    """
+    from bnmind.junction import BestOrder
+    from bnmind.mastermind import parse_noise
+    from bnmind.mastermind.network.figures import stage_figure, tree_figure
+    from bnmind.mastermind.network.vomlel import stage as stage_of
+    from bnmind.pgm.files import NETWORK_SUFFIXES, write_model
+
+    if options.relational is not None:
+        return _relational(options, options.relational)
+    drawings = {options.svg: stage_figure, options.tree_svg: tree_figure}
+    pictures = {path: draw for path, draw in drawings.items() if path is not None}
+    if options.out is not None:
+        check_place(options.out, NETWORK_SUFFIXES, "network")
+    for path in pictures:
+        check_place(path, (".svg",), "picture")
+    board = options.board
+    channel = None if options.noise is None else parse_noise(board, options.noise)
+    code = None if options.guess is None else board.parse(options.guess)
+    found = working(
+        "looking for the smallest junction tree",
+        lambda _: stage_of(
+            board,
+            options.stage,
+            guess=code,
+            arc=not options.no_arc,
+            channel=channel,
+            order=None if options.seed is None else BestOrder(seed=options.seed),
+        ),
+    )
+    if found.guess is None and options.guess is not None:
+        say("note: stage 1 has no guess yet; --guess is not used")
+    written = []
+    if options.out is not None:
+        write_model(found.model, options.out)
+        written.append(f"written to {options.out}")
+    if pictures:
+        write_files({path: draw(found) for path, draw in pictures.items()})
+    written += [f"drawn to {path}" for path in pictures]
+    record = {**found.to_dict(), "noise": None if channel is None else channel.name}
+    return Outcome(record, (*parts_of(found), *written))
+
+
+def _relational(options: NetworkOptions, n_guesses: int) -> Result:
+    """Return the size of the relational network of a game; write the files if there is a place."""
+    import numpy as np
+
+    from bnmind.mastermind import Board, format_history
+    from bnmind.mastermind.network import (
+        random_turns,
+        relational_contents,
+        relational_network,
+        relational_size,
+    )
+
+    unused = {
+        "--stage": options.stage != 1,
+        "--no-repeats": options.no_repeats,
+        "--guess": options.guess is not None,
+        "--no-arc": options.no_arc,
+        "--noise": options.noise is not None,
+        "--svg": options.svg is not None,
+        "--tree-svg": options.tree_svg is not None,
+    }
+    if any(unused.values()):
+        named = ", ".join(name for name, is_given in unused.items() if is_given)
+        raise InvalidArgumentError(f"{named} cannot be used with --relational", named)
+    if (out := options.out) is not None:
+        check_place(out, (".uai",), "network with its evidence and answers")
+    board = Board(options.pegs, options.colors)
+    size = relational_size(relational_network(board, n_guesses))
+    turns = random_turns(board, n_guesses, rng=np.random.default_rng(options.seed))
+    parts = [
+        f"Relational network, {board}, {counted(n_guesses, 'guess', 'guesses')}: {size}",
+        f"game: {format_history(board, turns)}",
+    ]
+    if out is not None:
+        write_files(
+            working("computing the exact answers", lambda _: relational_contents(board, turns, out))
+        )
+        parts.append(f"written to {out}, with .json, .evid, .MAR and .PR")
+    played = [{"guess": board.format(t.guess), "reply": str(t.reply)} for t in turns]
+    about = {"pegs": board.pegs, "colors": board.colors}
+    return Outcome({"board": about, **size._asdict(), "turns": played}, parts)
