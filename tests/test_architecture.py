@@ -59,7 +59,6 @@ ORDER = (
     ("junction.engine",),
     ("fitting", "sensitivity"),
     ("dynamic",),
-    ("views.drawing",),
     ("views",),
     ("questions.trees",),
     ("questions",),

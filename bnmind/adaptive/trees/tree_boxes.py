@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bnmind.adaptive.trees.item_tree import ItemNode, ItemTree
 from bnmind.adaptive.trees.paper_test import level_word, response_word
-from bnmind.views.drawing.decision_tree import TreeBox, tree_dot, tree_drawing
+from bnmind.views.figures import TreeBox, tree_dot, tree_drawing
 
 __all__ = ["tree_to_dot", "tree_to_svg"]
 
