@@ -31,7 +31,6 @@ ORDER = (
     ),
     ("datasets", "pgm"),
     ("pgm.formats",),
-    ("pgm.formats.uai",),
     ("pgm.files",),
     ("pgm.bridges",),
     ("rank_one",),
@@ -122,15 +121,13 @@ APART = (("mastermind", "adaptive"),)
 
 DOORS = {
     ("bnmind.pgm.network", "bnmind.views.view"),
+    ("bnmind.pgm.network", "bnmind.pgm.bridges"),
     ("bnmind.pgm.network", "bnmind.pgm.formats.pgmpy_bridge"),
     ("bnmind.pgm.network", "bnmind.junction.engine.one_call"),
     ("bnmind.pgm.network", "bnmind.junction.inference.posterior"),
     ("bnmind.pgm.factor_model", "bnmind.junction.engine.one_call"),
     ("bnmind.pgm.factor_model", "bnmind.junction.inference.posterior"),
-    ("bnmind.pgm.network", "bnmind.pgm.bridges.networkx_bridge"),
-    ("bnmind.pgm.factor_model", "bnmind.pgm.bridges.pgmpy_markov"),
-    ("bnmind.pgm.factor_model", "bnmind.pgm.bridges.pyagrum_bridge"),
-    ("bnmind.pgm.network", "bnmind.pgm.bridges.pyagrum_bridge"),
+    ("bnmind.pgm.factor_model", "bnmind.pgm.bridges"),
     ("bnmind.adaptive.learning.learn", "bnmind.adaptive.learning.fit.coefficients"),
     ("bnmind.adaptive.learning.learn", "bnmind.adaptive.learning.fit.summary"),
 }
@@ -144,7 +141,7 @@ FRONT_DOOR = ROOT / "__init__.pyi"
 FRONTS = {
     "bnmind.pgm.files": "pgm.files",
     "bnmind.pgm.competition": "pgm.files",
-    "bnmind.pgm.formats.registry": "pgm.files",
+    "bnmind.pgm.bridges": "pgm.bridges",
     "bnmind.lab.records": "lab.records",
 }
 """Modules that stand outside of the rooms that they are the front of."""

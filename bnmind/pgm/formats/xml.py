@@ -1,50 +1,341 @@
-"""Reader and writer of XDSL, the format of GeNIe and SMILE.
+"""Readers and writers of XMLBIF 0.3, and of XDSL, the format of GeNIe and SMILE.
 
-A node ``cpt`` has a row of probabilities for each configuration of the parents, and a node
+`parse_xml` is a safe reader of XML, which returns a tree of elements with their places. It rejects
+declarations of entities, so none can grow ("billion laughs"), and loads no external ones. It
+ignores declared defaults of attributes. It limits the number of elements, the number of attributes
+of an element, and the depth of nesting.
+
+*XMLBIF*: a table has a row for each configuration of the GIVEN variables, the last one fastest; the
+row has a number for each state of the FOR variable.
+
+*XDSL*: a node ``cpt`` has a row of probabilities for each configuration of the parents, and a node
 ``deterministic`` has a state for each; the last parent varies fastest. A node ``noisymax`` has a
 distribution for each state of each parent, and a leak. Its states are ordered from the strongest to
 the weakest, so it is a `NoisyMinimum` of their positions. `bnmind.dynamic.read_dynamic` reads
 networks over time.
+
+References
+----------
+F. G. Cozman, *The Interchange Format for Bayesian Networks* 0.3 in XML, 1998.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
 from xml.etree import ElementTree
+from xml.parsers.expat import ErrorString, ExpatError, ParserCreate
 
 import numpy as np
 
+from bnmind.errors import ModelFileError
 from bnmind.information import Floats
 from bnmind.pgm.cpd import CPD
 from bnmind.pgm.encoded_names import ENCODING, Alphabet, decoded
 from bnmind.pgm.formats.declared import (
+    PLAIN_READING,
+    REVERSED_PARENTS,
     DeclaredTable,
     DeclaredVariable,
     NoisyNumbers,
     Numbers,
+    Reading,
     ReadNetwork,
     Scope,
     network_from,
 )
-from bnmind.pgm.formats.model_format import TableFormat
-from bnmind.pgm.formats.reading import PLAIN_READING, REVERSED_PARENTS, Reading
-from bnmind.pgm.formats.source import number_list, shown
-from bnmind.pgm.formats.table_text import rows_of, written, xml_text
-from bnmind.pgm.formats.xml_source import Element, parse_xml
+from bnmind.pgm.formats.model_format import TableFormat, rows_of, written, xml_text
+from bnmind.pgm.formats.source import Place, number_list, shown
 from bnmind.pgm.network import Network
 from bnmind.pgm.noisy import NoisyMinimum
 
 __all__ = [
     "XDSL",
+    "XMLBIF",
+    "Element",
     "declared_node",
     "from_xdsl",
+    "from_xmlbif",
     "node_table",
     "parents_of",
+    "parse_xml",
     "smile_of",
-    "to_xdsl",
+    "to_xmlbif",
 ]
+
+
+_DEPTH = 100
+_ELEMENTS = 2**20
+_DECLARED = 100
+_MOST_ATTRIBUTES = 1000
+_MANY_ATTRIBUTES = re.compile(
+    rb"""<[A-Za-z_:][^<>"']*+(?:(?:"[^"<]*+"|'[^'<]*+')[^<>"']*+){%d}""" % (_MOST_ATTRIBUTES + 1)
+)
+"""A start tag with too many attributes, for which expat takes more than linear time."""
+
+_READ = ("TYPE", "id")
+"""The attributes that readers use."""
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """An element of an XML document."""
+
+    tag: str
+    attributes: Mapping[str, str]
+    place: Place
+    children: tuple[Element, ...]
+    content: str
+    """The text directly in the element."""
+
+    @property
+    def text(self) -> str:
+        """The text directly in the element, without blanks around it."""
+        return self.content.strip()
+
+    @property
+    def words(self) -> list[str]:
+        """The words of the text."""
+        return self.content.split()
+
+    def each(self, tag: str) -> Iterator[Element]:
+        """Yield the children with a tag."""
+        return (child for child in self.children if child.tag == tag)
+
+    def one(self, tag: str) -> Element:
+        """Return the only child with a tag; raise `ModelFileError` unless there is exactly one."""
+        children = list(self.each(tag))
+        if not children:
+            raise self.place.fault(f"expected <{tag}> in <{self.tag}>, got none")
+        if len(children) > 1:
+            raise children[1].place.fault(f"expected one <{tag}> in <{self.tag}>, got another")
+        return children[0]
+
+    def only(self, tags: Collection[str]) -> None:
+        """Raise `ModelFileError` at the first child with a tag that is none of those known."""
+        for child in self.children:
+            if child.tag not in tags:
+                raise child.place.unknown(f"<{child.tag[:40]}> in <{self.tag[:40]}>")
+
+    def attribute(self, name: str) -> str:
+        """Return an attribute; raise `ModelFileError` if it is missing."""
+        if name not in self.attributes:
+            raise self.place.fault(f"expected an attribute {name} of <{self.tag}>, got none")
+        return self.attributes[name]
+
+    def table(self, scope: Scope) -> Numbers:
+        """Return the text as the rows of a table; raise `ModelFileError` if it is none."""
+        words = self.words
+        values = number_list(words)
+        if isinstance(values, int):
+            raise self.place.fault(
+                f"expected numbers for {scope[0].name} in <{self.tag}>,"
+                f" got {shown(words[values])} as number {values + 1}"
+            )
+        n_cells = math.prod(v.n_states for v in scope)
+        if len(values) != n_cells:
+            raise self.place.fault(
+                f"expected {n_cells} numbers for {scope[0].name} in <{self.tag}>, got {len(values)}"
+            )
+        rows = values.reshape(-1, scope[0].n_states)
+        return Numbers(scope, rows, lambda _: self.place)
+
+
+@dataclass(frozen=True, slots=True)
+class _Open:
+    """An element whose end tag was not read yet."""
+
+    tag: str
+    attributes: Mapping[str, str]
+    place: Place
+    children: list[Element] = field(default_factory=list)
+    pieces: list[str] = field(default_factory=list)
+
+    def closed(self) -> Element:
+        children, content = tuple(self.children), "".join(self.pieces)
+        return Element(
+            tag=self.tag,
+            attributes=self.attributes,
+            place=self.place,
+            children=children,
+            content=content,
+        )
+
+
+_NO_ATTRIBUTES: Mapping[str, str] = MappingProxyType({})
+
+
+def parse_xml(data: bytes) -> Element:
+    """Return the root of an XML document; the prefixes of its tags are not resolved.
+
+    Raises
+    ------
+    ModelFileError
+        If the document is not XML, declares entities, or exceeds a limit; the error names the
+        place.
+    """
+    if match := _MANY_ATTRIBUTES.search(data):
+        line = data.count(b"\n", 0, match.start()) + 1
+        column = match.start() - data.rfind(b"\n", 0, match.start())
+        raise Place(line, column).fault(
+            f"expected at most {_MOST_ATTRIBUTES:,} attributes of an element, got more"
+        )
+    parser = ParserCreate()
+    parser.buffer_text = True
+    # Otherwise every element would get all declared defaults.
+    parser.specified_attributes = True
+    # An element above the root, which gets the root as its child.
+    open_elements = [_Open("", _NO_ATTRIBUTES, Place(1, 1))]
+    declared = n_elements = 0
+
+    def here() -> Place:
+        return Place(parser.CurrentLineNumber, parser.CurrentColumnNumber + 1)
+
+    def start(tag: str, attributes: dict[str, str]) -> None:
+        nonlocal n_elements
+        n_elements += 1
+        if len(open_elements) > _DEPTH:
+            raise here().fault(f"expected at most {_DEPTH} nested elements, got another")
+        if n_elements > _ELEMENTS:
+            raise here().fault(f"expected at most {_ELEMENTS:,} elements, got another")
+        open_elements.append(_Open(tag, attributes or _NO_ATTRIBUTES, here()))
+
+    def end(_tag: str) -> None:
+        element = open_elements.pop().closed()
+        open_elements[-1].children.append(element)
+
+    def text(piece: str) -> None:
+        open_elements[-1].pieces.append(piece)
+
+    def entity(name: str, *_: object) -> None:
+        raise here().fault(f"expected no declarations of entities, got {shown(name)}")
+
+    def attribute_list(_element: str, name: str, _kind: str, default: str | None, _: int) -> None:
+        nonlocal declared
+        declared += 1
+        # expat visits all of them at every element.
+        if declared > _DECLARED:
+            raise here().fault(f"expected at most {_DECLARED} declared attributes, got another")
+        if name in _READ and default not in (None, "nature"):
+            raise here().fault(f"expected no default of the attribute {name}, got {shown(default)}")
+
+    parser.StartElementHandler = start
+    parser.EndElementHandler = end
+    parser.CharacterDataHandler = text
+    parser.EntityDeclHandler = entity
+    parser.AttlistDeclHandler = attribute_list
+    try:
+        parser.Parse(data, True)
+    except ExpatError as fault:
+        place = Place(fault.lineno, fault.offset + 1)
+        raise place.fault(f"expected XML, got {ErrorString(fault.code)}") from fault
+    except ModelFileError:
+        raise
+    # Python does not know the encoding, or XML does not allow it.
+    except (LookupError, ValueError) as fault:
+        raise here().fault(f"expected a known encoding, got another ({fault})") from fault
+    return open_elements[0].children[0]
+
+
+_KNOWN_IN_XMLBIF = {
+    "BIF": ("NETWORK",),
+    "NETWORK": ("NAME", "PROPERTY", "VARIABLE", "DEFINITION"),
+    "VARIABLE": ("NAME", "OUTCOME", "PROPERTY"),
+    "DEFINITION": ("FOR", "GIVEN", "TABLE", "PROPERTY"),
+}
+"""The elements of the format; properties are remarks."""
+
+_TYPES = {"nature": "", "decision": "decision", "utility": "utility"}
+
+_NOTE = f"bnmind_names = {ENCODING}"
+
+
+def from_xmlbif(data: bytes, *, max_cells: int, reading: Reading = PLAIN_READING) -> ReadNetwork:
+    """Return the network in an XMLBIF file, and its variables in the order of the file.
+
+    Parameters
+    ----------
+    data
+        The bytes of the file; XML names its own encoding.
+    max_cells
+        The largest number of cells of all tables together.
+    reading
+        How rows that do not sum to one are treated.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is not of this form, or is no valid network; the error names the place.
+    TooLargeError
+        If there are more cells; nothing is allocated.
+    """
+    root = parse_xml(data)
+    if root.tag != "BIF":
+        raise root.place.fault(f"expected <BIF>, got <{root.tag[:40]}>")
+    body = root.one("NETWORK")
+    for entry in (root, body, *body.children):
+        entry.only(_KNOWN_IN_XMLBIF.get(entry.tag, ()))
+    definitions = {entry.one("FOR").text: entry for entry in body.each("DEFINITION")}
+    return network_from(
+        [_variable(entry) for entry in body.each("VARIABLE")],
+        [
+            DeclaredTable(
+                (entry.one("FOR").text, *(parent.text for parent in entry.each("GIVEN"))),
+                entry.place,
+            )
+            for entry in body.each("DEFINITION")
+        ],
+        lambda table, scope: definitions[table.names[0]].one("TABLE").table(scope),
+        max_cells=max_cells,
+        encoded=any(note.text == _NOTE for note in body.each("PROPERTY")),
+        reading=reading,
+    )
+
+
+def _variable(entry: Element) -> DeclaredVariable:
+    kind = entry.attributes.get("TYPE", "nature")
+    if kind not in _TYPES:
+        raise entry.place.fault(f"expected variables of type nature, got {shown(kind)}")
+    states = tuple(outcome.text for outcome in entry.each("OUTCOME"))
+    return DeclaredVariable(entry.one("NAME").text, states, entry.place, kind=_TYPES[kind])
+
+
+def to_xmlbif(network: Network, *, encoded: bool = False) -> str:
+    """Return the network in XMLBIF 0.3.
+
+    ``encoded`` says whether its names are encoded, see `bnmind.pgm.encoded_names`.
+    """
+    root = ElementTree.Element("BIF", VERSION="0.3")
+    body = ElementTree.SubElement(root, "NETWORK")
+    ElementTree.SubElement(body, "NAME").text = "bnmind"
+    if encoded:
+        ElementTree.SubElement(body, "PROPERTY").text = _NOTE
+    for variable in network.variables:
+        entry = ElementTree.SubElement(body, "VARIABLE", TYPE="nature")
+        ElementTree.SubElement(entry, "NAME").text = variable.name
+        for state in variable.states:
+            ElementTree.SubElement(entry, "OUTCOME").text = state
+    for cpd in network.cpds:
+        entry = ElementTree.SubElement(body, "DEFINITION")
+        ElementTree.SubElement(entry, "FOR").text = cpd.variable.name
+        for parent in cpd.parents:
+            ElementTree.SubElement(entry, "GIVEN").text = parent.name
+        ElementTree.SubElement(entry, "TABLE").text = written(rows_of(cpd).ravel().tolist())
+    return xml_text(root)
+
+
+XMLBIF = TableFormat(
+    about="XMLBIF 0.3",
+    write=to_xmlbif,
+    parse=from_xmlbif,
+    # All other names are encoded; pgmpy, which reads many of these files, needs that too.
+    alphabet=Alphabet(re.compile(r"\S+(?: \S+)*+"), re.compile(r"[A-Za-z0-9_]+")),
+)
+"""The format with the names that it can hold."""
+
 
 _KINDS = {
     **{"cpt": "", "noisymax": "", "deterministic": ""},
