@@ -54,6 +54,7 @@ __all__ = [
     "ReadNetwork",
     "Reading",
     "Scope",
+    "certain_states",
     "network_from",
     "network_of",
     "rounding_bound",
@@ -294,6 +295,36 @@ class Numbers:
     """``(configurations of the parents, states of the child)``; the last parent varies fastest."""
     place: Callable[[int], Place]
     """Returns the exact or approximate place of a number, given its index in ``rows``."""
+
+
+def certain_states(
+    words: Sequence[str], scope: Scope, place: Place, *, numbered: str = ""
+) -> Numbers:
+    """Return the table of a variable that has a certain state for each configuration.
+
+    Parameters
+    ----------
+    words
+        The state for each configuration of the parents, the last parent fastest.
+    scope
+        The child, then its parents.
+    place
+        The place of the words.
+    numbered
+        A prefix after which a state may be given by its number.
+    """
+    child = scope[0]
+    n_rows = math.prod(v.n_states for v in scope[1:])
+    positions = {state: i for i, state in enumerate(child.states)}
+    if numbered:
+        positions |= {f"{numbered}{i}": i for i in range(child.n_states)}
+    if len(words) != n_rows:
+        raise place.fault(f"expected {n_rows} states of {child.name}, got {len(words)}")
+    for word in words:
+        if word not in positions:
+            raise place.fault(f"expected a state of {child.name}, got {shown(word)}")
+    rows = np.eye(child.n_states)[[positions[word] for word in words]]
+    return Numbers(scope, rows, lambda _: place)
 
 
 @dataclass(frozen=True, eq=False)

@@ -42,8 +42,6 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 
-import numpy as np
-
 from bnmind.pgm.encoded_names import ENCODING, Alphabet
 from bnmind.pgm.formats.declared import (
     PLAIN_READING,
@@ -53,6 +51,7 @@ from bnmind.pgm.formats.declared import (
     Reading,
     ReadNetwork,
     Scope,
+    certain_states,
     network_from,
 )
 from bnmind.pgm.formats.model_format import TableFormat, rows_of, text_reader, written
@@ -227,29 +226,35 @@ def _potential(source: Source, at: int) -> tuple[_Table, int]:
 def _table(source: Source, table: _Table, scope: Scope) -> Numbers:
     if table.start == table.end:
         raise table.place.fault(f"expected data of {shown(scope[0].name)} in numbers, got none")
-    text = source.text[table.start : table.end]
-    tokens = text.replace("(", " ").replace(")", " ").split()
-    values = number_list(tokens)
-    name, size = scope[0].name, scope[0].n_states
-    if isinstance(values, int):
-        place = source.place_of_number(values, table.start, table.end)
-        raise place.fault(f"expected a number for {name}, got {shown(tokens[values])}")
-    n_cells = math.prod(v.n_states for v in scope)
-    place = source.place(source.skip(table.start))
-    if len(values) != n_cells:
-        raise place.fault(f"expected {n_cells} numbers for {name}, got {len(values)}")
+    numbers = _numbers(source, table.start, table.end, scope, blanks="()")
+    text, size = source.text[table.start : table.end], scope[0].n_states
     brackets = re.sub(r"[^()]++", "", text)
     flat = text.strip()[:1] == "(" and text.strip()[-1:] == ")" and brackets == "()"
     if not flat and (
         brackets != _nested(tuple(v.n_states for v in scope[1:]))
         or any(len(group.split()) not in (0, size) for group in text.replace("(", ")").split(")"))
     ):
-        raise place.fault(f"expected a pair of brackets for each parent of {name}, got others")
-    return Numbers(
-        scope,
-        values.reshape(-1, size),
-        lambda k: source.place_of_number(k, table.start, table.end),
-    )
+        raise source.place(source.skip(table.start)).fault(
+            f"expected a pair of brackets for each parent of {scope[0].name}, got others"
+        )
+    return numbers
+
+
+def _numbers(source: Source, start: int, end: int, scope: Scope, *, blanks: str) -> Numbers:
+    """Return the numbers between two offsets, whose number is checked."""
+    text, name = source.text[start:end], scope[0].name
+    tokens = text.translate(dict.fromkeys(map(ord, blanks), " ")).split()
+    values = number_list(tokens)
+    if isinstance(values, int):
+        place = source.place_of_number(values, start, end)
+        raise place.fault(f"expected a number for {name}, got {shown(tokens[values])}")
+    n_cells = math.prod(v.n_states for v in scope)
+    if len(values) != n_cells:
+        raise source.place(source.skip(start)).fault(
+            f"expected {n_cells} numbers for {name}, got {len(values)}"
+        )
+    rows = values.reshape(-1, scope[0].n_states)
+    return Numbers(scope, rows, lambda k: source.place_of_number(k, start, end))
 
 
 def _nested(shape: tuple[int, ...]) -> str:
@@ -492,34 +497,11 @@ def _states(source: Source, node: _Node) -> tuple[str, ...]:
 
 
 def _table_of_node(source: Source, node: _Node, scope: Scope) -> Numbers:
-    child, n_rows = scope[0], math.prod(v.n_states for v in scope[1:])
     if "probs" in node.fields:
-        start, end = node.fields["probs"]
-        tokens = (
-            source.text[start:end].replace("(", " ").replace(")", " ").replace(",", " ").split()
-        )
-        values = number_list(tokens)
-        if isinstance(values, int):
-            place = source.place_of_number(values, start, end)
-            raise place.fault(f"expected a number for {child.name}, got {shown(tokens[values])}")
-        if len(values) != n_rows * child.n_states:
-            raise source.place(source.skip(start)).fault(
-                f"expected {n_rows * child.n_states} numbers for {child.name}, got {len(values)}"
-            )
-        rows = values.reshape(-1, child.n_states)
-        return Numbers(scope, rows, lambda k: source.place_of_number(k, start, end))
+        return _numbers(source, *node.fields["probs"], scope, blanks="(),")
     if "functable" in node.fields:
-        words = _words(source, node, "functable")
         place = source.place(source.skip(node.fields["functable"][0]))
-        positions = {state: i for i, state in enumerate(child.states)}
-        positions |= {f"#{i}": i for i in range(child.n_states)}
-        if len(words) != n_rows:
-            raise place.fault(f"expected {n_rows} states of {child.name}, got {len(words)}")
-        for word in words:
-            if word not in positions:
-                raise place.fault(f"expected a state of {child.name}, got {shown(word)}")
-        table = np.eye(child.n_states)[[positions[word] for word in words]]
-        return Numbers(scope, table, lambda _: place)
+        return certain_states(_words(source, node, "functable"), scope, place, numbered="#")
     hint = "; turn its equation into a table in Netica" if "equation" in node.fields else ""
     raise node.place.fault(f"expected probs or functable of {shown(node.name)}, got none{hint}")
 

@@ -161,6 +161,10 @@ class Words:
             raise self.fault(f"{expected} from {least} to {below - 1}", at)
         return int(token)
 
+    def note(self, faults: Faults, expected: str, at: int) -> None:
+        """Add a fault of a word that is a number."""
+        faults.add(f"expected {expected}, got '{int(self.tokens[at])}'", partial(self.place, at))
+
     def expect_end(self, at: int) -> None:
         """Raise an error if there are words left."""
         if at < len(self.tokens):
@@ -536,23 +540,33 @@ def _findings(
     n_findings = words.count(at, "a number of findings")
     findings: dict[str, str] = {}
     for start in range(at + 1, at + 1 + 2 * n_findings, 2):
-        number = words.count(start, "the number of a variable")
-        if number >= len(variables):
+        variable = _variable(words, start, variables, faults)
+        if variable is None:
             words.count(start + 1, "the number of a state")
-            expected = f"the number of a variable from 0 to {len(variables) - 1}"
-            faults.add(f"expected {expected}, got '{number}'", partial(words.place, start))
             continue
-        variable = variables[number]
         state = words.count(start + 1, f"a state of {variable.name}")
         if variable.name in findings:
-            message = f"expected evidence on {variable.name} once, got '{number}'"
-            faults.add(message, partial(words.place, start))
+            words.note(faults, f"evidence on {variable.name} once", start)
         elif state >= variable.n_states:
-            expected = f"a state of {variable.name} from 0 to {variable.n_states - 1}"
-            faults.add(f"expected {expected}, got '{state}'", partial(words.place, start + 1))
+            words.note(faults, _any_state(variable), start + 1)
         else:
             findings[variable.name] = variable.states[state]
     return findings, at + 1 + 2 * n_findings
+
+
+def _variable(
+    words: Words, at: int, variables: Sequence[Variable], faults: Faults
+) -> Variable | None:
+    """Return the variable whose number is a word; note a fault if there is none."""
+    number = words.count(at, "the number of a variable")
+    if number < len(variables):
+        return variables[number]
+    words.note(faults, f"the number of a variable from 0 to {len(variables) - 1}", at)
+    return None
+
+
+def _any_state(variable: Variable) -> str:
+    return f"a state of {variable.name} from 0 to {variable.n_states - 1}"
 
 
 def evidence_to_uai(evidence: Mapping[str, str], variables: Sequence[Variable]) -> str:
@@ -594,15 +608,11 @@ def query_from_uai(text: str, variables: Sequence[Variable]) -> tuple[str, ...]:
     faults = Faults("valid variables of a marginal MAP")
     names: dict[str, None] = {}
     for at in range(1, 1 + n_names):
-        number = words.count(at, "the number of a variable")
-        if number >= len(variables):
-            expected = f"the number of a variable from 0 to {len(variables) - 1}"
-            faults.add(f"expected {expected}, got '{number}'", partial(words.place, at))
-        elif variables[number].name in names:
-            message = f"expected {variables[number].name} once, got '{number}'"
-            faults.add(message, partial(words.place, at))
-        else:
-            names[variables[number].name] = None
+        variable = _variable(words, at, variables, faults)
+        if variable is not None and variable.name in names:
+            words.note(faults, f"{variable.name} once", at)
+        elif variable is not None:
+            names[variable.name] = None
     words.expect_end(1 + n_names)
     faults.refuse()
     return tuple(names)
@@ -762,25 +772,18 @@ def explanation_from_uai(text: str, variables: Sequence[Variable]) -> dict[str, 
         n = len(variables)
         at = _expect_number(words, at, n, "the number of variables")
     for i in range(n):
-        number = i
+        variable: Variable | None = variables[i] if not is_marginal else None
         if is_marginal:
-            number = words.count(at, "the number of a variable")
+            variable = _variable(words, at, variables, faults)
             at += 1
         state = words.count(at, "the number of a state")
-        at += 1
-        if number >= len(variables):
-            expected = f"the number of a variable from 0 to {len(variables) - 1}"
-            faults.add(f"expected {expected}, got '{number}'", partial(words.place, at - 2))
-            continue
-        variable = variables[number]
-        if variable.name in states:
-            message = f"expected {variable.name} once, got '{number}'"
-            faults.add(message, partial(words.place, at - 2))
-        elif state >= variable.n_states:
-            expected = f"a state of {variable.name} from 0 to {variable.n_states - 1}"
-            faults.add(f"expected {expected}, got '{state}'", partial(words.place, at - 1))
-        else:
+        if variable is not None and variable.name in states:
+            words.note(faults, f"{variable.name} once", at - 1)
+        elif variable is not None and state >= variable.n_states:
+            words.note(faults, _any_state(variable), at)
+        elif variable is not None:
             states[variable.name] = variable.states[state]
+        at += 1
     words.expect_end(at)
     faults.refuse()
     return states

@@ -45,6 +45,7 @@ from bnmind.pgm.formats.declared import (
     Reading,
     ReadNetwork,
     Scope,
+    certain_states,
     network_from,
 )
 from bnmind.pgm.formats.model_format import TableFormat, rows_of, written, xml_text
@@ -440,16 +441,7 @@ def node_table(node: Element, scope: Scope) -> Numbers | NoisyNumbers:
     if node.tag == "noisymax":
         return _noisy(node, scope)
     entry = node.one("resultingstates")
-    child, words = scope[0], entry.words
-    n_rows = math.prod(v.n_states for v in scope[1:])
-    if len(words) != n_rows:
-        raise entry.place.fault(f"expected {n_rows} states of {child.name}, got {len(words)}")
-    positions = {state: i for i, state in enumerate(child.states)}
-    for word in words:
-        if word not in positions:
-            raise entry.place.fault(f"expected a state of {child.name}, got {shown(word)}")
-    rows = np.eye(child.n_states)[[positions[word] for word in words]]
-    return Numbers(scope, rows, lambda _: entry.place)
+    return certain_states(entry.words, scope, entry.place)
 
 
 def _noisy(node: Element, scope: Scope) -> NoisyNumbers:
