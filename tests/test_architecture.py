@@ -31,7 +31,6 @@ ORDER = (
     ),
     ("datasets", "pgm"),
     ("pgm.formats",),
-    ("pgm.formats.uai",),
     ("pgm.files",),
     ("pgm.bridges",),
     ("rank_one",),
@@ -58,7 +57,6 @@ ORDER = (
     ("junction.engine",),
     ("fitting", "sensitivity"),
     ("dynamic",),
-    ("views.drawing",),
     ("views",),
     ("questions.trees",),
     ("questions",),
@@ -116,15 +114,13 @@ APART = (("mastermind", "adaptive"),)
 
 DOORS = {
     ("bnmind.pgm.network", "bnmind.views.view"),
+    ("bnmind.pgm.network", "bnmind.pgm.bridges"),
     ("bnmind.pgm.network", "bnmind.pgm.formats.pgmpy_bridge"),
     ("bnmind.pgm.network", "bnmind.junction.engine.one_call"),
     ("bnmind.pgm.network", "bnmind.junction.inference.posterior"),
     ("bnmind.pgm.factor_model", "bnmind.junction.engine.one_call"),
     ("bnmind.pgm.factor_model", "bnmind.junction.inference.posterior"),
-    ("bnmind.pgm.network", "bnmind.pgm.bridges.networkx_bridge"),
-    ("bnmind.pgm.factor_model", "bnmind.pgm.bridges.pgmpy_markov"),
-    ("bnmind.pgm.factor_model", "bnmind.pgm.bridges.pyagrum_bridge"),
-    ("bnmind.pgm.network", "bnmind.pgm.bridges.pyagrum_bridge"),
+    ("bnmind.pgm.factor_model", "bnmind.pgm.bridges"),
     ("bnmind.adaptive.learning.learn", "bnmind.adaptive.learning.fit.standard_errors"),
     ("bnmind.adaptive.learning.learn", "bnmind.adaptive.learning.fit.summary"),
 }
@@ -138,7 +134,7 @@ FRONT_DOOR = ROOT / "__init__.pyi"
 FRONTS = {
     "bnmind.pgm.files": "pgm.files",
     "bnmind.pgm.competition": "pgm.files",
-    "bnmind.pgm.formats.registry": "pgm.files",
+    "bnmind.pgm.bridges": "pgm.bridges",
     "bnmind.lab.experiments": "lab.experiments",
     "bnmind.lab.game_experiments": "lab.experiments",
     "bnmind.lab.records": "lab.records",

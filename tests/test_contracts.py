@@ -25,8 +25,7 @@ from bnmind.mastermind import Board
 from bnmind.pgm import Threshold
 from bnmind.questions import DIALOGUE_STOPPERS, QUESTION_SCORES, TARGET_MEASURES
 from bnmind.strategies import Knuth
-from bnmind.testing.promises import Promises, fingerprint
-from bnmind.testing.registered import Family
+from bnmind.testing.promises import Family, Promises, fingerprint
 from tests.test_imports import loaded_by
 
 SELECTOR = Family(
@@ -55,7 +54,7 @@ def test_users_find_the_names_of_other_families(family: Family) -> None:
 
 def test_the_help_lists_the_tasks_of_competitions() -> None:
     for name, task in COMPETITION_TASKS.items():
-        assert f"  {name} " in testing.registered.help_of("query")
+        assert f"  {name} " in testing.promises.help_of("query")
         assert task.about
 
 

@@ -20,8 +20,7 @@ from bnmind.mastermind.network import (
     relational_size,
 )
 from bnmind.pgm.files import model_contents
-from bnmind.pgm.formats.uai.answers import log_evidence_from_uai, marginals_from_uai
-from bnmind.pgm.formats.uai.evidence import evidence_to_uai
+from bnmind.pgm.formats.uai import evidence_to_uai, log_evidence_from_uai, marginals_from_uai
 
 HERE = Path(__file__).parents[1] / "models" / "relational-mastermind"
 SCRIPT: dict[str, Any] = runpy.run_path(str(HERE.parent / "make_relational.py"))

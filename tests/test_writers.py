@@ -38,8 +38,8 @@ EXCEPTIONS = {
     ("bnmind.cli.warm_up", "TemporaryDirectory"),
     ("bnmind.cli.warm_up", "copy"),
     ("bnmind.cli.warm_up", "write_text"),
-    ("bnmind.testing.formats", "TemporaryDirectory"),
-    ("bnmind.testing.formats", "write_text"),
+    ("bnmind.testing.networks", "TemporaryDirectory"),
+    ("bnmind.testing.networks", "write_text"),
     ("bnmind.testing.response_models", "TemporaryDirectory"),
 }
 """Where a figure is saved into memory or opened there; the folder of the database of the

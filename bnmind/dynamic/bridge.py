@@ -16,13 +16,13 @@ from bnmind._messages import listed, shown
 from bnmind.dynamic.network import DynamicNetwork, previous
 from bnmind.errors import InvalidModelError
 from bnmind.pgm.cpd import CPD, DEFAULT_CELLS, TabularCPD
+from bnmind.pgm.formats.declared import Reading
+from bnmind.pgm.formats.model_format import check_tables_fit
 from bnmind.pgm.formats.pgmpy_bridge import (
-    check_tables_fit,
     pgmpy_object,
     quiet_pgmpy,
     states_from_pgmpy,
 )
-from bnmind.pgm.formats.reading import Reading
 from bnmind.pgm.network import Network
 from bnmind.pgm.variable import Variable
 

@@ -28,9 +28,8 @@ from bnmind.dynamic.xdsl import dynamic_from_xdsl
 from bnmind.errors import InvalidModelError, ModelFileError
 from bnmind.pgm.factor import Factor
 from bnmind.pgm.files import FILE_CELLS
-from bnmind.pgm.formats.model_format import read_from
-from bnmind.pgm.formats.pgmpy_bridge import check_tables_fit
-from bnmind.pgm.formats.reading import PLAIN_READING, NormalizedTable, Reading
+from bnmind.pgm.formats.declared import PLAIN_READING, NormalizedTable, Reading
+from bnmind.pgm.formats.model_format import check_tables_fit, read_from
 from bnmind.pgm.formats.source import text_of
 from bnmind.pgm.network import FactorModel
 from bnmind.pgm.tabular import DEFAULT_CELLS, TabularCPD

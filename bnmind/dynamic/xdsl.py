@@ -29,13 +29,12 @@ from bnmind.pgm.formats.declared import (
     DeclaredTable,
     NoisyNumbers,
     Numbers,
+    Reading,
     Scope,
     network_from,
 )
-from bnmind.pgm.formats.reading import Reading
 from bnmind.pgm.formats.source import shown
-from bnmind.pgm.formats.xdsl import declared_node, node_table, parents_of, smile_of
-from bnmind.pgm.formats.xml_source import Element
+from bnmind.pgm.formats.xml import Element, declared_node, node_table, parents_of, smile_of
 
 __all__ = ["dynamic_from_xdsl"]
 

@@ -32,7 +32,9 @@ from bnmind.errors import ModelFileError
 from bnmind.information import Floats
 from bnmind.pgm.formats.model_format import read_from
 from bnmind.pgm.formats.source import text_of
-from bnmind.pgm.formats.uai.answers import (
+from bnmind.pgm.formats.uai import (
+    evidence_from_uai,
+    evidence_to_uai,
     explanation_from_uai,
     explanation_to_uai,
     log_evidence_from_uai,
@@ -40,15 +42,11 @@ from bnmind.pgm.formats.uai.answers import (
     marginal_map_to_uai,
     marginals_from_uai,
     marginals_to_uai,
-)
-from bnmind.pgm.formats.uai.evidence import (
-    evidence_from_uai,
-    evidence_to_uai,
+    names_beside,
     query_from_uai,
     query_to_uai,
+    variables_from_uai,
 )
-from bnmind.pgm.formats.uai.files import names_beside
-from bnmind.pgm.formats.uai.models import variables_from_uai
 from bnmind.pgm.network import FactorModel
 from bnmind.pgm.variable import Variable
 

@@ -173,7 +173,7 @@ class FactorModel(Value):
         model
             The model.
         """
-        from bnmind.pgm.bridges.pgmpy_markov import factors_from_pgmpy
+        from bnmind.pgm.bridges import factors_from_pgmpy
 
         return factors_from_pgmpy(model)
 
@@ -188,7 +188,7 @@ class FactorModel(Value):
         max_cells
             The largest number of cells of a table; a larger one raises `TooLargeError`.
         """
-        from bnmind.pgm.bridges.pgmpy_markov import factors_to_pgmpy
+        from bnmind.pgm.bridges import factors_to_pgmpy
 
         return factors_to_pgmpy(self, max_cells=max_cells)
 
@@ -203,7 +203,7 @@ class FactorModel(Value):
         model
             The model.
         """
-        from bnmind.pgm.bridges.pyagrum_bridge import factors_from_pyagrum
+        from bnmind.pgm.bridges import factors_from_pyagrum
 
         return factors_from_pyagrum(model)
 
@@ -218,7 +218,7 @@ class FactorModel(Value):
         max_cells
             The largest number of cells of a table; a larger one raises `TooLargeError`.
         """
-        from bnmind.pgm.bridges.pyagrum_bridge import factors_to_pyagrum
+        from bnmind.pgm.bridges import factors_to_pyagrum
 
         return factors_to_pyagrum(self, max_cells=max_cells)
 

@@ -303,13 +303,13 @@ class Network(Value):
 
         Two variables are adjacent if a table contains both.
         """
-        from bnmind.pgm.bridges.networkx_bridge import moral_graph
+        from bnmind.pgm.bridges import moral_graph
 
         return moral_graph(self)
 
     def to_networkx(self) -> Any:
         """Return the network as a ``networkx.DiGraph``; see `bnmind.pgm.bridges.to_networkx`."""
-        from bnmind.pgm.bridges.networkx_bridge import to_networkx
+        from bnmind.pgm.bridges import to_networkx
 
         return to_networkx(self)
 
@@ -322,7 +322,7 @@ class Network(Value):
         graph
             The graph, with the attributes that `to_networkx` gives its nodes.
         """
-        from bnmind.pgm.bridges.networkx_bridge import from_networkx
+        from bnmind.pgm.bridges import from_networkx
 
         return from_networkx(graph)
 
@@ -337,7 +337,7 @@ class Network(Value):
         normalize
             Whether columns that do not add up to 1 are divided by their sums.
         """
-        from bnmind.pgm.bridges.pyagrum_bridge import from_pyagrum
+        from bnmind.pgm.bridges import from_pyagrum
 
         return from_pyagrum(model, normalize=normalize)
 
@@ -350,7 +350,7 @@ class Network(Value):
         max_cells
             The largest number of cells of a table; a larger one raises `TooLargeError`.
         """
-        from bnmind.pgm.bridges.pyagrum_bridge import to_pyagrum
+        from bnmind.pgm.bridges import to_pyagrum
 
         return to_pyagrum(self, max_cells=max_cells)
 

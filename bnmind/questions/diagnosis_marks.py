@@ -15,8 +15,7 @@ from bnmind._arguments import checked
 from bnmind._values import Value
 from bnmind.pgm.encoded_names import decoded
 from bnmind.pgm.formats.model_format import read_from
-from bnmind.pgm.formats.xdsl import smile_of
-from bnmind.pgm.formats.xml_source import Element
+from bnmind.pgm.formats.xml import Element, smile_of
 
 __all__ = ["DiagnosisMarks", "read_diagnosis"]
 

@@ -1,13 +1,13 @@
 """Views of networks and beliefs: pictures for notebooks, tables for terminals."""
 
-from bnmind.views.clickable_picture import clickable
-from bnmind.views.drawing.layout import Layout, Spacing, lay_out
-from bnmind.views.tree_view import JunctionTreeView, junction_tree_view
+from bnmind.views.figures import JunctionTreeView, junction_tree_view
+from bnmind.views.layout import Layout, Spacing, lay_out
 from bnmind.views.view import (
     BeliefView,
     NetworkView,
     SideBySide,
     belief_view,
+    clickable,
     network_view,
     side_by_side,
 )

@@ -1,19 +1,35 @@
-"""Views of networks and their beliefs: pictures for notebooks, and tables for terminals."""
+"""Views of networks and their beliefs: pictures for notebooks, and tables for terminals.
+
+A picture of a running notebook may be clicked: a click on a state makes it evidence.
+`EvidencePicture` is the logic, without a notebook: a click gives a new picture. `clickable` shows
+it by anywidget. The browser side, ``clickable_picture.js``, only draws the picture and reports
+clicks.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from bnmind._arguments import checked
-from bnmind._messages import counted, listed
+from bnmind._messages import counted, listed, visible
 from bnmind._values import Value
-from bnmind.errors import InvalidArgumentError, InvalidModelError
+from bnmind.errors import (
+    BnmindError,
+    ImpossibleEvidenceError,
+    InvalidArgumentError,
+    InvalidModelError,
+    MissingLibraryError,
+)
 from bnmind.information import Floats
+from bnmind.junction.engine.engine import Engine, compile_model
 from bnmind.junction.inference.evidence import (
     Evidence,
     Findings,
@@ -26,22 +42,22 @@ from bnmind.junction.inference.posterior import Posterior
 from bnmind.pgm.factor import Factor, Values, frozen_array, numbers_of
 from bnmind.pgm.network import FactorModel, Network
 from bnmind.pgm.variable import Variable
-from bnmind.views.drawing.cards import Card
-from bnmind.views.drawing.svg import draw, draw_summary
-from bnmind.views.drawing.svg_text import scaled
-from bnmind.views.drawing.table import belief_table, network_table
+from bnmind.views.draw import Card, columns_of, draw, draw_summary, pad, scaled, shorten_to_columns
 
 __all__ = [
     "MOST_DRAWN",
     "BeliefView",
+    "EvidencePicture",
     "Marginals",
     "NetworkView",
     "SideBySide",
     "belief_view",
+    "clickable",
     "network_view",
     "notebook_svg",
     "side_by_side",
 ]
+
 
 Marginals: TypeAlias = Posterior | Mapping[str, Factor | ArrayLike | Mapping[str, float]]
 """The posterior of a plan, or the distribution of each variable by name."""
@@ -444,3 +460,329 @@ def _with_hidden(network: Network, card: Card, drawn: set[str]) -> Card:
     parents, children = network.parents(name), network.children(name)
     hidden = [tuple(v for v in names if v not in drawn) for names in (parents, children)]
     return replace(card, hidden=(hidden[0], hidden[1]))
+
+
+NARROWEST_TABLE = 40
+"""The smallest width of a table in columns, even on narrower terminals."""
+WIDEST_TABLE = 1000
+"""The largest width of a table in columns."""
+LONGEST_BAR = 30
+EIGHTHS = " ▏▎▍▌▋▊▉█"
+
+
+def bar(share: float, columns: int) -> str:
+    """Return a bar for a share of 0..1; a positive share never gives an empty bar.
+
+    >>> bar(0.5, 9), bar(1e-9, 9)
+    ('████▌    ', '▏        ')
+    """
+    eighths = round(8 * columns * share)
+    if share > 0:
+        eighths = max(eighths, 1)
+    full, part = divmod(eighths, 8)
+    return ("█" * full + (EIGHTHS[part] if part else "")).ljust(columns)
+
+
+def belief_table(
+    cards: Sequence[Card], *, titles: tuple[str, ...] = (), width: int, all_states: bool
+) -> str:
+    """Return a line for each state of each card.
+
+    Parameters
+    ----------
+    cards
+        The cards to show; cards without a distribution are omitted.
+    titles
+        The names of two beliefs, for a first line.
+    width
+        The width of the terminal in columns; at least 40 are used.
+    all_states
+        Whether to show the other states of observed variables too.
+    """
+    width = min(max(width, NARROWEST_TABLE), WIDEST_TABLE)
+    lines = [line for card in cards for line in _lines(card, all_states=all_states)]
+    if not lines:
+        return ""
+    n_beliefs = max(len(titles), 1)
+    numbers = [_aligned([line[3][k] for line in lines]) for k in range(n_beliefs)]
+    single = n_beliefs == 1
+    marked = single and any(line[1][0] for line in lines if line[1])
+    room = width - (3 if marked else 2 if single else 1)
+    room -= sum(max(map(len, column)) + (3 if single else 4) for column in numbers)
+    # Names and states share the room that bars of the least width leave.
+    least = width // (8 * n_beliefs)
+    names, marks, states, shares = zip(*lines, strict=True)
+    name_room, state_room = _shared_columns(
+        max(map(columns_of, names)), max(map(columns_of, states)), max(room - n_beliefs * least, 8)
+    )
+    room -= name_room + state_room
+    columns = max(least, min(LONGEST_BAR, room // n_beliefs))
+    texts = []
+    for number, (name, mark, state) in enumerate(zip(names, marks, states, strict=True)):
+        parts = [pad(shorten_to_columns(name, name_room), name_room)]
+        lead = f" {mark[0]:1} " if marked else "  " if single else " "
+        parts.append(lead + pad(shorten_to_columns(state, state_room), state_room))
+        for k in range(n_beliefs):
+            share = shares[number][k]
+            drawn = " " * columns if share is None else bar(share, columns)
+            lead = "  " if single else f" {mark[k] or ' '} "
+            parts.append(f"{lead}{drawn} {numbers[k][number]}")
+        texts.append("".join(parts).rstrip())
+    if titles:
+        head = [" " * (name_room + 1 + state_room)]
+        for k, title in enumerate(titles):
+            block = columns + 1 + max(map(len, numbers[k]))
+            head.append("   " + pad(shorten_to_columns(visible(title), block), block))
+        texts.insert(0, "".join(head).rstrip())
+    return "\n".join(texts)
+
+
+_Line = tuple[str, tuple[str, ...], str, tuple[float | None, ...]]
+
+
+def _lines(card: Card, *, all_states: bool) -> list[_Line]:
+    """Return name, marks, state and shares for each line of a card, the name once."""
+    rows = card.rows(card.variable.n_states)
+    if not all_states and card.findings and None not in card.findings:
+        rows = [row for row in rows if any(row.observed)]
+    lines: list[_Line] = []
+    for row in rows:
+        marks = tuple(
+            "=" if seen else "≈" if uncertain else ""
+            for seen, uncertain in zip(row.observed, card.uncertain, strict=True)
+        )
+        lines.append(("" if lines else card.variable.name, marks, visible(row.label), row.shares))
+    return lines
+
+
+def _aligned(shares: Sequence[float | None]) -> list[str]:
+    """Return percentages with aligned decimal points."""
+    texts = ["" if p is None else f"{100 * p:.4g}" for p in shares]
+    parts = [text.partition(".") for text in texts]
+    before = max(len(whole) for whole, _, _ in parts)
+    after = max(len(dot + rest) for _, dot, rest in parts)
+    return [
+        f"{whole:>{before}}{dot + rest:<{after}} %" if whole else " " * (before + after + 2)
+        for whole, dot, rest in parts
+    ]
+
+
+def _shared_columns(first: int, second: int, room: int) -> tuple[int, int]:
+    """Return the widths of two texts that share a number of columns."""
+    if first + second <= room:
+        return first, second
+    half = room // 2
+    if first <= half:
+        return first, room - first
+    if second <= half:
+        return room - second, second
+    return half, room - half
+
+
+def network_table(rows: Sequence[tuple[str, str, str]], *, width: int) -> str:
+    """Return a line for each variable: its name, its states and its parents."""
+    width = min(max(width, NARROWEST_TABLE), WIDEST_TABLE)
+    rows = [("variable", "states", "parents"), *rows]
+    rows = [(name, visible(states), visible(parents)) for name, states, parents in rows]
+    room = width - 4
+    name = min(max(columns_of(row[0]) for row in rows), room // 3)
+    states, parents = _shared_columns(
+        max(columns_of(row[1]) for row in rows),
+        max(columns_of(row[2]) for row in rows),
+        room - name,
+    )
+    columns = (name, states, parents)
+    return "\n".join(
+        "  ".join(
+            pad(shorten_to_columns(text, size), size)
+            for text, size in zip(row, columns, strict=True)
+        ).rstrip()
+        for row in rows
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class EvidencePicture(Value):
+    """A network with evidence that is changed by clicks; every click gives a new value.
+
+    Raises
+    ------
+    ImpossibleEvidenceError
+        If the evidence is impossible, when its `view` is made.
+
+    Examples
+    --------
+    >>> from bnmind.pgm import TabularCPD, Variable
+    >>> rain, wet = Variable("rain", ("no", "yes")), Variable("wet", ("no", "yes"))
+    >>> network = Network((
+    ...     TabularCPD(rain, (), [0.8, 0.2]),
+    ...     TabularCPD(wet, (rain,), [[0.9, 0.1], [0.1, 0.9]]),
+    ... ))
+    >>> picture = EvidencePicture(compile_model(network), network).clicked("wet", "yes")
+    >>> print(picture.view)
+    rain   no   █████████▎                      30.77 %
+           yes  ████████████████████▊           69.23 %
+    wet  = yes  ██████████████████████████████ 100    %
+    >>> dict(picture.clicked("wet", "yes").evidence)
+    {}
+    """
+
+    engine: Engine
+    """Answers queries of the network."""
+    network: Network
+    """The network that is drawn."""
+    evidence: Mapping[str, str] | None = None
+    """The state of each observed variable."""
+
+    def __post_init__(self) -> None:
+        self._set(evidence=dict(self.evidence or {}))
+        super().__post_init__()
+        for name, state in self._findings.items():
+            self.network.variable(name).index(state)
+
+    @property
+    def _findings(self) -> dict[str, str]:
+        return dict(self.evidence or {})
+
+    @cached_property
+    def posterior(self) -> Posterior:
+        """The distribution of each variable that is not observed."""
+        names = [v.name for v in self.network.variables if v.name not in self._findings]
+        return self.engine.posterior(names, self._findings)
+
+    @cached_property
+    def view(self) -> BeliefView:
+        """The picture, as `belief_view` makes it."""
+        return belief_view(self.network, self.posterior, evidence=self._findings)
+
+    @property
+    def message(self) -> str:
+        """The evidence and its probability, in a sentence."""
+        findings = self._findings
+        if not findings:
+            return "No evidence. Click a state to observe it."
+        listed = ", ".join(f"{name} = {state}" for name, state in findings.items())
+        probability = math.exp(self.posterior.log_evidence)
+        return f"Evidence: {listed}. Its probability is {probability:.4g}."
+
+    @checked
+    def clicked(self, variable: str, state: str) -> EvidencePicture:
+        """Return the picture after a click: the state is evidence, or no longer.
+
+        Raises
+        ------
+        UnknownNameError
+            If there is no such variable or state.
+        """
+        findings = self._findings
+        if findings.get(variable) == state:
+            return replace(self, evidence={n: s for n, s in findings.items() if n != variable})
+        return replace(self, evidence={**findings, variable: state})
+
+
+@checked
+def clickable(
+    network: Network, evidence: Mapping[str, str] | None = None, *, max_states: int = STATES
+) -> Any:
+    """Return a widget for notebooks: a click on a state makes it evidence, another takes it back.
+
+    All distributions follow at once. The keyboard works too: Tab goes from state to state, and
+    Enter chooses one. The attribute ``evidence`` of the widget is a dictionary that can be read and
+    set; ``picture`` is the `EvidencePicture`, with the posterior.
+
+    Parameters
+    ----------
+    network
+        The network.
+    evidence
+        The state of each observed variable at the start.
+    max_states
+        The largest number of states to show for a variable, at least 2.
+
+    Returns
+    -------
+    anywidget.AnyWidget
+        The widget. It needs a notebook that is running, and the extra ``notebook``.
+
+    Raises
+    ------
+    MissingLibraryError
+        If anywidget is not installed.
+    UnknownNameError
+        If the network does not have a variable or a state of the evidence.
+    ImpossibleEvidenceError
+        If the evidence is impossible.
+    """
+    first = EvidencePicture(compile_model(network), network, dict(evidence or {}))
+    first.view.svg(max_states=max_states)  # raises if it cannot be drawn
+    return _widget_class()(first, max_states)
+
+
+@cache
+def _widget_class() -> Any:
+    """Return the class of the widget, made when anywidget is first needed."""
+    try:
+        import anywidget
+        import traitlets
+    except ModuleNotFoundError as missing:
+        raise MissingLibraryError(
+            f"a clickable picture needs {missing.name}; install it with:"
+            ' pip install "bnmind[notebook]"',
+            str(missing.name),
+        ) from missing
+
+    class ClickableNetwork(anywidget.AnyWidget):
+        """A picture of a network in which clicks set evidence."""
+
+        _esm = Path(__file__).with_name("clickable_picture.js").read_text(encoding="utf-8")
+        svg = traitlets.Unicode().tag(sync=True)
+        message = traitlets.Unicode().tag(sync=True)
+        evidence = traitlets.Dict().tag(sync=True)
+
+        def __init__(self, picture: EvidencePicture, max_states: int) -> None:
+            self.max_states = max_states
+            self.picture = picture
+            super().__init__()
+            self._show(picture)
+            self.on_msg(lambda _, content, __: self.receive(content))
+            self.observe(self._evidence_set, names="evidence")
+
+        def receive(self, content: Any) -> None:
+            """Do what a message of the browser asks for."""
+            try:
+                if content.get("clear"):
+                    self._show(replace(self.picture, evidence={}))
+                else:
+                    clicked = self.picture.clicked(content["variable"], content["state"])
+                    self._show(clicked)
+            except ImpossibleEvidenceError as fault:
+                self.message = f"{contradiction(fault)} The evidence stays as it was."
+            except (BnmindError, KeyError, AttributeError, TypeError) as fault:
+                self.message = f"That cannot be clicked: {fault}"
+            self.send("done")  # the message may be the same as before
+
+        def _evidence_set(self, change: Any) -> None:
+            """Follow evidence that is set in Python; the old one stays if it is impossible."""
+            if dict(change["new"]) == dict(self.picture.evidence or {}):
+                return
+            try:
+                self._show(replace(self.picture, evidence=dict(change["new"])))
+            except BnmindError:
+                self.evidence = dict(self.picture.evidence or {})
+                raise
+
+        def _show(self, picture: EvidencePicture) -> None:
+            svg, message = picture.view.svg(max_states=self.max_states), picture.message
+            self.picture = picture
+            self.evidence = dict(picture.evidence or {})
+            self.svg, self.message = svg, message
+
+    return ClickableNetwork
+
+
+def contradiction(fault: ImpossibleEvidenceError) -> str:
+    """Return which findings contradict each other, in a sentence."""
+    named = [f"{name} = {finding}" for name, finding in fault.evidence.items()]
+    if len(named) == 1:
+        return f"The finding {named[0]} is impossible."
+    return f"These findings contradict each other: {', '.join(named)}."

@@ -120,7 +120,7 @@ def public_modules() -> tuple[str, ...]:
     found |= {f"bnmind.{path.stem}" for path in (ROOT / "bnmind").glob("*.py")} - {
         "bnmind.__init__"
     }
-    found |= {"bnmind.pgm.files", "bnmind.pgm.competition"}
+    found |= {"bnmind.pgm.files", "bnmind.pgm.competition", "bnmind.pgm.bridges"}
     return tuple(
         name
         for name in sorted(found)

@@ -53,7 +53,7 @@ from bnmind.adaptive import (
 )
 from bnmind.errors import InvalidArgumentError, UnknownNameError
 from bnmind.testing import check_selector
-from bnmind.testing.banks import standard_banks
+from bnmind.testing.adaptive import standard_banks
 
 AT_ONCE = StopBy(lambda progress: True, "it is enough")
 

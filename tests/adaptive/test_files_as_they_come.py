@@ -347,7 +347,7 @@ def test_the_command_learns_from_files_as_they_come(tmp_path: Path) -> None:
     assert "-9 in 38 cells" in replayed.stderr
 
 
-@pytest.mark.filterwarnings("default::bnmind.pgm.formats.reading.ModelFileWarning")
+@pytest.mark.filterwarnings("default::bnmind.pgm.files.ModelFileWarning")
 @pytest.mark.parametrize("name", ["fraction_subtraction", "aced", "dtmr", "probability"])
 def test_every_data_set_goes_from_its_file_to_a_bank_in_one_command(
     tmp_path: Path, name: str

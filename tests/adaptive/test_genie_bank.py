@@ -10,7 +10,7 @@ import pytest
 from bnmind.adaptive import ItemBank, Session, read_bank, write_bank
 from bnmind.errors import ModelFileError
 from bnmind.pgm import NoisyMinimum
-from bnmind.pgm.formats.reading import ModelFileWarning
+from bnmind.pgm.formats.declared import ModelFileWarning
 
 CAR = """<?xml version="1.0" encoding="UTF-8"?>
 <smile version="1.0" id="Car" numsamples="10000" discsamples="10000">
@@ -118,7 +118,7 @@ def test_costs_beside_the_nodes_are_read(tmp_path: Path) -> None:
         ("2.5</cost>", "much</cost>", "expected the cost of lights, got much"),
     ],
 )
-@pytest.mark.filterwarnings("ignore::bnmind.pgm.formats.reading.ModelFileWarning")
+@pytest.mark.filterwarnings("ignore::bnmind.pgm.files.ModelFileWarning")
 def test_other_networks_need_roles(tmp_path: Path, old: str, new: str, message: str) -> None:
     path = written(tmp_path, CAR.replace(old, new))
     with pytest.raises(ModelFileError, match=message) as caught:

@@ -70,7 +70,7 @@ def test_a_name_has_two_parts() -> None:
 
 
 def test_a_missing_folder_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("bnmind.datasets.example_sets._root", lambda: tmp_path)
+    monkeypatch.setattr("bnmind.datasets._root", lambda: tmp_path)
     with pytest.raises(ModelFileError, match="install bnmind again"):
         example_path("banks/fractions.json")
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError
 from bnmind.junction import COMPETITION_TASKS, compile_model
 from bnmind.pgm import Factor, FactorModel, Variable
-from bnmind.pgm.formats.uai.answers import (
+from bnmind.pgm.formats.uai import (
     explanation_from_uai,
     log_evidence_from_uai,
     marginals_from_uai,

@@ -10,8 +10,8 @@ import pytest
 import bnmind
 from bnmind.errors import ModelFileError
 from bnmind.pgm.files import read_network, write_model
-from bnmind.pgm.formats.dne import from_dne
-from bnmind.pgm.formats.reading import ModelFileWarning
+from bnmind.pgm.formats.declared import ModelFileWarning
+from bnmind.pgm.formats.net_dne import from_dne
 from tests.data_sets import data_set
 
 SEED = (Path(__file__).parents[1] / "fuzz" / "seeds" / "dne" / "by_hand.dne").read_text()
@@ -59,7 +59,7 @@ def test_what_netica_writes_is_read() -> None:
         ("(b, rain);\n};", "(b, rain);\n}; x", "expected nothing after the network, got 'x'"),
     ],
 )
-@pytest.mark.filterwarnings("ignore::bnmind.pgm.formats.reading.ModelFileWarning")
+@pytest.mark.filterwarnings("ignore::bnmind.pgm.files.ModelFileWarning")
 def test_faults_have_a_place(old: str, new: str, message: str) -> None:
     assert old in GOOD
     with pytest.raises(ModelFileError) as caught:

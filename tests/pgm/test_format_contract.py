@@ -14,10 +14,9 @@ from bnmind.errors import ContractError, ModelFileError
 from bnmind.pgm import FunctionalCPD, Network, TabularCPD, Variable
 from bnmind.pgm.encoded_names import Alphabet
 from bnmind.pgm.files import MODEL_FORMATS
-from bnmind.pgm.formats.declared import ReadNetwork
+from bnmind.pgm.formats.declared import Reading, ReadNetwork
 from bnmind.pgm.formats.model_format import TableFormat
-from bnmind.pgm.formats.reading import Reading
-from bnmind.pgm.formats.xmlbif import XMLBIF, from_xmlbif, to_xmlbif
+from bnmind.pgm.formats.xml import XMLBIF, from_xmlbif, to_xmlbif
 from bnmind.testing import check_format
 
 RAIN, WET = Variable("rain", ("no", "yes")), Variable("wet grass", ("dry", "a bit", "very"))

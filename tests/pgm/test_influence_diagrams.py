@@ -9,7 +9,7 @@ import pytest
 from bnmind.errors import InvalidModelError, ModelFileError
 from bnmind.pgm import Network
 from bnmind.pgm.files import read, read_model, read_network, read_with_report
-from bnmind.pgm.formats.reading import ModelFileWarning
+from bnmind.pgm.formats.declared import ModelFileWarning
 
 XDSL = """<smile version="1.0" id="venture"><nodes>
 <cpt id="Economy"><state id="Up"/><state id="Down"/><probabilities>0.2 0.8</probabilities></cpt>

@@ -9,7 +9,7 @@ import pytest
 
 from bnmind.information import Floats
 from bnmind.pgm import Network
-from bnmind.pgm.formats.net import from_net
+from bnmind.pgm.formats.net_dne import from_net
 from tests.pgm.faults import require_fault
 
 

@@ -26,7 +26,7 @@ from bnmind.pgm.files import (
     read_with_report,
     write_model,
 )
-from bnmind.pgm.formats.reading import NormalizedTable, Reading, rounding_bound
+from bnmind.pgm.formats.declared import NormalizedTable, Reading, rounding_bound
 from tests.data_sets import data_set
 from tests.modes import examples
 

@@ -13,9 +13,7 @@ import pytest
 from bnmind.errors import ModelFileError
 from bnmind.pgm import Network
 from bnmind.pgm.files import read_model
-from bnmind.pgm.formats.xdsl import from_xdsl
-from bnmind.pgm.formats.xml_source import parse_xml
-from bnmind.pgm.formats.xmlbif import from_xmlbif
+from bnmind.pgm.formats.xml import from_xdsl, from_xmlbif, parse_xml
 from tests.pgm.faults import require_fault
 
 XMLBIF = """<?xml version="1.0" encoding="ISO-8859-1"?>
@@ -182,7 +180,7 @@ def test_declared_defaults_do_not_grow_with_the_elements(tmp_path: Path) -> None
 
 
 def test_elements_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bnmind.pgm.formats.xml_source._ELEMENTS", 1000)
+    monkeypatch.setattr("bnmind.pgm.formats.xml._ELEMENTS", 1000)
     path = tmp_path / "network.xml"
     path.write_text(f"<BIF>{'<a/>' * 1000}</BIF>")
     with pytest.raises(ModelFileError, match="at most 1,000 elements, got another at line 1"):

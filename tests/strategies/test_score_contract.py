@@ -21,7 +21,7 @@ from bnmind.strategies import (
     equal_weights,
 )
 from bnmind.testing import check_score
-from bnmind.testing.scores import DEFINITIONS
+from bnmind.testing.games import DEFINITIONS
 
 
 def irving(classes: Sequence[int], board: Board) -> float:

@@ -12,7 +12,7 @@ from bnmind.errors import InvalidArgumentError, MissingLibraryError, UnknownName
 from bnmind.junction import compile_model, compile_plan
 from bnmind.pgm import Network, TabularCPD, Variable
 from bnmind.views import clickable
-from bnmind.views.clickable_picture import EvidencePicture, _widget_class
+from bnmind.views.view import EvidencePicture, _widget_class
 
 RAIN, WET = Variable("rain", ("no", "yes")), Variable("wet", ("no", "yes"))
 NETWORK = Network(

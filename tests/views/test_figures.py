@@ -14,7 +14,7 @@ from bnmind.mastermind import Board, Channel, stage
 from bnmind.mastermind.network import stage_figure, tree_figure
 from bnmind.pgm import Network
 from bnmind.views import junction_tree_view
-from bnmind.views.drawing.figure import Node, draw_rows
+from bnmind.views.figures import Node, draw_rows
 from tests.modes import examples
 from tests.networks import networks
 from tests.views.test_views import SVG, parsed, texts

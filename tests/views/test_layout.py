@@ -10,9 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bnmind.views import Layout, lay_out
-from bnmind.views.drawing.coordinates import isotonic, place_items
-from bnmind.views.drawing.crossings import count_crossings, reduce_crossings
-from bnmind.views.drawing.layering import assign_layers, longest_path_layers
+from bnmind.views.layout import (
+    assign_layers,
+    count_crossings,
+    isotonic,
+    longest_path_layers,
+    place_items,
+    reduce_crossings,
+)
 
 Graph = tuple[int, list[tuple[int, int]]]
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bnmind.views.drawing import text_width as lettering
-from bnmind.views.drawing.text_width import columns_of, shorten_to_columns
+from bnmind.views import draw as lettering
+from bnmind.views.draw import columns_of, shorten_to_columns
 
 LETTERS = st.sampled_from("ab1 \u0301\u8a9e\uff21")
 

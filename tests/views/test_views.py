@@ -21,11 +21,8 @@ from bnmind.information import Floats
 from bnmind.junction import compile_plan
 from bnmind.pgm import Factor, FactorModel, Network, TabularCPD, Variable
 from bnmind.views import BeliefView, belief_view, network_view, side_by_side
-from bnmind.views.drawing.cards import percent
-from bnmind.views.drawing.svg_text import scaled
-from bnmind.views.drawing.table import bar
-from bnmind.views.drawing.text_width import columns_of, shorten, text_width
-from bnmind.views.view import MOST_DRAWN
+from bnmind.views.draw import columns_of, percent, scaled, shorten, text_width
+from bnmind.views.view import MOST_DRAWN, bar
 from tests.networks import networks
 from tests.test_imports import loaded_by
 

@@ -17,7 +17,7 @@ from bnmind.adaptive.items.name_match import match_names, names_shown
 from bnmind.adaptive.items.tables.choice_cells import AnswerKey, choices_in, texts_in
 from bnmind.adaptive.items.tables.text_table import TextTable, frame_table, number_of, read_table
 from bnmind.errors import InvalidArgumentError, InvalidModelError
-from bnmind.pgm.formats.reading import ModelFileWarning
+from bnmind.pgm.formats.declared import ModelFileWarning
 
 if TYPE_CHECKING:
     import pandas

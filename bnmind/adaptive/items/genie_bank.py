@@ -18,8 +18,8 @@ from bnmind.adaptive.items.item import Item
 from bnmind.errors import ModelFileError
 from bnmind.pgm import Network
 from bnmind.pgm.encoded_names import decoded
-from bnmind.pgm.formats.reading import ModelFileWarning
-from bnmind.pgm.formats.xml_source import Element, parse_xml
+from bnmind.pgm.formats.declared import ModelFileWarning
+from bnmind.pgm.formats.xml import Element, parse_xml
 from bnmind.questions.diagnosis_marks import read_diagnosis
 
 __all__ = ["genie_bank"]

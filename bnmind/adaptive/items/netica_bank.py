@@ -15,7 +15,7 @@ from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.item import Item
 from bnmind.errors import ModelFileError
 from bnmind.pgm import Network
-from bnmind.pgm.formats.dne import dne_marks
+from bnmind.pgm.formats.net_dne import dne_marks
 
 __all__ = ["netica_bank"]
 

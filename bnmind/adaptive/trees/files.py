@@ -24,7 +24,7 @@ from bnmind._messages import counted, shown
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.trees.item_tree import Branch, ItemNode, ItemTree, item_tree
 from bnmind.errors import BnmindError, ModelFileError
-from bnmind.views.drawing.decision_tree import TreeBox, tree_dot, tree_drawing
+from bnmind.views.figures import TreeBox, tree_dot, tree_drawing
 
 __all__ = [
     "ITEM_TREE_FORMATS",

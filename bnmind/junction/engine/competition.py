@@ -20,7 +20,7 @@ from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError
 from bnmind.information import Floats
 from bnmind.junction.engine.engine import Engine
 from bnmind.junction.queries.mpe import Explanation
-from bnmind.pgm.formats.uai.answers import (
+from bnmind.pgm.formats.uai import (
     explanation_to_uai,
     log_evidence_to_uai,
     marginal_map_to_uai,

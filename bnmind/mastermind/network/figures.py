@@ -15,9 +15,8 @@ from bnmind._arguments import checked
 from bnmind.information import Floats
 from bnmind.mastermind.network.vomlel import REPORTS, Stage
 from bnmind.pgm import Network
-from bnmind.views.drawing.cards import percent
-from bnmind.views.drawing.figure import Node, draw_rows
-from bnmind.views.tree_view import draw_tree
+from bnmind.views.draw import percent
+from bnmind.views.figures import Node, draw_rows, draw_tree
 
 __all__ = ["stage_figure", "tree_figure"]
 

@@ -25,8 +25,7 @@ from bnmind.mastermind.history import Turn
 from bnmind.mastermind.network.relational import relational_network
 from bnmind.mastermind.network.relational_game import relational_evidence
 from bnmind.pgm.files import model_contents
-from bnmind.pgm.formats.uai.answers import log_evidence_to_uai, marginals_to_uai
-from bnmind.pgm.formats.uai.evidence import evidence_to_uai
+from bnmind.pgm.formats.uai import evidence_to_uai, log_evidence_to_uai, marginals_to_uai
 
 __all__ = ["relational_contents"]
 

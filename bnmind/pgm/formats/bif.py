@@ -34,17 +34,17 @@ import numpy as np
 from bnmind.errors import ModelFileError
 from bnmind.pgm.encoded_names import ENCODING, Alphabet
 from bnmind.pgm.formats.declared import (
+    PLAIN_READING,
     DeclaredTable,
     DeclaredVariable,
     Numbers,
+    Reading,
     ReadNetwork,
     Scope,
     network_from,
 )
-from bnmind.pgm.formats.model_format import TableFormat, text_reader
-from bnmind.pgm.formats.reading import PLAIN_READING, Reading
+from bnmind.pgm.formats.model_format import TableFormat, rows_of, text_reader, written
 from bnmind.pgm.formats.source import Place, Source, number_list, shown
-from bnmind.pgm.formats.table_text import rows_of, written
 from bnmind.pgm.network import Network
 from bnmind.pgm.variable import Variable
 

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, TypeVar
+from xml.etree import ElementTree
+
+import numpy as np
 
 from bnmind._files import read_bytes
+from bnmind._messages import many
 from bnmind.errors import ModelFileError, TooLargeError
+from bnmind.information import Floats
 from bnmind.pgm.cpd import CPD
 from bnmind.pgm.encoded_names import Alphabet, FileNames
-from bnmind.pgm.formats.declared import ReadNetwork
-from bnmind.pgm.formats.pgmpy_bridge import check_tables_fit
-from bnmind.pgm.formats.reading import PLAIN_READING, Reading
+from bnmind.pgm.formats.declared import PLAIN_READING, Reading, ReadNetwork
 from bnmind.pgm.formats.source import text_of
-from bnmind.pgm.network import FactorModel, Network
+from bnmind.pgm.network import FactorModel, Network, Potential
 from bnmind.pgm.variable import Variable
 
 __all__ = [
@@ -24,9 +28,14 @@ __all__ = [
     "ModelFormat",
     "ModelSource",
     "TableFormat",
+    "check_tables_fit",
     "read_from",
+    "rows_of",
     "text_reader",
+    "written",
+    "xml_text",
 ]
+
 
 FILE_BYTES = 2**28
 """The largest size of a file in bytes, unpacked."""
@@ -162,6 +171,24 @@ class TableFormat:
         return self.parse(source.data, max_cells=source.max_cells, reading=source.reading)
 
 
+def check_tables_fit(potentials: Iterable[Potential], *, max_cells: int) -> None:
+    """Raise `TooLargeError`, naming the largest table, if it has more than ``max_cells`` cells."""
+    cells, scope = max(
+        ((math.prod(v.n_states for v in p.scope), p.scope) for p in potentials),
+        key=lambda sized: sized[0],
+        default=(0, ()),
+    )
+    if cells > max_cells:
+        first, *rest = (variable.name for variable in scope)
+        condition = f" given {', '.join(rest)}" if rest else ""
+        raise TooLargeError(
+            f"expected tables of at most {max_cells:,} cells, got {many(cells)} in the table of"
+            f" {first}{condition}",
+            needed=cells,
+            budget=max_cells,
+        )
+
+
 def read_from(
     path: str | os.PathLike[str], read: Callable[[bytes], _Read], expected: str | None = "a model"
 ) -> _Read:
@@ -192,3 +219,24 @@ def read_from(
         raise TooLargeError(
             f"{fault}, in {path}", needed=fault.needed, budget=fault.budget
         ) from fault
+
+
+def rows_of(cpd: CPD) -> Floats:
+    """Return the distributions of the child, ``(configurations of the parents, states)``.
+
+    The last parent varies fastest. Functions are expanded to tables of any size.
+    """
+    table = cpd.to_tabular(max_cells=cpd.n_cells)
+    return np.moveaxis(table.values, 0, -1).reshape(-1, cpd.variable.n_states)
+
+
+def written(numbers: Iterable[float], separator: str = " ") -> str:
+    """Return numbers with all their digits."""
+    return separator.join(map(repr, numbers))
+
+
+def xml_text(root: ElementTree.Element) -> str:
+    """Return a whole XML document, indented."""
+    ElementTree.indent(root)
+    body = ElementTree.tostring(root, encoding="unicode")
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{body}\n'

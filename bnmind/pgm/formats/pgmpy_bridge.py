@@ -11,22 +11,20 @@ from __future__ import annotations
 
 import importlib
 import logging
-import math
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from bnmind._arguments import checked
-from bnmind._messages import many
-from bnmind.errors import InvalidModelError, MissingLibraryError, TooLargeError
+from bnmind.errors import InvalidModelError, MissingLibraryError
 from bnmind.pgm.cpd import DEFAULT_CELLS, TabularCPD
-from bnmind.pgm.formats.reading import Reading
-from bnmind.pgm.network import Network, Potential
+from bnmind.pgm.formats.declared import Reading
+from bnmind.pgm.formats.model_format import check_tables_fit
+from bnmind.pgm.network import Network
 from bnmind.pgm.variable import Variable
 
 __all__ = [
-    "check_tables_fit",
     "from_pgmpy",
     "pgmpy_object",
     "quiet_pgmpy",
@@ -76,24 +74,6 @@ def pgmpy_object(module: str, name: str) -> Any:
         raise MissingLibraryError(
             f"pgmpy 1.1.2 or later must be installed, with {module}.{name}: {fault}", "pgmpy"
         ) from fault
-
-
-def check_tables_fit(potentials: Iterable[Potential], *, max_cells: int) -> None:
-    """Raise `TooLargeError`, naming the largest table, if it has more than ``max_cells`` cells."""
-    cells, scope = max(
-        ((math.prod(v.n_states for v in p.scope), p.scope) for p in potentials),
-        key=lambda sized: sized[0],
-        default=(0, ()),
-    )
-    if cells > max_cells:
-        first, *rest = (variable.name for variable in scope)
-        condition = f" given {', '.join(rest)}" if rest else ""
-        raise TooLargeError(
-            f"expected tables of at most {max_cells:,} cells, got {many(cells)} in the table of"
-            f" {first}{condition}",
-            needed=cells,
-            budget=max_cells,
-        )
 
 
 @checked

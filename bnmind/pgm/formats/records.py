@@ -81,8 +81,7 @@ from bnmind.errors import InvalidModelError, ModelFileError
 from bnmind.information import Floats
 from bnmind.pgm.cpd import CPD, FunctionalCPD, TabularCPD
 from bnmind.pgm.factor import Factor, Values
-from bnmind.pgm.formats.declared import MOST_AXES
-from bnmind.pgm.formats.reading import PLAIN_READING, Reading
+from bnmind.pgm.formats.declared import MOST_AXES, PLAIN_READING, Reading
 from bnmind.pgm.formats.source import shown
 from bnmind.pgm.function_registry import FUNCTIONS, RegisteredFunction, name_of
 from bnmind.pgm.functions import Function, Restricted

@@ -10,7 +10,7 @@ from __future__ import annotations
 from bnmind._arguments import checked_if_it_fails
 from bnmind._messages import counted
 from bnmind.strategies.trees.tree import StrategyTree, TreeNode
-from bnmind.views.drawing.decision_tree import TreeBox, tree_drawing
+from bnmind.views.figures import TreeBox, tree_drawing
 
 __all__ = ["tree_to_svg"]
 

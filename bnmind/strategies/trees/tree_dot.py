@@ -9,7 +9,7 @@ from bnmind.errors import ModelFileError
 from bnmind.strategies.trees.shape import Outline, outline_of, tree_of
 from bnmind.strategies.trees.tree import StrategyTree
 from bnmind.strategies.trees.tree_title import board_of_title, title_of
-from bnmind.views.drawing.decision_tree import TreeBox, tree_dot
+from bnmind.views.figures import TreeBox, tree_dot
 
 __all__ = ["tree_from_dot", "tree_to_dot"]
 

@@ -152,8 +152,8 @@ def _shipped(name: str) -> Network:
 def _read(name: str, text: str) -> Network:
     """Read a network from a text; nothing is read from a file, whatever the name is."""
     from bnmind.pgm.files import MODEL_FORMATS
+    from bnmind.pgm.formats.declared import Reading
     from bnmind.pgm.formats.model_format import ModelSource
-    from bnmind.pgm.formats.reading import Reading
 
     suffix = Path(name).suffix.lower()
     if suffix not in MODEL_FORMATS:

@@ -19,7 +19,7 @@ from bnmind.pgm.competition import (
     write_query,
 )
 from bnmind.pgm.files import read_model, write_model
-from bnmind.pgm.formats.uai.evidence import (
+from bnmind.pgm.formats.uai import (
     evidence_from_uai,
     evidence_to_uai,
     query_from_uai,

@@ -14,8 +14,7 @@ from bnmind.errors import ModelFileError, TooLargeError
 from bnmind.pgm import Factor, FactorModel, Network, TabularCPD, Variable
 from bnmind.pgm.files import read_model, read_network, write_model
 from bnmind.pgm.formats.source import Place
-from bnmind.pgm.formats.uai.models import network_from_uai
-from bnmind.pgm.formats.uai.words import Words
+from bnmind.pgm.formats.uai import Words, network_from_uai
 from tests.modes import examples
 from tests.networks import enumerate_joint, factor_models, networks
 from tests.pgm.faults import require_fault

@@ -1,0 +1,860 @@
+"""Files of the UAI inference competitions: models, evidence, queries and answers.
+
+All are words separated by blanks. Comments are lines that start with the word ``c``, and text after
+``#``. Variables are identified by their numbers in the model file, from 0, and states by their
+numbers. `bnmind.pgm.competition` has the functions for users.
+
+Models::
+
+    BAYES            or MARKOV, whose factors need not be probabilities
+    2                variables
+    2 3              their numbers of states
+    2                factors
+    1 0              the scope of each; in BAYES the child comes last
+    2 0 1
+    2  0.4 0.6       the numbers of each, the last variable fastest
+    6  0.1 0.2 0.7  0.3 0.3 0.4
+
+Another file beside a model holds the names of variables and states (`bnmind.pgm.formats.records`).
+Without that file, the names are x0, x1, … and 0, 1, ….
+
+Evidence, ``model.uai.evid``, and queries, ``model.uai.query``:
+
+=====================  ===========================================================================
+``2  0 1  2 2``        two findings: x0 is in state 1 and x2 in state 2 (2014, 2016, 2022)
+``1`` ``2  0 1  2 2``  the same after a line with the number of samples (2008 to 2012, and some
+                       files of 2014)
+``0`` or nothing       no evidence
+``2  1 3``             in a query file: the variables of a marginal MAP are x1 and x3
+=====================  ===========================================================================
+
+Answers, ``model.uai.PR``, ``.MAR``, ``.MPE`` and ``.MMAP``: the first line names the task. The
+answer follows; if there are several, each after ``-BEGIN-``, the last one counts.
+
+========  ===============================  ======================================================
+task      answer                           meaning
+========  ===============================  ======================================================
+``PR``    ``-0.2008``                      log₁₀ of the probability of the evidence; for a product
+                                           of factors, of their sum
+``MAR``   ``2  2 0.1 0.9  3 0.2 0.2 0.6``  the number of variables, then for each its number of
+                                           states and its distribution given the evidence
+``MPE``   ``3  0 1 0``                     the number of variables, and the most probable state of
+                                           each; MAP in 2014
+``MMAP``  ``2  1 0  4 1``                  the number of variables asked for, then for each its
+                                           number and its state
+========  ===============================  ======================================================
+
+References
+----------
+The UAI evaluations and competitions of probabilistic inference of 2008 to 2022, *File formats*,
+*Evidence file format*, *Query file format* and *Result file format*.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+
+from bnmind._messages import many
+from bnmind._messages import shown as shown_value
+from bnmind.errors import InvalidArgumentError, ModelFileError, TooLargeError, UnknownNameError
+from bnmind.information import Floats
+from bnmind.pgm.encoded_names import FileNames
+from bnmind.pgm.factor import Factor
+from bnmind.pgm.formats.declared import (
+    MOST_AXES,
+    PLAIN_READING,
+    REVERSED_PARENTS,
+    DeclaredTable,
+    DeclaredVariable,
+    Faults,
+    Numbers,
+    Reading,
+    ReadNetwork,
+    network_of,
+    scopes_of,
+)
+from bnmind.pgm.formats.model_format import (
+    ModelSource,
+    check_tables_fit,
+    read_from,
+    rows_of,
+    written,
+)
+from bnmind.pgm.formats.source import Place, Source, number_list, shown, text_of
+from bnmind.pgm.network import FactorModel, Network
+from bnmind.pgm.variable import Variable
+
+__all__ = [
+    "UaiFormat",
+    "Words",
+    "evidence_from_uai",
+    "evidence_to_uai",
+    "explanation_from_uai",
+    "explanation_to_uai",
+    "is_uai_network",
+    "log_evidence_from_uai",
+    "log_evidence_to_uai",
+    "marginal_map_to_uai",
+    "marginals_from_uai",
+    "marginals_to_uai",
+    "model_from_uai",
+    "model_to_uai",
+    "names_beside",
+    "network_from_uai",
+    "network_to_uai",
+    "query_from_uai",
+    "query_to_uai",
+    "variables_from_uai",
+]
+
+
+_COMMENTS = re.compile(r"^c(?:[ \t].*)?$|#.*", re.MULTILINE)
+_TOKEN = re.compile(r"\S++")
+_DIGITS = 9
+
+
+@dataclass(frozen=True)
+class Words:
+    """The words of a text, and their places."""
+
+    source: Source
+    tokens: list[str]
+
+    @classmethod
+    def of(cls, text: str) -> Words:
+        """Return the words of a text."""
+        source = Source.without(_COMMENTS, text)
+        return cls(source, source.text.split())
+
+    def place(self, at: int) -> Place:
+        """Return the place of a word; the end of the file if there is no such word."""
+        words = _TOKEN.finditer(self.source.text)
+        word = next(islice(words, at, None), None)
+        return self.source.place(word.start() if word else len(self.source.text))
+
+    def first_places(self, count: int) -> list[Place]:
+        """Return the places of the first words."""
+        words = islice(_TOKEN.finditer(self.source.text), count)
+        return [self.source.place(word.start()) for word in words]
+
+    def fault(self, expected: str, at: int) -> ModelFileError:
+        """Return an error that names the expected content and the word at an index."""
+        is_word = at < len(self.tokens)
+        word = shown(self.tokens[at]) if is_word else "the end of the file"
+        return self.place(at).fault(f"expected {expected}, got {word}")
+
+    def count(self, at: int, expected: str, *, least: int = 0, below: int = 10**_DIGITS) -> int:
+        """Return a word as a whole number."""
+        token = self.tokens[at] if at < len(self.tokens) else ""
+        if not (token.isascii() and token.isdigit() and len(token) <= _DIGITS):
+            raise self.fault(expected, at)
+        if not least <= int(token) < below:
+            raise self.fault(f"{expected} from {least} to {below - 1}", at)
+        return int(token)
+
+    def note(self, faults: Faults, expected: str, at: int) -> None:
+        """Add a fault of a word that is a number."""
+        faults.add(f"expected {expected}, got '{int(self.tokens[at])}'", partial(self.place, at))
+
+    def expect_end(self, at: int) -> None:
+        """Raise an error if there are words left."""
+        if at < len(self.tokens):
+            raise self.fault("the end of the file", at)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Preamble:
+    """The part of a model file before its numbers."""
+
+    kind: str
+    sizes: list[int]
+    scopes: list[list[int]]
+    scope_starts: list[int]
+    """The index of the first word of each scope."""
+    end: int
+    """The index of the word after the preamble."""
+
+
+def _preamble(reader: Words) -> _Preamble:
+    if reader.tokens[:1] not in (["BAYES"], ["MARKOV"]):
+        raise reader.fault("BAYES or MARKOV", 0)
+    n = reader.count(1, "a number of variables", least=1)
+    # Read word by word: a declared number may be far larger than the number of words.
+    sizes = []
+    for at in range(2, 2 + n):
+        sizes.append(reader.count(at, "a number of states", least=1))
+    # A table has at least as many numbers as its variables have states, minus one for each.
+    if sum(sizes) > 2 * len(reader.tokens):
+        most = max(range(n), key=sizes.__getitem__)
+        raise reader.fault("as many numbers in the file as states", 2 + most)
+    at = 2 + n
+    n_scopes = reader.count(at, "a number of factors", least=1)
+    scopes, starts = [], []
+    at += 1
+    for _ in range(n_scopes):
+        length = reader.count(at, "a number of variables in a factor", below=MOST_AXES + 1)
+        starts.append(at)
+        scope = []
+        for place in range(at + 1, at + 1 + length):
+            scope.append(reader.count(place, "the number of a variable", below=n))
+            if scope.count(scope[-1]) > 1:
+                raise reader.fault("different variables in a factor", place)
+        scopes.append(scope)
+        at += 1 + length
+    return _Preamble(kind=reader.tokens[0], sizes=sizes, scopes=scopes, scope_starts=starts, end=at)
+
+
+def _variables(
+    reader: Words, preamble: _Preamble, names: Sequence[Variable] | None
+) -> tuple[Variable, ...]:
+    if names is None:
+        return tuple(
+            Variable.of_integers(f"x{i}", range(size)) for i, size in enumerate(preamble.sizes)
+        )
+    if len(names) != len(preamble.sizes):
+        raise reader.fault(f"{len(names)} variables, as many as have names", 1)
+    for number, (variable, size) in enumerate(zip(names, preamble.sizes, strict=True)):
+        if variable.n_states != size:
+            raise reader.fault(
+                f"{variable.n_states} states of {variable.name}, as many as have names", 2 + number
+            )
+    return tuple(names)
+
+
+def network_from_uai(
+    text: str,
+    *,
+    names: Sequence[Variable] | None = None,
+    max_cells: int,
+    reading: Reading = PLAIN_READING,
+) -> ReadNetwork:
+    """Return the network in a UAI text of kind BAYES, and its variables in the order of the text.
+
+    Parameters
+    ----------
+    text
+        The file's.
+    names
+        The variables in the order of the file, if their names are known.
+    max_cells
+        Cells that all the tables may have together.
+    reading
+        How rows that do not sum to one are treated, and whom to tell about the file.
+
+    Raises
+    ------
+    ModelFileError
+        If the text is not of this form, or no valid network, with the place.
+    TooLargeError
+        If there are more cells; nothing is allocated.
+    """
+    reader = Words.of(text)
+    preamble = _preamble(reader)
+    if preamble.kind != "BAYES":
+        raise reader.fault("BAYES, for a network", 0)
+    variables = _variables(reader, preamble, names)
+    if max(map(len, preamble.scopes)) > 2 and _is_of_pyagrum(text, len(preamble.scopes)):
+        reading.on_note(REVERSED_PARENTS)
+    for scope, start in zip(preamble.scopes, preamble.scope_starts, strict=True):
+        if not scope:
+            raise reader.fault("the child in a factor", start)
+    places = reader.first_places(preamble.end)
+    declared = [DeclaredVariable(v.name, v.states, places[2 + i]) for i, v in enumerate(variables)]
+    scopes = scopes_of(
+        declared,
+        [
+            DeclaredTable(tuple(variables[i].name for i in (scope[-1], *scope[:-1])), places[start])
+            for scope, start in zip(preamble.scopes, preamble.scope_starts, strict=True)
+        ],
+        max_cells=max_cells,
+    )
+    tables = []
+    at = preamble.end
+    for variables in scopes:
+        values = _numbers(reader, at, math.prod(v.n_states for v in variables))
+        rows = values.reshape(-1, variables[0].n_states)
+        tables.append(Numbers(variables, rows, partial(_place_of_number, reader, at + 1)))
+        at += 1 + values.size
+    reader.expect_end(at)
+    return network_of(declared, tables, reading=reading)
+
+
+def _is_of_pyagrum(text: str, n_scopes: int) -> bool:
+    """Return whether each scope is followed by a comment with a name, as pyAgrum writes it."""
+    lines = [line for line in text.split("\n") if line.strip()][4 : 4 + n_scopes]
+    return len(lines) == n_scopes and all(
+        re.fullmatch(r"[0-9 \t]++# \S[^\n]*+", line) for line in lines
+    )
+
+
+def _place_of_number(reader: Words, start: int, number: int) -> Place:
+    return reader.place(start + number)
+
+
+def is_uai_network(text: str) -> bool:
+    """Return whether a UAI text is of kind BAYES, a network."""
+    return Words.of(text).tokens[:1] == ["BAYES"]
+
+
+def model_from_uai(
+    text: str,
+    *,
+    names: Sequence[Variable] | None = None,
+    max_cells: int,
+    reading: Reading = PLAIN_READING,
+) -> FactorModel:
+    """Return the product of factors in a UAI text of either kind; see `network_from_uai`.
+
+    A variable without a factor gets a factor of ones.
+    """
+    reader = Words.of(text)
+    preamble = _preamble(reader)
+    if preamble.kind == "BAYES":
+        network = network_from_uai(text, names=names, max_cells=max_cells, reading=reading)
+        return network.as_model()
+    variables = _variables(reader, preamble, names)
+    factors = []
+    at = preamble.end
+    for scope, start in zip(preamble.scopes, preamble.scope_starts, strict=True):
+        shape = tuple(preamble.sizes[i] for i in scope)
+        if math.prod(shape) > max_cells:
+            raise TooLargeError(
+                f"expected tables of at most {max_cells:,} cells, got"
+                f" {many(math.prod(shape))} at {reader.place(start)}",
+                needed=math.prod(shape),
+                budget=max_cells,
+            )
+        values = _numbers(reader, at, math.prod(shape))
+        if np.any(values < 0):
+            raise reader.fault("a factor that is not negative", at + 1 + int(np.argmin(values)))
+        factors.append(Factor(tuple(variables[i] for i in scope), values.reshape(shape)))
+        at += 1 + values.size
+    reader.expect_end(at)
+    lonely = set(range(len(variables))).difference(*preamble.scopes)
+    factors += [Factor((variables[i],), np.ones(preamble.sizes[i])) for i in sorted(lonely)]
+    return FactorModel(tuple(factors), variables)
+
+
+def _numbers(reader: Words, at: int, wanted: int) -> Floats:
+    """Return the numbers of a table; the word at an index is their count."""
+    expected = f"the count {many(wanted)} of numbers"
+    if reader.count(at, expected) != wanted:
+        raise reader.fault(expected, at)
+    tokens = reader.tokens[at + 1 : at + 1 + wanted]
+    values = number_list(tokens)
+    if isinstance(values, int):
+        raise reader.fault("a number", at + 1 + values)
+    if len(tokens) < wanted:
+        raise reader.fault(f"{many(wanted)} numbers", len(reader.tokens))
+    return values
+
+
+def variables_from_uai(
+    text: str, *, names: Sequence[Variable] | None = None
+) -> tuple[Variable, ...]:
+    """Return the variables of a UAI text in its order, without reading the tables."""
+    reader = Words.of(text)
+    return _variables(reader, _preamble(reader), names)
+
+
+def network_to_uai(network: Network) -> str:
+    """Return the network as a UAI text of kind BAYES, with parents before children."""
+    tables = [((*cpd.parents, cpd.variable), rows_of(cpd).ravel().tolist()) for cpd in network.cpds]
+    return _text("BAYES", network.variables, tables)
+
+
+def model_to_uai(model: FactorModel) -> str:
+    """Return the product as a UAI text of kind MARKOV.
+
+    Raises
+    ------
+    ModelFileError
+        If a factor has negative or complex values, which the format cannot hold.
+    """
+    tables: list[tuple[Sequence[Variable], list[float]]] = []
+    for potential in model.potentials:
+        table = potential
+        if not isinstance(table, Factor):
+            table = table.to_factor(max_cells=table.n_cells)
+        values = table.values
+        if np.iscomplexobj(values) or np.any(values < 0):
+            raise ModelFileError(
+                "expected factors without negative or complex values, which the UAI format can"
+                f" hold, got one over {', '.join(v.name for v in table.scope)}"
+            )
+        tables.append((table.scope, np.real(values).ravel().tolist()))
+    return _text("MARKOV", model.variables, tables)
+
+
+def _text(
+    kind: str,
+    variables: Sequence[Variable],
+    tables: Sequence[tuple[Sequence[Variable], list[float]]],
+) -> str:
+    numbers = {v.name: str(i) for i, v in enumerate(variables)}
+    lines = [kind, str(len(variables)), " ".join(str(v.n_states) for v in variables)]
+    lines.append(str(len(tables)))
+    lines += [" ".join([str(len(scope)), *(numbers[v.name] for v in scope)]) for scope, _ in tables]
+    for _, values in tables:
+        lines += ["", str(len(values)), written(values)]
+    return "\n".join(lines) + "\n"
+
+
+@dataclass(frozen=True)
+class UaiFormat:
+    """UAI, the format of the inference competitions, which identifies variables by numbers."""
+
+    about: str = "UAI, with the names in a .uai.json beside it"
+    """The format, in a few words."""
+
+    @property
+    def holds_factors(self) -> bool:
+        """True."""
+        return True
+
+    def names_of(self, variables: Sequence[Variable]) -> FileNames:
+        """Return no names: the file beside it holds every name unchanged."""
+        return FileNames()
+
+    def contents(
+        self, model: Network | FactorModel, path: Path, *, max_cells: int
+    ) -> dict[Path, str]:
+        """Return the content of both files."""
+        from bnmind.pgm.formats.records import names_to_json
+
+        check_tables_fit(model.potentials, max_cells=max_cells)
+        text = network_to_uai(model) if isinstance(model, Network) else model_to_uai(model)
+        # Write the names first: without them, the numbers are a valid but different model.
+        return {_names_path(path): names_to_json(model.variables), path: text}
+
+    def read_network(self, source: ModelSource) -> Network:
+        """Return the network."""
+        names = names_beside(source.path)
+        return network_from_uai(
+            source.text, names=names, max_cells=source.max_cells, reading=source.reading
+        ).network
+
+    def read_model(self, source: ModelSource) -> FactorModel:
+        """Return the product of the tables."""
+        names = names_beside(source.path)
+        return model_from_uai(
+            source.text, names=names, max_cells=source.max_cells, reading=source.reading
+        )
+
+    def read(self, source: ModelSource) -> Network | FactorModel:
+        """Return a network or a product of factors, as the first word of the file says."""
+        is_network = is_uai_network(source.text)
+        return self.read_network(source) if is_network else self.read_model(source)
+
+
+def names_beside(path: str | os.PathLike[str]) -> tuple[Variable, ...] | None:
+    """Return the names in the file beside a UAI file, or None if there is no such file."""
+    beside = _names_path(Path(path))
+    if not beside.exists():
+        return None
+    from bnmind.pgm.formats.records import names_from_json
+
+    return read_from(beside, lambda data: names_from_json(text_of(data)))
+
+
+def _names_path(path: Path) -> Path:
+    return path.with_name(f"{path.name.removesuffix('.gz')}.json")
+
+
+def evidence_from_uai(text: str, variables: Sequence[Variable]) -> tuple[dict[str, str], ...]:
+    """Return the findings of each sample, {variable: state}, in a UAI text of evidence.
+
+    Parameters
+    ----------
+    text
+        The text of the file. A text without findings is one sample without evidence.
+    variables
+        The variables of the model, in the order of its file.
+
+    Raises
+    ------
+    ModelFileError
+        If the text is not of this form. The error lists all faults with their places.
+    """
+    words = Words.of(text)
+    if not words.tokens:
+        return ({},)
+    n_samples, at = 1, 0
+    if _has_number_of_samples(words):
+        n_samples, at = words.count(0, "a number of samples"), 1
+    faults = Faults("valid evidence")
+    samples = []
+    for _ in range(n_samples):
+        sample, at = _findings(words, at, variables, faults)
+        samples.append(sample)
+    words.expect_end(at)
+    faults.refuse()
+    return tuple(samples)
+
+
+def _has_number_of_samples(words: Words) -> bool:
+    """Return whether a text starts with the number of samples.
+
+    If the text can be read with and without it, each sample must have a line of its own.
+    """
+    n_words = len(words.tokens)
+    first = _number(words, 0)
+    ends = _end_of_samples(words, first) == n_words
+    if not ends or n_words != 1 + 2 * first:
+        return ends
+    head, *lines = [line.split() for line in words.source.text.splitlines() if line.strip()]
+    alone = len(head) == 1 and len(lines) == first
+    return alone and all(str(len(line) // 2) == line[0] and len(line) % 2 for line in lines)
+
+
+def _end_of_samples(words: Words, n_samples: int) -> int:
+    """Return the index of the word after so many samples that follow the first word; 0 if none."""
+    at = 1
+    for _ in range(n_samples):
+        if at >= len(words.tokens):
+            return 0
+        at += 1 + 2 * _number(words, at)
+    return at if n_samples else 0
+
+
+def _number(words: Words, at: int) -> int:
+    """Return a word as a number; more than there are words if it is none."""
+    token = words.tokens[at]
+    is_number = token.isascii() and token.isdigit() and len(token) <= 9
+    return int(token) if is_number else len(words.tokens)
+
+
+def _findings(
+    words: Words, at: int, variables: Sequence[Variable], faults: Faults
+) -> tuple[dict[str, str], int]:
+    """Return the findings that start at a word, and the index of the word after them."""
+    n_findings = words.count(at, "a number of findings")
+    findings: dict[str, str] = {}
+    for start in range(at + 1, at + 1 + 2 * n_findings, 2):
+        variable = _variable(words, start, variables, faults)
+        if variable is None:
+            words.count(start + 1, "the number of a state")
+            continue
+        state = words.count(start + 1, f"a state of {variable.name}")
+        if variable.name in findings:
+            words.note(faults, f"evidence on {variable.name} once", start)
+        elif state >= variable.n_states:
+            words.note(faults, _any_state(variable), start + 1)
+        else:
+            findings[variable.name] = variable.states[state]
+    return findings, at + 1 + 2 * n_findings
+
+
+def _variable(
+    words: Words, at: int, variables: Sequence[Variable], faults: Faults
+) -> Variable | None:
+    """Return the variable whose number is a word; note a fault if there is none."""
+    number = words.count(at, "the number of a variable")
+    if number < len(variables):
+        return variables[number]
+    words.note(faults, f"the number of a variable from 0 to {len(variables) - 1}", at)
+    return None
+
+
+def _any_state(variable: Variable) -> str:
+    return f"a state of {variable.name} from 0 to {variable.n_states - 1}"
+
+
+def evidence_to_uai(evidence: Mapping[str, str], variables: Sequence[Variable]) -> str:
+    """Return findings as a UAI text, in the order of the variables.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such variable or state.
+    """
+    unknown = evidence.keys() - {v.name for v in variables}
+    if unknown:
+        raise UnknownNameError("variable", min(unknown, key=str), [v.name for v in variables])
+    pairs = [
+        f"{number} {variable.index(evidence[variable.name])}"
+        for number, variable in enumerate(variables)
+        if variable.name in evidence
+    ]
+    return " ".join([str(len(pairs)), *pairs]) + "\n"
+
+
+def query_from_uai(text: str, variables: Sequence[Variable]) -> tuple[str, ...]:
+    """Return the names of the variables of a marginal MAP in a UAI text.
+
+    Parameters
+    ----------
+    text
+        The number of variables, and their numbers.
+    variables
+        The variables of the model, in the order of its file.
+
+    Raises
+    ------
+    ModelFileError
+        If the text is not of this form. The error lists all faults with their places.
+    """
+    words = Words.of(text)
+    n_names = words.count(0, "a number of variables", least=1)
+    faults = Faults("valid variables of a marginal MAP")
+    names: dict[str, None] = {}
+    for at in range(1, 1 + n_names):
+        variable = _variable(words, at, variables, faults)
+        if variable is not None and variable.name in names:
+            words.note(faults, f"{variable.name} once", at)
+        elif variable is not None:
+            names[variable.name] = None
+    words.expect_end(1 + n_names)
+    faults.refuse()
+    return tuple(names)
+
+
+def query_to_uai(names: Iterable[str], variables: Sequence[Variable]) -> str:
+    """Return the variables of a marginal MAP as a UAI text, in their own order.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such variable.
+    InvalidArgumentError
+        If there are no names, or one of them occurs twice.
+    """
+    names = list(names)
+    numbers = {v.name: number for number, v in enumerate(variables)}
+    for name in names:
+        if name not in numbers:
+            raise UnknownNameError("variable", name, list(numbers))
+    if not names or len(set(names)) < len(names):
+        raise InvalidArgumentError(
+            f"expected different variables of a marginal MAP, got {shown_value(names)}", names
+        )
+    return " ".join([str(len(names)), *(str(numbers[name]) for name in names)]) + "\n"
+
+
+_NEXT = "-BEGIN-"
+_MOST = 1 + 1e-6
+"""The largest printed probability; printing rounds."""
+
+
+def log_evidence_from_uai(text: str) -> float:
+    """Return the natural logarithm of the probability of the evidence in an answer to PR.
+
+    Raises
+    ------
+    ModelFileError
+        If the text is not of this form.
+    """
+    words, at = _answer(text, ("PR",))
+    tokens = words.tokens[at : at + 1]
+    if tokens and tokens[0].lower() in ("-inf", "-infinity"):
+        words.expect_end(at + 1)
+        return -math.inf
+    values = number_list(tokens)
+    if isinstance(values, int) or not values.size:
+        raise words.fault("the logarithm of a probability", at)
+    words.expect_end(at + 1)
+    return float(values[0]) * math.log(10)
+
+
+def log_evidence_to_uai(log_evidence: float) -> str:
+    """Return the answer to PR as text.
+
+    Parameters
+    ----------
+    log_evidence
+        The natural logarithm of the probability of the evidence; −inf for zero.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If it is NaN or +inf.
+    """
+    if not log_evidence < math.inf:
+        raise InvalidArgumentError(
+            f"log_evidence must be a number below infinity, got {log_evidence}", log_evidence
+        )
+    return f"PR\n{log_evidence / math.log(10)!r}\n"
+
+
+def marginals_from_uai(text: str, variables: Sequence[Variable]) -> dict[str, Floats]:
+    """Return the distribution of each variable in an answer to MAR, {variable: probabilities}.
+
+    Raises
+    ------
+    ModelFileError
+        If the text is not of this form, or not of a model with these variables. The error lists
+        all numbers that are no probabilities, with their places.
+    """
+    words, at = _answer(text, ("MAR",))
+    at = _expect_number(words, at, len(variables), "the number of variables")
+    faults = Faults("probabilities")
+    marginals = {}
+    for variable in variables:
+        n = variable.n_states
+        at = _expect_number(words, at, n, f"the number of states of {variable.name}")
+        tokens = words.tokens[at : at + n]
+        values = number_list(tokens)
+        if isinstance(values, int):
+            raise words.fault("a number", at + values)
+        if len(tokens) < n:
+            raise words.fault(f"{n} probabilities of {variable.name}", len(words.tokens))
+        for wrong in np.flatnonzero((values < 0) | (values > _MOST)).tolist():
+            faults.add(
+                f"expected a probability of {variable.name}, got {shown(tokens[wrong])}",
+                partial(words.place, at + wrong),
+            )
+        values.flags.writeable = False
+        marginals[variable.name] = values
+        at += n
+    words.expect_end(at)
+    faults.refuse()
+    return marginals
+
+
+def marginals_to_uai(
+    marginals: Mapping[str, Sequence[float] | Floats], variables: Sequence[Variable]
+) -> str:
+    """Return the answer to MAR as text.
+
+    Parameters
+    ----------
+    marginals
+        A distribution for each variable, with the probabilities in the order of its states.
+    variables
+        The variables in the order of the model file.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If a variable has no distribution, or one of another length. The error names them all.
+    """
+    problems = []
+    parts = [str(len(variables))]
+    for variable in variables:
+        values = np.asarray(marginals.get(variable.name, ()), dtype=np.float64)
+        if values.shape != (variable.n_states,):
+            problems.append(f"{variable.name} has {values.size} of {variable.n_states}")
+        parts.append(f"{variable.n_states} {written(values.tolist())}")
+    if problems:
+        raise InvalidArgumentError(
+            f"each variable must have a probability of each state: {'; '.join(problems[:10])}",
+            tuple(problems),
+        )
+    return f"MAR\n{' '.join(parts)}\n"
+
+
+def explanation_from_uai(text: str, variables: Sequence[Variable]) -> dict[str, str]:
+    """Return the states in an answer to MPE or MMAP, {variable: state}.
+
+    Raises
+    ------
+    ModelFileError
+        If the text is not of this form, or not of a model with these variables. The error lists
+        all faults with their places.
+    """
+    words, at = _answer(text, ("MPE", "MAP", "MMAP"))
+    faults = Faults("a valid explanation")
+    states: dict[str, str] = {}
+    is_marginal = words.tokens[0] == "MMAP"
+    if is_marginal:
+        n = words.count(at, "a number of variables")
+        at += 1
+    else:
+        n = len(variables)
+        at = _expect_number(words, at, n, "the number of variables")
+    for i in range(n):
+        variable: Variable | None = variables[i] if not is_marginal else None
+        if is_marginal:
+            variable = _variable(words, at, variables, faults)
+            at += 1
+        state = words.count(at, "the number of a state")
+        if variable is not None and variable.name in states:
+            words.note(faults, f"{variable.name} once", at - 1)
+        elif variable is not None and state >= variable.n_states:
+            words.note(faults, _any_state(variable), at)
+        elif variable is not None:
+            states[variable.name] = variable.states[state]
+        at += 1
+    words.expect_end(at)
+    faults.refuse()
+    return states
+
+
+def explanation_to_uai(states: Mapping[str, str], variables: Sequence[Variable]) -> str:
+    """Return the answer to MPE as text.
+
+    Parameters
+    ----------
+    states
+        The state of each variable, with those of the evidence.
+    variables
+        The variables in the order of the model file.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If a variable has no state.
+    UnknownNameError
+        If it has no such state.
+    """
+    missing = [v.name for v in variables if v.name not in states]
+    if missing:
+        raise InvalidArgumentError(
+            f"an explanation must have a state of each variable, got none of"
+            f" {shown_value(missing)}",
+            tuple(missing),
+        )
+    positions = [str(v.index(states[v.name])) for v in variables]
+    return f"MPE\n{' '.join([str(len(variables)), *positions])}\n"
+
+
+def marginal_map_to_uai(states: Mapping[str, str], variables: Sequence[Variable]) -> str:
+    """Return the answer to MMAP as text.
+
+    Parameters
+    ----------
+    states
+        The states of the variables asked for, in the order of the answer.
+    variables
+        The variables of the model in the order of its file.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such variable or state.
+    """
+    numbers = {v.name: number for number, v in enumerate(variables)}
+    parts = [str(len(states))]
+    for name, state in states.items():
+        if name not in numbers:
+            raise UnknownNameError("variable", name, list(numbers))
+        parts.append(f"{numbers[name]} {variables[numbers[name]].index(state)}")
+    return f"MMAP\n{' '.join(parts)}\n"
+
+
+def _answer(text: str, tasks: tuple[str, ...]) -> tuple[Words, int]:
+    """Return the words of a file of answers, and the index of the first word of the last answer."""
+    words = Words.of(text)
+    if words.tokens[:1] not in [[task] for task in tasks]:
+        raise words.fault(" or ".join(tasks), 0)
+    at = 1
+    if _NEXT in words.tokens:
+        at = len(words.tokens) - words.tokens[::-1].index(_NEXT)
+    return words, at
+
+
+def _expect_number(words: Words, at: int, number: int, what: str) -> int:
+    """Check that a word is a number; return the index of the next word."""
+    expected = f"{what}, {number}"
+    if words.count(at, expected) != number:
+        raise words.fault(expected, at)
+    return at + 1

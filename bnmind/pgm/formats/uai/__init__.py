@@ -1,1 +1,0 @@
-"""Files of the UAI inference competitions: models, names, evidence, queries and answers."""

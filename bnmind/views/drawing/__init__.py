@@ -1,1 +1,0 @@
-"""Layout of graphs, and drawing as SVG and text."""
