@@ -109,8 +109,6 @@ ORDER = (
     ("lab.reproductions",),
     ("cli.shared",),
     ("cli.mastermind", "cli.adaptive", "cli.lab"),
-    ("web.base",),
-    ("web.mastermind", "web.networks", "web.testing"),
     ("web",),
     ("cli",),
     ("__main__",),

@@ -10,7 +10,7 @@ import pytest
 
 from bnmind.junction import compile_model
 from bnmind.pgm.files import read_network
-from bnmind.web.networks.models import Model, Models
+from bnmind.web.networks import Model, Models
 from tests.web.clients import asked, client, refused
 
 BROWSER = client()

@@ -22,11 +22,9 @@ import pytest
 from fastapi import Request
 
 from bnmind import _jit
-from bnmind.web.base.settings import WebSettings
-from bnmind.web.base.stopping import Stoppable, StoppedError
-from bnmind.web.base.work import GoneError, SlowError, Work
-from bnmind.web.networks.models import Model, Models
-from bnmind.web.networks.network_answers import NetworkQuestion, explain, posterior
+from bnmind.web.guard import WebSettings
+from bnmind.web.networks import Model, Models, NetworkQuestion, explanation, posterior
+from bnmind.web.work import GoneError, SlowError, Stoppable, StoppedError, Work
 from tests.web.serving import serving
 from tests.web.test_safety import _request, _Visitor
 
@@ -83,7 +81,7 @@ def test_stopping_at_the_end_harms_nothing_that_follows() -> None:
 LEFT = """
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from bnmind.web.base.stopping import Stoppable
+from bnmind.web.work import Stoppable
 
 with ThreadPoolExecutor(1) as threads:
     for number in range(100):
@@ -201,8 +199,8 @@ def test_a_network_answers_as_before_after_questions_that_were_stopped() -> None
 
 def _shares(models: Models, question: NetworkQuestion) -> list[float]:
     answer = posterior(models, question)
-    shares = [share for one in answer["variables"] for share in one["posterior"]]
-    return [*shares, explain(models, question)["log_probability"]]
+    shares = [share for one in answer.variables for share in one.posterior]
+    return [*shares, explanation(models, question).log_probability]
 
 
 @pytest.mark.slow

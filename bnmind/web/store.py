@@ -21,8 +21,6 @@ from sqlalchemy.exc import ArgumentError, IntegrityError, NoSuchModuleError, SQL
 from bnmind.adaptive import Event, EventKind
 from bnmind.errors import InvalidArgumentError, MissingLibraryError
 
-__all__ = ["LostError", "Sitting", "Standing", "Store", "TakenError"]
-
 _VERSION = 1
 
 _METADATA = sql.MetaData()

@@ -16,10 +16,8 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from bnmind.adaptive import Event, EventKind
-from bnmind.web.testing.live import LiveTests
-from bnmind.web.testing.store import Sitting
-
-__all__ = ["EXPORTS", "SEPARATORS", "csv_text", "workbook"]
+from bnmind.web.live import LiveTests
+from bnmind.web.store import Sitting
 
 _Cell: TypeAlias = str | int | float | datetime | None
 _Table: TypeAlias = tuple[Sequence[str], Sequence[Sequence[_Cell]]]

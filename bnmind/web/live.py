@@ -1,27 +1,304 @@
-"""Tests that people take now: begun, answered, resumed; every answer is stored before it counts."""
+"""The test that a server gives, and who takes it; every answer is stored before it counts.
+
+A session goes on with the bank and the design with which it was begun: answers to one design say
+little about what another one would have asked. The database holds both for this. An access code
+that nobody has used yet is handed over to the new version. A version is a test of the same title.
+"""
 
 from __future__ import annotations
 
+import base64
+import binascii
 import dataclasses
+import hashlib
+import json
 import secrets
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from fastapi import HTTPException
 
-from bnmind.adaptive import Event, Session, SkillBelief, start_belief
+from bnmind.adaptive import (
+    Design,
+    Event,
+    ItemBank,
+    Session,
+    SkillBelief,
+    read_bank,
+    read_design,
+    start_belief,
+)
 from bnmind.adaptive.beliefs.profile_space import n_profiles
+from bnmind.adaptive.items.records import bank_from_json, bank_to_json
+from bnmind.adaptive.sessions.design_file import design_from
+from bnmind.adaptive.sessions.records import bank_fingerprint
+from bnmind.adaptive.stopping.registry import default_stop
 from bnmind.adaptive.stopping.stopper import most_items_of
-from bnmind.web.testing import reports
-from bnmind.web.testing.codes import new_code
-from bnmind.web.testing.earlier import Earlier, earlier, hand_over, other_test
-from bnmind.web.testing.plan import GivenTest, Picture
-from bnmind.web.testing.store import Sitting, Standing, Store, TakenError
+from bnmind.datasets import example_path
+from bnmind.errors import BnmindError, InvalidModelError, ModelFileError
+from bnmind.lab.mastermind.live import words
+from bnmind.web import reports
+from bnmind.web.reports import (
+    About,
+    Begun,
+    Known,
+    Ranking,
+    Report,
+    Row,
+    SessionReport,
+    Shows,
+    State,
+)
+from bnmind.web.store import Sitting, Standing, Store, TakenError
 
-__all__ = ["LiveTests", "now"]
+_VARIED_START = [{"number": 1, "within": 0.1}]
+"""So that neighbors do not begin with the same item."""
+
+_KINDS: Mapping[str, str] = MappingProxyType(
+    {
+        ".gif": "image/gif",
+        ".jpeg": "image/jpeg",
+        ".jpg": "image/jpeg",
+        ".png": "image/png",
+        ".svg": "image/svg+xml",
+        ".webp": "image/webp",
+    }
+)
+_MOST_BYTES = 5_000_000
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture of an item."""
+
+    content: bytes = field(repr=False)
+    kind: str
+    """Its media type."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class GivenTest:
+    """The test that a server gives."""
+
+    design: Design
+    pictures: Mapping[str, Picture] = field(default_factory=dict)
+    """By item."""
+    is_demonstration: bool = False
+    stops_by_default: bool = False
+    """Whether the design does not say when the test ends."""
+
+    @property
+    def bank(self) -> ItemBank:
+        """The item bank."""
+        return self.design.bank
+
+    @property
+    def key(self) -> str:
+        """A text that differs between tests; the wording of items does not matter."""
+        parts = (bank_fingerprint(self.bank), self.design.text, str(self.is_demonstration))
+        return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
+
+
+def read_plan(bank: Path, design: Path | None) -> GivenTest:
+    """Return the test of a bank and a design in files.
+
+    Raises
+    ------
+    ModelFileError
+        If a file cannot be read.
+    ModelFileError
+        If the design does not fit the bank.
+    InvalidModelError
+        If a picture is missing, too large, or of a kind that pages do not show.
+    """
+    items = read_bank(bank)
+    if not items.title:
+        items = dataclasses.replace(items, title=bank.stem)
+    stated = Design(items) if design is None else read_design(design, items)
+    return GivenTest(
+        design=completed(stated, items),
+        pictures=_pictures(stated.bank, bank.parent),
+        stops_by_default=stated.stopper is None,
+    )
+
+
+def completed(design: Design, bank: ItemBank) -> Design:
+    """Return a design with what it leaves open: when the test ends, and a varied first item.
+
+    The first item is drawn among those with nearly as much information as the best one, unless the
+    design has a start, or a selector that does not score items. The text stays that of the file,
+    so that the test stays the same one.
+    """
+    content: dict[str, Any] = json.loads(design.text or "{}")
+    if design.stopper is None:
+        content["stop"] = {"any": list(default_stop(bank))}
+    found = design_from(content, bank)
+    if "start" not in content:
+        with suppress(ModelFileError):
+            found = design_from({**content, "start": _VARIED_START}, bank)
+    return dataclasses.replace(found, text=design.text)
+
+
+def demonstration_plan() -> GivenTest:
+    """Return a test that needs no files; it shows the examinee all that it can show."""
+    bank = read_bank(example_path("banks/fractions.json"))
+    design = read_design(example_path("designs/fractions.toml"), bank)
+    report = dataclasses.replace(design.report, during=True, answers=True)
+    return GivenTest(design=dataclasses.replace(design, report=report), is_demonstration=True)
+
+
+def _pictures(bank: ItemBank, folder: Path) -> Mapping[str, Picture]:
+    """Return the pictures of items, all faults at once."""
+    problems: list[str] = []
+    pictures = {}
+    for item in bank.items:
+        if item.picture:
+            try:
+                pictures[item.name] = _picture(item.picture, folder)
+            except (OSError, ValueError, binascii.Error) as fault:
+                reason = getattr(fault, "strerror", None) or str(fault)
+                problems.append(f"the picture of item {item.name}: {reason}")
+    if problems:
+        raise InvalidModelError(problems)
+    return MappingProxyType(pictures)
+
+
+def _picture(text: str, folder: Path) -> Picture:
+    """Return a picture; raises ValueError or OSError."""
+    if text.startswith("data:"):
+        head, _, content = text.removeprefix("data:").partition(",")
+        kind, _, coding = head.partition(";")
+        if kind not in _KINDS.values() or coding != "base64":
+            raise ValueError("expected a data address of a PNG, JPEG, GIF, WebP or SVG in base64")
+        return Picture(base64.b64decode(content, validate=True), kind)
+    path = Path(text)
+    if path.is_absolute() or ".." in path.parts:
+        raise ValueError(f"expected a file beside the bank, got {text}")
+    if path.suffix.lower() not in _KINDS:
+        raise ValueError(f"expected a file ending in {', '.join(_KINDS)}, got {text}")
+    place = folder / path
+    if place.is_file() and place.stat().st_size > _MOST_BYTES:
+        raise ValueError(f"{text} has more than {_MOST_BYTES:,} bytes")
+    return Picture(place.read_bytes(), _KINDS[path.suffix.lower()])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Earlier:
+    """The sessions of earlier versions of a test."""
+
+    going_on: int
+    over: int
+    handed_over: int = 0
+    """How many access codes that nobody had used belong to the new version now."""
+
+    @property
+    def words(self) -> str:
+        """What happens to them; empty if there are none."""
+        said = []
+        if self.handed_over:
+            codes = words.counted(self.handed_over, "access code", "access codes")
+            said.append(f"{codes} of an earlier version, not used before, open this one now.")
+        if self.going_on or self.over:
+            some = words.counted(self.going_on, "session goes", "sessions go")
+            over = words.counted(self.over, "is", "are")
+            said.append(
+                f"With an earlier bank or design, {some} on as begun, and {over} over: to see and"
+                " export them, start bnmind web with the earlier files."
+            )
+        return " ".join(said)
+
+
+def content_of(given: GivenTest) -> str:
+    """Return the bank and the design of a test as text; empty if the bank is too large."""
+    try:
+        return json.dumps({"bank": bank_to_json(given.bank), "design": given.design.text})
+    except BnmindError:
+        return ""
+
+
+def given_from(content: str, now: GivenTest) -> GivenTest:
+    """Return a test from its text, with those pictures that the present version has, too."""
+    record = json.loads(content)
+    bank: ItemBank = bank_from_json(record["bank"])
+    stated = design_from(json.loads(record["design"]), bank) if record["design"] else Design(bank)
+    design = completed(stated, bank)
+    same = set(enumerate(bank.items)) & set(enumerate(now.bank.items))
+    names = {item.name for _, item in same}
+    pictures = {name: one for name, one in now.pictures.items() if name in names}
+    return GivenTest(design=design, pictures=pictures)
+
+
+def hand_over(store: Store, given: GivenTest) -> int:
+    """Keep a test in its database, and hand unused codes of earlier versions over to it.
+
+    Returns
+    -------
+    int
+        The number of these codes.
+    """
+    store.keep_test(given.key, title=given.bank.title, content=content_of(given))
+    return store.hand_over(given.key, title=given.bank.title)
+
+
+def earlier(store: Store, given: GivenTest, *, handed_over: int = 0) -> Earlier:
+    """Return how many sessions of earlier versions there are."""
+    going_on, over = store.sessions_of_others(given.key, title=given.bank.title)
+    return Earlier(going_on=going_on, over=over, handed_over=handed_over)
+
+
+def other_test(store: Store, owner: str, now: GivenTest) -> GivenTest:
+    """Return the test of a session that was begun with another bank or design.
+
+    Raises
+    ------
+    HTTPException
+        410 if the session cannot go on here; the message says why.
+    """
+    title, content = store.kept_test(owner)
+    if title and title != now.bank.title:
+        raise HTTPException(410, f"This session is of another test: {title}.")
+    found = None
+    with suppress(BnmindError, ValueError, KeyError):  # written by another version
+        found = given_from(content, now) if content else None
+    if found is not None and found.key == owner:
+        return found
+    raise HTTPException(
+        410,
+        "This session was begun with another bank or design, which this server does not know any"
+        " more. Your answers are saved. Ask your teacher for a new access code.",
+    )
+
+
+# --- Access codes ---------------------------------------------------------------------------------
+
+_LETTERS = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"
+"""Letters and digits that are not taken for one another."""
+
+_GROUP, _GROUPS = 4, 2
+
+
+def new_code() -> str:
+    """Return a new access code: one of 31**8, about 40 bits."""
+    groups = ("".join(secrets.choice(_LETTERS) for _ in range(_GROUP)) for _ in range(_GROUPS))
+    return "-".join(groups)
+
+
+def tidy_code(text: str) -> str:
+    """Return a code as it was made; case, blanks and hyphens do not matter.
+
+    >>> tidy_code(" abcd efgh "), tidy_code("abc"), tidy_code("")
+    ('ABCD-EFGH', 'ABC', '')
+    """
+    plain = "".join(letter for letter in text.upper() if letter.isalnum())
+    return "-".join(plain[i : i + _GROUP] for i in range(0, len(plain), _GROUP))
+
 
 _MOST_REMEMBERED, _LEAST_REMEMBERED = 256, 32
 """Sessions whose beliefs stay in memory; those of others are computed again from the events."""
@@ -121,19 +398,24 @@ class LiveTests:
 
     # --- People who take the test ---------------------------------------------------------------
 
-    def about(self) -> dict[str, Any]:
+    def about(self, *, is_demonstration: bool) -> About:
         """Return what is known about the test before it begins."""
         design, bank = self.given.design, self.given.bank
-        return {
-            "title": bank.title,
-            "n_items": len(bank.items),
-            "most_items": min(most_items_of(design.stopper) or len(bank.items), len(bank.items)),
-            "skills": list(bank.labels),
-            "needs_code": self.needs_code,
-            "shows": {"during": design.report.during, "report": design.report.examinee},
-        }
+        return About(
+            title=bank.title,
+            n_items=len(bank.items),
+            most_items=min(most_items_of(design.stopper) or len(bank.items), len(bank.items)),
+            skills=list(bank.labels),
+            needs_code=self.needs_code,
+            is_demonstration=is_demonstration,
+            shows=self._shows(),
+        )
 
-    def begin(self, code: str, name: str) -> dict[str, Any]:
+    def _shows(self) -> Shows:
+        options = self.given.design.report
+        return Shows(during=options.during, report=options.examinee)
+
+    def begin(self, code: str, name: str) -> Begun:
         """Begin a session, or resume that of an access code.
 
         Raises
@@ -150,13 +432,13 @@ class LiveTests:
         else:
             sitting = self.new(1, [name], with_code=False)[0]
         self._refuse_expired(sitting)
-        return {"session": sitting.key, **self._state(sitting)}
+        return Begun(session=sitting.key, **vars(self._state(sitting)))
 
-    def state(self, key: str) -> dict[str, Any]:
+    def state(self, key: str) -> State:
         """Return where a session stands: the item to answer, or that it is over."""
         return self._state(self._sitting(key))
 
-    def answer(self, key: str, number: int, item: str, choice: int) -> dict[str, Any]:
+    def answer(self, key: str, number: int, item: str, choice: int) -> State:
         """Store an answer, and return where the session stands then.
 
         The same answer may be sent again, and counts once.
@@ -224,7 +506,7 @@ class LiveTests:
             raise HTTPException(404, "There is no such picture.")
         return found
 
-    def why(self, key: str) -> dict[str, Any]:
+    def why(self, key: str) -> reports.Why:
         """Return why the item of now is asked."""
         session = self._shown(key)
         with self._lock:
@@ -232,22 +514,21 @@ class LiveTests:
                 raise HTTPException(409, "The test is over.")
             return reports.why(session)
 
-    def rank(self, key: str) -> dict[str, Any]:
+    def rank(self, key: str) -> Ranking:
         """Return the open items by what they should tell."""
         session = self._shown(key)
         with self._lock:
-            return {"entropy": session.belief.entropy, "rows": reports.ranking(session)}
+            rows = reports.ranking(session)
+            return Ranking(entropy=session.belief.entropy, rows=rows)
 
-    def posterior(self, key: str) -> dict[str, Any]:
+    def posterior(self, key: str) -> Known:
         """Return the probability of each level of each skill."""
         session = self._shown(key)
         with self._lock:
-            return {
-                "entropy": session.belief.entropy,
-                "posterior": reports.posterior(session, whole=False),
-            }
+            found = reports.posterior(session, whole=False)
+            return Known(entropy=session.belief.entropy, posterior=found)
 
-    def report(self, key: str) -> dict[str, Any]:
+    def report(self, key: str) -> Report:
         """Return the examinee's report on a test that is over."""
         sitting = self._sitting(key)
         session = self._session(sitting)
@@ -256,8 +537,7 @@ class LiveTests:
                 raise HTTPException(409, "The test is not over yet.")
             if not self.given.design.report.examinee:
                 raise HTTPException(403, "The results of this test are not shown here.")
-            found = reports.report(session, (), for_teacher=False)
-        return found | _times(sitting)
+            return reports.report(session, sitting)
 
     # --- The teacher ----------------------------------------------------------------------------
 
@@ -283,18 +563,17 @@ class LiveTests:
             break
         return made
 
-    def table(self) -> list[dict[str, Any]]:
+    def table(self) -> list[Row]:
         """Return a row for each session, for the teacher."""
         return [self._row(sitting) for sitting in self.store.sittings(self._key)]
 
-    def teacher_report(self, session_id: int) -> dict[str, Any]:
+    def teacher_report(self, session_id: int) -> SessionReport:
         """Return the teacher's report on a session."""
         sitting = self._by_id(session_id)
         session = self._session(sitting)
         events = self.store.events(sitting.id)
         with self._lock:
-            found = reports.report(session, events, for_teacher=True)
-        return found | self._row(sitting) | _times(sitting)
+            return reports.teacher_report(session, events, self._row(sitting))
 
     def delete(self, session_id: int) -> None:
         """Delete a session with all its answers."""
@@ -317,21 +596,16 @@ class LiveTests:
             return "expired"
         return "going on" if sitting.n_events else "not begun"
 
-    def _row(self, sitting: Sitting) -> dict[str, Any]:
-        standing = sitting.standing
-        return {
-            "id": sitting.id,
-            "code": sitting.code,
-            "name": sitting.name,
-            "state": self.state_of(sitting),
-            "n_asked": standing.n_asked,
-            "n_answered": standing.n_answered,
-            "stop_reason": standing.stop_reason,
-            "entropy": standing.entropy,
-            "posterior": standing.posterior,
-            "created": sitting.created,
-            "last": sitting.last,
-        }
+    def _row(self, sitting: Sitting) -> Row:
+        return Row(
+            id=sitting.id,
+            code=sitting.code,
+            name=sitting.name,
+            state=self.state_of(sitting),
+            created=sitting.created,
+            last=sitting.last,
+            **vars(sitting.standing),
+        )
 
     # --- Sessions -------------------------------------------------------------------------------
 
@@ -386,23 +660,22 @@ class LiveTests:
             raise HTTPException(403, "This test does not show what it knows while it goes on.")
         return session
 
-    def _state(self, sitting: Sitting) -> dict[str, Any]:
+    def _state(self, sitting: Sitting) -> State:
         session = self._session(sitting)
         options = self.given.design.report
         with self._lock:
             asked = reports.question(session, f"/api/tests/{sitting.key}", self.given.pictures)
             over = asked is None
-            return {
-                "title": self.given.bank.title,
-                "name": sitting.name,
-                "number": sitting.n_events,
-                "question": asked,
-                "over": over,
-                "profile": reports.profile(session)
-                if options.during or (over and options.examinee)
-                else None,
-                "shows": {"during": options.during, "report": options.examinee},
-            }
+            shown = options.during or (over and options.examinee)
+            return State(
+                title=self.given.bank.title,
+                name=sitting.name,
+                number=sitting.n_events,
+                question=asked,
+                over=over,
+                profile=reports.profile(session) if shown else None,
+                shows=self._shows(),
+            )
 
     def _choice(self, session: Session, item: str, choice: int) -> tuple[str, str]:
         choices = reports.choices_of(session, item)
@@ -419,10 +692,6 @@ def _standing(session: Session) -> Standing:
         entropy=session.belief.entropy,
         posterior=reports.posterior(session),
     )
-
-
-def _times(sitting: Sitting) -> dict[str, Any]:
-    return {"name": sitting.name, "begun": sitting.created, "last": sitting.last}
 
 
 def _stamp(time: datetime) -> str:
