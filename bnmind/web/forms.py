@@ -22,7 +22,9 @@ class Form(BaseModel):
     attributes of its names, such as a result of the library.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, from_attributes=True)
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, from_attributes=True, use_attribute_docstrings=True
+    )
 
 
 Probability = Annotated[float, Field(json_schema_extra={"minimum": 0, "maximum": 1})]
@@ -32,10 +34,10 @@ Probability = Annotated[float, Field(json_schema_extra={"minimum": 0, "maximum":
 class Fault(Form):
     """Why there is no answer."""
 
-    kind: str = Field(
-        description="A name for programs: that of an error of the library, Busy, TooSlow, …"
-    )
-    message: str = Field(description="A sentence for people.")
+    kind: str
+    """A name for programs: that of an error of the library, Busy, TooSlow, …"""
+    message: str
+    """A sentence for people."""
 
 
 class Refusal(Form):

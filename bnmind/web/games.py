@@ -35,9 +35,12 @@ ReplyText = Annotated[str, Field(max_length=16, examples=["1b1w"])]
 class Setting(Form):
     """The board, the noise of the replies, and how the code was chosen."""
 
-    pegs: int = Field(4, ge=1, le=MOST_PEGS, description="Positions of a code.")
-    colors: int = Field(6, ge=2, le=MOST_COLORS, description="Colors that a peg can have.")
-    repeats: bool = Field(True, description="Whether a color may occur more than once in a code.")
+    pegs: int = Field(4, ge=1, le=MOST_PEGS)
+    """Positions of a code."""
+    colors: int = Field(6, ge=2, le=MOST_COLORS)
+    """Colors that a peg can have."""
+    repeats: bool = True
+    """Whether a color may occur more than once in a code."""
     noise: str = Field(
         "exact",
         max_length=40,
@@ -45,9 +48,8 @@ class Setting(Form):
         " replaces the true one. independent:P: each of the two numbers is wrong with probability"
         " P. unknown: like false:P with a P that is learned from the replies.",
     )
-    prior: str = Field(
-        "uniform", max_length=80, description="How the code was chosen; uniform: all codes alike."
-    )
+    prior: str = Field("uniform", max_length=80)
+    """How the code was chosen; uniform: all codes alike."""
 
     def board(self) -> Board:
         """Return the board.
@@ -132,9 +134,8 @@ class Row(Form):
 class Rows(Setting):
     """A game: its setting and its history."""
 
-    turns: tuple[Row, ...] = Field(
-        (), max_length=MOST_ROWS, description="The guesses and the replies, oldest first."
-    )
+    turns: tuple[Row, ...] = Field((), max_length=MOST_ROWS)
+    """The guesses and the replies, oldest first."""
 
     def history(self) -> tuple[Turn, ...]:
         """Return the turns.
@@ -159,18 +160,17 @@ class Rows(Setting):
 class GameQuestion(Rows):
     """A game, and whether it goes on."""
 
-    goes_on: bool = Field(
-        False, description="The game goes on, even if the last reply reports all pegs black."
-    )
+    goes_on: bool = False
+    """The game goes on, even if the last reply reports all pegs black."""
 
 
 class WhatIfQuestion(GameQuestion):
     """A game in which one row is left out, or had another reply."""
 
-    row: int = Field(ge=0, le=MOST_ROWS, description="The row, from 0.")
-    instead: ReplyText | None = Field(
-        None, description="The reply that the row has instead; null leaves the row out."
-    )
+    row: int = Field(ge=0, le=MOST_ROWS)
+    """The row, from 0."""
+    instead: ReplyText | None = None
+    """The reply that the row has instead; null leaves the row out."""
 
 
 class HistoryText(Setting):
@@ -198,9 +198,11 @@ class LikelyCode(Form):
 class TrueReply(Form):
     """A reply that may be the true one."""
 
-    reply: str = Field(description="Such as 1b1w.")
+    reply: str
+    """Such as 1b1w."""
     probability: Probability
-    words: str = Field(description="The probability in percent.")
+    words: str
+    """The probability in percent."""
 
 
 class DoubtedRow(Form):
@@ -208,28 +210,30 @@ class DoubtedRow(Form):
 
     guess: str
     reply: str
-    probability_wrong: Probability = Field(
-        description="That the reply is not the true one, given all rows."
-    )
-    words: str = Field(description="The probability in percent.")
-    true_replies: list[TrueReply] = Field(description="The most probable ones, best first.")
+    probability_wrong: Probability
+    """That the reply is not the true one, given all rows."""
+    words: str
+    """The probability in percent."""
+    true_replies: list[TrueReply]
+    """The most probable ones, best first."""
 
 
 class NoiseLevel(Form):
     """How often replies may be false."""
 
     level: Probability
-    probability: Probability = Field(description="That this is the level.")
+    probability: Probability
+    """That this is the level."""
 
 
 class Noise(Form):
     """The noise of the replies."""
 
     assumed: str
-    learned: Probability | None = Field(
-        description="With noise unknown: how often replies are false, by the rows."
-    )
-    levels: list[NoiseLevel] = Field(description="With noise unknown: the belief about it.")
+    learned: Probability | None
+    """With noise unknown: how often replies are false, by the rows."""
+    levels: list[NoiseLevel]
+    """With noise unknown: the belief about it."""
     words: str
 
 
@@ -246,29 +250,36 @@ class Doubted(Form):
     """The doubt about every row."""
 
     rows: list[DoubtedRow]
-    contradictions: int | None = Field(
-        description="How many replies must be wrong; null if any may be."
-    )
-    found: bool = Field(description="Whether the last row found the code.")
+    contradictions: int | None
+    """How many replies must be wrong; null if any may be."""
+    found: bool
+    """Whether the last row found the code."""
 
 
 class Advised(Doubted):
     """The next guess, the reasons for it, and the belief."""
 
-    guess: str = Field(description="The proposed guess, or the code if it is found.")
-    chance: Probability = Field(description="That the guess is the code.")
-    information: float = Field(description="What its reply should tell, in bits.")
-    expected_entropy: float = Field(description="What should be unknown after it, in bits.")
-    entropy: float = Field(description="What is unknown about the code, in bits.")
-    possible_codes: int | None = Field(description="Null where the codes are not listed.")
-    n_codes: int = Field(description="The number of codes of the board.")
+    guess: str
+    """The proposed guess, or the code if it is found."""
+    chance: Probability
+    """That the guess is the code."""
+    information: float
+    """What its reply should tell, in bits."""
+    expected_entropy: float
+    """What should be unknown after it, in bits."""
+    entropy: float
+    """What is unknown about the code, in bits."""
+    possible_codes: int | None
+    """Null where the codes are not listed."""
+    n_codes: int
+    """The number of codes of the board."""
     most_probable: list[LikelyCode]
     noise: Noise
-    note: str = Field(description="A remark, usually empty.")
+    note: str
+    """A remark, usually empty."""
     words: AdviceWords
-    positions: tuple[tuple[float, ...], ...] | None = Field(
-        description="For each position, the probability of each color; null if the code is found."
-    )
+    positions: tuple[tuple[float, ...], ...] | None
+    """For each position, the probability of each color; null if the code is found."""
 
 
 class DescribedWords(Form):
@@ -282,8 +293,10 @@ class Described(Form):
     """What a guess should tell."""
 
     guess: str
-    information: float = Field(description="In bits.")
-    chance: Probability = Field(description="That the guess is the code.")
+    information: float
+    """In bits."""
+    chance: Probability
+    """That the guess is the code."""
     words: DescribedWords
 
 

@@ -68,10 +68,10 @@ class Model(Form):
     name: str | None = Field(
         None, max_length=40, description=f"One of {', '.join(SHIPPED)}.", examples=["asia"]
     )
-    file: str | None = Field(
-        None, max_length=200, description="The name of a file; its suffix tells the format."
-    )
-    text: str | None = Field(None, description="The text of the file.")
+    file: str | None = Field(None, max_length=200)
+    """The name of a file; its suffix tells the format."""
+    text: str | None = None
+    """The text of the file."""
 
     @model_validator(mode="after")
     def _one(self) -> Model:
@@ -190,27 +190,22 @@ class NetworkQuestion(Form):
     """A network and the evidence."""
 
     model: Model
-    evidence: dict[str, str | dict[str, float]] = Field(
-        {},
-        max_length=500,
-        description="The state of each observed variable, or a likelihood {state: weight}.",
-    )
+    evidence: dict[str, str | dict[str, float]] = Field({}, max_length=500)
+    """The state of each observed variable, or a likelihood {state: weight}."""
 
 
 class PictureQuestion(NetworkQuestion):
     """A network, the evidence, and other evidence to compare it with."""
 
-    compare: dict[str, str | dict[str, float]] | None = Field(
-        None, max_length=500, description="Other evidence, whose bars are drawn above the others."
-    )
+    compare: dict[str, str | dict[str, float]] | None = Field(None, max_length=500)
+    """Other evidence, whose bars are drawn above the others."""
 
 
 class RankQuestion(NetworkQuestion):
     """A network, the evidence, and the variables of interest."""
 
-    about: list[str] = Field(
-        min_length=1, max_length=5, description="The variables about which to learn."
-    )
+    about: list[str] = Field(min_length=1, max_length=5)
+    """The variables about which to learn."""
 
 
 class Variable(Form):
@@ -219,7 +214,8 @@ class Variable(Form):
     name: str
     states: list[str]
     parents: list[str]
-    posterior: list[float] = Field(description="The probability of each state.")
+    posterior: list[float]
+    """The probability of each state."""
 
 
 class Queried(Form):
@@ -227,9 +223,11 @@ class Queried(Form):
 
     title: str
     variables: list[Variable]
-    log_probability: float = Field(description="The natural logarithm of that of the evidence.")
+    log_probability: float
+    """The natural logarithm of that of the evidence."""
     words: str
-    drawn: bool = Field(description="Whether there is a picture of the network.")
+    drawn: bool
+    """Whether there is a picture of the network."""
 
 
 class Picture(Form):
@@ -241,17 +239,22 @@ class Picture(Form):
 class RankedQuestion(Form):
     """A variable that can be observed."""
 
-    question: str = Field(description="The variable.")
-    information: float = Field(description="What its state should tell, in bits.")
-    expected_entropy: float = Field(description="What should be unknown then, in bits.")
-    predicted: dict[str, float] = Field(description="The probability of each of its states.")
+    question: str
+    """The variable."""
+    information: float
+    """What its state should tell, in bits."""
+    expected_entropy: float
+    """What should be unknown then, in bits."""
+    predicted: dict[str, float]
+    """The probability of each of its states."""
 
 
 class Ranked(Form):
     """What to observe next, best first."""
 
     about: list[str]
-    entropy: float = Field(description="What is unknown of the variables of interest, in bits.")
+    entropy: float
+    """What is unknown of the variables of interest, in bits."""
     rows: list[RankedQuestion]
 
 
@@ -259,7 +262,8 @@ class Explained(Form):
     """The most probable states of all variables together."""
 
     states: dict[str, str]
-    log_probability: float = Field(description="Of the states and the evidence; natural.")
+    log_probability: float
+    """Of the states and the evidence; natural."""
     probability_given_evidence: float = Field(ge=0)
     words: str
 

@@ -32,7 +32,8 @@ _SAME = 1e-9
 class PictureQuestion(GameQuestion):
     """A game, and a guess to mark among all guesses."""
 
-    guess: Code | None = Field(None, description="The guess to mark, such as the next one.")
+    guess: Code | None = None
+    """The guess to mark, such as the next one."""
 
 
 class StageQuestion(GameQuestion):
@@ -51,23 +52,30 @@ class StageQuestion(GameQuestion):
 class Information(Form):
     """How many guesses tell how much."""
 
-    edges: list[float] = Field(description="In bits; one more than there are numbers of guesses.")
-    guesses: list[int] = Field(description="How many guesses tell between two edges.")
+    edges: list[float]
+    """In bits; one more than there are numbers of guesses."""
+    guesses: list[int]
+    """How many guesses tell between two edges."""
     n_guesses: int
-    is_sample: bool = Field(description="Whether the guesses are some random ones.")
+    is_sample: bool
+    """Whether the guesses are some random ones."""
     best: float
-    chosen: float | None = Field(description="What the given guess should tell, in bits.")
-    better: int | None = Field(description="How many guesses should tell more.")
+    chosen: float | None
+    """What the given guess should tell, in bits."""
+    better: int | None
+    """How many guesses should tell more."""
     words: str
 
 
 class Known(Form):
     """What is known about the code, and how it became known."""
 
-    entropies: list[float] = Field(description="At the start and after each row, in bits.")
+    entropies: list[float]
+    """At the start and after each row, in bits."""
     n_codes: int
     found: str | None
-    has_network: bool = Field(description="Whether `stage` has pictures of this game.")
+    has_network: bool
+    """Whether `stage` has pictures of this game."""
     most_probable: list[LikelyCode]
     positions: tuple[tuple[float, ...], ...] | None
     information: Information | None
@@ -77,8 +85,10 @@ class Clique(Form):
     """A clique of a junction tree."""
 
     variables: list[str]
-    size: int = Field(description="The number of cells of its table.")
-    words: str = Field(description="The number of cells as text, which is exact in any language.")
+    size: int
+    """The number of cells of its table."""
+    words: str
+    """The number of cells as text, which is exact in any language."""
 
 
 class Stage(Form):

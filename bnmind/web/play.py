@@ -35,8 +35,10 @@ _NAME, _HINTS = "play", "hints"
 class NewGame(Setting):
     """The game to begin."""
 
-    noise: str = Field("false:0.2", max_length=40, description="As in `suggest`, but not unknown.")
-    most_guesses: int = Field(40, ge=1, le=40, description="How many guesses there are.")
+    noise: str = Field("false:0.2", max_length=40)
+    """As in `suggest`, but not unknown."""
+    most_guesses: int = Field(40, ge=1, le=40)
+    """How many guesses there are."""
 
 
 class Guess(Form):
@@ -57,12 +59,13 @@ class PlayedRow(Form):
     """A guess and its answer."""
 
     guess: str
-    reply: str = Field(description="The reported reply.")
+    reply: str
+    """The reported reply."""
     won: bool
-    true: str | None = Field(None, description="The true reply, when the game is over.")
-    false: bool | None = Field(
-        None, description="Whether the reported reply was false, when the game is over."
-    )
+    true: str | None = None
+    """The true reply, when the game is over."""
+    false: bool | None = None
+    """Whether the reported reply was false, when the game is over."""
 
 
 class Played(Form):
@@ -75,8 +78,10 @@ class Played(Form):
     guesses_left: int
     over: bool
     won: bool
-    secret: str | None = Field(description="The hidden code, when the game is over.")
-    undone: int = Field(description="How many guesses were taken back.")
+    secret: str | None
+    """The hidden code, when the game is over."""
+    undone: int
+    """How many guesses were taken back."""
     hints: int
     words: str
 
@@ -91,25 +96,30 @@ class ReviewedRow(Form):
     """A guess beside the most informative one."""
 
     guess: str
-    reply: str = Field(description="The reported reply.")
-    best: str = Field(
-        description="The most informative guess; the guess itself if none tells more."
-    )
-    information: float = Field(description="What the guess should have told, in bits.")
-    best_information: float = Field(description="What the best guess should have told, in bits.")
-    regret: float = Field(description="What was lost, in bits.")
-    told: float = Field(description="What the reply really told, in bits; negative if it misled.")
-    chance: Probability = Field(description="That the guess was the code.")
+    reply: str
+    """The reported reply."""
+    best: str
+    """The most informative guess; the guess itself if none tells more."""
+    information: float
+    """What the guess should have told, in bits."""
+    best_information: float
+    """What the best guess should have told, in bits."""
+    regret: float
+    """What was lost, in bits."""
+    told: float
+    """What the reply really told, in bits; negative if it misled."""
+    chance: Probability
+    """That the guess was the code."""
 
 
 class Reviewed(Form):
     """A game that is over, in retrospect."""
 
     rows: list[ReviewedRow]
-    regret: float = Field(description="What all guesses lost, in bits.")
-    guesses: float | None = Field(
-        description="What they lost in guesses, if replies are true and the board is small."
-    )
+    regret: float
+    """What all guesses lost, in bits."""
+    guesses: float | None
+    """What they lost in guesses, if replies are true and the board is small."""
     words: str
 
 

@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from pydantic import Field
-
 from bnmind.web.forms import Form
 
 if TYPE_CHECKING:
@@ -21,8 +19,10 @@ if TYPE_CHECKING:
 class Shows(Form):
     """The parts that the design lets the examinee see."""
 
-    during: bool = Field(description="The skills, and the reasons, while the test goes on.")
-    report: bool = Field(description="The report at the end.")
+    during: bool
+    """The skills, and the reasons, while the test goes on."""
+    report: bool
+    """The report at the end."""
 
 
 class About(Form):
@@ -30,8 +30,10 @@ class About(Form):
 
     title: str
     n_items: int
-    most_items: int = Field(description="How many of them are asked at most.")
-    skills: list[str] = Field(description="Their labels.")
+    most_items: int
+    """How many of them are asked at most."""
+    skills: list[str]
+    """Their labels."""
     needs_code: bool
     is_demonstration: bool
     shows: Shows
@@ -40,11 +42,14 @@ class About(Form):
 class Question(Form):
     """The item to answer."""
 
-    item: str = Field(description="Its name.")
+    item: str
+    """Its name."""
     text: str
-    picture: str | None = Field(description="Its address.")
+    picture: str | None
+    """Its address."""
     choices: list[str]
-    marks_itself: bool = Field(description="Whether the examinee says if the item was solved.")
+    marks_itself: bool
+    """Whether the examinee says if the item was solved."""
 
 
 class Skill(Form):
@@ -52,14 +57,17 @@ class Skill(Form):
 
     skill: str
     label: str
-    levels: dict[str, float] = Field(description="The probability of each level.")
-    level: str = Field(description="The most probable one.")
-    probability: float = Field(description="Its probability.")
-    mastery: float | None = Field(description="The probability of the higher of two levels.")
+    levels: dict[str, float]
+    """The probability of each level."""
+    level: str
+    """The most probable one."""
+    probability: float
+    """Its probability."""
+    mastery: float | None
+    """The probability of the higher of two levels."""
     words: str
-    interval: list[float] | None = Field(
-        description="That of the probability, if the design asks for it."
-    )
+    interval: list[float] | None
+    """That of the probability, if the design asks for it."""
 
 
 class Ability(Form):
@@ -75,9 +83,12 @@ class Profile(Form):
 
     skills: list[Skill]
     ability: Ability | None
-    entropy_before: float = Field(description="In bits.")
-    entropy: float = Field(description="In bits.")
-    known: float = Field(description="The share of the bits that is known.")
+    entropy_before: float
+    """In bits."""
+    entropy: float
+    """In bits."""
+    known: float
+    """The share of the bits that is known."""
     words: str
 
 
@@ -86,17 +97,21 @@ class State(Form):
 
     title: str
     name: str
-    number: int = Field(description="The number of questions before; it goes with the answer.")
-    question: Question | None = Field(description="Null if the test is over.")
+    number: int
+    """The number of questions before; it goes with the answer."""
+    question: Question | None
+    """Null if the test is over."""
     over: bool
-    profile: Profile | None = Field(description="Null where the design does not show it.")
+    profile: Profile | None
+    """Null where the design does not show it."""
     shows: Shows
 
 
 class Begun(State):
     """A session that begins or is resumed."""
 
-    session: str = Field(description="Its secret.")
+    session: str
+    """Its secret."""
 
 
 class SkillBits(Form):
@@ -111,8 +126,10 @@ class Why(Form):
     """Why an item is asked."""
 
     item: str
-    information: float = Field(description="What the answer should tell, in bits.")
-    entropy: float = Field(description="What is unknown of the skills, in bits.")
+    information: float
+    """What the answer should tell, in bits."""
+    entropy: float
+    """What is unknown of the skills, in bits."""
     by_skill: list[SkillBits]
     words: list[str]
 
@@ -124,7 +141,8 @@ class RankedItem(Form):
     information: float
     expected_entropy: float
     by_skill: dict[str, float]
-    allowed: bool = Field(description="Whether it may be asked now.")
+    allowed: bool
+    """Whether it may be asked now."""
 
 
 class Ranking(Form):
@@ -150,7 +168,8 @@ class Report(Form):
     n_answered: int
     stop_reason: str
     profile: Profile
-    impossible: bool = Field(description="Whether nobody gives these answers, by the bank.")
+    impossible: bool
+    """Whether nobody gives these answers, by the bank."""
     begun: str
     last: str
 
@@ -163,7 +182,8 @@ class GivenAnswer(Form):
     choice: str
     response: str
     at: str
-    p_value: float | None = Field(description="How surprising it is; small if it does not fit.")
+    p_value: float | None
+    """How surprising it is; small if it does not fit."""
     words: str
 
 
@@ -173,7 +193,8 @@ class Row(Form):
     id: int
     code: str | None
     name: str
-    state: str = Field(description="not begun, going on, over, or expired")
+    state: str
+    """not begun, going on, over, or expired"""
     n_asked: int
     n_answered: int
     stop_reason: str
@@ -208,9 +229,8 @@ class ClassTable(Form):
     needs_code: bool
     skills: list[BankSkill]
     sessions: list[Row]
-    earlier: str = Field(
-        description="About the sessions of earlier versions of the test; empty if there are none."
-    )
+    earlier: str
+    """About the sessions of earlier versions of the test; empty if there are none."""
 
 
 class MadeCode(Form):

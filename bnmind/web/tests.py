@@ -241,16 +241,21 @@ _Key = Annotated[str, Path(max_length=64, description="The secret of the session
 class Entry(Form):
     """Who begins a test."""
 
-    code: str = Field("", max_length=40, description="The access code, if there is one.")
-    name: Name = Field("", description="A name for the teacher's table; a code has its own.")
+    code: str = Field("", max_length=40)
+    """The access code, if there is one."""
+    name: Name = ""
+    """A name for the teacher's table; a code has its own."""
 
 
 class Answer(Form):
     """An answer to the question of now."""
 
-    number: int = Field(ge=0, le=100_000, description="The `number` of the state.")
-    item: str = Field(max_length=500, description="The name of the item.")
-    choice: int = Field(ge=0, le=10_000, description="The place of the choice, from 0.")
+    number: int = Field(ge=0, le=100_000)
+    """The `number` of the state."""
+    item: str = Field(max_length=500)
+    """The name of the item."""
+    choice: int = Field(ge=0, le=10_000)
+    """The place of the choice, from 0."""
 
 
 @router.get("", summary="About the test")
@@ -396,8 +401,10 @@ _MARK = "\N{ZERO WIDTH NO-BREAK SPACE}"
 class NewCodes(Form):
     """The access codes to make: one for each name, or a number of them."""
 
-    names: list[Name] = Field([], max_length=MOST_CODES, description="The names of examinees.")
-    count: int = Field(0, ge=0, le=MOST_CODES, description="How many codes without a name.")
+    names: list[Name] = Field([], max_length=MOST_CODES)
+    """The names of examinees."""
+    count: int = Field(0, ge=0, le=MOST_CODES)
+    """How many codes without a name."""
 
     @model_validator(mode="after")
     def _some(self) -> NewCodes:

@@ -27,29 +27,30 @@ _SEARCHED_PEGS, _SEARCHED_COLORS = 4, 6
 class WatchQuestion(Setting):
     """A strategy, and the code-maker against whom it plays."""
 
-    noise: str = Field("false:0.2", max_length=40, description="As in `suggest`, but not unknown.")
-    strategy: str = Field(
-        "entropy", max_length=40, description="The name of a strategy; see `/api/watch/strategies`."
-    )
-    seed: int = Field(
-        0,
-        ge=0,
-        lt=2**53,
-        description="Games of one seed have the same secret and the same noise.",
-    )
+    noise: str = Field("false:0.2", max_length=40)
+    """As in `suggest`, but not unknown."""
+    strategy: str = Field("entropy", max_length=40)
+    """The name of a strategy; see `/api/watch/strategies`."""
+    seed: int = Field(0, ge=0, lt=2**53)
+    """Games of one seed have the same secret and the same noise."""
     secret: Annotated[Code | None, Field(description="The code; drawn by the seed if null.")] = None
-    most_guesses: int = Field(20, ge=1, le=40, description="How many guesses there are.")
+    most_guesses: int = Field(20, ge=1, le=40)
+    """How many guesses there are."""
 
 
 class WatchedRow(Form):
     """A guess of a strategy."""
 
     guess: str
-    reply: str = Field(description="The reported reply.")
-    true: str = Field(description="The true reply.")
-    false: bool = Field(description="Whether the reported reply is false.")
+    reply: str
+    """The reported reply."""
+    true: str
+    """The true reply."""
+    false: bool
+    """Whether the reported reply is false."""
     won: bool
-    entropy: float = Field(description="What is unknown about the code afterwards, in bits.")
+    entropy: float
+    """What is unknown about the code afterwards, in bits."""
 
 
 class Watched(Form):
@@ -59,7 +60,8 @@ class Watched(Form):
     seed: int
     secret: str
     rows: list[WatchedRow]
-    entropy: float = Field(description="Before the first guess, in bits.")
+    entropy: float
+    """Before the first guess, in bits."""
     won: bool
     words: str
 
