@@ -124,7 +124,7 @@ def web(options: WebOptions) -> None:
 
                 words = default_stop_words(tests.live().given.bank)
                 tell(f"{words}; a design with stop says otherwise.")
-            if earlier := tests.live().earlier().words:
+            if earlier := tests.live().earlier():
                 tell(earlier)
         tell("Ctrl-C stops it.")
         if options.browser:

@@ -338,13 +338,13 @@ class Guard:
         if token is None or self._is_open(scope["path"]):
             return None
         scheme, _, given = headers.get("authorization", "").partition(" ")
-        if scheme.lower() == "bearer" and _same(given, token):
+        if scheme.lower() == "bearer" and same_token(given, token):
             return None
-        if _same(_cookie(headers, TOKEN_COOKIE), token):
+        if same_token(_cookie(headers, TOKEN_COOKIE), token):
             return None
         query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
         if scope["method"] in _READING and any(
-            name == "token" and _same(value, token) for name, value in query
+            name == "token" and same_token(value, token) for name, value in query
         ):
             rest = urlencode([(name, value) for name, value in query if name != "token"])
             # One slash: two would be the address of another server.
@@ -369,7 +369,7 @@ class Guard:
             and self.settings.token
             and scope["path"] == "/"
             and not scope["query_string"]
-            and not _same(_cookie(headers, TOKEN_COOKIE), self.settings.token)
+            and not same_token(_cookie(headers, TOKEN_COOKIE), self.settings.token)
         )
 
     async def _body(self, scope: Scope, headers: Headers, receive: Receive) -> bytes:
@@ -436,7 +436,7 @@ def _cookie(headers: Headers, name: str) -> str:
     return cookies[name].value if name in cookies else ""
 
 
-def _same(given: str, token: str) -> bool:
+def same_token(given: str, token: str) -> bool:
     """Compare in a time that does not tell how much is right."""
     return secrets.compare_digest(given.encode(), token.encode())
 

@@ -189,40 +189,6 @@ def _picture(text: str, folder: Path) -> Picture:
     return Picture(place.read_bytes(), _KINDS[path.suffix.lower()])
 
 
-@dataclass(frozen=True, kw_only=True)
-class Earlier:
-    """The sessions of earlier versions of a test."""
-
-    going_on: int
-    over: int
-    handed_over: int = 0
-    """How many access codes that nobody had used belong to the new version now."""
-
-    @property
-    def words(self) -> str:
-        """What happens to them; empty if there are none."""
-        said = []
-        if self.handed_over:
-            codes = words.counted(self.handed_over, "access code", "access codes")
-            said.append(f"{codes} of an earlier version, not used before, open this one now.")
-        if self.going_on or self.over:
-            some = words.counted(self.going_on, "session goes", "sessions go")
-            over = words.counted(self.over, "is", "are")
-            said.append(
-                f"With an earlier bank or design, {some} on as begun, and {over} over: to see and"
-                " export them, start bnmind web with the earlier files."
-            )
-        return " ".join(said)
-
-
-def content_of(given: GivenTest) -> str:
-    """Return the bank and the design of a test as text; empty if the bank is too large."""
-    try:
-        return json.dumps({"bank": bank_to_json(given.bank), "design": given.design.text})
-    except BnmindError:
-        return ""
-
-
 def given_from(content: str, now: GivenTest) -> GivenTest:
     """Return a test from its text, with those pictures that the present version has, too."""
     record = json.loads(content)
@@ -233,24 +199,6 @@ def given_from(content: str, now: GivenTest) -> GivenTest:
     names = {item.name for _, item in same}
     pictures = {name: one for name, one in now.pictures.items() if name in names}
     return GivenTest(design=design, pictures=pictures)
-
-
-def hand_over(store: Store, given: GivenTest) -> int:
-    """Keep a test in its database, and hand unused codes of earlier versions over to it.
-
-    Returns
-    -------
-    int
-        The number of these codes.
-    """
-    store.keep_test(given.key, title=given.bank.title, content=content_of(given))
-    return store.hand_over(given.key, title=given.bank.title)
-
-
-def earlier(store: Store, given: GivenTest, *, handed_over: int = 0) -> Earlier:
-    """Return how many sessions of earlier versions there are."""
-    going_on, over = store.sessions_of_others(given.key, title=given.bank.title)
-    return Earlier(going_on=going_on, over=over, handed_over=handed_over)
 
 
 def other_test(store: Store, owner: str, now: GivenTest) -> GivenTest:
@@ -343,7 +291,8 @@ class LiveTests:
         self.given = given
         self.store = store
         self.needs_code = needs_code
-        self._key = given.key
+        self.key = given.key
+        """The key of the test in the database."""
         self._rest = timedelta(days=days)
         self._clock = clock
         fitting = _REMEMBERED_PROFILES // n_profiles(given.bank)
@@ -361,11 +310,29 @@ class LiveTests:
 
     def keep(self) -> None:
         """Keep the test in its database, and hand unused codes of earlier versions over to it."""
-        self._handed_over = hand_over(self.store, self.given)
+        bank, design = self.given.bank, self.given.design
+        try:
+            content = json.dumps({"bank": bank_to_json(bank), "design": design.text})
+        except BnmindError:  # the bank is too large
+            content = ""
+        self.store.keep_test(self.key, title=bank.title, content=content)
+        self._handed_over = self.store.hand_over(self.key, title=bank.title)
 
-    def earlier(self) -> Earlier:
-        """Return how many sessions of earlier versions of the test there are."""
-        return earlier(self.store, self.given, handed_over=self._handed_over)
+    def earlier(self) -> str:
+        """Return what happens to the sessions of earlier versions; empty if there are none."""
+        going_on, over = self.store.sessions_of_others(self.key, title=self.given.bank.title)
+        said = []
+        if self._handed_over:
+            codes = words.counted(self._handed_over, "access code", "access codes")
+            said.append(f"{codes} of an earlier version, not used before, open this one now.")
+        if going_on or over:
+            some = words.counted(going_on, "session goes", "sessions go")
+            done = words.counted(over, "is", "are")
+            said.append(
+                f"With an earlier bank or design, {some} on as begun, and {done} over: to see and"
+                " export them, start bnmind web with the earlier files."
+            )
+        return " ".join(said)
 
     def of(self, *, key: str = "", code: str = "") -> LiveTests:
         """Return the test of a session: this one, or an earlier version with which it goes on.
@@ -376,7 +343,7 @@ class LiveTests:
             410 if the session belongs to a test that cannot go on here.
         """
         owner = self.store.owner(key=key, code=code) if key or code else None
-        if owner is None or owner == self._key:
+        if owner is None or owner == self.key:
             return self
         with self._lock:
             if owner not in self._others:
@@ -424,7 +391,7 @@ class LiveTests:
             401 if a code is needed; 404 if no session has the code; 410 if it has expired.
         """
         if code:
-            sitting = self.store.sitting(self._key, code=code)
+            sitting = self.store.sitting(self.key, code=code)
             if sitting is None:
                 raise HTTPException(404, "There is no such access code. Is it typed correctly?")
         elif self.needs_code:
@@ -555,17 +522,17 @@ class LiveTests:
                 for i in range(number)
             ]
             try:
-                self.store.add(self._key, rows, at=_stamp(self._clock()))
+                self.store.add(self.key, rows, at=_stamp(self._clock()))
             except TakenError:
                 continue  # a code that is there already: once in many years
-            found = (self.store.sitting(self._key, key=str(row["key"])) for row in rows)
+            found = (self.store.sitting(self.key, key=str(row["key"])) for row in rows)
             made = [sitting for sitting in found if sitting is not None]
             break
         return made
 
     def table(self) -> list[Row]:
         """Return a row for each session, for the teacher."""
-        return [self._row(sitting) for sitting in self.store.sittings(self._key)]
+        return [self._row(sitting) for sitting in self.store.sittings(self.key)]
 
     def teacher_report(self, session_id: int) -> SessionReport:
         """Return the teacher's report on a session."""
@@ -581,36 +548,24 @@ class LiveTests:
 
     def sittings_with_events(self) -> list[tuple[Sitting, tuple[tuple[Event, str], ...]]]:
         """Return all sessions with their events."""
-        return [(one, self.store.events(one.id)) for one in self.store.sittings(self._key)]
-
-    @property
-    def key(self) -> str:
-        """The key of the test in the database."""
-        return self._key
+        return [(one, self.store.events(one.id)) for one in self.store.sittings(self.key)]
 
     def state_of(self, sitting: Sitting) -> str:
         """Return ``"not begun"``, ``"going on"``, ``"over"`` or ``"expired"``."""
-        if sitting.standing.stop_reason:
+        if sitting.stop_reason:
             return "over"
         if self._is_expired(sitting):
             return "expired"
         return "going on" if sitting.n_events else "not begun"
 
     def _row(self, sitting: Sitting) -> Row:
-        return Row(
-            id=sitting.id,
-            code=sitting.code,
-            name=sitting.name,
-            state=self.state_of(sitting),
-            created=sitting.created,
-            last=sitting.last,
-            **vars(sitting.standing),
-        )
+        fields = {name: getattr(sitting, name) for name in Row.model_fields if name != "state"}
+        return Row(state=self.state_of(sitting), **fields)
 
     # --- Sessions -------------------------------------------------------------------------------
 
     def _sitting(self, key: str) -> Sitting:
-        sitting = self.store.sitting(self._key, key=key) if key else None
+        sitting = self.store.sitting(self.key, key=key) if key else None
         if sitting is None:
             raise HTTPException(404, "There is no such session. Begin the test again.")
         self._refuse_expired(sitting)
@@ -621,14 +576,14 @@ class LiveTests:
             raise HTTPException(410, "This session has expired. Ask for a new access code.")
 
     def _by_id(self, session_id: int) -> Sitting:
-        sitting = self.store.sitting(self._key, number=session_id)
+        sitting = self.store.sitting(self.key, number=session_id)
         if sitting is None:
             raise HTTPException(404, "There is no such session.")
         return sitting
 
     def _is_expired(self, sitting: Sitting) -> bool:
         last = datetime.fromisoformat(sitting.last).replace(tzinfo=UTC)
-        return not sitting.standing.stop_reason and self._clock() - last > self._rest
+        return not sitting.stop_reason and self._clock() - last > self._rest
 
     def _session(self, sitting: Sitting) -> Session:
         """Return the session after the events that the database has."""

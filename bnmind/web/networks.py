@@ -322,15 +322,7 @@ def ranking_of(models: Models, question: RankQuestion) -> Ranked:
         ranking = rank_questions(
             opened.engine, about=question.about, evidence=dict(question.evidence)
         )
-    rows = [
-        RankedQuestion(
-            question=row.question,
-            information=row.information,
-            expected_entropy=row.expected_entropy,
-            predicted=dict(row.predicted),
-        )
-        for row in ranking
-    ]
+    rows = [RankedQuestion.model_validate(row) for row in ranking]
     return Ranked(about=list(ranking.about), entropy=ranking.entropy, rows=rows)
 
 

@@ -13,9 +13,10 @@ from bnmind._messages import one_line
 from bnmind.errors import BnmindError
 from bnmind.web.forms import grouped
 from bnmind.web.games import MOST_COLORS, MOST_PEGS
+from bnmind.web.guard import same_token
 from bnmind.web.networks import SHIPPED, SUFFIXES
 from bnmind.web.page import AREAS, rendered
-from bnmind.web.tests import is_teacher, offered, same_token, teacher_cookie
+from bnmind.web.tests import is_teacher, offered, teacher_cookie
 from bnmind.web.work import BusyError, GoneError, SlowError, StoppedError
 
 router = APIRouter(include_in_schema=False)

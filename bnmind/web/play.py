@@ -330,15 +330,13 @@ def _reviewed(setting: Setting, turns: Sequence[Turn], *, won: bool) -> Reviewed
     guesses = None if judged is None else sum(one.regret for one in judged)
     return Reviewed(
         rows=[
-            ReviewedRow(
-                guess=board.format(one.guess),
-                reply=str(turn.reply),
-                best=board.format(one.best),
-                information=one.information,
-                best_information=one.best_information,
-                regret=one.regret,
-                told=one.told,
-                chance=one.chance,
+            ReviewedRow.model_validate(
+                {
+                    **vars(one),
+                    "guess": board.format(one.guess),
+                    "best": board.format(one.best),
+                    "reply": str(turn.reply),
+                }
             )
             for turn, one in zip(turns, reviewed, strict=True)
         ],

@@ -20,22 +20,9 @@ from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request
 from fastapi.responses import Response
 from pydantic import Field, StringConstraints, model_validator
 
+from bnmind.web import reports
 from bnmind.web.forms import Form
-from bnmind.web.reports import (
-    About,
-    BankSkill,
-    Begun,
-    ClassTable,
-    Deleted,
-    Known,
-    MadeCode,
-    MadeCodes,
-    Ranking,
-    Report,
-    SessionReport,
-    State,
-    Why,
-)
+from bnmind.web.guard import same_token
 from bnmind.web.work import Turn, load, work_of
 
 if TYPE_CHECKING:
@@ -223,11 +210,6 @@ def kept(work: Callable[[], _T]) -> Callable[[], _T]:
     return run
 
 
-def same_token(given: str, token: str) -> bool:
-    """Compare in a time that does not tell how much is right."""
-    return secrets.compare_digest(given.encode(), token.encode())
-
-
 # --- For people, and programs, that take the test -------------------------------------------------
 
 router = APIRouter(prefix="/api/tests", tags=["A test"])
@@ -259,18 +241,18 @@ class Answer(Form):
 
 
 @router.get("", summary="About the test")
-async def about(request: Request) -> About:
+async def about(request: Request) -> reports.About:
     """Return the title of the test, and whether an access code is needed."""
     offer = offered(request)
 
-    def work() -> About:
+    def work() -> reports.About:
         return offer.live().about(is_demonstration=offer.is_demonstration)
 
     return await work_of(request).run(request, work, turn=Turn.TEST)
 
 
 @router.post("", summary="Begin a test, or resume it with its access code")
-async def begin(entry: Entry, request: Request) -> Begun:
+async def begin(entry: Entry, request: Request) -> reports.Begun:
     """Return a new `session`, which is a secret, and its state.
 
     The other addresses have the secret in their path. With an access code, the session is that of
@@ -283,7 +265,7 @@ async def begin(entry: Entry, request: Request) -> Begun:
             raise HTTPException(429, "Many tests were begun from here. Try again in a minute.")
         offer.begun.note(address)
 
-    def work() -> Begun:
+    def work() -> reports.Begun:
         live = offer.live()
         from bnmind.web.live import tidy_code
 
@@ -302,59 +284,59 @@ async def begin(entry: Entry, request: Request) -> Begun:
 
 
 @router.get("/{session}", summary="The state of a session, with the next item")
-async def state(session: _Key, request: Request) -> State:
+async def state(session: _Key, request: Request) -> reports.State:
     """Return the `question` to answer, or that the test is over.
 
     `number` counts the questions before this one and goes back with the answer. `profile` is null
     where the design does not show it.
     """
-    return await _run(request, session, lambda tests: tests.state(session))
+    return await _run(request, lambda tests: tests.state(session), session)
 
 
 @router.post("/{session}/answer", summary="Answer the question of now")
-async def answer(session: _Key, given: Answer, request: Request) -> State:
+async def answer(session: _Key, given: Answer, request: Request) -> reports.State:
     """Store an answer, and return the state after it.
 
     When this returns, the answer is in the database. The same answer may be sent again if no
     reply has come: it counts once. Another answer to a question that is answered gets 409.
     """
     sent = (given.number, given.item, given.choice)
-    return await _run(request, session, lambda tests: tests.answer(session, *sent))
+    return await _run(request, lambda tests: tests.answer(session, *sent), session)
 
 
 @router.get("/{session}/why", summary="Why this item is asked now")
-async def why(session: _Key, request: Request) -> Why:
+async def why(session: _Key, request: Request) -> reports.Why:
     """Return the bits that the answer should give, about all skills and about each."""
-    return await _run(request, session, lambda tests: tests.why(session))
+    return await _run(request, lambda tests: tests.why(session), session)
 
 
 @router.get("/{session}/rank", summary="The open items, ranked")
-async def rank(session: _Key, request: Request) -> Ranking:
+async def rank(session: _Key, request: Request) -> reports.Ranking:
     """Return the items without an answer by the bits that they should give."""
-    return await _run(request, session, lambda tests: tests.rank(session))
+    return await _run(request, lambda tests: tests.rank(session), session)
 
 
 @router.get("/{session}/posterior", summary="The probability of each skill")
-async def posterior(session: _Key, request: Request) -> Known:
+async def posterior(session: _Key, request: Request) -> reports.Known:
     """Return the probability of each level of each skill, if the design shows it."""
-    return await _run(request, session, lambda tests: tests.posterior(session))
+    return await _run(request, lambda tests: tests.posterior(session), session)
 
 
 @router.get("/{session}/report", summary="The report at the end")
-async def report(session: _Key, request: Request) -> Report:
+async def report(session: _Key, request: Request) -> reports.Report:
     """Return the examinee's report on a test that is over."""
-    return await _run(request, session, lambda tests: tests.report(session))
+    return await _run(request, lambda tests: tests.report(session), session)
 
 
 @router.get("/{session}/picture/{number}", include_in_schema=False)
 async def picture(session: _Key, number: int, request: Request) -> Response:
     """Return the picture of the question of now."""
-    found = await _run(request, session, lambda tests: tests.picture(session, number))
+    found = await _run(request, lambda tests: tests.picture(session, number), session)
     return Response(found.content, media_type=found.kind)
 
 
-async def _run(request: Request, session: str, function: Callable[[LiveTests], _T]) -> _T:
-    """Return what a function says of the test of a session, computed by a worker."""
+async def _run(request: Request, function: Callable[[LiveTests], _T], session: str = "") -> _T:
+    """Return what a function says of the test, or of that of a session, computed by a worker."""
     offer = offered(request)
     work = kept(lambda: function(offer.live().of(key=session)))
     return await work_of(request).run(request, work, turn=Turn.TEST)
@@ -414,51 +396,51 @@ class NewCodes(Form):
 
 
 @teacher_router.get("/sessions", summary="The sessions of the class")
-async def sessions(request: Request) -> ClassTable:
+async def sessions(request: Request) -> reports.ClassTable:
     """Return each session: its code, its state, the number of answers, and the profile."""
 
-    def work(tests: LiveTests) -> ClassTable:
+    def work(tests: LiveTests) -> reports.ClassTable:
         bank = tests.given.bank
-        return ClassTable(
+        return reports.ClassTable(
             title=bank.title,
             needs_code=tests.needs_code,
             skills=[
-                BankSkill(skill=name, label=label, levels=list(bank.variable(name).states))
+                reports.BankSkill(skill=name, label=label, levels=list(bank.variable(name).states))
                 for name, label in zip(bank.skills, bank.labels, strict=True)
             ],
             sessions=tests.table(),
-            earlier=tests.earlier().words,
+            earlier=tests.earlier(),
         )
 
-    return await _run_for_teacher(request, work)
+    return await _run(request, work)
 
 
 @teacher_router.post("/codes", summary="Make access codes")
-async def codes(wanted: NewCodes, request: Request) -> MadeCodes:
+async def codes(wanted: NewCodes, request: Request) -> reports.MadeCodes:
     """Return new access codes. Each of them opens one session, and resumes it."""
 
-    def work(tests: LiveTests) -> MadeCodes:
+    def work(tests: LiveTests) -> reports.MadeCodes:
         made = tests.new(len(wanted.names) + wanted.count, wanted.names, with_code=True)
-        return MadeCodes(codes=[MadeCode.model_validate(one) for one in made])
+        return reports.MadeCodes(codes=[reports.MadeCode.model_validate(one) for one in made])
 
-    return await _run_for_teacher(request, work)
+    return await _run(request, work)
 
 
 @teacher_router.get("/sessions/{number}", summary="The report on a session")
-async def session(number: _Number, request: Request) -> SessionReport:
+async def session(number: _Number, request: Request) -> reports.SessionReport:
     """Return the teacher's report: the skills, and each answer with how surprising it is."""
-    return await _run_for_teacher(request, lambda tests: tests.teacher_report(number))
+    return await _run(request, lambda tests: tests.teacher_report(number))
 
 
 @teacher_router.post("/sessions/{number}/delete", summary="Delete a session with its answers")
-async def delete(number: _Number, request: Request) -> Deleted:
+async def delete(number: _Number, request: Request) -> reports.Deleted:
     """Delete a session. Its access code is void from then on."""
 
-    def work(tests: LiveTests) -> Deleted:
+    def work(tests: LiveTests) -> reports.Deleted:
         tests.delete(number)
-        return Deleted(deleted=number)
+        return reports.Deleted(deleted=number)
 
-    return await _run_for_teacher(request, work)
+    return await _run(request, work)
 
 
 @teacher_router.get("/class.xlsx", summary="The class as one workbook")
@@ -478,7 +460,7 @@ async def book(request: Request) -> Response:
                 503, f'Workbooks need {missing.name}: pip install "bnmind[web]"'
             ) from missing
 
-    return _download(await _run_for_teacher(request, work), "class.xlsx", _XLSX)
+    return _download(await _run(request, work), "class.xlsx", _XLSX)
 
 
 @teacher_router.get("/{table}.csv", summary="The class as a CSV file")
@@ -507,7 +489,7 @@ async def export(
                 raise HTTPException(404, f"There is no such {kind}; there are {', '.join(known)}.")
         return csv_text(EXPORTS[table](tests), SEPARATORS[separator])
 
-    text = await _run_for_teacher(request, work)
+    text = await _run(request, work)
     content = (text if text.isascii() else f"{_MARK}{text}").encode()
     return _download(content, f"{table}.csv", "text/csv; charset=utf-8")
 
@@ -515,9 +497,3 @@ async def export(
 def _download(content: bytes, name: str, kind: str) -> Response:
     head = {"content-disposition": f'attachment; filename="{name}"'}
     return Response(content, media_type=kind, headers=head)
-
-
-async def _run_for_teacher(request: Request, function: Callable[[LiveTests], _T]) -> _T:
-    offer = offered(request)
-    work = kept(lambda: function(offer.live()))
-    return await work_of(request).run(request, work, turn=Turn.TEST)
