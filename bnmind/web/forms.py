@@ -109,14 +109,7 @@ def endpoints(schema: Mapping[str, Any]) -> tuple[Endpoint, ...]:
     found = []
     for path, methods in schema["paths"].items():
         for method, one in methods.items():
-            reference = (
-                one.get("requestBody", {})
-                .get("content", {})
-                .get("application/json", {})
-                .get("schema", {})
-                .get("$ref", "")
-            )
-            form = parts.get(reference.rpartition("/")[2], {})
+            form = _named(_content(one.get("requestBody", {})), parts)
             example = _EXAMPLES.get(path) if form else None
             found.append(
                 Endpoint(
@@ -126,7 +119,7 @@ def endpoints(schema: Mapping[str, Any]) -> tuple[Endpoint, ...]:
                     summary=one["summary"],
                     about=" ".join(one.get("description", "").replace("`", "").split()),
                     fields=tuple(_fields(form)),
-                    answer=tuple(_parts(_answer(one), parts)),
+                    answer=tuple(_parts(_content(one["responses"]["200"]), parts)),
                     example="" if example is None else json.dumps(example, indent=2),
                 )
             )
@@ -155,11 +148,18 @@ def _fields(form: Mapping[str, Any]) -> list[FieldLine]:
     ]
 
 
-def _answer(endpoint: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the schema of the answers of an endpoint."""
-    content = endpoint["responses"]["200"].get("content", {})
-    schema: Mapping[str, Any] = content.get("application/json", {}).get("schema", {})
+def _content(message: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the schema of the JSON of a question or an answer."""
+    schema: Mapping[str, Any] = (
+        message.get("content", {}).get("application/json", {}).get("schema", {})
+    )
     return schema
+
+
+def _named(one: Mapping[str, Any], parts: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the form to which a schema refers; empty if it refers to none."""
+    form: Mapping[str, Any] = parts.get(one.get("$ref", "").rpartition("/")[2], {})
+    return form
 
 
 def _parts(one: Mapping[str, Any], parts: Mapping[str, Any], name: str = "") -> Iterator[FieldLine]:
@@ -175,8 +175,7 @@ def _parts(one: Mapping[str, Any], parts: Mapping[str, Any], name: str = "") -> 
 
 
 def _inside(one: Mapping[str, Any], parts: Mapping[str, Any], name: str) -> Iterator[FieldLine]:
-    form = parts.get(str(one.get("$ref", "")).rpartition("/")[2], {})
-    for field, part in form.get("properties", {}).items():
+    for field, part in _named(one, parts).get("properties", {}).items():
         yield from _parts(part, parts, f"{name}.{field}".removeprefix("."))
 
 

@@ -45,17 +45,6 @@ from bnmind.datasets import example_path
 from bnmind.errors import BnmindError, InvalidModelError, ModelFileError
 from bnmind.lab.mastermind.live import words
 from bnmind.web import reports
-from bnmind.web.reports import (
-    About,
-    Begun,
-    Known,
-    Ranking,
-    Report,
-    Row,
-    SessionReport,
-    Shows,
-    State,
-)
 from bnmind.web.store import Sitting, Standing, Store, TakenError
 
 _VARIED_START = [{"number": 1, "within": 0.1}]
@@ -365,10 +354,10 @@ class LiveTests:
 
     # --- People who take the test ---------------------------------------------------------------
 
-    def about(self, *, is_demonstration: bool) -> About:
+    def about(self, *, is_demonstration: bool) -> reports.About:
         """Return what is known about the test before it begins."""
         design, bank = self.given.design, self.given.bank
-        return About(
+        return reports.About(
             title=bank.title,
             n_items=len(bank.items),
             most_items=min(most_items_of(design.stopper) or len(bank.items), len(bank.items)),
@@ -378,11 +367,11 @@ class LiveTests:
             shows=self._shows(),
         )
 
-    def _shows(self) -> Shows:
+    def _shows(self) -> reports.Shows:
         options = self.given.design.report
-        return Shows(during=options.during, report=options.examinee)
+        return reports.Shows(during=options.during, report=options.examinee)
 
-    def begin(self, code: str, name: str) -> Begun:
+    def begin(self, code: str, name: str) -> reports.Begun:
         """Begin a session, or resume that of an access code.
 
         Raises
@@ -399,13 +388,13 @@ class LiveTests:
         else:
             sitting = self.new(1, [name], with_code=False)[0]
         self._refuse_expired(sitting)
-        return Begun(session=sitting.key, **vars(self._state(sitting)))
+        return reports.Begun(session=sitting.key, **vars(self._state(sitting)))
 
-    def state(self, key: str) -> State:
+    def state(self, key: str) -> reports.State:
         """Return where a session stands: the item to answer, or that it is over."""
         return self._state(self._sitting(key))
 
-    def answer(self, key: str, number: int, item: str, choice: int) -> State:
+    def answer(self, key: str, number: int, item: str, choice: int) -> reports.State:
         """Store an answer, and return where the session stands then.
 
         The same answer may be sent again, and counts once.
@@ -481,21 +470,21 @@ class LiveTests:
                 raise HTTPException(409, "The test is over.")
             return reports.why(session)
 
-    def rank(self, key: str) -> Ranking:
+    def rank(self, key: str) -> reports.Ranking:
         """Return the open items by what they should tell."""
         session = self._shown(key)
         with self._lock:
             rows = reports.ranking(session)
-            return Ranking(entropy=session.belief.entropy, rows=rows)
+            return reports.Ranking(entropy=session.belief.entropy, rows=rows)
 
-    def posterior(self, key: str) -> Known:
+    def posterior(self, key: str) -> reports.Known:
         """Return the probability of each level of each skill."""
         session = self._shown(key)
         with self._lock:
             found = reports.posterior(session, whole=False)
-            return Known(entropy=session.belief.entropy, posterior=found)
+            return reports.Known(entropy=session.belief.entropy, posterior=found)
 
-    def report(self, key: str) -> Report:
+    def report(self, key: str) -> reports.Report:
         """Return the examinee's report on a test that is over."""
         sitting = self._sitting(key)
         session = self._session(sitting)
@@ -530,11 +519,11 @@ class LiveTests:
             break
         return made
 
-    def table(self) -> list[Row]:
+    def table(self) -> list[reports.Row]:
         """Return a row for each session, for the teacher."""
         return [self._row(sitting) for sitting in self.store.sittings(self.key)]
 
-    def teacher_report(self, session_id: int) -> SessionReport:
+    def teacher_report(self, session_id: int) -> reports.SessionReport:
         """Return the teacher's report on a session."""
         sitting = self._by_id(session_id)
         session = self._session(sitting)
@@ -558,9 +547,11 @@ class LiveTests:
             return "expired"
         return "going on" if sitting.n_events else "not begun"
 
-    def _row(self, sitting: Sitting) -> Row:
-        fields = {name: getattr(sitting, name) for name in Row.model_fields if name != "state"}
-        return Row(state=self.state_of(sitting), **fields)
+    def _row(self, sitting: Sitting) -> reports.Row:
+        fields = {
+            name: getattr(sitting, name) for name in reports.Row.model_fields if name != "state"
+        }
+        return reports.Row(state=self.state_of(sitting), **fields)
 
     # --- Sessions -------------------------------------------------------------------------------
 
@@ -615,14 +606,14 @@ class LiveTests:
             raise HTTPException(403, "This test does not show what it knows while it goes on.")
         return session
 
-    def _state(self, sitting: Sitting) -> State:
+    def _state(self, sitting: Sitting) -> reports.State:
         session = self._session(sitting)
         options = self.given.design.report
         with self._lock:
             asked = reports.question(session, f"/api/tests/{sitting.key}", self.given.pictures)
             over = asked is None
             shown = options.during or (over and options.examinee)
-            return State(
+            return reports.State(
                 title=self.given.bank.title,
                 name=sitting.name,
                 number=sitting.n_events,

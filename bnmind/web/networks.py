@@ -7,16 +7,14 @@ between requests.
 from __future__ import annotations
 
 import gzip
-import hashlib
 import importlib.util
 import math
 import secrets
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -91,40 +89,19 @@ class Opened:
     """Whoever asks the engine holds it."""
 
 
-class Models:
-    """The networks that were asked about last."""
+@lru_cache(maxsize=_REMEMBERED)
+def opened_network(model: Model) -> Opened:
+    """Return a network that is ready to be asked; the last ones are remembered.
 
-    def __init__(self) -> None:
-        self._all: OrderedDict[str, Opened] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def opened(self, model: Model) -> Opened:
-        """Return a network that is ready to be asked.
-
-        Raises
-        ------
-        InvalidArgumentError
-            If no network has the name.
-        ModelFileError
-            If the text is no network in the format of the suffix.
-        TooLargeError
-            If the network is too large for a page.
-        """
-        content = f"{model.name}\0{model.file}\0{model.text}"
-        key = hashlib.sha256(content.encode()).hexdigest()
-        with self._lock:
-            if key in self._all:
-                self._all.move_to_end(key)
-                return self._all[key]
-        new = _opened(model)
-        with self._lock:
-            self._all[key] = new
-            while len(self._all) > _REMEMBERED:
-                self._all.popitem(last=False)
-        return new
-
-
-def _opened(model: Model) -> Opened:
+    Raises
+    ------
+    InvalidArgumentError
+        If no network has the name.
+    ModelFileError
+        If the text is no network in the format of the suffix.
+    TooLargeError
+        If the network is too large for a page.
+    """
     from bnmind.junction import Limits, compile_model
 
     if model.name is not None:
@@ -268,9 +245,9 @@ class Explained(Form):
     words: str
 
 
-def posterior(models: Models, question: NetworkQuestion) -> Queried:
+def posterior(question: NetworkQuestion) -> Queried:
     """Return the distribution of each variable, and the probability of the evidence."""
-    opened = models.opened(question.model)
+    opened = opened_network(question.model)
     found = _posterior(opened, question)
     evidence = question.evidence
     variables = []
@@ -296,11 +273,11 @@ def posterior(models: Models, question: NetworkQuestion) -> Queried:
     )
 
 
-def picture_of(models: Models, question: PictureQuestion) -> Picture:
+def picture_of(question: PictureQuestion) -> Picture:
     """Return a picture of the network with its distributions, as SVG."""
     from bnmind.views import belief_view, side_by_side
 
-    opened = models.opened(question.model)
+    opened = opened_network(question.model)
     view = belief_view(opened.network, _posterior(opened, question), evidence=question.evidence)
     most = max(2, *(variable.n_states for variable in opened.network.variables))
     if question.compare is None:
@@ -313,11 +290,11 @@ def picture_of(models: Models, question: PictureQuestion) -> Picture:
     return Picture(svg=svg.replace(' style="font-variant-numeric:tabular-nums"', ""))
 
 
-def ranking_of(models: Models, question: RankQuestion) -> Ranked:
+def ranking_of(question: RankQuestion) -> Ranked:
     """Return what to observe next, by its information about the variables of interest."""
     from bnmind.questions import rank_questions
 
-    opened = models.opened(question.model)
+    opened = opened_network(question.model)
     with opened.lock, _said_plainly():
         ranking = rank_questions(
             opened.engine, about=question.about, evidence=dict(question.evidence)
@@ -326,11 +303,11 @@ def ranking_of(models: Models, question: RankQuestion) -> Ranked:
     return Ranked(about=list(ranking.about), entropy=ranking.entropy, rows=rows)
 
 
-def explanation(models: Models, question: NetworkQuestion) -> Explained:
+def explanation(question: NetworkQuestion) -> Explained:
     """Return the most probable states of all variables together, given the evidence."""
     from bnmind.lab.mastermind.live import words
 
-    opened = models.opened(question.model)
+    opened = opened_network(question.model)
     with opened.lock, _said_plainly():
         found = opened.engine.mpe(dict(question.evidence))
         log = opened.engine.log_probability(dict(question.evidence)) if question.evidence else 0.0
@@ -400,7 +377,7 @@ _TIMES = 5
 
 
 def first_questions() -> Iterator[NetworkQuestion]:
-    """Return questions about grids; answered with the same `Models`, they load compiled code."""
+    """Return questions about grids; answered in this order, they load compiled code."""
     for side in _SIDES:
         model = Model(name=None, file="grid.uai", text=_grid(side))
         for number in range(_TIMES):
@@ -437,33 +414,28 @@ async def query(question: NetworkQuestion, request: Request) -> Queried:
 
     Evidence that contradicts itself is refused, and the error names the findings.
     """
-    return await _run(request, question, partial(posterior, _models(request), question))
+    return await _run(request, question, partial(posterior, question))
 
 
 @router.post("/picture", summary="A picture of the network, as SVG")
 async def picture(question: PictureQuestion, request: Request) -> Picture:
     """Return the network with the distribution of every variable, or with two to compare."""
-    return await _run(request, question, partial(picture_of, _models(request), question))
+    return await _run(request, question, partial(picture_of, question))
 
 
 @router.post("/rank", summary="What to observe next")
 async def rank(question: RankQuestion, request: Request) -> Ranked:
     """Return the variables by the information that they should give about some others."""
-    return await _run(request, question, partial(ranking_of, _models(request), question))
+    return await _run(request, question, partial(ranking_of, question))
 
 
 @router.post("/explain", summary="The most probable explanation")
 async def explain(question: NetworkQuestion, request: Request) -> Explained:
     """Return the most probable states of all variables together."""
-    return await _run(request, question, partial(explanation, _models(request), question))
+    return await _run(request, question, partial(explanation, question))
 
 
 async def _run(request: Request, question: NetworkQuestion, work: Callable[[], _T]) -> _T:
     is_long = len(question.model.text or "") > _LONG
     turn = Turn.HEAVY if is_long else Turn.QUICK
     return await work_of(request).run(request, work, needs=NETWORKS, turn=turn)
-
-
-def _models(request: Request) -> Models:
-    models: Models = request.app.state.models
-    return models

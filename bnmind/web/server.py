@@ -24,7 +24,6 @@ from bnmind.web import tests as offers
 from bnmind.web.forms import REFUSALS
 from bnmind.web.games import GameQuestion, advice_on
 from bnmind.web.guard import LOOPBACK, Guard, PatientProtocol, WebSettings, is_loopback
-from bnmind.web.networks import Models, first_questions
 from bnmind.web.page import STATIC
 from bnmind.web.tests import OfferedTest, offered_demonstration
 from bnmind.web.work import GAMES, NETWORKS, WATCHED, Work, load
@@ -253,7 +252,6 @@ def create_app(
     )
     app.state.settings = chosen
     app.state.work = Work(chosen)
-    app.state.models = Models()
     app.state.tests = tests or offered_demonstration()
     pages.add_faults(app)
     of_parts = [part.router for part in (pages, games, pictures, play, watch, networks)]
@@ -286,7 +284,6 @@ def _warm(work: Work, tests: OfferedTest) -> None:
         work.wait(_PATIENCE)
         advice_on(GameQuestion.model_validate({"noise": noise}), once=False)
     work.is_warm = True
-    models = Models()
-    for question in first_questions():
+    for question in networks.first_questions():
         work.wait(_PATIENCE)
-        networks.posterior(models, question)
+        networks.posterior(question)

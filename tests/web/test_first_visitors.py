@@ -16,7 +16,7 @@ from bnmind.junction.single.light_sum_kernel import sums_of
 from bnmind.junction.triangulation.greedy_kernel import one_pass
 from bnmind.web import games
 from bnmind.web.games import GameQuestion
-from bnmind.web.networks import Models, first_questions, posterior
+from bnmind.web.networks import first_questions, posterior
 from bnmind.web.work import GAMES, load
 from tests.web.clients import SMALL, asked, client
 
@@ -80,9 +80,8 @@ def test_a_shared_answer_is_not_changed_by_who_receives_it() -> None:
 
 @pytest.mark.slow
 def test_the_first_questions_load_the_compiled_code_of_networks() -> None:
-    models = Models()
     for question in first_questions():
-        posterior(models, question)
+        posterior(question)
     for kernel in (one_pass, propagate, steps_of, sums_of):
         assert isinstance(kernel, Kernel)
         assert kernel.is_loaded
