@@ -100,8 +100,6 @@ ORDER = (
     ("lab.reproductions",),
     ("cli.shared",),
     ("cli.mastermind",),
-    ("web.base",),
-    ("web.mastermind", "web.networks", "web.testing"),
     ("web",),
     ("cli",),
     ("__main__",),

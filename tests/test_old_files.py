@@ -95,7 +95,7 @@ def _database(folder: Path) -> tuple[sqlite3.Connection, str]:
 
 
 def test_answers_in_an_old_database_are_read(tmp_path: Path) -> None:
-    store = pytest.importorskip("bnmind.web.testing.store")
+    store = pytest.importorskip("bnmind.web.store")
     database, url = _database(tmp_path)
     database.close()
     opened = store.Store(url)
@@ -106,7 +106,7 @@ def test_answers_in_an_old_database_are_read(tmp_path: Path) -> None:
 
 
 def test_a_database_of_a_newer_version_is_refused(tmp_path: Path) -> None:
-    store = pytest.importorskip("bnmind.web.testing.store")
+    store = pytest.importorskip("bnmind.web.store")
     database, url = _database(tmp_path)
     with database:
         database.execute("UPDATE bnmind_version SET version = 999")

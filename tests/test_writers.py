@@ -33,8 +33,8 @@ WRITERS = ("bnmind._files",)
 EXCEPTIONS = {
     ("bnmind.lab.result_files", "savefig"),
     ("bnmind.lab.reproductions.page", "open"),
-    ("bnmind.web.testing.offered", "mkdtemp"),
-    ("bnmind.web.testing.offered", "rmtree"),
+    ("bnmind.web.tests", "mkdtemp"),
+    ("bnmind.web.tests", "rmtree"),
     ("bnmind.cli.warm_up", "TemporaryDirectory"),
     ("bnmind.cli.warm_up", "copy"),
     ("bnmind.cli.warm_up", "write_text"),

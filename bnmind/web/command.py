@@ -13,12 +13,9 @@ from bnmind.cli.shared.terminal import tell
 from bnmind.errors import BnmindError, InvalidArgumentError, MissingLibraryError
 
 if TYPE_CHECKING:
+    from bnmind.web.live import GivenTest
     from bnmind.web.server import Opened
-    from bnmind.web.testing.offered import OfferedTest
-    from bnmind.web.testing.plan import GivenTest
-
-__all__ = ["web"]
-
+    from bnmind.web.tests import OfferedTest
 
 _OPEN = ("/tests", "/api/tests", "/teacher", "/api/teacher", "/static", "/favicon.ico")
 """Addresses of a test, which access codes and the teacher's own token protect."""
@@ -127,7 +124,7 @@ def web(options: WebOptions) -> None:
 
                 words = default_stop_words(tests.live().given.bank)
                 tell(f"{words}; a design with stop says otherwise.")
-            if earlier := tests.live().earlier().words:
+            if earlier := tests.live().earlier():
                 tell(earlier)
         tell("Ctrl-C stops it.")
         if options.browser:
@@ -148,15 +145,15 @@ def _address(text: str) -> str:
 
 
 def _given(bank: Path, design: Path | None) -> GivenTest:
-    import bnmind.web.testing.live  # noqa: F401  # says now if a library is missing
-    from bnmind.web.testing.plan import read_plan
+    import bnmind.web.live  # noqa: F401  # says now if a library is missing
+    from bnmind.web.live import read_plan
 
     return read_plan(bank, design)
 
 
 def _tests(options: WebOptions, given: GivenTest, place: Opened) -> OfferedTest:
     """Return the test of the options, with its database."""
-    from bnmind.web.testing.offered import offered_test
+    from bnmind.web.tests import offered_test
 
     name = "test" if options.bank is None else options.bank.stem
     responses = options.responses or f"{name}-answers.sqlite"

@@ -6,20 +6,27 @@ import base64
 import hmac
 import secrets
 import socket
-from collections.abc import Callable
+import threading
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import uvicorn
+from fastapi import FastAPI
+from fastapi.staticfiles import StaticFiles
 
-from bnmind.errors import InvalidArgumentError
-from bnmind.web.app import create_app
-from bnmind.web.base.patience import PatientProtocol
-from bnmind.web.base.remembered import key_of, port_of, remember_port
-from bnmind.web.base.settings import LOOPBACK, WebSettings, is_loopback
-from bnmind.web.testing.offered import OfferedTest
-
-__all__ = ["Opened", "opened", "serve"]
+from bnmind._files import create_file, write_file
+from bnmind._front_door import installed_version
+from bnmind.errors import FileWriteError, InvalidArgumentError
+from bnmind.web import games, networks, pages, pictures, play, watch
+from bnmind.web import tests as offers
+from bnmind.web.forms import REFUSALS
+from bnmind.web.games import GameQuestion, advice_on
+from bnmind.web.guard import LOOPBACK, Guard, PatientProtocol, WebSettings, is_loopback
+from bnmind.web.page import STATIC
+from bnmind.web.tests import OfferedTest, offered_demonstration
+from bnmind.web.work import GAMES, NETWORKS, WATCHED, Work, load
 
 
 @dataclass(frozen=True)
@@ -164,3 +171,119 @@ class _Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets=sockets)
         self._ready()
+
+
+# --- What the server remembers from one start to the next -----------------------------------------
+
+# With the same key, cookies of visitors and the token go on to be valid. At the same port, a
+# browser finds again what pages have stored.
+
+_BYTES = 32
+
+
+def key_of(folder: Path) -> bytes:
+    """Return the key in a folder, a new one at the first time.
+
+    If the folder cannot be read or written, the key is a new one.
+    """
+    key, file = secrets.token_bytes(_BYTES), folder / "key"
+    with suppress(OSError, FileWriteError):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # nobody else may read the key
+        create_file(file, key)  # the first of two servers that start at once does
+        found = file.read_bytes()
+        return found if len(found) == _BYTES else key
+    return key
+
+
+def port_of(folder: Path) -> int:
+    """Return the port of the last time, 0 if there was none."""
+    with suppress(OSError, ValueError):
+        port = int((folder / "port").read_text(encoding="ascii"))
+        return port if 0 < port < 2**16 else 0
+    return 0
+
+
+def remember_port(folder: Path, port: int) -> None:
+    """Remember a port for the next time."""
+    with suppress(OSError, FileWriteError):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        write_file(folder / "port", str(port))
+
+
+_ABOUT = (
+    "Questions about Mastermind with false replies and about Bayesian networks, answered exactly."
+)
+
+
+def create_app(
+    settings: WebSettings | None = None, *, warm: bool = False, tests: OfferedTest | None = None
+) -> Guard:
+    """Return the application, for any server that speaks ASGI.
+
+    Parameters
+    ----------
+    settings
+        The settings; those of a server for this machine only by default.
+    warm
+        Load in the background what the first visitor would wait for.
+    tests
+        The test that people take; default a demonstration.
+    """
+    chosen = settings or WebSettings()
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        if warm:
+            parts = (app.state.work, app.state.tests)
+            threading.Thread(target=_warm, args=parts, daemon=True).start()
+        yield
+        app.state.work.close()
+        app.state.tests.close()
+
+    app = FastAPI(
+        title="bnmind",
+        description=_ABOUT,
+        version=installed_version(),
+        docs_url=None,  # these pages would load scripts from elsewhere
+        redoc_url=None,
+        openapi_url="/api/openapi.json",
+        lifespan=lifespan,
+        redirect_slashes=False,
+    )
+    app.state.settings = chosen
+    app.state.work = Work(chosen)
+    app.state.tests = tests or offered_demonstration()
+    pages.add_faults(app)
+    of_parts = [part.router for part in (pages, games, pictures, play, watch, networks)]
+    for router in (*of_parts, offers.router, offers.teacher_router):
+        app.include_router(router, responses=REFUSALS)
+    app.mount("/static", StaticFiles(directory=STATIC), name="static")
+    return Guard(app, chosen)
+
+
+_NOISES = ("exact", "false:0.1", "unknown")
+_PATIENCE = 3.0
+"""How long the preparation waits for visitors before each step, in seconds."""
+
+
+def _warm(work: Work, tests: OfferedTest) -> None:
+    """Load what the first visitors would wait for, the most urgent first.
+
+    Compiled code comes last: until it is loaded, answers are computed without it. If there is none
+    on this machine, the compiler takes a minute, in which questions about large networks wait.
+    """
+    load(*GAMES)
+    if not tests.is_demonstration:
+        tests.live().prepare()
+    for noise in _NOISES:
+        advice_on(GameQuestion.model_validate({"noise": noise}), once=True)
+    for needed in (("numba",), NETWORKS, WATCHED):
+        work.wait(_PATIENCE)
+        load(*needed)
+    for noise in _NOISES:
+        work.wait(_PATIENCE)
+        advice_on(GameQuestion.model_validate({"noise": noise}), once=False)
+    work.is_warm = True
+    for question in networks.first_questions():
+        work.wait(_PATIENCE)
+        networks.posterior(question)

@@ -18,8 +18,8 @@ SECONDS = 1.0
 
 @cache
 def _browser() -> TestClient:
-    from bnmind.web.app import create_app
-    from bnmind.web.base.settings import WebSettings
+    from bnmind.web.guard import WebSettings
+    from bnmind.web.server import create_app
 
     return TestClient(
         create_app(WebSettings(seconds=SECONDS)),

@@ -6,8 +6,8 @@ from typing import Any
 
 from starlette.testclient import TestClient
 
-from bnmind.web.app import create_app
-from bnmind.web.base.settings import WebSettings
+from bnmind.web.guard import WebSettings
+from bnmind.web.server import create_app
 
 __all__ = ["SMALL", "asked", "client", "refused"]
 

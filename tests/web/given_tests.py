@@ -8,14 +8,14 @@ from typing import Any
 from starlette.testclient import TestClient
 
 from bnmind.adaptive import Design, Item, ItemBank, MaximalItems, ReportOptions
-from bnmind.web.app import create_app
-from bnmind.web.base.settings import WebSettings
-from bnmind.web.testing.live import LiveTests
-from bnmind.web.testing.offered import OfferedTest, offered_test
-from bnmind.web.testing.plan import GivenTest
-from bnmind.web.testing.store import Store
+from bnmind.web.guard import WebSettings
+from bnmind.web.live import GivenTest, LiveTests
+from bnmind.web.reports import Question, State
+from bnmind.web.server import create_app
+from bnmind.web.store import Store
+from bnmind.web.tests import OfferedTest, offered_test
 
-__all__ = ["BANK", "given", "live_tests", "offer", "visiting"]
+__all__ = ["BANK", "given", "live_tests", "offer", "question_of", "visiting"]
 
 BANK = ItemBank.from_qmatrix(
     [[1, 0], [0, 1], [1, 1], [1, 0]],
@@ -47,6 +47,12 @@ def live_tests(folder: Path, *, needs_code: bool = False, **options: Any) -> Liv
     store = Store(f"sqlite:///{folder / 'answers.sqlite'}")
     chosen = options.pop("given", None) or given()
     return LiveTests(chosen, store, needs_code=needs_code, **options)
+
+
+def question_of(state: State) -> Question:
+    """Return the question of a test that is not over."""
+    assert state.question is not None
+    return state.question
 
 
 def offer(folder: Path, *, needs_code: bool = False, **report: Any) -> OfferedTest:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bnmind.web.base.page import AREAS
+from bnmind.web.page import AREAS
 from tests.web.test_browser import CHROMIUM, address, page
 
 __all__ = ["address", "page"]

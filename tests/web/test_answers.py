@@ -8,8 +8,8 @@ import jsonschema
 import pytest
 from starlette.testclient import TestClient
 
-from bnmind.web.base.schema import endpoints
-from bnmind.web.base.work import BusyError, Work
+from bnmind.web.forms import endpoints
+from bnmind.web.work import BusyError, Work
 from tests.web.clients import SMALL, client
 
 BROWSER = client()

@@ -19,11 +19,11 @@ from bnmind.adaptive import Design, Item, ItemBank, MaximalItems, Responses, wri
 from bnmind.cli.app import app
 from bnmind.errors import BnmindError, InvalidModelError
 from bnmind.web.command import _OPEN
+from bnmind.web.live import GivenTest, read_plan
 from bnmind.web.server import opened
-from bnmind.web.testing.offered import OfferedTest, offered_test
-from bnmind.web.testing.plan import GivenTest, read_plan
+from bnmind.web.tests import OfferedTest, offered_test
 from tests.web.clients import asked, refused
-from tests.web.given_tests import BANK, given, offer, visiting
+from tests.web.given_tests import BANK, given, offer, question_of, visiting
 from tests.web.test_answers import satisfies
 
 TABLES = ("responses", "answers", "posteriors")
@@ -129,9 +129,9 @@ def _class_with_traps(folder: Path) -> OfferedTest:
     live = tests.live()
     for sitting in live.new(3, ["Ann", "Ann", '=HYPERLINK("x")'], with_code=True):
         state = live.state(sitting.key)
-        while not state["over"]:
-            item = state["question"]["item"]
-            state = live.answer(sitting.key, state["number"], item, sitting.id % 2)
+        while not state.over:
+            item = question_of(state).item
+            state = live.answer(sitting.key, state.number, item, sitting.id % 2)
     live.new(1, ["Dan"], with_code=True)
     return tests
 

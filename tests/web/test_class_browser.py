@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 from bnmind.adaptive import ItemBank, write_bank
-from bnmind.web.testing.live import LiveTests
-from bnmind.web.testing.plan import read_plan
-from bnmind.web.testing.store import Store
+from bnmind.web.live import LiveTests, read_plan
+from bnmind.web.store import Store
 from tests.command_line import ROOT
+from tests.web.given_tests import question_of
 from tests.web.serving import serving
 from tests.web.test_browser import CHROMIUM, OPTIONS, WIDTHS
 
@@ -178,7 +178,7 @@ def test_the_table_of_a_class_holds_five_skills_and_a_long_name(tmp_path: Path) 
         needs_code=True,
     )
     for sitting in live.new(59, ["x" * 80, *(f"Pupil {i}" for i in range(58))], with_code=True):
-        live.answer(sitting.key, 0, live.state(sitting.key)["question"]["item"], 0)
+        live.answer(sitting.key, 0, question_of(live.state(sitting.key)).item, 0)
     live.store.close()
     arguments = ("--bank", str(tmp_path / "bank.json"), "--codes")
     place = ("--responses", str(tmp_path / "class.sqlite"))

@@ -7,24 +7,23 @@ import sys
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from bnmind._jit import Kernel
 from bnmind.junction.propagation.propagation_kernel import propagate
 from bnmind.junction.single.light_order_kernel import steps_of
 from bnmind.junction.single.light_sum_kernel import sums_of
 from bnmind.junction.triangulation.greedy_kernel import one_pass
-from bnmind.web.base.work import GAMES, load
-from bnmind.web.mastermind import game_answers
-from bnmind.web.mastermind.games import GameQuestion
-from bnmind.web.networks.first_questions import first_questions
-from bnmind.web.networks.models import Models
-from bnmind.web.networks.network_answers import posterior
+from bnmind.web import games
+from bnmind.web.games import GameQuestion
+from bnmind.web.networks import first_questions, posterior
+from bnmind.web.work import GAMES, load
 from tests.web.clients import SMALL, asked, client
 
 _SCRIPT = """
 import sys
 import numpy
-from bnmind.web.base.work import GAMES, load
+from bnmind.web.work import GAMES, load
 from tests.web.clients import asked, client
 
 browser = client().__enter__()
@@ -54,7 +53,7 @@ def test_games_need_no_other_modules_and_no_compiled_code_at_first() -> None:
 
 def test_modules_are_loaded_once(monkeypatch: pytest.MonkeyPatch) -> None:
     load(*GAMES)
-    monkeypatch.setattr("bnmind.web.base.work.importlib", None)
+    monkeypatch.setattr("bnmind.web.work.importlib", None)
     load(*GAMES)
     with pytest.raises(AttributeError):
         load("another")
@@ -64,27 +63,25 @@ def test_modules_are_loaded_once(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_visitors_of_equal_games_share_the_work(turns: list[dict[str, str]]) -> None:
     question: dict[str, Any] = {**SMALL, "noise": "false:0.17", "turns": turns}
     answers = [asked(client(), "/api/suggest", question)]
-    before = game_answers._suggested.cache_info()
+    before = games.advice_on.cache_info()
     answers += [asked(client(), "/api/suggest", question) for _ in range(3)]
-    after = game_answers._suggested.cache_info()
+    after = games.advice_on.cache_info()
     assert (after.hits - before.hits, after.misses) == (3, before.misses)
     assert answers == [answers[0]] * 4
     asked(client(), "/api/suggest", {**question, "noise": "false:0.18"})
-    assert game_answers._suggested.cache_info().misses == after.misses + 1
+    assert games.advice_on.cache_info().misses == after.misses + 1
 
 
 def test_a_shared_answer_is_not_changed_by_who_receives_it() -> None:
     question = GameQuestion.model_validate(SMALL)
-    answer = game_answers.suggest(question)
-    answer["guess"] = "changed"
-    assert game_answers.suggest(question)["guess"] != "changed"
+    with pytest.raises(ValidationError, match="frozen"):
+        games.advice_on(question).__setattr__("guess", "changed")
 
 
 @pytest.mark.slow
 def test_the_first_questions_load_the_compiled_code_of_networks() -> None:
-    models = Models()
     for question in first_questions():
-        posterior(models, question)
+        posterior(question)
     for kernel in (one_pass, propagate, steps_of, sums_of):
         assert isinstance(kernel, Kernel)
         assert kernel.is_loaded

@@ -17,9 +17,8 @@ from typing import Any
 
 import pytest
 
-from bnmind.web.testing.live import LiveTests
-from bnmind.web.testing.plan import read_plan
-from bnmind.web.testing.store import Store
+from bnmind.web.live import LiveTests, read_plan
+from bnmind.web.store import Store
 from tests.command_line import ROOT
 from tests.web.serving import serving
 

@@ -10,7 +10,7 @@ import pytest
 
 from bnmind.junction import compile_model
 from bnmind.pgm.files import read_network
-from bnmind.web.networks.models import Model, Models
+from bnmind.web.networks import Model, opened_network
 from tests.web.clients import asked, client, refused
 
 BROWSER = client()
@@ -108,7 +108,7 @@ def test_no_file_of_the_machine_is_read(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "network.uai.json").write_text("{", encoding="utf-8")
-    Models().opened(Model(name=None, file="a.bif", text=CHAIN))  # what is loaded once, is loaded
+    opened_network(Model(name=None, file="a.bif", text=CHAIN))  # what is loaded once, is loaded
     opened: list[str] = []
     real = builtins.open
 
@@ -126,12 +126,11 @@ def test_no_file_of_the_machine_is_read(
 
 
 def test_only_the_last_networks_are_remembered() -> None:
-    models = Models()
-    first = models.opened(Model(name=None, file="0.bif", text=CHAIN))
-    assert models.opened(Model(name=None, file="0.bif", text=CHAIN)) is first
+    first = opened_network(Model(name=None, file="0.bif", text=CHAIN))
+    assert opened_network(Model(name=None, file="0.bif", text=CHAIN)) is first
     for number in range(1, 14):
-        models.opened(Model(name=None, file=f"{number}.bif", text=CHAIN))
-    assert models.opened(Model(name=None, file="0.bif", text=CHAIN)) is not first
+        opened_network(Model(name=None, file=f"{number}.bif", text=CHAIN))
+    assert opened_network(Model(name=None, file="0.bif", text=CHAIN)) is not first
 
 
 def test_two_sets_of_evidence_are_drawn_side_by_side() -> None:

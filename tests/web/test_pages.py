@@ -15,9 +15,8 @@ import uvicorn
 
 from bnmind.cli.app import app
 from bnmind.errors import InvalidArgumentError
-from bnmind.web.base.page import AREAS, STATIC
-from bnmind.web.base.remembered import key_of, port_of, remember_port
-from bnmind.web.server import opened
+from bnmind.web.page import AREAS, STATIC
+from bnmind.web.server import key_of, opened, port_of, remember_port
 from tests.command_line import ROOT
 from tests.web.clients import client
 

@@ -8,7 +8,7 @@ import pytest
 from bnmind.information import information
 from bnmind.lab.mastermind.explanation import information_of_guesses
 from bnmind.mastermind import Board, Channel, Reply, SampledBelief, TableBelief, stage
-from bnmind.web.base.page import STATIC
+from bnmind.web.page import STATIC
 from tests.web.clients import SMALL, asked, client, refused
 
 BROWSER = client()

@@ -11,8 +11,7 @@ from starlette.testclient import TestClient
 
 from bnmind.mastermind import Board, Channel, Reply, TableBelief, Turn
 from bnmind.strategies import Entropy, describe_guess, exact_regret
-from bnmind.web.base.sealed import hidden_number
-from bnmind.web.base.settings import WebSettings
+from bnmind.web.guard import WebSettings, hidden_number
 from tests.web.clients import SMALL, asked, client, refused
 
 COOKIE = "bnmind-play"

@@ -18,10 +18,11 @@ import pytest
 from fastapi import HTTPException
 
 from bnmind.errors import InvalidArgumentError
-from bnmind.web.testing.exports import EXPORTS, csv_text
-from bnmind.web.testing.live import LiveTests
-from bnmind.web.testing.store import LostError, Store
-from tests.web.given_tests import given, live_tests
+from bnmind.web.exports import EXPORTS, csv_text
+from bnmind.web.live import LiveTests
+from bnmind.web.reports import State
+from bnmind.web.store import LostError, Store
+from tests.web.given_tests import given, live_tests, question_of
 
 
 def _programs() -> Path | None:
@@ -87,16 +88,16 @@ def test_a_class_is_kept_in_postgresql(server: _Server, tmp_path: Path) -> None:
     tests = LiveTests(given(), Store(server.url), needs_code=True)
     other = LiveTests(given(), Store(server.url), needs_code=True)  # a second server
     ann, bob = tests.new(2, ["Ann", "Bob"], with_code=True)
-    state = tests.begin(ann.code or "", "")
-    same = twin.begin("", "")
-    while not state["over"]:
-        assert state["question"] == same["question"]
-        sent = (state["number"], state["question"]["item"], 0)
+    state: State = tests.begin(ann.code or "", "")
+    same: State = twin.begin("", "")
+    while not state.over:
+        assert state.question == same.question
+        sent = (state.number, question_of(state).item, 0)
         # The two servers take turns.
-        state = (other if state["number"] % 2 else tests).answer(ann.key, *sent)
+        state = (other if state.number % 2 else tests).answer(ann.key, *sent)
         same = twin.answer(twin.store.sittings(twin.key)[0].key, *sent)
     assert tests.state(ann.key) == state == other.state(ann.key)
-    assert [row["state"] for row in other.table()] == ["over", "not begun"]
+    assert [row.state for row in other.table()] == ["over", "not begun"]
     for export in EXPORTS.values():
         assert ann.name in csv_text(export(tests), ",")
         assert export(tests) == export(other)
@@ -111,7 +112,7 @@ def test_a_class_is_kept_in_postgresql(server: _Server, tmp_path: Path) -> None:
 def test_windows_at_two_servers_store_one_answer(server: _Server) -> None:
     servers = [LiveTests(given(), Store(server.url), needs_code=False) for _ in range(2)]
     for _ in range(5):
-        key = servers[0].begin("", "")["session"]
+        key = servers[0].begin("", "").session
         gate = threading.Barrier(6)
         outcomes: list[int] = []
 
@@ -129,21 +130,21 @@ def test_windows_at_two_servers_store_one_answer(server: _Server) -> None:
         for one in windows:
             one.join()
         assert sorted(outcomes) == [200, 200, 409, 409, 409, 409]
-        assert servers[1].state(key)["number"] == 1
+        assert servers[1].state(key).number == 1
     for tests in servers:
         tests.store.close()
 
 
 def test_an_answer_waits_for_a_database_that_was_killed(server: _Server) -> None:
     tests = LiveTests(given(), Store(server.url), needs_code=False)
-    key = tests.begin("", "")["session"]
+    key = tests.begin("", "").session
     state = tests.answer(key, 0, "sum", 1)
     server.stop()
     with pytest.raises(LostError):
-        tests.answer(key, 1, state["question"]["item"], 0)
+        tests.answer(key, 1, question_of(state).item, 0)
     with pytest.raises(InvalidArgumentError, match="cannot open the database"):
         Store(server.url)
     server.start()
     assert tests.state(key) == state
-    assert tests.answer(key, 1, state["question"]["item"], 0)["number"] == 2
+    assert tests.answer(key, 1, question_of(state).item, 0).number == 2
     tests.store.close()

@@ -14,10 +14,8 @@ import pytest
 from fastapi import Request
 from starlette.datastructures import Address
 
-from bnmind.web.base.safety import POLICY, TOKEN_COOKIE
-from bnmind.web.base.settings import WebSettings, is_loopback
-from bnmind.web.base.stopping import StoppedError
-from bnmind.web.base.work import BusyError, GoneError, SlowError, Turn, Work
+from bnmind.web.guard import POLICY, TOKEN_COOKIE, WebSettings, is_loopback
+from bnmind.web.work import BusyError, GoneError, SlowError, StoppedError, Turn, Work
 from tests.web.clients import SMALL, client, refused
 
 BROWSER = client()
@@ -46,7 +44,7 @@ def test_faults_of_the_server_carry_the_policy_too(monkeypatch: pytest.MonkeyPat
     def broken(*_: object) -> None:
         raise RuntimeError("secret detail")
 
-    monkeypatch.setattr("bnmind.web.mastermind.game_answers.suggest", broken)
+    monkeypatch.setattr("bnmind.web.games.advice_on", broken)
     answer = BROWSER.post("/api/suggest", json=SMALL)
     assert answer.status_code == 500
     assert "secret" not in answer.text

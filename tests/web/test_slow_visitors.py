@@ -16,9 +16,8 @@ from pathlib import Path
 import pytest
 import uvicorn
 
-from bnmind.web.app import create_app
-from bnmind.web.base.patience import PatientProtocol
-from bnmind.web.base.settings import WebSettings
+from bnmind.web.guard import PatientProtocol, WebSettings
+from bnmind.web.server import create_app
 from tests.command_line import ROOT
 from tests.web.serving import serving
 

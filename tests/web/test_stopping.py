@@ -22,11 +22,9 @@ import pytest
 from fastapi import Request
 
 from bnmind import _jit
-from bnmind.web.base.settings import WebSettings
-from bnmind.web.base.stopping import Stoppable, StoppedError
-from bnmind.web.base.work import GoneError, SlowError, Work
-from bnmind.web.networks.models import Model, Models
-from bnmind.web.networks.network_answers import NetworkQuestion, explain, posterior
+from bnmind.web.guard import WebSettings
+from bnmind.web.networks import Model, NetworkQuestion, explanation, opened_network, posterior
+from bnmind.web.work import GoneError, SlowError, Stoppable, StoppedError, Work
 from tests.web.serving import serving
 from tests.web.test_safety import _request, _Visitor
 
@@ -83,7 +81,7 @@ def test_stopping_at_the_end_harms_nothing_that_follows() -> None:
 LEFT = """
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from bnmind.web.base.stopping import Stoppable
+from bnmind.web.work import Stoppable
 
 with ThreadPoolExecutor(1) as threads:
     for number in range(100):
@@ -181,28 +179,28 @@ def test_a_server_that_stops_does_not_wait_for_its_work() -> None:
 
 
 def test_a_network_answers_as_before_after_questions_that_were_stopped() -> None:
-    rng, models = random.Random(1), Models()
+    rng = random.Random(1)
     model = Model.model_validate({"name": "asia"})
     findings = ({"xray": "yes"}, {"dysp": "no"}, {"smoke": "yes"})
     questions = [NetworkQuestion(model=model, evidence=dict(one)) for one in findings]
-    fresh = Models()
-    expected = [_shares(fresh, question) for question in questions]
+    expected = [_shares(question) for question in questions]
+    opened_network.cache_clear()
     with ThreadPoolExecutor(1) as threads:
         for number in range(30):
-            work = Stoppable(partial(_shares, models, questions[number % 3]))
+            work = Stoppable(partial(_shares, questions[number % 3]))
             future = threads.submit(work)
             time.sleep(rng.random() * 0.01)
             while not work.stop():
                 time.sleep(0.001)
             future.exception(10)
     for question, shares in zip(questions, expected, strict=True):
-        assert _shares(models, question) == pytest.approx(shares, abs=1e-12)
+        assert _shares(question) == pytest.approx(shares, abs=1e-12)
 
 
-def _shares(models: Models, question: NetworkQuestion) -> list[float]:
-    answer = posterior(models, question)
-    shares = [share for one in answer["variables"] for share in one["posterior"]]
-    return [*shares, explain(models, question)["log_probability"]]
+def _shares(question: NetworkQuestion) -> list[float]:
+    answer = posterior(question)
+    shares = [share for one in answer.variables for share in one.posterior]
+    return [*shares, explanation(question).log_probability]
 
 
 @pytest.mark.slow

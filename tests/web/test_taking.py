@@ -14,13 +14,13 @@ from fastapi import HTTPException
 
 from bnmind.adaptive import Design, Event, EventKind, ItemBank, Session, write_bank
 from bnmind.errors import InvalidArgumentError
-from bnmind.web.testing.codes import Attempts, new_code, tidy_code
-from bnmind.web.testing.plan import GivenTest, read_plan
-from bnmind.web.testing.reports import choices_of
-from bnmind.web.testing.store import LostError, Standing, Store, TakenError
+from bnmind.web.live import GivenTest, new_code, read_plan, tidy_code
+from bnmind.web.reports import choices_of
+from bnmind.web.store import LostError, Standing, Store, TakenError
+from bnmind.web.tests import Attempts
 from tests.command_line import ROOT
 from tests.web.clients import asked, client, refused
-from tests.web.given_tests import BANK, given, live_tests, offer, visiting
+from tests.web.given_tests import BANK, given, live_tests, offer, question_of, visiting
 
 RIGHT = {"sum": 1, "form": 0, "both": 0, "mark": 0}
 """The place of the right choice."""
@@ -84,15 +84,15 @@ def test_each_session_has_its_own_order_of_choices(tmp_path: Path) -> None:
     orders = set()
     tests = live_tests(tmp_path, given=plan)
     for _ in range(30):
-        state = tests.begin("", "")
-        key, choices = state["session"], state["question"]["choices"]
+        begun = tests.begin("", "")
+        key, choices = begun.session, question_of(begun).choices
         assert sorted(choices) == ["2/7", "3/14", "3/7"]
         orders.add(tuple(choices))
-        assert tests.state(key)["question"]["choices"] == choices
+        assert question_of(tests.state(key)).choices == choices
         state = tests.answer(key, 0, "sum", choices.index("3/7"))
-        assert state["question"]["choices"] == ["3/4", "2/4"]  # the item says no
+        assert question_of(state).choices == ["3/4", "2/4"]  # the item says no
         state = tests.answer(key, 1, "form", 0)
-        assert state["question"]["choices"] == ["I solved it", "I did not solve it"]
+        assert question_of(state).choices == ["I solved it", "I did not solve it"]
     assert len(orders) > 3
     for _, events in tests.sittings_with_events():
         assert [(event.response, choice) for event, choice in events] == [
@@ -137,7 +137,7 @@ def test_a_test_without_a_design_ends_by_itself(tmp_path: Path) -> None:
                 session = session.answer(session.next_item(), int(rng.random() < chance))
             assert len(session.state.asked) <= 30
     tests = live_tests(tmp_path, given=plan)
-    assert tests.about()["most_items"] == 30
+    assert tests.about(is_demonstration=False).most_items == 30
     tests.store.close()
 
 
@@ -195,14 +195,14 @@ def test_the_same_answer_counts_once_and_another_is_refused(tmp_path: Path) -> N
 
 def test_two_windows_at_once_store_one_answer(tmp_path: Path) -> None:
     tests = live_tests(tmp_path)
-    key = tests.begin("", "")["session"]
+    key = tests.begin("", "").session
     outcomes: list[object] = []
     gate = threading.Barrier(4)
 
     def window(choice: int) -> None:
         gate.wait(10)
         try:
-            outcomes.append(tests.answer(key, 0, "sum", choice)["number"])
+            outcomes.append(tests.answer(key, 0, "sum", choice).number)
         except HTTPException as refusal:
             outcomes.append(refusal.status_code)
 
@@ -212,20 +212,20 @@ def test_two_windows_at_once_store_one_answer(tmp_path: Path) -> None:
     for one in windows:
         one.join()
     assert sorted(map(str, outcomes)) == ["1", "1", "409", "409"]
-    assert tests.state(key)["number"] == 1
+    assert tests.state(key).number == 1
     tests.store.close()
 
 
 def test_a_new_server_resumes_where_the_old_one_ended(tmp_path: Path) -> None:
     first = live_tests(tmp_path)
-    key = first.begin("", "")["session"]
+    key = first.begin("", "").session
     state = first.answer(key, 0, "sum", 1)
     first.store.close()
     second = live_tests(tmp_path)
     assert second.state(key) == state
     # A third server answers meanwhile: the second one notices.
     third = live_tests(tmp_path)
-    state = third.answer(key, 1, state["question"]["item"], 0)
+    state = third.answer(key, 1, question_of(state).item, 0)
     assert second.state(key) == state
     second.store.close()
     third.store.close()
@@ -233,12 +233,12 @@ def test_a_new_server_resumes_where_the_old_one_ended(tmp_path: Path) -> None:
 
 def test_wording_may_change_but_another_test_has_other_sessions(tmp_path: Path) -> None:
     tests = live_tests(tmp_path)
-    key = tests.begin("", "")["session"]
+    key = tests.begin("", "").session
     test = given()
     items = tuple(dataclasses.replace(item, text="better") for item in BANK.items)
     design = dataclasses.replace(test.design, bank=dataclasses.replace(BANK, items=items))
     better = live_tests(tmp_path, given=dataclasses.replace(test, design=design))
-    assert better.state(key)["question"]["text"] == "better"
+    assert question_of(better.state(key)).text == "better"
     other = GivenTest(design=Design(ItemBank.from_qmatrix([[1], [1]], guess=0.2, slip=0.1)))
     strange = live_tests(tmp_path, given=other)
     with pytest.raises(HTTPException):
@@ -263,21 +263,21 @@ def test_sessions_are_secret_and_unknown_ones_are_refused(tmp_path: Path) -> Non
 def test_a_session_that_rests_for_long_expires(tmp_path: Path) -> None:
     time = datetime(2026, 3, 1, tzinfo=UTC)
     tests = live_tests(tmp_path, days=10, clock=lambda: time)
-    key = tests.begin("", "")["session"]
+    key = tests.begin("", "").session
     time += timedelta(days=9)
     tests.answer(key, 0, "sum", 1)
     time += timedelta(days=9)
-    assert tests.state(key)["number"] == 1
+    assert tests.state(key).number == 1
     time += timedelta(days=2)
     with pytest.raises(HTTPException) as refusal:
         tests.answer(key, 1, "form", 1)
     assert refusal.value.status_code == 410
-    assert tests.table()[0]["state"] == "expired"
+    assert tests.table()[0].state == "expired"
     # If it was the clock that was wrong, the session goes on, even long before its answers.
     time -= timedelta(days=300)
-    assert tests.table()[0]["state"] == "going on"
-    tests.answer(key, 1, tests.state(key)["question"]["item"], 1)
-    assert tests.state(key)["number"] == 2
+    assert tests.table()[0].state == "going on"
+    tests.answer(key, 1, question_of(tests.state(key)).item, 1)
+    assert tests.state(key).number == 2
     tests.store.close()
 
 
@@ -352,7 +352,7 @@ def test_an_event_with_a_number_is_stored_once(tmp_path: Path) -> None:
         with pytest.raises(TakenError):
             store.add_event(session, number, event, choice="3/7", standing=Standing())
     assert store.events(sitting.id) == ((event, "3/7"),)
-    assert tests.table()[0]["n_asked"] == 1
+    assert tests.table()[0].n_asked == 1
     store.delete(sitting.id)
     assert tests.table() == []
     store.close()

@@ -10,8 +10,8 @@ import sqlalchemy as sql
 from starlette.testclient import TestClient
 
 from bnmind.adaptive import write_bank
-from bnmind.web.testing.offered import OfferedTest, offered_test
-from bnmind.web.testing.plan import GivenTest, read_plan
+from bnmind.web.live import GivenTest, read_plan
+from bnmind.web.tests import OfferedTest, offered_test
 from tests.web.clients import asked, refused
 from tests.web.given_tests import BANK, visiting
 

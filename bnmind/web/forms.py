@@ -1,4 +1,8 @@
-"""The OpenAPI schema of the API as something that a page can show."""
+"""The forms of questions and answers, and the schema of the API that follows from them.
+
+FastAPI checks questions. Answers are instances of their forms; a test checks that real ones satisfy
+the schema, and that there are no fields beside.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +10,49 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
-__all__ = ["Endpoint", "Field", "endpoints", "grouped"]
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class Form(BaseModel):
+    """A question or an answer.
+
+    Names that a question does not know are faults. An answer may be made of an object that has
+    attributes of its names, such as a result of the library.
+    """
+
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, from_attributes=True, use_attribute_docstrings=True
+    )
+
+
+Probability = Annotated[float, Field(json_schema_extra={"minimum": 0, "maximum": 1})]
+"""A probability, by the schema; rounding may leave one a little above 1."""
+
+
+class Fault(Form):
+    """Why there is no answer."""
+
+    kind: str
+    """A name for programs: that of an error of the library, Busy, TooSlow, …"""
+    message: str
+    """A sentence for people."""
+
+
+class Refusal(Form):
+    """The form of all answers to questions that have none."""
+
+    error: Fault
+
+
+REFUSALS: dict[int | str, dict[str, Any]] = {
+    422: {"model": Refusal, "description": "The question is impossible, or not of the form."},
+    503: {"model": Refusal, "description": "The server is busy, or the answer took too long."},
+}
+"""The form of refusals, for all addresses."""
+
+# --- The schema, for people -----------------------------------------------------------------------
 
 _EXAMPLES: Mapping[str, dict[str, Any]] = {
     "/api/suggest": {"turns": [{"guess": "1123", "reply": "1b1w"}], "noise": "false:0.1"},
@@ -30,7 +74,7 @@ _EXAMPLES: Mapping[str, dict[str, Any]] = {
 
 
 @dataclass(frozen=True)
-class Field:
+class FieldLine:
     """A field of a question."""
 
     name: str
@@ -48,8 +92,8 @@ class Endpoint:
     path: str
     summary: str
     about: str
-    fields: tuple[Field, ...]
-    answer: tuple[Field, ...]
+    fields: tuple[FieldLine, ...]
+    answer: tuple[FieldLine, ...]
     """The fields of the answer; those of its parts have names such as ``rows[].guess``."""
     example: str
 
@@ -65,14 +109,7 @@ def endpoints(schema: Mapping[str, Any]) -> tuple[Endpoint, ...]:
     found = []
     for path, methods in schema["paths"].items():
         for method, one in methods.items():
-            reference = (
-                one.get("requestBody", {})
-                .get("content", {})
-                .get("application/json", {})
-                .get("schema", {})
-                .get("$ref", "")
-            )
-            form = parts.get(reference.rpartition("/")[2], {})
+            form = _named(_content(one.get("requestBody", {})), parts)
             example = _EXAMPLES.get(path) if form else None
             found.append(
                 Endpoint(
@@ -82,7 +119,7 @@ def endpoints(schema: Mapping[str, Any]) -> tuple[Endpoint, ...]:
                     summary=one["summary"],
                     about=" ".join(one.get("description", "").replace("`", "").split()),
                     fields=tuple(_fields(form)),
-                    answer=tuple(_parts(_answer(one), parts)),
+                    answer=tuple(_parts(_content(one["responses"]["200"]), parts)),
                     example="" if example is None else json.dumps(example, indent=2),
                 )
             )
@@ -98,10 +135,10 @@ def grouped(schema: Mapping[str, Any]) -> dict[str, tuple[Endpoint, ...]]:
     }
 
 
-def _fields(form: Mapping[str, Any]) -> list[Field]:
+def _fields(form: Mapping[str, Any]) -> list[FieldLine]:
     required = set(form.get("required", ()))
     return [
-        Field(
+        FieldLine(
             name,
             _kind(one),
             "required" if name in required else json.dumps(one.get("default")),
@@ -111,17 +148,24 @@ def _fields(form: Mapping[str, Any]) -> list[Field]:
     ]
 
 
-def _answer(endpoint: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the schema of the answers of an endpoint."""
-    content = endpoint["responses"]["200"].get("content", {})
-    schema: Mapping[str, Any] = content.get("application/json", {}).get("schema", {})
+def _content(message: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the schema of the JSON of a question or an answer."""
+    schema: Mapping[str, Any] = (
+        message.get("content", {}).get("application/json", {}).get("schema", {})
+    )
     return schema
 
 
-def _parts(one: Mapping[str, Any], parts: Mapping[str, Any], name: str = "") -> Iterator[Field]:
+def _named(one: Mapping[str, Any], parts: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the form to which a schema refers; empty if it refers to none."""
+    form: Mapping[str, Any] = parts.get(one.get("$ref", "").rpartition("/")[2], {})
+    return form
+
+
+def _parts(one: Mapping[str, Any], parts: Mapping[str, Any], name: str = "") -> Iterator[FieldLine]:
     """Yield the fields of an answer and of all that is in it."""
     if name and "$ref" not in one:
-        yield Field(name, _kind(one), "", one.get("description", "").replace("`", ""))
+        yield FieldLine(name, _kind(one), "", one.get("description", "").replace("`", ""))
     inner = [one, *one.get("anyOf", ())]
     for part in inner:
         if part.get("type") == "array":
@@ -130,9 +174,8 @@ def _parts(one: Mapping[str, Any], parts: Mapping[str, Any], name: str = "") -> 
             yield from _inside(part, parts, name)
 
 
-def _inside(one: Mapping[str, Any], parts: Mapping[str, Any], name: str) -> Iterator[Field]:
-    form = parts.get(str(one.get("$ref", "")).rpartition("/")[2], {})
-    for field, part in form.get("properties", {}).items():
+def _inside(one: Mapping[str, Any], parts: Mapping[str, Any], name: str) -> Iterator[FieldLine]:
+    for field, part in _named(one, parts).get("properties", {}).items():
         yield from _parts(part, parts, f"{name}.{field}".removeprefix("."))
 
 

@@ -1,27 +1,241 @@
-"""Tests that people take now: begun, answered, resumed; every answer is stored before it counts."""
+"""The test that a server gives, and who takes it; every answer is stored before it counts.
+
+A session goes on with the bank and the design with which it was begun: answers to one design say
+little about what another one would have asked. The database holds both for this. An access code
+that nobody has used yet is handed over to the new version. A version is a test of the same title.
+"""
 
 from __future__ import annotations
 
+import base64
+import binascii
 import dataclasses
+import hashlib
+import json
 import secrets
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from fastapi import HTTPException
 
-from bnmind.adaptive import Event, Session, SkillBelief, start_belief
+from bnmind.adaptive import (
+    Design,
+    Event,
+    ItemBank,
+    Session,
+    SkillBelief,
+    read_bank,
+    read_design,
+    start_belief,
+)
 from bnmind.adaptive.beliefs.profile_space import n_profiles
+from bnmind.adaptive.items.records import bank_from_json, bank_to_json
+from bnmind.adaptive.sessions.design_file import design_from
+from bnmind.adaptive.sessions.records import bank_fingerprint
+from bnmind.adaptive.stopping.registry import default_stop
 from bnmind.adaptive.stopping.stopper import most_items_of
-from bnmind.web.testing import reports
-from bnmind.web.testing.codes import new_code
-from bnmind.web.testing.earlier import Earlier, earlier, hand_over, other_test
-from bnmind.web.testing.plan import GivenTest, Picture
-from bnmind.web.testing.store import Sitting, Standing, Store, TakenError
+from bnmind.datasets import example_path
+from bnmind.errors import BnmindError, InvalidModelError, ModelFileError
+from bnmind.lab.mastermind import words
+from bnmind.web import reports
+from bnmind.web.store import Sitting, Standing, Store, TakenError
 
-__all__ = ["LiveTests", "now"]
+_VARIED_START = [{"number": 1, "within": 0.1}]
+"""So that neighbors do not begin with the same item."""
+
+_KINDS: Mapping[str, str] = MappingProxyType(
+    {
+        ".gif": "image/gif",
+        ".jpeg": "image/jpeg",
+        ".jpg": "image/jpeg",
+        ".png": "image/png",
+        ".svg": "image/svg+xml",
+        ".webp": "image/webp",
+    }
+)
+_MOST_BYTES = 5_000_000
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture of an item."""
+
+    content: bytes = field(repr=False)
+    kind: str
+    """Its media type."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class GivenTest:
+    """The test that a server gives."""
+
+    design: Design
+    pictures: Mapping[str, Picture] = field(default_factory=dict)
+    """By item."""
+    is_demonstration: bool = False
+    stops_by_default: bool = False
+    """Whether the design does not say when the test ends."""
+
+    @property
+    def bank(self) -> ItemBank:
+        """The item bank."""
+        return self.design.bank
+
+    @property
+    def key(self) -> str:
+        """A text that differs between tests; the wording of items does not matter."""
+        parts = (bank_fingerprint(self.bank), self.design.text, str(self.is_demonstration))
+        return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
+
+
+def read_plan(bank: Path, design: Path | None) -> GivenTest:
+    """Return the test of a bank and a design in files.
+
+    Raises
+    ------
+    ModelFileError
+        If a file cannot be read.
+    ModelFileError
+        If the design does not fit the bank.
+    InvalidModelError
+        If a picture is missing, too large, or of a kind that pages do not show.
+    """
+    items = read_bank(bank)
+    if not items.title:
+        items = dataclasses.replace(items, title=bank.stem)
+    stated = Design(items) if design is None else read_design(design, items)
+    return GivenTest(
+        design=completed(stated, items),
+        pictures=_pictures(stated.bank, bank.parent),
+        stops_by_default=stated.stopper is None,
+    )
+
+
+def completed(design: Design, bank: ItemBank) -> Design:
+    """Return a design with what it leaves open: when the test ends, and a varied first item.
+
+    The first item is drawn among those with nearly as much information as the best one, unless the
+    design has a start, or a selector that does not score items. The text stays that of the file,
+    so that the test stays the same one.
+    """
+    content: dict[str, Any] = json.loads(design.text or "{}")
+    if design.stopper is None:
+        content["stop"] = {"any": list(default_stop(bank))}
+    found = design_from(content, bank)
+    if "start" not in content:
+        with suppress(ModelFileError):
+            found = design_from({**content, "start": _VARIED_START}, bank)
+    return dataclasses.replace(found, text=design.text)
+
+
+def demonstration_plan() -> GivenTest:
+    """Return a test that needs no files; it shows the examinee all that it can show."""
+    bank = read_bank(example_path("banks/fractions.json"))
+    design = read_design(example_path("designs/fractions.toml"), bank)
+    report = dataclasses.replace(design.report, during=True, answers=True)
+    return GivenTest(design=dataclasses.replace(design, report=report), is_demonstration=True)
+
+
+def _pictures(bank: ItemBank, folder: Path) -> Mapping[str, Picture]:
+    """Return the pictures of items, all faults at once."""
+    problems: list[str] = []
+    pictures = {}
+    for item in bank.items:
+        if item.picture:
+            try:
+                pictures[item.name] = _picture(item.picture, folder)
+            except (OSError, ValueError, binascii.Error) as fault:
+                reason = getattr(fault, "strerror", None) or str(fault)
+                problems.append(f"the picture of item {item.name}: {reason}")
+    if problems:
+        raise InvalidModelError(problems)
+    return MappingProxyType(pictures)
+
+
+def _picture(text: str, folder: Path) -> Picture:
+    """Return a picture; raises ValueError or OSError."""
+    if text.startswith("data:"):
+        head, _, content = text.removeprefix("data:").partition(",")
+        kind, _, coding = head.partition(";")
+        if kind not in _KINDS.values() or coding != "base64":
+            raise ValueError("expected a data address of a PNG, JPEG, GIF, WebP or SVG in base64")
+        return Picture(base64.b64decode(content, validate=True), kind)
+    path = Path(text)
+    if path.is_absolute() or ".." in path.parts:
+        raise ValueError(f"expected a file beside the bank, got {text}")
+    if path.suffix.lower() not in _KINDS:
+        raise ValueError(f"expected a file ending in {', '.join(_KINDS)}, got {text}")
+    place = folder / path
+    if place.is_file() and place.stat().st_size > _MOST_BYTES:
+        raise ValueError(f"{text} has more than {_MOST_BYTES:,} bytes")
+    return Picture(place.read_bytes(), _KINDS[path.suffix.lower()])
+
+
+def given_from(content: str, now: GivenTest) -> GivenTest:
+    """Return a test from its text, with those pictures that the present version has, too."""
+    record = json.loads(content)
+    bank: ItemBank = bank_from_json(record["bank"])
+    stated = design_from(json.loads(record["design"]), bank) if record["design"] else Design(bank)
+    design = completed(stated, bank)
+    same = set(enumerate(bank.items)) & set(enumerate(now.bank.items))
+    names = {item.name for _, item in same}
+    pictures = {name: one for name, one in now.pictures.items() if name in names}
+    return GivenTest(design=design, pictures=pictures)
+
+
+def other_test(store: Store, owner: str, now: GivenTest) -> GivenTest:
+    """Return the test of a session that was begun with another bank or design.
+
+    Raises
+    ------
+    HTTPException
+        410 if the session cannot go on here; the message says why.
+    """
+    title, content = store.kept_test(owner)
+    if title and title != now.bank.title:
+        raise HTTPException(410, f"This session is of another test: {title}.")
+    found = None
+    with suppress(BnmindError, ValueError, KeyError):  # written by another version
+        found = given_from(content, now) if content else None
+    if found is not None and found.key == owner:
+        return found
+    raise HTTPException(
+        410,
+        "This session was begun with another bank or design, which this server does not know any"
+        " more. Your answers are saved. Ask your teacher for a new access code.",
+    )
+
+
+# --- Access codes ---------------------------------------------------------------------------------
+
+_LETTERS = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"
+"""Letters and digits that are not taken for one another."""
+
+_GROUP, _GROUPS = 4, 2
+
+
+def new_code() -> str:
+    """Return a new access code: one of 31**8, about 40 bits."""
+    groups = ("".join(secrets.choice(_LETTERS) for _ in range(_GROUP)) for _ in range(_GROUPS))
+    return "-".join(groups)
+
+
+def tidy_code(text: str) -> str:
+    """Return a code as it was made; case, blanks and hyphens do not matter.
+
+    >>> tidy_code(" abcd efgh "), tidy_code("abc"), tidy_code("")
+    ('ABCD-EFGH', 'ABC', '')
+    """
+    plain = "".join(letter for letter in text.upper() if letter.isalnum())
+    return "-".join(plain[i : i + _GROUP] for i in range(0, len(plain), _GROUP))
+
 
 _MOST_REMEMBERED, _LEAST_REMEMBERED = 256, 32
 """Sessions whose beliefs stay in memory; those of others are computed again from the events."""
@@ -66,7 +280,8 @@ class LiveTests:
         self.given = given
         self.store = store
         self.needs_code = needs_code
-        self._key = given.key
+        self.key = given.key
+        """The key of the test in the database."""
         self._rest = timedelta(days=days)
         self._clock = clock
         fitting = _REMEMBERED_PROFILES // n_profiles(given.bank)
@@ -84,11 +299,29 @@ class LiveTests:
 
     def keep(self) -> None:
         """Keep the test in its database, and hand unused codes of earlier versions over to it."""
-        self._handed_over = hand_over(self.store, self.given)
+        bank, design = self.given.bank, self.given.design
+        try:
+            content = json.dumps({"bank": bank_to_json(bank), "design": design.text})
+        except BnmindError:  # the bank is too large
+            content = ""
+        self.store.keep_test(self.key, title=bank.title, content=content)
+        self._handed_over = self.store.hand_over(self.key, title=bank.title)
 
-    def earlier(self) -> Earlier:
-        """Return how many sessions of earlier versions of the test there are."""
-        return earlier(self.store, self.given, handed_over=self._handed_over)
+    def earlier(self) -> str:
+        """Return what happens to the sessions of earlier versions; empty if there are none."""
+        going_on, over = self.store.sessions_of_others(self.key, title=self.given.bank.title)
+        said = []
+        if self._handed_over:
+            codes = words.counted(self._handed_over, "access code", "access codes")
+            said.append(f"{codes} of an earlier version, not used before, open this one now.")
+        if going_on or over:
+            some = words.counted(going_on, "session goes", "sessions go")
+            done = words.counted(over, "is", "are")
+            said.append(
+                f"With an earlier bank or design, {some} on as begun, and {done} over: to see and"
+                " export them, start bnmind web with the earlier files."
+            )
+        return " ".join(said)
 
     def of(self, *, key: str = "", code: str = "") -> LiveTests:
         """Return the test of a session: this one, or an earlier version with which it goes on.
@@ -99,7 +332,7 @@ class LiveTests:
             410 if the session belongs to a test that cannot go on here.
         """
         owner = self.store.owner(key=key, code=code) if key or code else None
-        if owner is None or owner == self._key:
+        if owner is None or owner == self.key:
             return self
         with self._lock:
             if owner not in self._others:
@@ -121,19 +354,24 @@ class LiveTests:
 
     # --- People who take the test ---------------------------------------------------------------
 
-    def about(self) -> dict[str, Any]:
+    def about(self, *, is_demonstration: bool) -> reports.About:
         """Return what is known about the test before it begins."""
         design, bank = self.given.design, self.given.bank
-        return {
-            "title": bank.title,
-            "n_items": len(bank.items),
-            "most_items": min(most_items_of(design.stopper) or len(bank.items), len(bank.items)),
-            "skills": list(bank.labels),
-            "needs_code": self.needs_code,
-            "shows": {"during": design.report.during, "report": design.report.examinee},
-        }
+        return reports.About(
+            title=bank.title,
+            n_items=len(bank.items),
+            most_items=min(most_items_of(design.stopper) or len(bank.items), len(bank.items)),
+            skills=list(bank.labels),
+            needs_code=self.needs_code,
+            is_demonstration=is_demonstration,
+            shows=self._shows(),
+        )
 
-    def begin(self, code: str, name: str) -> dict[str, Any]:
+    def _shows(self) -> reports.Shows:
+        options = self.given.design.report
+        return reports.Shows(during=options.during, report=options.examinee)
+
+    def begin(self, code: str, name: str) -> reports.Begun:
         """Begin a session, or resume that of an access code.
 
         Raises
@@ -142,7 +380,7 @@ class LiveTests:
             401 if a code is needed; 404 if no session has the code; 410 if it has expired.
         """
         if code:
-            sitting = self.store.sitting(self._key, code=code)
+            sitting = self.store.sitting(self.key, code=code)
             if sitting is None:
                 raise HTTPException(404, "There is no such access code. Is it typed correctly?")
         elif self.needs_code:
@@ -150,13 +388,13 @@ class LiveTests:
         else:
             sitting = self.new(1, [name], with_code=False)[0]
         self._refuse_expired(sitting)
-        return {"session": sitting.key, **self._state(sitting)}
+        return reports.Begun(session=sitting.key, **vars(self._state(sitting)))
 
-    def state(self, key: str) -> dict[str, Any]:
+    def state(self, key: str) -> reports.State:
         """Return where a session stands: the item to answer, or that it is over."""
         return self._state(self._sitting(key))
 
-    def answer(self, key: str, number: int, item: str, choice: int) -> dict[str, Any]:
+    def answer(self, key: str, number: int, item: str, choice: int) -> reports.State:
         """Store an answer, and return where the session stands then.
 
         The same answer may be sent again, and counts once.
@@ -224,7 +462,7 @@ class LiveTests:
             raise HTTPException(404, "There is no such picture.")
         return found
 
-    def why(self, key: str) -> dict[str, Any]:
+    def why(self, key: str) -> reports.Why:
         """Return why the item of now is asked."""
         session = self._shown(key)
         with self._lock:
@@ -232,22 +470,21 @@ class LiveTests:
                 raise HTTPException(409, "The test is over.")
             return reports.why(session)
 
-    def rank(self, key: str) -> dict[str, Any]:
+    def rank(self, key: str) -> reports.Ranking:
         """Return the open items by what they should tell."""
         session = self._shown(key)
         with self._lock:
-            return {"entropy": session.belief.entropy, "rows": reports.ranking(session)}
+            rows = reports.ranking(session)
+            return reports.Ranking(entropy=session.belief.entropy, rows=rows)
 
-    def posterior(self, key: str) -> dict[str, Any]:
+    def posterior(self, key: str) -> reports.Known:
         """Return the probability of each level of each skill."""
         session = self._shown(key)
         with self._lock:
-            return {
-                "entropy": session.belief.entropy,
-                "posterior": reports.posterior(session, whole=False),
-            }
+            found = reports.posterior(session, whole=False)
+            return reports.Known(entropy=session.belief.entropy, posterior=found)
 
-    def report(self, key: str) -> dict[str, Any]:
+    def report(self, key: str) -> reports.Report:
         """Return the examinee's report on a test that is over."""
         sitting = self._sitting(key)
         session = self._session(sitting)
@@ -256,8 +493,7 @@ class LiveTests:
                 raise HTTPException(409, "The test is not over yet.")
             if not self.given.design.report.examinee:
                 raise HTTPException(403, "The results of this test are not shown here.")
-            found = reports.report(session, (), for_teacher=False)
-        return found | _times(sitting)
+            return reports.report(session, sitting)
 
     # --- The teacher ----------------------------------------------------------------------------
 
@@ -275,26 +511,25 @@ class LiveTests:
                 for i in range(number)
             ]
             try:
-                self.store.add(self._key, rows, at=_stamp(self._clock()))
+                self.store.add(self.key, rows, at=_stamp(self._clock()))
             except TakenError:
                 continue  # a code that is there already: once in many years
-            found = (self.store.sitting(self._key, key=str(row["key"])) for row in rows)
+            found = (self.store.sitting(self.key, key=str(row["key"])) for row in rows)
             made = [sitting for sitting in found if sitting is not None]
             break
         return made
 
-    def table(self) -> list[dict[str, Any]]:
+    def table(self) -> list[reports.Row]:
         """Return a row for each session, for the teacher."""
-        return [self._row(sitting) for sitting in self.store.sittings(self._key)]
+        return [self._row(sitting) for sitting in self.store.sittings(self.key)]
 
-    def teacher_report(self, session_id: int) -> dict[str, Any]:
+    def teacher_report(self, session_id: int) -> reports.SessionReport:
         """Return the teacher's report on a session."""
         sitting = self._by_id(session_id)
         session = self._session(sitting)
         events = self.store.events(sitting.id)
         with self._lock:
-            found = reports.report(session, events, for_teacher=True)
-        return found | self._row(sitting) | _times(sitting)
+            return reports.teacher_report(session, events, self._row(sitting))
 
     def delete(self, session_id: int) -> None:
         """Delete a session with all its answers."""
@@ -302,41 +537,26 @@ class LiveTests:
 
     def sittings_with_events(self) -> list[tuple[Sitting, tuple[tuple[Event, str], ...]]]:
         """Return all sessions with their events."""
-        return [(one, self.store.events(one.id)) for one in self.store.sittings(self._key)]
-
-    @property
-    def key(self) -> str:
-        """The key of the test in the database."""
-        return self._key
+        return [(one, self.store.events(one.id)) for one in self.store.sittings(self.key)]
 
     def state_of(self, sitting: Sitting) -> str:
         """Return ``"not begun"``, ``"going on"``, ``"over"`` or ``"expired"``."""
-        if sitting.standing.stop_reason:
+        if sitting.stop_reason:
             return "over"
         if self._is_expired(sitting):
             return "expired"
         return "going on" if sitting.n_events else "not begun"
 
-    def _row(self, sitting: Sitting) -> dict[str, Any]:
-        standing = sitting.standing
-        return {
-            "id": sitting.id,
-            "code": sitting.code,
-            "name": sitting.name,
-            "state": self.state_of(sitting),
-            "n_asked": standing.n_asked,
-            "n_answered": standing.n_answered,
-            "stop_reason": standing.stop_reason,
-            "entropy": standing.entropy,
-            "posterior": standing.posterior,
-            "created": sitting.created,
-            "last": sitting.last,
+    def _row(self, sitting: Sitting) -> reports.Row:
+        fields = {
+            name: getattr(sitting, name) for name in reports.Row.model_fields if name != "state"
         }
+        return reports.Row(state=self.state_of(sitting), **fields)
 
     # --- Sessions -------------------------------------------------------------------------------
 
     def _sitting(self, key: str) -> Sitting:
-        sitting = self.store.sitting(self._key, key=key) if key else None
+        sitting = self.store.sitting(self.key, key=key) if key else None
         if sitting is None:
             raise HTTPException(404, "There is no such session. Begin the test again.")
         self._refuse_expired(sitting)
@@ -347,14 +567,14 @@ class LiveTests:
             raise HTTPException(410, "This session has expired. Ask for a new access code.")
 
     def _by_id(self, session_id: int) -> Sitting:
-        sitting = self.store.sitting(self._key, number=session_id)
+        sitting = self.store.sitting(self.key, number=session_id)
         if sitting is None:
             raise HTTPException(404, "There is no such session.")
         return sitting
 
     def _is_expired(self, sitting: Sitting) -> bool:
         last = datetime.fromisoformat(sitting.last).replace(tzinfo=UTC)
-        return not sitting.standing.stop_reason and self._clock() - last > self._rest
+        return not sitting.stop_reason and self._clock() - last > self._rest
 
     def _session(self, sitting: Sitting) -> Session:
         """Return the session after the events that the database has."""
@@ -386,23 +606,22 @@ class LiveTests:
             raise HTTPException(403, "This test does not show what it knows while it goes on.")
         return session
 
-    def _state(self, sitting: Sitting) -> dict[str, Any]:
+    def _state(self, sitting: Sitting) -> reports.State:
         session = self._session(sitting)
         options = self.given.design.report
         with self._lock:
             asked = reports.question(session, f"/api/tests/{sitting.key}", self.given.pictures)
             over = asked is None
-            return {
-                "title": self.given.bank.title,
-                "name": sitting.name,
-                "number": sitting.n_events,
-                "question": asked,
-                "over": over,
-                "profile": reports.profile(session)
-                if options.during or (over and options.examinee)
-                else None,
-                "shows": {"during": options.during, "report": options.examinee},
-            }
+            shown = options.during or (over and options.examinee)
+            return reports.State(
+                title=self.given.bank.title,
+                name=sitting.name,
+                number=sitting.n_events,
+                question=asked,
+                over=over,
+                profile=reports.profile(session) if shown else None,
+                shows=self._shows(),
+            )
 
     def _choice(self, session: Session, item: str, choice: int) -> tuple[str, str]:
         choices = reports.choices_of(session, item)
@@ -419,10 +638,6 @@ def _standing(session: Session) -> Standing:
         entropy=session.belief.entropy,
         posterior=reports.posterior(session),
     )
-
-
-def _times(sitting: Sitting) -> dict[str, Any]:
-    return {"name": sitting.name, "begun": sitting.created, "last": sitting.last}
 
 
 def _stamp(time: datetime) -> str:

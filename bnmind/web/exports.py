@@ -16,10 +16,8 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from bnmind.adaptive import Event, EventKind
-from bnmind.web.testing.live import LiveTests
-from bnmind.web.testing.store import Sitting
-
-__all__ = ["EXPORTS", "SEPARATORS", "csv_text", "workbook"]
+from bnmind.web.live import LiveTests
+from bnmind.web.store import Sitting
 
 _Cell: TypeAlias = str | int | float | datetime | None
 _Table: TypeAlias = tuple[Sequence[str], Sequence[Sequence[_Cell]]]
@@ -76,14 +74,13 @@ def _posteriors(tests: LiveTests) -> _Table:
     columns = [(skill, level) for skill in bank.skills for level in bank.variable(skill).states]
     rows: list[list[_Cell]] = []
     for who, sitting, _ in _sessions(tests):
-        standing = sitting.standing
-        known = standing.posterior
+        known = sitting.posterior
         rows.append(
             [
                 *(who, sitting.name, tests.state_of(sitting)),
-                *(standing.n_asked, standing.n_answered, standing.stop_reason),
+                *(sitting.n_asked, sitting.n_answered, sitting.stop_reason),
                 *map(datetime.fromisoformat, (sitting.created, sitting.last)),
-                None if standing.entropy is None else round(standing.entropy, 6),
+                None if sitting.entropy is None else round(sitting.entropy, 6),
                 *(None if known is None else round(known[s][level], 6) for s, level in columns),
             ]
         )

@@ -1,20 +1,21 @@
-"""Games of strategies against the same code-maker, to be watched."""
+"""Games of strategies against the same code-maker, to be watched; nothing is kept of them."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
 
+from fastapi import APIRouter, Request
 from pydantic import Field
 
 from bnmind.errors import InvalidArgumentError, TooLargeError, UnknownNameError
-from bnmind.web.base import words
-from bnmind.web.mastermind.games import UNKNOWN, Code, Setting
+from bnmind.web.forms import Form
+from bnmind.web.games import UNKNOWN, Code, Setting
+from bnmind.web.work import WATCHED, work_of
 
 if TYPE_CHECKING:
     from bnmind.lab.mastermind.code_maker import CodeMaker
     from bnmind.lab.mastermind.transcript import Transcript
-
-__all__ = ["WatchQuestion", "strategies", "watch"]
 
 _MOST_CODES = 2**13
 """Boards with more codes take too long for some strategies."""
@@ -26,28 +27,52 @@ _SEARCHED_PEGS, _SEARCHED_COLORS = 4, 6
 class WatchQuestion(Setting):
     """A strategy, and the code-maker against whom it plays."""
 
-    noise: str = Field("false:0.2", max_length=40, description="As in `suggest`, but not unknown.")
-    strategy: str = Field(
-        "entropy", max_length=40, description="The name of a strategy; see `/api/watch/strategies`."
-    )
-    seed: int = Field(
-        0,
-        ge=0,
-        lt=2**53,
-        description="Games of one seed have the same secret and the same noise.",
-    )
+    noise: str = Field("false:0.2", max_length=40)
+    """As in `suggest`, but not unknown."""
+    strategy: str = Field("entropy", max_length=40)
+    """The name of a strategy; see `/api/watch/strategies`."""
+    seed: int = Field(0, ge=0, lt=2**53)
+    """Games of one seed have the same secret and the same noise."""
     secret: Annotated[Code | None, Field(description="The code; drawn by the seed if null.")] = None
-    most_guesses: int = Field(20, ge=1, le=40, description="How many guesses there are.")
+    most_guesses: int = Field(20, ge=1, le=40)
+    """How many guesses there are."""
 
 
-def strategies() -> list[dict[str, str]]:
-    """Return the names of all strategies, and what each of them does."""
+class WatchedRow(Form):
+    """A guess of a strategy."""
+
+    guess: str
+    reply: str
+    """The reported reply."""
+    true: str
+    """The true reply."""
+    false: bool
+    """Whether the reported reply is false."""
+    won: bool
+    entropy: float
+    """What is unknown about the code afterwards, in bits."""
+
+
+class Watched(Form):
+    """A game of a strategy."""
+
+    strategy: str
+    seed: int
+    secret: str
+    rows: list[WatchedRow]
+    entropy: float
+    """Before the first guess, in bits."""
+    won: bool
+    words: str
+
+
+def _strategies() -> list[dict[str, str]]:
     from bnmind.strategies import STRATEGIES
 
     return [{"name": name, "about": one.about} for name, one in STRATEGIES.items()]
 
 
-def watch(question: WatchQuestion) -> dict[str, Any]:
+def _watched(question: WatchQuestion) -> Watched:
     """Return the game of a strategy against the code-maker of a seed.
 
     Raises
@@ -71,25 +96,25 @@ def watch(question: WatchQuestion) -> dict[str, Any]:
     maker = _code_maker(question)
     game = play_game(STRATEGIES[name](), maker, ending=Revealed(question.most_guesses))
     board, entropies = game.board, _entropies(game)
-    return {
-        "strategy": question.strategy,
-        "seed": question.seed,
-        "secret": board.format(game.secret),
-        "rows": [
-            {
-                "guess": board.format(turn.guess),
-                "reply": str(board.winning if turn.report is None else turn.report),
-                "true": str(turn.true_reply),
-                "false": turn.report is not None and turn.report != turn.true_reply,
-                "won": turn.report is None,
-                "entropy": entropy,
-            }
+    return Watched(
+        strategy=question.strategy,
+        seed=question.seed,
+        secret=board.format(game.secret),
+        rows=[
+            WatchedRow(
+                guess=board.format(turn.guess),
+                reply=str(board.winning if turn.report is None else turn.report),
+                true=str(turn.true_reply),
+                false=turn.report is not None and turn.report != turn.true_reply,
+                won=turn.report is None,
+                entropy=entropy,
+            )
             for turn, entropy in zip(game.turns, entropies[1:], strict=True)
         ],
-        "entropy": entropies[0],
-        "won": game.won,
-        "words": _ended(game),
-    }
+        entropy=entropies[0],
+        won=game.won,
+        words=_ended(game),
+    )
 
 
 def _check_size(question: WatchQuestion) -> None:
@@ -157,5 +182,26 @@ def _entropies(game: Transcript) -> list[float]:
 
 
 def _ended(game: Transcript) -> str:
+    from bnmind.lab.mastermind import words
+
     made = words.counted(game.guesses, "guess", "guesses")
     return f"Found in {made}." if game.won else f"Not found in {made}."
+
+
+router = APIRouter(prefix="/api/watch", tags=["Games of strategies"])
+
+
+@router.get("/strategies", summary="The strategies")
+async def strategies(request: Request) -> list[dict[str, str]]:
+    """Return the names of all strategies, and what each of them does."""
+    return await work_of(request).run(request, _strategies, needs=WATCHED)
+
+
+@router.post("", summary="A whole game of a strategy")
+async def watch(question: WatchQuestion, request: Request) -> Watched:
+    """Return the guesses, the replies, the true replies, and the entropy left after each.
+
+    Games of one setting and one seed have the same secret, and the noise of each turn is the same
+    for all strategies.
+    """
+    return await work_of(request).run(request, partial(_watched, question), needs=WATCHED)

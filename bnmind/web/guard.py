@@ -1,4 +1,4 @@
-"""The guard in front of the pages: hosts, origins, the token, sizes, and response headers.
+"""The guard in front of the pages: hosts, origins, the token, sizes, patience, response headers.
 
 A request passes if its host is one of the server's names, it does not come from another site, it
 presents the token where there is one, and its body is small. Every answer carries a policy under
@@ -12,20 +12,231 @@ OWASP, *Cross-Site Request Forgery Prevention Cheat Sheet* (Fetch Metadata, Orig
 from __future__ import annotations
 
 import asyncio
+import hmac
+import ipaddress
 import json
+import math
 import secrets
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import partial
 from http.cookies import CookieError, SimpleCookie
+from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
+import h11
+from itsdangerous import BadData, URLSafeTimedSerializer
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from bnmind.web.base.page import AREAS, rendered
-from bnmind.web.base.settings import WebSettings
+from bnmind.web.page import AREAS, rendered
 
-__all__ = ["POLICY", "TOKEN_COOKIE", "Guard"]
+LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+"""The names by which a browser on the same machine reaches the server."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class WebSettings:
+    """The settings of the server."""
+
+    token: str | None = field(default=None, repr=False)
+    """A secret that every visitor must present; None if everyone on this machine may come in."""
+    hosts: tuple[str, ...] | None = LOOPBACK
+    """The host names that requests may have; None for any. With fixed names, a page elsewhere
+    cannot reach the server under a name of its own (DNS rebinding)."""
+    open_paths: tuple[str, ...] = ()
+    """Where no token is needed: addresses, with all below them, that have a secret of their own.
+    The first one is shown to visitors without a token."""
+    trusted_proxies: tuple[str, ...] = ()
+    """Addresses of proxies, which say from where a request comes (``X-Forwarded-For``)."""
+    most_bytes: int = 1_000_000
+    """The largest body of a request, in bytes."""
+    body_seconds: float = 20.0
+    """How long a body may take to arrive, in seconds."""
+    seconds: float = 20.0
+    """How long a request may wait and compute, in seconds."""
+    workers: int = 2
+    """How many requests are computed at the same time: of tests, quick and heavy ones each."""
+    most_waiting: int = 200
+    """How many more requests of each of these kinds may wait."""
+    key: bytes = field(default_factory=partial(secrets.token_bytes, 32), repr=False)
+    """A secret that signs the cookies of visitors; see `keep`."""
+    kept_seconds: int = 30 * 24 * 3600
+    """How long a browser keeps what its visitor has begun, in seconds."""
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether only this machine can reach a server at an address.
+
+    >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("0.0.0.0")
+    (True, True, False)
+    """
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+# --- Connections whose requests must arrive in time, and in few parts -----------------------------
+
+# Somebody who opens many connections and sends the heads of requests byte by byte would keep all
+# others out ("slowloris"). The server closes such a connection, and earlier if there are too many:
+# then one of the address that has most of those whose request is not complete. The time for a body
+# is limited in `Guard`; here its parts are counted, of which each takes a moment.
+
+MOST_PARTS = 2000
+"""The parts, such as chunks, in which a body may come: a megabyte has about 700 packets."""
+
+
+class _Parts(h11.Connection):
+    """A connection that refuses a body in too many parts."""
+
+    _number = 0
+
+    def next_event(self) -> Any:
+        event = super().next_event()
+        self._number = self._number + 1 if isinstance(event, h11.Data) else 0
+        if self._number > MOST_PARTS:
+            raise h11.RemoteProtocolError("the body comes in too many parts")
+        return event
+
+
+class PatientProtocol(H11Protocol):
+    """The protocol of uvicorn, which waits for the head of a request for a limited time."""
+
+    patience = 20.0
+    """How long the head of a request may take to arrive, in seconds."""
+
+    _watch: asyncio.TimerHandle | None = None
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._most = self.limit_concurrency or math.inf
+        if self.limit_concurrency:
+            # uvicorn refuses at its limit, and counts requests of closed connections for a moment.
+            self.limit_concurrency *= 2
+        self.conn = _Parts(h11.SERVER)
+        self.since = self.loop.time()
+
+    def connection_made(self, transport: Any) -> None:
+        """Begin to wait for a request."""
+        super().connection_made(transport)
+        self._look()
+        while len(self.connections) >= self._most:
+            if not self._make_room():
+                break
+
+    def _make_room(self) -> bool:
+        """Close the oldest connection of the address with most that wait; False if none waits."""
+        everybody = (one for one in self.connections if isinstance(one, PatientProtocol))
+        waiting = [one for one in everybody if one.waits]
+        if not waiting:
+            return False
+        ((address, _),) = Counter(_host(one) for one in waiting).most_common(1)
+        oldest = min((one for one in waiting if _host(one) == address), key=lambda one: one.since)
+        self.connections.discard(oldest)
+        oldest.transport.abort()
+        return True
+
+    @property
+    def waits(self) -> bool:
+        """Whether the server waits for the client: for a request, or for the rest of it."""
+        is_idle = self.cycle is None or self.cycle.response_complete
+        return is_idle or self.conn.their_state is h11.SEND_BODY
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse a request, unless its answer has begun."""
+        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
+            super().send_400_response(msg)
+        else:
+            self.transport.close()
+
+    def data_received(self, data: bytes) -> None:
+        """Wait on if the head is not complete."""
+        super().data_received(data)
+        self._look()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Stop waiting."""
+        self._stop_watch()
+        super().connection_lost(exc)
+
+    def _look(self) -> None:
+        if self.conn.their_state is not h11.IDLE:
+            self._stop_watch()
+        elif self._watch is None:
+            self._watch = asyncio.get_running_loop().call_later(self.patience, self._give_up)
+
+    def _give_up(self) -> None:
+        # A visitor who waits for an answer sends nothing; that is not slowness.
+        if self.conn.their_state is h11.IDLE and (
+            self.cycle is None or self.cycle.response_complete
+        ):
+            self.transport.close()
+
+    def _stop_watch(self) -> None:
+        if self._watch is not None:
+            self._watch.cancel()
+            self._watch = None
+
+
+def _host(connection: PatientProtocol) -> str:
+    return connection.client[0] if connection.client else ""
+
+
+# --- What a visitor has begun: the browser keeps it, in a cookie that the server has signed -------
+
+# The server itself remembers nothing of anybody. What a visitor has begun is there after a restart
+# of the server, as long as its key is the same; nobody else can see it, and nobody can change it.
+# What the visitor must not know, such as a hidden code, follows from the key and from a number in
+# the cookie.
+
+
+def kept(request: Request, name: str) -> dict[str, Any] | None:
+    """Return what the visitor has kept under a name, or None if there is nothing."""
+    settings: WebSettings = request.app.state.settings
+    try:
+        value = _signer(settings, name).loads(
+            request.cookies.get(f"bnmind-{name}", ""), max_age=settings.kept_seconds
+        )
+    except BadData:
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def keep(request: Request, response: Response, name: str, value: Mapping[str, Any]) -> None:
+    """Let the browser keep a value under a name."""
+    settings: WebSettings = request.app.state.settings
+    response.set_cookie(
+        f"bnmind-{name}",
+        str(_signer(settings, name).dumps(dict(value))),
+        max_age=settings.kept_seconds,
+        httponly=True,
+        samesite="strict",
+        secure=request.url.scheme == "https",
+        path="/",
+    )
+
+
+def hidden_number(settings: WebSettings, identity: str) -> int:
+    """Return a number below 2^63 that only the server can find from an identity."""
+    return (
+        int.from_bytes(hmac.digest(settings.key, f"number {identity}".encode(), "sha256")[:8]) >> 1
+    )
+
+
+def _signer(settings: WebSettings, name: str) -> URLSafeTimedSerializer:
+    # A later form of the values gets another number, so that older ones are not read.
+    return URLSafeTimedSerializer(settings.key, salt=f"bnmind {name} 1")
+
+
+# --- The guard ------------------------------------------------------------------------------------
 
 POLICY = "; ".join(
     (
@@ -127,13 +338,13 @@ class Guard:
         if token is None or self._is_open(scope["path"]):
             return None
         scheme, _, given = headers.get("authorization", "").partition(" ")
-        if scheme.lower() == "bearer" and _same(given, token):
+        if scheme.lower() == "bearer" and same_token(given, token):
             return None
-        if _same(_cookie(headers, TOKEN_COOKIE), token):
+        if same_token(_cookie(headers, TOKEN_COOKIE), token):
             return None
         query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
         if scope["method"] in _READING and any(
-            name == "token" and _same(value, token) for name, value in query
+            name == "token" and same_token(value, token) for name, value in query
         ):
             rest = urlencode([(name, value) for name, value in query if name != "token"])
             # One slash: two would be the address of another server.
@@ -158,7 +369,7 @@ class Guard:
             and self.settings.token
             and scope["path"] == "/"
             and not scope["query_string"]
-            and not _same(_cookie(headers, TOKEN_COOKIE), self.settings.token)
+            and not same_token(_cookie(headers, TOKEN_COOKIE), self.settings.token)
         )
 
     async def _body(self, scope: Scope, headers: Headers, receive: Receive) -> bytes:
@@ -225,7 +436,7 @@ def _cookie(headers: Headers, name: str) -> str:
     return cookies[name].value if name in cookies else ""
 
 
-def _same(given: str, token: str) -> bool:
+def same_token(given: str, token: str) -> bool:
     """Compare in a time that does not tell how much is right."""
     return secrets.compare_digest(given.encode(), token.encode())
 

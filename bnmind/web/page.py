@@ -13,9 +13,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from bnmind._front_door import installed_version
 
-__all__ = ["AREAS", "STATIC", "rendered"]
-
-_HERE = Path(__file__).parents[1]
+_HERE = Path(__file__).parent
 STATIC = _HERE / "static"
 """The folder of the style sheet and the scripts."""
 

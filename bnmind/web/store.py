@@ -21,8 +21,6 @@ from sqlalchemy.exc import ArgumentError, IntegrityError, NoSuchModuleError, SQL
 from bnmind.adaptive import Event, EventKind
 from bnmind.errors import InvalidArgumentError, MissingLibraryError
 
-__all__ = ["LostError", "Sitting", "Standing", "Store", "TakenError"]
-
 _VERSION = 1
 
 _METADATA = sql.MetaData()
@@ -96,7 +94,7 @@ class Standing:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sitting:
+class Sitting(Standing):
     """A session as the database holds it, without its events."""
 
     id: int
@@ -111,7 +109,6 @@ class Sitting:
     last: str
     """The time of the last event; that of the creation before there is one."""
     n_events: int
-    standing: Standing
 
 
 class Store:
@@ -302,7 +299,19 @@ class Store:
         query = sql.select(_EVENTS).where(_EVENTS.c.session == session)
         with self._connected() as connection:
             rows = connection.execute(query.order_by(_EVENTS.c.number)).all()
-        return tuple((_event(row), row.choice) for row in rows)
+        return tuple(
+            (
+                Event(
+                    EventKind(row.kind),
+                    row.item,
+                    row.response,
+                    at=row.at,
+                    set_aside=tuple(json.loads(row.set_aside)),
+                ),
+                row.choice,
+            )
+            for row in rows
+        )
 
     def add_event(
         self, session: int, number: int, event: Event, *, choice: str, standing: Standing
@@ -330,24 +339,20 @@ class Store:
             If the database does not answer.
         """
         row = {
+            **vars(event),
             "session": session,
             "number": number,
             "kind": event.kind.value,
-            "item": event.item,
-            "response": event.response,
             "choice": choice,
-            "at": event.at,
             "set_aside": json.dumps(event.set_aside),
         }
-        posterior = standing.posterior
+        known = standing.posterior
+        posterior = None if known is None else json.dumps({s: dict(of) for s, of in known.items()})
         after = {
+            **vars(standing),
             "n_events": number + 1,
             "last": event.at,
-            "n_asked": standing.n_asked,
-            "n_answered": standing.n_answered,
-            "stop_reason": standing.stop_reason,
-            "entropy": standing.entropy,
-            "posterior": None if posterior is None else _json(posterior),
+            "posterior": posterior,
         }
         before = (_SESSIONS.c.id == session) & (_SESSIONS.c.n_events == number)
         with self._connected() as connection:
@@ -378,38 +383,10 @@ def _set_up_sqlite(connection: Any, _: object) -> None:
     cursor.close()
 
 
-def _json(posterior: Mapping[str, Mapping[str, float]]) -> str:
-    return json.dumps({skill: dict(levels) for skill, levels in posterior.items()})
-
-
 def _sitting(row: Any) -> Sitting:
-    return Sitting(
-        id=row.id,
-        key=row.key,
-        code=row.code,
-        name=row.name,
-        seed=row.seed,
-        created=row.created,
-        last=row.last,
-        n_events=row.n_events,
-        standing=Standing(
-            n_asked=row.n_asked,
-            n_answered=row.n_answered,
-            stop_reason=row.stop_reason,
-            entropy=row.entropy,
-            posterior=None if row.posterior is None else json.loads(row.posterior),
-        ),
-    )
-
-
-def _event(row: Any) -> Event:
-    return Event(
-        kind=EventKind(row.kind),
-        item=row.item,
-        response=row.response,
-        at=row.at,
-        set_aside=tuple(json.loads(row.set_aside)),
-    )
+    fields = {**row._mapping, "posterior": json.loads(row.posterior or "null")}
+    del fields["test"]
+    return Sitting(**fields)
 
 
 def _reason(fault: SQLAlchemyError) -> str:

@@ -1,1 +1,0 @@
-"""The parts that all pages share: safety, visitors, work with limits, pages, errors, words."""

@@ -1,1 +1,0 @@
-"""Mastermind on pages: help in a game played elsewhere, and a game against the server."""

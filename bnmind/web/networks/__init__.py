@@ -1,1 +1,0 @@
-"""Networks on pages: evidence by clicks, posteriors, and what to observe next."""

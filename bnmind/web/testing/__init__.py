@@ -1,1 +1,0 @@
-"""Tests on pages: people take them, and a teacher watches and exports them."""
