@@ -112,7 +112,7 @@ def test_terms_are_values_and_checked() -> None:
     assert again.sizes.tolist() == [0, 0, 2]
     with pytest.raises(ValueError, match="read-only"):
         terms.sizes[0] = 1
-    with pytest.raises(BnmindError, match="weights to be .* of at least 0, got -1 in it"):
+    with pytest.raises(BnmindError, match=r"weights to be .* of at least 0, got -1 in it"):
         ClassTerms(np.array([0, 1, 0]), -ones)
     with pytest.raises(BnmindError, match=r"by turn and reply.*never decrease"):
         ClassTerms(np.array([0, 1, 0]), ones[0])

@@ -190,7 +190,7 @@ def added(line: str) -> Callable[[str], str]:
         (".txt", swapped("= ", "? "), r"got '\? "),
         (".txt", swapped("  1b0w", "  0b0w"), "two in line"),
         (".txt", swapped("\n  ", "\n   "), "below the one before it"),
-        (".txt", swapped("1, board 2x3", "1, board 2x1"), "colors to be a whole number from 2 to 255"),
+        (".txt", swapped("1, board 2x3", "1, board 2x1"), "colors .* from 2 to 255"),
         (".dot", added('n1 -> n0 [label="0b0w"];\n'), "an arrow down the tree"),
         (".dot", added('n0 -> n1 [label="0b0w"];\n'), "one arrow for 0b0w"),
         (".dot", added('n99 [label="11"];\n'), "whose root is n0"),

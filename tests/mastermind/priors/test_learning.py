@@ -135,7 +135,7 @@ def test_a_code_that_no_member_makes_is_refused() -> None:
 def test_learned_numbers_are_checked() -> None:
     with pytest.raises(InvalidArgumentError, match=r"of 1 to 3 colors, got \(1, 2\)"):
         LearnedNumber(BOARD, (1, 2), 1.0)
-    with pytest.raises(InvalidArgumentError, match="seen .* at least 0, .*; expected alpha .* 0"):
+    with pytest.raises(InvalidArgumentError, match=r"seen .* at least 0, .*; expected alpha .* 0"):
         LearnedNumber(BOARD, (1, 2, -1), 0.0)
 
 
