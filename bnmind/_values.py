@@ -313,7 +313,7 @@ def converter(annotation: Any, *, freeze: bool = True) -> Converter:
     Examples
     --------
     >>> converter(Annotated[int, Ge(1)]).words, converter(list[float] | None).convert([1, 2])
-    ('a whole number of at least 1', (1, 2))
+    ('a whole number of at least 1', (1.0, 2.0))
     """
     annotation = _unfolded(annotation)
     marks: Sequence[Any] = ()
