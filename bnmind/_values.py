@@ -312,7 +312,7 @@ def converter(annotation: Any, *, freeze: bool = True) -> Converter:
     Examples
     --------
     >>> converter(Annotated[int, Ge(1)]).words, converter(list[float] | None).convert([1, 2])
-    ('a whole number of at least 1', (1, 2))
+    ('a whole number of at least 1', (1.0, 2.0))
     """
     annotation = _unfolded(annotation)
     marks: Sequence[Any] = ()
@@ -410,7 +410,9 @@ def _within(found: Converter, marks: Iterable[Any], *, is_array: bool) -> Conver
             case _ if mark is Distinct:
                 tests.append((lambda value, _: len(set(value)) == len(value), None))
                 words += ", all different"
-    words = f"{words} {_interval(ends)}" if ends else words
+    if ends:
+        texts = {kind: f"{end:,}" if type(end) is int else f"{end}" for kind, end in ends.items()}
+        words = f"{words} {_interval(texts)}"
     every: Callable[[Any], bool] = _every if is_array else bool
 
     def convert(value: Any) -> Any:
@@ -436,7 +438,7 @@ def _every(fits: Any) -> bool:
     return bool(fits.all()) if isinstance(fits, np.ndarray) else bool(fits)
 
 
-def _interval(ends: Mapping[str, Any]) -> str:
+def _interval(ends: Mapping[str, str]) -> str:
     """Return an interval in words, by its ends and their kinds."""
     match ends:
         case {"ge": low, "le": high}:

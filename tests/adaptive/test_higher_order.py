@@ -145,7 +145,7 @@ def test_levels_above_the_first_are_steps() -> None:
     ("make", "says"),
     [
         (lambda: HigherOrder(slopes=-1.0), "slopes to be a finite number of at least 0"),
-        (lambda: HigherOrder(n_points=1), "n_points to be a whole number from 2 to 1000"),
+        (lambda: HigherOrder(n_points=1), "n_points to be a whole number from 2 to 1,000"),
         (lambda: ItemBank.from_qmatrix(Q, skills=HigherOrder((1.0, 2.0))), "expected 3 intercepts"),
     ],
 )

@@ -398,7 +398,10 @@ def test_the_strategy_that_best_follows_is_named(arguments: list[str], player: s
         (["--games", "-3"], ["-3"]),
         (["--games", "many"], ["many", "all"]),
         (["--max-guesses", "0"], ["0"]),
-        (["--max-guesses", str(10**30)], ["at most 1,000,000 guesses", "10^30"]),
+        (
+            ["--max-guesses", str(10**30)],
+            ["limit to be a whole number from 1 to 1,000,000, got 1000"],
+        ),
         (["--games", str(10**30)], ["would have about 10^30; play fewer"]),
         (["--noise", "false:7"], ["7"]),
         (["--pegs", "0"], ["pegs"]),

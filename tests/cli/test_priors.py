@@ -64,7 +64,8 @@ def test_compare_plays_to_other_endings() -> None:
     assert "ending limit" in fixed.stdout
     assert_one_line_error(run("compare", "--ending", "limit"), "needs --max-guesses N")
     assert_one_line_error(run("compare", "--ending", "declard"), "did you mean declared?")
-    assert_one_line_error(run("compare", "--ending", "declared:2"), "a certainty in (0, 1]")
+    told = "certainty to be a number in (0, 1]"
+    assert_one_line_error(run("compare", "--ending", "declared:2"), told)
     everything = run("compare", "--games", "all", "--prior", "two-color")
     assert_one_line_error(everything, "expected a number of games with the prior two-color")
 

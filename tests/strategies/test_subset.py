@@ -144,7 +144,7 @@ def test_the_family_is_parsed() -> None:
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("subset:0:entropy", "size to be a whole number from 1 to 1000, got 0"),
+        ("subset:0:entropy", "size to be a whole number from 1 to 1,000, got 0"),
         (f"subset:{MAX_SUBSET + 1}:entropy", "got 1001"),
         ("subset:20:entrpy", "got 'entrpy'; did you mean entropy"),
         ("subset:20:", "expected a score among entropy, most-parts"),

@@ -101,7 +101,7 @@ def test_weights_are_kept_in_files(tmp_path: Path) -> None:
 def test_weights_are_checked() -> None:
     with pytest.raises(BnmindError, match=f"expected {N_REPLIES} weights for each turn"):
         WeightedEntropy(BOARD, ((1, 2),))
-    with pytest.raises(BnmindError, match=r"from 0 to 9999, got \(\(10000"):
+    with pytest.raises(BnmindError, match=r"from 0 to 9,999, got \(\(10000"):
         WeightedEntropy(BOARD, ((10_000,) * N_REPLIES,))
 
 

@@ -12,10 +12,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Annotated
 
 from bnmind._arguments import checked
-from bnmind._values import Count, Distinct, Value, made
+from bnmind._values import Value, made
 from bnmind.errors import InvalidModelError, UnknownNameError
 
 __all__ = ["InteractionGraph", "bits", "graph_of_scopes"]
@@ -48,9 +47,9 @@ class InteractionGraph(Value):
     6
     """
 
-    names: Annotated[tuple[str, ...], Distinct]
+    names: tuple[str, ...]
     """The variables; a vertex is a position in this tuple."""
-    sizes: tuple[Count, ...]
+    sizes: tuple[int, ...]
     """The number of states of each variable, at least one."""
     adjacent: tuple[tuple[int, ...], ...]
     """The neighbors of each vertex, ascending, without the vertex itself."""
@@ -62,6 +61,11 @@ class InteractionGraph(Value):
         if not n == m == k:
             yield f"expected a size and a neighborhood for each of {n} variables, got {m} and {k}"
             return
+        for name, size in zip(self.names, self.sizes, strict=True):
+            if size < 1:
+                yield f"expected at least one state for {name}, got {size}"
+        if len(set(self.names)) != n:
+            yield "the variables must be distinct"
         pairs = {(v, u) for v, around in enumerate(self.adjacent) for u in around}
         for v, (name, around) in enumerate(zip(self.names, self.adjacent, strict=True)):
             if v in around or not all(0 <= u < n for u in around):
