@@ -103,7 +103,7 @@ class Advice(Result):
         yield self.knowledge
         yield from self.contradiction
         if self.contradictions:
-            yield ("bnmind assumes as few false replies as possible; noise false:0.1 weighs them.")
+            yield "bnmind assumes as few false replies as possible; noise false:0.1 weighs them."
         yield from self._doubts_shown()
         yield "Most probable:"
         yield codes_table(self.most_probable)
