@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 
 import bnmind.adaptive.beliefs.start as beliefs_module
 from bnmind import adaptive
+from bnmind._front_door import homes
 from bnmind.adaptive import (
     MISSING,
     AbilityGrid,
@@ -58,7 +59,7 @@ from tests.banks import banks
 
 def _members(*methods: str) -> list[type[Any]]:
     """Return the public classes that have some methods, but for abstract ones and protocols."""
-    found = (getattr(adaptive, name) for name in adaptive.__all__)
+    found = (getattr(adaptive, name) for name in homes("bnmind.adaptive"))
     return [
         one
         for one in found

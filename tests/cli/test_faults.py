@@ -22,8 +22,7 @@ from pathlib import Path
 import pytest
 
 import bnmind._files
-from bnmind.adaptive import ItemBank, Session, read_bank, write_bank
-from bnmind.adaptive.calibration import read_answers
+from bnmind.adaptive import ItemBank, Session, read_answers, read_bank, write_bank
 from bnmind.cli import administer
 from bnmind.lab.mastermind import read_game
 from bnmind.lab.mastermind.saved_game import read_play

@@ -10,8 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from bnmind.adaptive import ItemBank, read_bank, read_design, resume_session
-from bnmind.adaptive.calibration import read_answers
+from bnmind.adaptive import ItemBank, read_answers, read_bank, read_design, resume_session
 from bnmind.adaptive.trees import read_item_tree
 from bnmind.errors import BnmindError
 from bnmind.junction import read_plan

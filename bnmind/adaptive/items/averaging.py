@@ -11,7 +11,7 @@ import numpy as np
 
 from bnmind.adaptive.items.certainty import Certainty, ParameterCertainty, TableCertainty
 from bnmind.adaptive.items.item import Item
-from bnmind.adaptive.response_models.base import ResponseModel
+from bnmind.adaptive.response_models.base.model import ResponseModel
 from bnmind.adaptive.response_models.base.vector import (
     model_near,
     model_table,

@@ -26,7 +26,7 @@ from bnmind.adaptive.items.bank_structure import (
 from bnmind.adaptive.items.item import Item
 from bnmind.adaptive.items.qmatrix import QMatrix, bank_parts, skill_levels
 from bnmind.adaptive.items.skill_distributions import ProfileDistribution
-from bnmind.adaptive.response_models.base import ResponseModel
+from bnmind.adaptive.response_models.base.model import ResponseModel
 from bnmind.adaptive.response_models.dina import Dina
 from bnmind.adaptive.response_models.registry import gate_of
 from bnmind.errors import InvalidArgumentError, InvalidModelError, UnknownNameError

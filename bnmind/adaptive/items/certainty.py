@@ -39,7 +39,7 @@ import numpy as np
 from annotated_types import Gt
 
 from bnmind._values import Finite, NonNegative, Value, sealed
-from bnmind.adaptive.response_models.base import ResponseModel
+from bnmind.adaptive.response_models.base.model import ResponseModel
 from bnmind.adaptive.response_models.base.vector import parameter_vector
 from bnmind.errors import InvalidModelError
 from bnmind.information import Floats

@@ -8,7 +8,7 @@ from dataclasses import KW_ONLY, dataclass
 
 from bnmind._values import Value
 from bnmind.adaptive.items.certainty import Certainty
-from bnmind.adaptive.response_models.base import ResponseModel
+from bnmind.adaptive.response_models.base.model import ResponseModel
 from bnmind.errors import InvalidModelError
 from bnmind.pgm.variable import name_text
 

@@ -25,7 +25,7 @@ from bnmind.adaptive.items.item import Item
 from bnmind.adaptive.items.qmatrix_table import qmatrix_parts
 from bnmind.adaptive.items.skill_distributions import ProfileDistribution, Saturated
 from bnmind.adaptive.items.tables.text_table import TextTable, frame_table
-from bnmind.adaptive.response_models.base import ResponseModel, made_for_skills
+from bnmind.adaptive.response_models.base.model import ResponseModel, made_for_skills
 from bnmind.errors import InvalidModelError, TooLargeError
 from bnmind.pgm import CPD, Network, TabularCPD, Variable
 from bnmind.pgm.tabular import DEFAULT_CELLS

@@ -35,7 +35,7 @@ from bnmind.adaptive.items.averaging import table_certainty
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.certainty import Certainty, ParameterCertainty, TableCertainty
 from bnmind.adaptive.items.item import Item
-from bnmind.adaptive.response_models.base import ResponseModel
+from bnmind.adaptive.response_models.base.model import ResponseModel
 from bnmind.adaptive.response_models.base.vector import parameter_vector
 from bnmind.adaptive.response_models.noisy_skills import NoisySkills
 from bnmind.adaptive.response_models.parametric import ParametricModel

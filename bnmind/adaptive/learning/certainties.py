@@ -38,7 +38,7 @@ from bnmind.adaptive.learning.em.response_layout import Patterns, ResponseLayout
 from bnmind.adaptive.learning.parameters.block import FixedBlock, ItemBlock, PairBlock
 from bnmind.adaptive.learning.parameters.gdina import TableBlock
 from bnmind.adaptive.response_models.additive.effects import SkillEffects
-from bnmind.adaptive.response_models.base import ResponseModel
+from bnmind.adaptive.response_models.base.model import ResponseModel
 from bnmind.adaptive.response_models.base.vector import parameter_vector
 from bnmind.errors import BnmindError
 from bnmind.information import Floats

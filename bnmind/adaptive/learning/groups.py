@@ -38,8 +38,8 @@ from bnmind.adaptive.learning.learn import LearningModel
 from bnmind.adaptive.learning.parameters.options import LearningOptions
 from bnmind.adaptive.learning.parameters.skill_families import SkillFamilies
 from bnmind.adaptive.learning.starts import all_climbs, usual_starts
-from bnmind.adaptive.response_models.base import ResponseModel
 from bnmind.adaptive.response_models.base.abilities import ability_values
+from bnmind.adaptive.response_models.base.model import ResponseModel
 from bnmind.adaptive.response_models.dina import Dina
 from bnmind.adaptive.responses.responses import Responses
 from bnmind.errors import InvalidArgumentError

@@ -15,7 +15,7 @@ from bnmind.adaptive.items.qmatrix import QMatrix
 from bnmind.adaptive.items.qmatrix_table import renamed_skills
 from bnmind.adaptive.items.skill_distributions import ProfileDistribution
 from bnmind.adaptive.learning.model import bank_to_learn
-from bnmind.adaptive.response_models.base import ResponseModel
+from bnmind.adaptive.response_models.base.model import ResponseModel
 from bnmind.adaptive.responses.responses import Responses, names_in
 from bnmind.errors import TableError
 from bnmind.pgm import Network

@@ -30,7 +30,7 @@ from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.irt import ABILITY, AbilityGrid, irt_bank
 from bnmind.adaptive.learning.learn import Learned, learn
 from bnmind.adaptive.learning.parameters.options import LearningOptions, Priors
-from bnmind.adaptive.response_models.base import ResponseModel
+from bnmind.adaptive.response_models.base.model import ResponseModel
 from bnmind.adaptive.response_models.base.vector import parameter_vector, with_parameters
 from bnmind.adaptive.response_models.graded_response import GradedResponse
 from bnmind.adaptive.response_models.logistic import Logistic

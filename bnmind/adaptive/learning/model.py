@@ -26,7 +26,7 @@ from bnmind.adaptive.response_models.additive.effects import (
     MainEffects,
     SkillEffects,
 )
-from bnmind.adaptive.response_models.base import ResponseModel, response_channel
+from bnmind.adaptive.response_models.base.model import ResponseModel, response_channel
 from bnmind.adaptive.response_models.dina import Dina
 from bnmind.adaptive.response_models.gdina import Gdina
 from bnmind.adaptive.response_models.guess_slip import GuessSlip

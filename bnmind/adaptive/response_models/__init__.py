@@ -6,7 +6,7 @@ from bnmind.adaptive.response_models.additive.llm import Llm
 from bnmind.adaptive.response_models.additive.nida import Nida
 from bnmind.adaptive.response_models.additive.nido import Nido
 from bnmind.adaptive.response_models.additive.rrum import Rrum
-from bnmind.adaptive.response_models.base import ResponseModel
+from bnmind.adaptive.response_models.base.model import ResponseModel
 from bnmind.adaptive.response_models.dibello.combination import Combination
 from bnmind.adaptive.response_models.dibello.link import Link
 from bnmind.adaptive.response_models.dibello.normal import DiBelloNormal

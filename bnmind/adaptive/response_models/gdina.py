@@ -18,7 +18,7 @@ from annotated_types import Ge
 from bnmind._arguments import checked
 from bnmind._messages import counted
 from bnmind._values import Finite, Value
-from bnmind.adaptive.response_models.base import check_item, check_skills, refuse_large, table
+from bnmind.adaptive.response_models.base.model import check_item, check_skills, refuse_large, table
 from bnmind.adaptive.response_models.base.parameters import normalized_rows
 from bnmind.errors import InvalidModelError
 from bnmind.information import Floats

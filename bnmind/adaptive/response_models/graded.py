@@ -20,8 +20,8 @@ from annotated_types import Ge
 
 from bnmind._arguments import checked
 from bnmind._values import Bounded, Value
-from bnmind.adaptive.response_models.base import check_item, one_each, refuse_large, table
 from bnmind.adaptive.response_models.base.curves import graded
+from bnmind.adaptive.response_models.base.model import check_item, one_each, refuse_large, table
 from bnmind.adaptive.response_models.base.parameters import LARGEST, Number, increasing
 from bnmind.errors import InvalidModelError
 from bnmind.pgm import TabularCPD, Variable

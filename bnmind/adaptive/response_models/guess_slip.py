@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from bnmind._arguments import checked
 from bnmind._values import Probability, Value
-from bnmind.adaptive.response_models.base import check_item, mastery, refuse_large, table
+from bnmind.adaptive.response_models.base.model import check_item, mastery, refuse_large, table
 from bnmind.adaptive.response_models.base.parameters import chance_faults
 from bnmind.errors import InvalidModelError
 from bnmind.pgm import CPD, Variable

@@ -13,7 +13,7 @@ import numpy as np
 
 from bnmind._arguments import checked
 from bnmind._values import Probability, Value
-from bnmind.adaptive.response_models.base import check_item, mastery, one_each
+from bnmind.adaptive.response_models.base.model import check_item, mastery, one_each
 from bnmind.adaptive.response_models.base.parameters import chance_faults
 from bnmind.errors import InvalidModelError
 from bnmind.information import Floats

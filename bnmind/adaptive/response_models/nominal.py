@@ -27,9 +27,9 @@ from numpy.typing import ArrayLike
 
 from bnmind._arguments import checked
 from bnmind._values import Value
-from bnmind.adaptive.response_models.base import check_item
 from bnmind.adaptive.response_models.base.abilities import fisher, parent_abilities
 from bnmind.adaptive.response_models.base.curves import softmax
+from bnmind.adaptive.response_models.base.model import check_item
 from bnmind.adaptive.response_models.base.parameters import Number
 from bnmind.errors import InvalidModelError
 from bnmind.information import Floats

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from bnmind._arguments import checked
 from bnmind._messages import shown
 from bnmind._values import converter
-from bnmind.adaptive.response_models.base import check_item, refuse_large, table
+from bnmind.adaptive.response_models.base.model import check_item, refuse_large, table
 from bnmind.adaptive.response_models.base.parameters import Number, refuse
 from bnmind.errors import InvalidModelError
 from bnmind.information import Floats

@@ -17,7 +17,7 @@ from bnmind.adaptive.response_models.additive.llm import Llm
 from bnmind.adaptive.response_models.additive.nida import Nida
 from bnmind.adaptive.response_models.additive.nido import Nido
 from bnmind.adaptive.response_models.additive.rrum import Rrum
-from bnmind.adaptive.response_models.base import ResponseModel
+from bnmind.adaptive.response_models.base.model import ResponseModel
 from bnmind.adaptive.response_models.dibello.normal import DiBelloNormal
 from bnmind.adaptive.response_models.dibello.steps import DiBello
 from bnmind.adaptive.response_models.dina import Dina

@@ -18,7 +18,7 @@ import numpy as np
 
 from bnmind._arguments import checked
 from bnmind._values import Value
-from bnmind.adaptive.response_models.base import (
+from bnmind.adaptive.response_models.base.model import (
     ResponseModel,
     check_item,
     made_for_skills,

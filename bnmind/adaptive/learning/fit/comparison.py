@@ -51,7 +51,7 @@ from bnmind.adaptive.items.skill_distributions import Independent, ProfileDistri
 from bnmind.adaptive.learning.inputs import learning_inputs
 from bnmind.adaptive.learning.learn import Learned, learn
 from bnmind.adaptive.learning.parameters.options import LearningOptions
-from bnmind.adaptive.response_models.base import ResponseModel
+from bnmind.adaptive.response_models.base.model import ResponseModel
 from bnmind.adaptive.response_models.dina import Dina
 from bnmind.adaptive.responses.folds import fold_numbers
 from bnmind.adaptive.responses.responses import Responses

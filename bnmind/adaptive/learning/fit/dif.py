@@ -43,7 +43,7 @@ from bnmind.adaptive.learning.groups import LearnedGroups, group_positions, lear
 from bnmind.adaptive.learning.inputs import learning_inputs
 from bnmind.adaptive.learning.parameters.options import Bounds, LearningOptions
 from bnmind.adaptive.response_models.additive.effects import SkillEffects
-from bnmind.adaptive.response_models.base import ResponseModel
+from bnmind.adaptive.response_models.base.model import ResponseModel
 from bnmind.adaptive.response_models.dina import Dina
 from bnmind.adaptive.responses.responses import Responses
 from bnmind.errors import InvalidArgumentError

@@ -63,7 +63,7 @@ from bnmind.adaptive.learning.fit.standard_errors import standard_errors, table_
 from bnmind.adaptive.learning.learn import Learned, learn
 from bnmind.adaptive.learning.model import block_of, item_rules
 from bnmind.adaptive.learning.parameters.block import ItemBlock, ItemRule, PairBlock
-from bnmind.adaptive.response_models.base import ResponseModel, made_for_skills
+from bnmind.adaptive.response_models.base.model import ResponseModel, made_for_skills
 from bnmind.adaptive.response_models.gdina import Gdina
 from bnmind.adaptive.response_models.registry import RESPONSE_MODELS
 from bnmind.errors import InvalidArgumentError

@@ -65,7 +65,7 @@ from bnmind.adaptive.learning.parameters.options import Priors
 from bnmind.adaptive.learning.parameters.sequential import StepsBlock
 from bnmind.adaptive.response_models.additive.effects import MainEffects
 from bnmind.adaptive.response_models.additive.link import IDENTITY, LinkFunction
-from bnmind.adaptive.response_models.base import ResponseModel
+from bnmind.adaptive.response_models.base.model import ResponseModel
 from bnmind.adaptive.response_models.gdina import Gdina
 from bnmind.adaptive.response_models.graded_response import GradedResponse
 from bnmind.adaptive.response_models.nominal import Nominal

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from bnmind._values import Sealed, sealed
 from bnmind.adaptive.learning.parameters.isotonic import two_chances
 from bnmind.adaptive.learning.parameters.options import Bounds, Priors, kept_off
-from bnmind.adaptive.response_models.base import ResponseModel, response_channel
+from bnmind.adaptive.response_models.base.model import ResponseModel, response_channel
 from bnmind.adaptive.response_models.gdina import Gdina
 from bnmind.adaptive.response_models.guess_slip import GuessSlip
 from bnmind.information import Floats

@@ -15,7 +15,7 @@ import numpy as np
 from bnmind.adaptive.learning.parameters.block import RuleBlock, beta_counts, log_beta, softened
 from bnmind.adaptive.learning.parameters.isotonic import monotone_chances
 from bnmind.adaptive.learning.parameters.options import Priors
-from bnmind.adaptive.response_models.base import ResponseModel
+from bnmind.adaptive.response_models.base.model import ResponseModel
 from bnmind.adaptive.response_models.gdina import Gdina
 from bnmind.information import Floats
 

@@ -30,7 +30,7 @@ from bnmind.adaptive.learning.parameters.polytope import Polytope
 from bnmind.adaptive.response_models.additive.effects import MainEffects, sufficient
 from bnmind.adaptive.response_models.additive.link import LinkFunction
 from bnmind.adaptive.response_models.additive.nida import Nida
-from bnmind.adaptive.response_models.base import ResponseModel
+from bnmind.adaptive.response_models.base.model import ResponseModel
 from bnmind.information import Floats
 from bnmind.pgm import Variable
 

@@ -41,7 +41,7 @@ from bnmind.adaptive.learning.parameters.block import (
 )
 from bnmind.adaptive.learning.parameters.isotonic import two_chances
 from bnmind.adaptive.learning.parameters.options import Priors
-from bnmind.adaptive.response_models.base import ResponseModel
+from bnmind.adaptive.response_models.base.model import ResponseModel
 from bnmind.adaptive.response_models.noisy_skills import NoisySkills
 from bnmind.information import Floats
 from bnmind.pgm import NoisyMinimum

@@ -21,7 +21,7 @@ import numpy as np
 
 from bnmind.adaptive.learning.parameters.block import RuleBlock
 from bnmind.adaptive.learning.parameters.options import kept_off
-from bnmind.adaptive.response_models.base import ResponseModel
+from bnmind.adaptive.response_models.base.model import ResponseModel
 from bnmind.adaptive.response_models.parametric import ParametricModel
 from bnmind.errors import InvalidModelError
 from bnmind.information import Floats

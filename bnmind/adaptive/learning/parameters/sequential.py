@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bnmind.adaptive.learning.parameters.block import ItemBlock, RuleBlock
-from bnmind.adaptive.response_models.base import ResponseModel
+from bnmind.adaptive.response_models.base.model import ResponseModel
 from bnmind.adaptive.response_models.sequential import Sequential
 from bnmind.information import Floats
 

@@ -26,7 +26,7 @@ from bnmind.adaptive.response_models.additive.effects import (
     needed_levels,
 )
 from bnmind.adaptive.response_models.additive.link import IDENTITY
-from bnmind.adaptive.response_models.base import check_skills
+from bnmind.adaptive.response_models.base.model import check_skills
 from bnmind.adaptive.response_models.base.parameters import Number
 from bnmind.information import Floats
 

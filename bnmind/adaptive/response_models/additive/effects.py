@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from bnmind._arguments import check_shape, checked, number_array
 from bnmind._values import Value
 from bnmind.adaptive.response_models.additive.link import LinkFunction
-from bnmind.adaptive.response_models.base import check_item, mastery, refuse_large, table
+from bnmind.adaptive.response_models.base.model import check_item, mastery, refuse_large, table
 from bnmind.errors import InvalidArgumentError, InvalidModelError
 from bnmind.information import Floats
 from bnmind.pgm import TabularCPD, Variable

@@ -23,7 +23,7 @@ from bnmind._arguments import checked
 from bnmind._values import sealed
 from bnmind.adaptive.response_models.additive.effects import ItemEffects, needed_levels
 from bnmind.adaptive.response_models.additive.link import COMPLEMENTARY
-from bnmind.adaptive.response_models.base import check_skills
+from bnmind.adaptive.response_models.base.model import check_skills
 from bnmind.information import Floats
 
 __all__ = ["LeakyOr"]

@@ -26,7 +26,7 @@ from bnmind._arguments import checked
 from bnmind._values import Probability, sealed
 from bnmind.adaptive.response_models.additive.effects import SkillEffects, needed_levels
 from bnmind.adaptive.response_models.additive.link import LOG
-from bnmind.adaptive.response_models.base import check_skills
+from bnmind.adaptive.response_models.base.model import check_skills
 from bnmind.adaptive.response_models.base.parameters import chance_faults
 from bnmind.information import Floats
 

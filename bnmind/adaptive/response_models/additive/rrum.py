@@ -29,7 +29,7 @@ from bnmind.adaptive.response_models.additive.effects import (
     needed_levels,
 )
 from bnmind.adaptive.response_models.additive.link import LOG
-from bnmind.adaptive.response_models.base import check_skills
+from bnmind.adaptive.response_models.base.model import check_skills
 from bnmind.adaptive.response_models.base.parameters import Scale
 from bnmind.information import Floats
 

@@ -29,7 +29,7 @@ from annotated_types import Ge
 
 from bnmind._arguments import checked
 from bnmind._values import Value
-from bnmind.adaptive.response_models.base import check_item, refuse_large, table
+from bnmind.adaptive.response_models.base.model import check_item, refuse_large, table
 from bnmind.adaptive.response_models.base.parameters import Scale
 from bnmind.adaptive.response_models.dibello.combination import (
     Combination,
@@ -66,7 +66,7 @@ class DiBelloNormal(Value):
     --------
     A skill with correlation 0.8 to another one, whose levels are about equally probable:
 
-    >>> from bnmind.adaptive.response_models.base import response_channel
+    >>> from bnmind.adaptive.response_models.base.model import response_channel
     >>> general = Variable("general", ("low", "high"))
     >>> model = DiBelloNormal(0.8, 0.0, 0.6, n_responses=2)
     >>> response_channel(model, [general]).round(3).tolist()

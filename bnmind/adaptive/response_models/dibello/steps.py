@@ -21,7 +21,7 @@ import numpy as np
 from bnmind._arguments import checked
 from bnmind._messages import counted, shown
 from bnmind._values import Value
-from bnmind.adaptive.response_models.base import check_item, refuse_large, table
+from bnmind.adaptive.response_models.base.model import check_item, refuse_large, table
 from bnmind.adaptive.response_models.base.parameters import Number, Scale
 from bnmind.adaptive.response_models.dibello.combination import (
     Combination,
@@ -68,7 +68,7 @@ class DiBello(Value):
 
     Examples
     --------
-    >>> from bnmind.adaptive.response_models.base import response_channel
+    >>> from bnmind.adaptive.response_models.base.model import response_channel
     >>> skill = Variable("algebra", ("low", "medium", "high"))
     >>> item = DiBello(slopes=1.0, difficulties=(-0.5, 1.0), link=Link.GRADED_RESPONSE)
     >>> response_channel(item, [skill]).round(3).tolist()

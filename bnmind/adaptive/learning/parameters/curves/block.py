@@ -17,7 +17,7 @@ from bnmind.adaptive.learning.parameters.curves.log_linear import LogLinearCurve
 from bnmind.adaptive.learning.parameters.curves.logistic import LogisticCurves, learned_asymptotes
 from bnmind.adaptive.learning.parameters.curves.scoring import fisher_scoring
 from bnmind.adaptive.learning.parameters.options import Priors
-from bnmind.adaptive.response_models.base import ResponseModel
+from bnmind.adaptive.response_models.base.model import ResponseModel
 from bnmind.adaptive.response_models.graded import Graded
 from bnmind.adaptive.response_models.graded_response import GradedResponse
 from bnmind.adaptive.response_models.logistic import Logistic

@@ -31,9 +31,9 @@ from bnmind.adaptive.learning.parameters.block import ItemRule
 from bnmind.adaptive.learning.parameters.curves.kind import FARTHEST, slope_bounds, within
 from bnmind.adaptive.learning.parameters.curves.priors import log_normal_prior
 from bnmind.adaptive.learning.parameters.options import Priors
-from bnmind.adaptive.response_models.base import ResponseModel
 from bnmind.adaptive.response_models.base.abilities import ability_values
 from bnmind.adaptive.response_models.base.curves import both_tails
+from bnmind.adaptive.response_models.base.model import ResponseModel
 from bnmind.adaptive.response_models.base.vector import parameter_vector, with_parameters
 from bnmind.adaptive.response_models.graded import Graded
 from bnmind.adaptive.response_models.graded_response import GradedResponse

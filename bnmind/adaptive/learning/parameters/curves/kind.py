@@ -9,7 +9,7 @@ import numpy as np
 from bnmind.adaptive.learning.parameters.block import ItemRule
 from bnmind.adaptive.learning.parameters.curves.scoring import Curve
 from bnmind.adaptive.learning.parameters.options import Priors
-from bnmind.adaptive.response_models.base import ResponseModel
+from bnmind.adaptive.response_models.base.model import ResponseModel
 from bnmind.information import Floats
 
 __all__ = ["FARTHEST", "FLATTEST", "STEEPEST", "CurveKind", "slope_bounds", "within"]

@@ -31,9 +31,9 @@ from bnmind.adaptive.learning.parameters.curves.priors import (
     logit_normal_prior,
 )
 from bnmind.adaptive.learning.parameters.options import Priors
-from bnmind.adaptive.response_models.base import ResponseModel
 from bnmind.adaptive.response_models.base.abilities import ability_values
 from bnmind.adaptive.response_models.base.curves import both_tails
+from bnmind.adaptive.response_models.base.model import ResponseModel
 from bnmind.adaptive.response_models.base.vector import LEAST_SLOPE, parameter_vector
 from bnmind.adaptive.response_models.logistic import Logistic
 from bnmind.information import Floats
