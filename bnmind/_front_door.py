@@ -7,14 +7,15 @@ stub means that ``bnmind.Network`` is found in `bnmind.pgm`.
 
 from __future__ import annotations
 
+import sys
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
-__all__ = ["find", "homes", "installed_version"]
+__all__ = ["door", "find", "homes", "installed_version"]
 
 _TOP = "bnmind"
 
@@ -57,6 +58,20 @@ def find(package: str, name: str) -> Any:
     raise AttributeError(
         f"module {package!r} has no attribute {name!r}", name=name, obj=import_module(package)
     )
+
+
+def door(package: str) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
+    """Return the functions ``__getattr__`` and ``__dir__`` of a package with a stub."""
+    known = vars(sys.modules[package])
+
+    def get(name: str) -> object:
+        value = known[name] = find(package, name)
+        return value
+
+    def names() -> list[str]:
+        return sorted({*homes(package), "__all__", *known})
+
+    return get, names
 
 
 def installed_version() -> str:

@@ -5,13 +5,4 @@ The names are imported when they are first used; `bnmind/lab/__init__.pyi` lists
 
 import bnmind._front_door as _front_door
 
-
-def __getattr__(name: str) -> object:
-    """Import the object of a public name, and keep it for the next time."""
-    value = globals()[name] = _front_door.find(__name__, name)
-    return value
-
-
-def __dir__() -> list[str]:
-    """Return the public names, the rooms imported so far, and the attributes of every module."""
-    return sorted({*_front_door.homes(__name__), "__all__", *globals()})
+__getattr__, __dir__ = _front_door.door(__name__)

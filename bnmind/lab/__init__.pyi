@@ -20,11 +20,11 @@ from bnmind.lab.game_experiments import game_settings as game_settings
 from bnmind.lab.mastermind.belief_entropies import belief_entropies as belief_entropies
 from bnmind.lab.mastermind.code_maker import CodeMaker as CodeMaker
 from bnmind.lab.mastermind.code_maker import strategy_rng as strategy_rng
-from bnmind.lab.mastermind.compare import Comparison as Comparison
 from bnmind.lab.mastermind.compare import Contest as Contest
-from bnmind.lab.mastermind.compare import GameRow as GameRow
-from bnmind.lab.mastermind.compare import Summary as Summary
 from bnmind.lab.mastermind.compare import compare as compare
+from bnmind.lab.mastermind.comparison import Comparison as Comparison
+from bnmind.lab.mastermind.comparison import GameRow as GameRow
+from bnmind.lab.mastermind.comparison import Summary as Summary
 from bnmind.lab.mastermind.comparison import TurnRow as TurnRow
 from bnmind.lab.mastermind.comparison import comparison_groups as comparison_groups
 from bnmind.lab.mastermind.ending_names import ENDINGS as ENDINGS

@@ -21,13 +21,4 @@ Examples
 
 import bnmind._front_door as _front_door
 
-
-def __getattr__(name: str) -> object:
-    """Import the object of a public name, and keep it for the next time."""
-    value = globals()[name] = _front_door.find(__name__, name)
-    return value
-
-
-def __dir__() -> list[str]:
-    """Return the public names, and the attributes of every module."""
-    return sorted({*_front_door.homes(__name__), "__all__", *globals()})
+__getattr__, __dir__ = _front_door.door(__name__)

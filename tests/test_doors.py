@@ -1,27 +1,21 @@
-"""`bnmind.junction`: its names are imported when they are first used."""
+"""Packages whose names are imported when they are first used."""
 
 from __future__ import annotations
 
-import ast
 import importlib
 import subprocess
 import sys
-from pathlib import Path
 from typing import assert_type
 
 import numpy as np
 import pytest
 
 import bnmind.junction as junction
+from bnmind._front_door import homes
 from bnmind.pgm import Network, TabularCPD, Variable
 
-STUB = Path(junction.__file__).with_name("__init__.pyi")
-HOMES = {
-    alias.name: str(node.module)
-    for node in ast.parse(STUB.read_text(encoding="utf-8")).body
-    if isinstance(node, ast.ImportFrom)
-    for alias in node.names
-}
+PACKAGES = ("adaptive", "junction", "lab", "strategies", "testing")
+NAMES = [(package, name) for package in PACKAGES for name in sorted(homes(f"bnmind.{package}"))]
 
 
 def modules_of(script: str) -> set[str]:
@@ -33,9 +27,10 @@ def modules_of(script: str) -> set[str]:
     return set(done.stdout.splitlines()[-1].split())
 
 
-def test_importing_loads_nothing_else() -> None:
-    script = "import bnmind.junction\ndir(bnmind.junction)"
-    assert modules_of(script) == {"bnmind", "bnmind._front_door", "bnmind.junction"}
+@pytest.mark.parametrize("package", PACKAGES)
+def test_importing_loads_nothing_else(package: str) -> None:
+    script = f"import bnmind.{package}\ndir(bnmind.{package})"
+    assert modules_of(script) == {"bnmind", "bnmind._front_door", f"bnmind.{package}"}
 
 
 def test_a_question_loads_no_search_and_no_cases() -> None:
@@ -45,16 +40,21 @@ def test_a_question_loads_no_search_and_no_cases() -> None:
     assert not rooms & rare
 
 
-def test_the_names_are_those_of_the_stub() -> None:
-    listed = importlib.import_module("bnmind.junction").__all__
-    assert listed == sorted(HOMES)
-    assert {"Engine", "Plan", "compile_plan"} < set(listed) < set(dir(junction))
+@pytest.mark.parametrize("package", PACKAGES)
+def test_the_names_are_those_of_the_stub(package: str) -> None:
+    room = importlib.import_module(f"bnmind.{package}")
+    assert room.__all__ == sorted(homes(room.__name__))
+    assert len(room.__all__) > 10
+    assert set(room.__all__) < set(dir(room))
 
 
-@pytest.mark.parametrize("name", sorted(HOMES))
-def test_a_name_is_defined_where_the_stub_says(name: str) -> None:
-    assert getattr(junction, name) is getattr(importlib.import_module(HOMES[name]), name)
-    assert junction.__dict__[name] is getattr(junction, name)
+@pytest.mark.parametrize(("package", "name"), NAMES)
+def test_a_name_is_defined_where_the_stub_says(package: str, name: str) -> None:
+    room = importlib.import_module(f"bnmind.{package}")
+    home = importlib.import_module(homes(room.__name__)[name])
+    assert getattr(room, name) is getattr(home, name) is room.__dict__[name]
+    where = getattr(getattr(room, name), "__module__", home.__name__)
+    assert where in (home.__name__, "typing", "collections.abc")
 
 
 def test_a_name_that_is_not_there_is_reported_with_a_close_one() -> None:
