@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bnmind._arguments import checked
 from bnmind._messages import counted
@@ -26,13 +27,64 @@ from bnmind.sensitivity.findings import read_findings_of, split
 from bnmind.sensitivity.functions import SensitivityFunction, TwoWayFunction, quotients
 from bnmind.sensitivity.parameters import Parameter, distances, row_of, table_of, with_row
 from bnmind.sensitivity.properties import Interval, MostProbable, Property, interval, intervals
-from bnmind.sensitivity.ranking import frame_of, ranked
 from bnmind.sensitivity.spreads import Relative, Spread
 
 if TYPE_CHECKING:
     import pandas
 
 __all__ = ["SensitivityAnalysis", "analyze"]
+
+# --- Data frames of parameters, sorted by a number ------------------------------------------------
+#
+#
+
+
+class Ranked(NamedTuple):
+    """Some entries of a table, with their numbers."""
+
+    cpd: TabularCPD
+    places: NDArray[np.intp]
+    """``(entries, axes)`` their positions in the table."""
+    numbers: Mapping[str, Floats]
+    """``(entries,)`` each."""
+
+
+def ranked(cpd: TabularCPD, numbers: Mapping[str, Floats], chosen: NDArray[np.bool_]) -> Ranked:
+    """Return the chosen entries of a table."""
+    return Ranked(cpd, np.argwhere(chosen), {key: one[chosen] for key, one in numbers.items()})
+
+
+def frame_of(
+    parts: Sequence[Ranked], *, by: str, descending: bool, n: int | None
+) -> pandas.DataFrame:
+    """Return the first entries of all tables, sorted by one of their numbers, with their names."""
+    import pandas
+
+    if n is not None and n < 0:
+        raise InvalidArgumentError(f"the number of parameters must be at least 0, got {n}", n)
+    kept = [part for part in parts if len(part.places)] or list(parts[:1])
+    if not kept:
+        return pandas.DataFrame({"parameter": [], by: []})
+    columns = {key: np.concatenate([part.numbers[key] for part in kept]) for key in kept[0].numbers}
+    keys = -columns[by] if descending else columns[by]
+    order = np.argsort(keys, kind="stable")[: len(keys) if n is None else n]
+    starts = np.cumsum([0, *[len(part.places) for part in kept]])
+    owners = np.searchsorted(starts, order, side="right") - 1
+    # Names take time, so that only the rows of the frame get one.
+    names = []
+    for owner, number in zip(owners.tolist(), order.tolist(), strict=True):
+        part = kept[owner]
+        place = tuple(part.places[number - starts[owner]].tolist())
+        names.append(str(Parameter.at(part.cpd, place)))
+    return pandas.DataFrame(
+        {"parameter": names, **{key: column[order] for key, column in columns.items()}}
+    )
+
+
+# --- ----------------------------------------------------------------------------------------------
+# The sensitivity analysis of a posterior: its dependence on all entries of the tables at once.
+#
+#
 
 _MOST_CHANGE = 600.0
 """The most that ln P(evidence) may grow by moving two parameters."""

@@ -84,7 +84,7 @@ def test_learn_writes_the_best_parameters_so_far(monkeypatch: pytest.MonkeyPatch
 def test_simulate_writes_the_results_of_the_first_examinees(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from bnmind.adaptive.simulation.batch_run import run_batch
+    from bnmind.adaptive.simulation.simulate import run_batch
 
     batches = []
 

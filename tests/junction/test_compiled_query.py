@@ -15,10 +15,9 @@ import pytest
 from bnmind.errors import ImpossibleEvidenceError
 from bnmind.junction import Plan, compile_plan
 from bnmind.junction.inference import assembly, replanning
-from bnmind.junction.inference.answering import Answering
+from bnmind.junction.inference.answering import Answering, narrowed, without_signs
 from bnmind.junction.inference.compiled_query import CompiledQuery
 from bnmind.junction.inference.registers import starting_registers
-from bnmind.junction.inference.replanning import narrowed, without_signs
 from bnmind.pgm import FunctionalCPD, Network, TabularCPD, Variable
 from bnmind.rank_one import factorize
 from tests import examples

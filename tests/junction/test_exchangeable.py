@@ -7,18 +7,18 @@ from collections.abc import Mapping
 from itertools import combinations, pairwise
 from math import comb
 
+import bnmind.junction.exchangeable.symmetric_model as symmetric_model
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import bnmind.junction.exchangeable.symmetric_model as symmetric_model
 from bnmind.errors import ImpossibleEvidenceError, TooLargeError
 from bnmind.junction import Limits, MinFill, compile_model, compile_plan
 from bnmind.junction.exchangeable.counts import counts_of, power_table, weights_of_counts
 from bnmind.junction.exchangeable.degeneracy import degeneracy
 from bnmind.junction.exchangeable.lifted_posterior import lifted_posterior
-from bnmind.junction.exchangeable.symmetric_model import symmetric_model as symmetries_of
+from bnmind.junction.exchangeable.lifted_posterior import symmetric_model as symmetries_of
 from bnmind.pgm import Factor, FactorModel, Variable
 from tests.modes import examples
 

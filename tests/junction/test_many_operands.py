@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from bnmind.junction import compile_plan
 from bnmind.junction.program import many_operands, recipes
 from bnmind.junction.program.contraction import ProgramBuilder
-from bnmind.junction.program.many_operands import FEW_OPERANDS, multiplied_to_few
+from bnmind.junction.program.recipes import FEW_OPERANDS, multiplied_to_few
 from tests.large_networks import competition_answers, competition_model
 from tests.modes import examples
 

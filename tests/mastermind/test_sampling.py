@@ -20,7 +20,7 @@ from bnmind.mastermind import (
     parse_prior,
     reply,
 )
-from bnmind.mastermind.beliefs.sampler_start import log_sum_of_weights, start_of
+from bnmind.mastermind.beliefs.sampled_belief import log_sum_of_weights, start_of
 from bnmind.mastermind.sampling import seeded_state
 from bnmind.mastermind.sampling.consistent_codes import (
     distinct_codes,

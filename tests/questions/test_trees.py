@@ -29,8 +29,8 @@ from bnmind.questions.trees import (
     best_tree,
     greedy_tree,
 )
-from bnmind.questions.trees.capacities import capacity_bound
-from bnmind.questions.trees.search_levels import distinct_rows
+from bnmind.questions.trees.objectives import capacity_bound
+from bnmind.questions.trees.search import distinct_rows
 from bnmind.strategies import Goal, Optimal
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Self
@@ -13,30 +14,31 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import checked, positions
-from bnmind._messages import MOST_FAULTS, counted, each_of, first_faults, shown
+from bnmind._messages import MOST_FAULTS, counted, each_of, first_faults, in_shell, shown
 from bnmind._values import Value, sealed
 from bnmind.adaptive.beliefs.batch_belief import MISSING
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.descriptions import answer_keys
 from bnmind.adaptive.items.name_match import NameMatch, are_numbered, match_names, names_shown
-from bnmind.adaptive.items.tables.text_table import TextTable, frame_table, read_table
+from bnmind.adaptive.items.tables.choice_cells import AnswerKey
+from bnmind.adaptive.items.tables.text_table import TextTable, frame_table, number_of, read_table
 from bnmind.adaptive.responses.cells import (
     FEW_CELLS,
     MAX_CODE,
     MISSING_CODES,
     MISSING_TEXTS,
+    WRONG,
+    CellCodes,
     how_to_declare,
     place_text,
+    wrong_cells,
 )
-from bnmind.adaptive.responses.columns import ColumnOptions, left_out_note
-from bnmind.adaptive.responses.long_tables import wide_table
-from bnmind.adaptive.responses.reading import (
-    NO_NAMES,
-    GivenNames,
-    answered_rows,
-    array_of,
-    distinct_rows,
-    read_responses,
+from bnmind.adaptive.responses.columns import (
+    ColumnOptions,
+    ColumnRoles,
+    is_examinee_name,
+    left_out_note,
+    roles_of,
 )
 from bnmind.errors import BnmindError, InvalidArgumentError, TableError
 from bnmind.pgm.variable import label_text, name_fault
@@ -45,6 +47,407 @@ if TYPE_CHECKING:
     import pandas
 
 __all__ = ["MISSING_TEXTS", "Responses", "names_in", "responses_to"]
+
+# --- Long tables of responses, with a row for each response, as wide ones -------------------------
+#
+# A table is long if it has one column of each kind: examinees, items, and responses, known by their
+# names; that of the items also by holding nothing but names of expected items.
+
+_ITEMS = re.compile(
+    r"(items?|questions?|tasks?|exercises?|problems?|variable|aufgaben?|fragen?)"
+    r"([ ._-]?(id|nr|no|name|code))?",
+    re.IGNORECASE,
+)
+_RESPONSES = re.compile(
+    r"responses?|resp|scores?|scored|correct|is[ ._-]?correct|answers?|value|result|outcome|rating"
+    r"|antwort|wert|punkte|richtig",
+    re.IGNORECASE,
+)
+
+_MOST_CELLS = 2_000_000
+"""Cells that a wide table may have in any case."""
+
+_MOST_FOR_EACH = 1000
+"""Cells that it may have besides, for each response."""
+
+
+def wide_table(table: TextTable, options: ColumnOptions) -> TextTable:
+    """Return a table with a row for each examinee; a table that is not long as it is.
+
+    Raises
+    ------
+    TableError
+        If an examinee has two responses to an item, a name is missing, or there are far fewer
+        responses than pairs of an examinee and an item.
+    """
+    header = table.header
+    if header is None or len(header) < 3:
+        return table
+    who = _only(header, is_examinee_name) if options.id_column is None else None
+    if options.id_column in header:
+        who = header.index(options.id_column)
+    item = _only(header, _ITEMS.fullmatch)
+    item = _holding(table, options.expected) if item is None else item
+    response = _only(header, _RESPONSES.fullmatch)
+    if who is None or item is None or response is None:
+        return table
+    group = header.index(options.group_column) if options.group_column in header else None
+    people: dict[str, dict[str, int]] = {}
+    items: dict[str, None] = {}
+    groups: dict[str, str] = {}
+    problems = []
+    for number, row in enumerate(table.rows):
+        person, name = str(row[who]).strip(), str(row[item]).strip()
+        if not person or not name:
+            problems.append(f"row {number + 1} has no {'item' if person else 'examinee'}")
+            continue
+        answers = people.setdefault(person, {})
+        items.setdefault(name)
+        if name in answers:
+            problems.append(
+                f"examinee {person} has two responses to item {name}, in rows"
+                f" {answers[name] + 1} and {number + 1}"
+            )
+        answers[name] = number
+        if group is not None:
+            groups.setdefault(person, str(row[group]).strip())
+    if len(people) * len(items) > _MOST_CELLS + _MOST_FOR_EACH * len(table.rows):
+        problems.insert(
+            0,
+            f"{len(table.rows):,} responses of {len(people):,} examinees to {len(items):,} items"
+            f" are fewer than one for {_MOST_FOR_EACH:,} pairs of both: the table is too empty, or"
+            f" the column {header[who]} or {header[item]} holds something else",
+        )
+    if problems:
+        raise TableError(first_faults(problems))
+    kept = {who, item, response, *([] if group is None else [group])}
+    left_out = [name for place, name in enumerate(header) if place not in kept]
+    notes = [
+        f"each row is one response: {header[response]} of {header[who]} to {header[item]}",
+        *([f"other columns were left out: {names_shown(left_out)}"] if left_out else []),
+    ]
+    names = ["examinee", *([] if group is None else [header[group]]), *items]
+    blank = [""] * len(items)
+    places = {name: place for place, name in enumerate(items, len(names) - len(items))}
+    rows = []
+    for person, answers in people.items():
+        cells = [person, *([] if group is None else [groups[person]]), *blank]
+        for name, number in answers.items():
+            cells[places[name]] = table.rows[number][response]
+        rows.append(tuple(cells))
+    return TextTable(tuple(names), tuple(rows), notes=(*table.notes, *notes))
+
+
+def _holding(table: TextTable, expected: Sequence[str] | None) -> int | None:
+    """Return the only column that holds nothing but names of expected items."""
+    names = {name.strip() for name in expected or ()}
+    places = [
+        place
+        for place in range(table.n_columns if names else 0)
+        if {str(cell).strip() for cell in table.column(place)} <= names
+    ]
+    return places[0] if len(places) == 1 else None
+
+
+def _only(header: Sequence[str], is_kind: Callable[[str], object]) -> int | None:
+    """Return the only column whose name is of a kind; None if there is none, or several."""
+    places = [place for place, name in enumerate(header) if is_kind(name.strip())]
+    return places[0] if len(places) == 1 else None
+
+
+# --- Notes on responses that were read, and may mean something else than responses ----------------
+#
+#
+
+_ABOUT_PEOPLE = re.compile(
+    r"age|alter|sex|gender|geschlecht|class|klasse|school|schule|booklet|heft|testheft|form"
+    r"|country|land|language|sprache|weight|gewicht|year|jahr|date|datum|grade ?level",
+    re.IGNORECASE,
+)
+"""Names of columns that tell of people or of the test, and hardly ever of an item."""
+
+_FEWEST_UNUSED = 2
+"""This many responses that nobody gave, just below the highest one, make that one doubtful."""
+
+
+def doubts(codes: NDArray[np.int64], items: Sequence[str], *, named: bool) -> list[str]:
+    """Return notes on items whose responses tell nothing, or may be none.
+
+    Parameters
+    ----------
+    codes
+        ``(examinees, items)``: positions of responses, or `MISSING`.
+    items
+        The names of the items.
+    named
+        Whether the items were known by their names, so that no other column is among them.
+
+    Examples
+    --------
+    >>> doubts(np.array([[0, 11, 1], [1, 12, 9], [1, 11, 0]]), ["q1", "age", "q2"], named=False)
+    ... # doctest: +NORMALIZE_WHITESPACE
+    ['column age counts as an item; if it is none, leave it out (--ignore age)',
+     'in q2 nobody gave the responses just below 9; if 9 stands for a missing response, declare it
+      (--missing 9)']
+    """
+    notes = _constant_items(codes, items) if len(codes) > 1 else []
+    people = [] if named else [name for name in items if _ABOUT_PEOPLE.fullmatch(name.strip())]
+    if people:
+        columns = "column" if len(people) == 1 else "columns"
+        count, none = ("counts as an item", "it is none, leave it")
+        if len(people) > 1:
+            count, none = ("count as items", "they are none, leave them")
+        options = " ".join(f"--ignore {in_shell(name)}" for name in people[:3])
+        more = " …" if len(people) > 3 else ""
+        notes.append(f"{columns} {names_shown(people)} {count}; if {none} out ({options}{more})")
+    return [*notes, *_missing_codes(codes, items, frozenset(people))]
+
+
+def _missing_codes(
+    codes: NDArray[np.int64], items: Sequence[str], people: frozenset[str]
+) -> list[str]:
+    """Return a note for each number that may stand for a missing response."""
+    highest = codes.max(axis=0, initial=MISSING)
+    notes = []
+    for code in sorted(MISSING_CODES & set(highest.tolist())):
+        names = []
+        for place in np.flatnonzero(highest == code).tolist():
+            given = np.unique(codes[:, place])
+            below = given[(given != MISSING) & (given < code)]
+            if len(below) and code - below[-1] > _FEWEST_UNUSED and items[place] not in people:
+                names.append(items[place])
+        if names:
+            notes.append(
+                f"in {names_shown(names)} nobody gave the responses just below {code}; if {code}"
+                f" stands for a missing response, declare it (--missing {code})"
+            )
+    return notes
+
+
+def _constant_items(codes: NDArray[np.int64], items: Sequence[str]) -> list[str]:
+    """Return a note about the items with the same response from all who answered them."""
+    least = np.where(codes == MISSING, np.iinfo(codes.dtype).max, codes).min(axis=0, initial=2**62)
+    same = np.flatnonzero(least == codes.max(axis=0, initial=MISSING)).tolist()
+    if not same:
+        return []
+    names = names_shown([items[place] for place in same])
+    return [f"all responses to these items are equal, so they tell nothing: {names}"]
+
+
+# --- Responses from tables: their codes, names and groups, with notes on all that was guessed -----
+#
+#
+
+
+@dataclass(frozen=True, eq=False)
+class ReadResponses:
+    """The parts of responses that were read from a table."""
+
+    codes: NDArray[np.int64]
+    items: tuple[str, ...]
+    _: KW_ONLY
+    examinees: tuple[str, ...]
+    groups: tuple[str, ...]
+    notes: tuple[str, ...]
+    problems: tuple[str, ...]
+    """The faults of cells that are no responses."""
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The name of each examinee, or the number of the row."""
+        return self.examinees or tuple(str(row + 1) for row in range(len(self.codes)))
+
+
+@dataclass(frozen=True)
+class GivenNames:
+    """Names that replace those of a table; None for those of the table."""
+
+    items: tuple[str, ...] | None = None
+    examinees: tuple[str, ...] | None = None
+
+
+NO_NAMES = GivenNames()
+"""No names are replaced."""
+
+
+def read_responses(
+    table: TextTable,
+    missing: Iterable[str | float],
+    options: ColumnOptions,
+    names: GivenNames = NO_NAMES,
+) -> ReadResponses:
+    """Return the responses in a table, wide or long, without examinees who gave none.
+
+    Raises
+    ------
+    TableError
+        If rows have too few or too many cells, columns have no names, or there are not as many
+        names as given.
+    UnknownNameError
+        If a column that was named does not exist.
+    """
+    if table.uneven or table.n_columns == 0:
+        raise TableError(table.uneven or ["the first line must name the items"])
+    if table.header is None:
+        # A first column of texts holds names of examinees.
+        first = [""] if all(number_of(cell) is None for cell in table.column(0)) else []
+        numbers = range(1, table.n_columns + 1 - len(first))
+        header = (*first, *(f"item_{number}" for number in numbers))
+        note = "the first line has no names; the items are named by position, item_1 and so on"
+        table = replace(table, header=header, notes=(*table.notes, note))
+    table = wide_table(table, options)
+    cells = CellCodes(tuple(missing))
+    roles = roles_of(table, cells, options)
+    items = roles.names if names.items is None else names.items
+    ids = _texts(table, roles.examinee) if names.examinees is None else names.examinees
+    labels = ids or tuple(str(row + 1) for row in range(len(table.rows)))
+    problems = [
+        f"column {place + 1} has no name"
+        for name, place in zip(roles.names, roles.items, strict=True)
+        if not name and names.items is None
+    ]
+    if len(items) != len(roles.items):
+        problems.append(f"expected {counted(len(roles.items), 'item')}, got {len(items)}")
+    if len(labels) != len(table.rows):
+        problems.append(f"expected {counted(len(table.rows), 'examinee')}, got {len(labels)}")
+    if problems:
+        raise TableError(first_faults(problems))
+    codes = np.full((len(table.rows), len(items)), MISSING, dtype=np.int64)
+    keys = _keys(table, roles, cells, options, items)
+    scored = [f"the answers to {counted(len(keys), 'item')} were scored by the key"] * bool(keys)
+    wrong = []
+    for number, place in enumerate(roles.items):
+        column = table.column(place)
+        codes[:, number] = cells.of(column, keys.get(number))
+        rows = np.flatnonzero(codes[:, number] == WRONG)
+        wrong += [(row, number, column[row]) for row in rows.tolist()]
+    wrong.sort(key=lambda cell: cell[:2])
+    codes[codes == WRONG] = 0  # a wrong cell is not also reported as missing
+    answered, empty = answered_rows(codes, labels)
+    kept = np.flatnonzero(answered).tolist()
+    groups = _texts(table, roles.group)
+    notes = (*table.notes, *roles.notes, *scored, *empty)
+    return ReadResponses(
+        codes=codes[answered],
+        items=items,
+        examinees=tuple(labels[row] for row in kept) if ids or empty else (),
+        groups=tuple(groups[row] for row in kept) if groups else (),
+        notes=(*notes, *doubts(codes, items, named=options.expected is not None)),
+        problems=tuple(wrong_cells(wrong, labels, items)),
+    )
+
+
+def _keys(
+    table: TextTable,
+    roles: ColumnRoles,
+    cells: CellCodes,
+    options: ColumnOptions,
+    items: Sequence[str],
+) -> dict[int, AnswerKey]:
+    """Return the key of each item that is to be scored, by its number.
+
+    Raises
+    ------
+    TableError
+        If the keys are of other items, or of columns that are scored already.
+    """
+    names = list(options.keys)
+    match = match_names(names, items) if names else None
+    if match is not None:
+        found = {number: options.keys[names[place]] for number, place in enumerate(match.places)}
+    else:
+        found = {n: options.keys[name] for n, name in enumerate(items) if name in options.keys}
+    if not found and not all(key.is_optional for key in options.keys.values()):
+        raise TableError(
+            [f"the key is of {names_shown(names)}, and the items are {names_shown(items)}"]
+        )
+    scored = []
+    for number, key in list(found.items()):
+        codes = cells.of(table.column(roles.items[number]))
+        if not ((codes >= MISSING) & (codes <= max(key.codes.values()))).all():
+            continue
+        if key.is_optional:
+            del found[number]
+        elif all(isinstance(answer, str) for answer in key.codes):
+            scored.append(items[number])
+    if scored:
+        raise TableError(
+            [f"the key has texts, and these columns are scored: {names_shown(scored)}"]
+        )
+    return found
+
+
+def _texts(table: TextTable, place: int | None) -> tuple[str, ...]:
+    if place is None:
+        return ()
+    return tuple(str(cell).strip() for cell in table.column(place))
+
+
+def array_of(table: ArrayLike) -> NDArray[Any]:
+    """Return the array of a table, masked if it was; raise `TableError` if it is none."""
+    if isinstance(table, str | os.PathLike):
+        path = f"got the path {shown(table)}; Responses.from_csv reads it"
+        raise TableError([f"expected responses as a table, {path}"])
+    array = rectangular(table)
+    if array.ndim != 2:
+        one = "; one examinee is [[1, 0, …]]" if array.ndim == 1 else ""
+        raise TableError(
+            [f"expected an array (examinees, items), got one of shape {array.shape}{one}"]
+        )
+    return array
+
+
+def rectangular(table: ArrayLike) -> NDArray[Any]:
+    """Return an array, masked if it was; raises `TableError` for a ragged table."""
+    if isinstance(table, np.ma.MaskedArray):
+        return table  # its tolist() has None for masked cells
+    try:
+        return np.asarray(table)
+    except ValueError:
+        rows = [np.size(row) for row in table]  # type: ignore[union-attr]
+        raise TableError(
+            [
+                f"expected {counted(rows[0], 'response')} in row {number}, got {size}"
+                for number, size in enumerate(rows, 1)
+                if size != rows[0]
+            ]
+            or [f"expected an array (examinees, items), got {counted(len(rows), 'row')}"]
+        ) from None
+
+
+def distinct_rows(
+    codes: NDArray[np.int8],
+) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
+    """Return the first place of each distinct row, each row's number, and the count of each.
+
+    As strings of bytes from 0 on, rows sort in the same order and twenty times faster.
+    """
+    texts = np.ascontiguousarray((codes.astype(np.int16) - MISSING).astype(np.uint8))
+    keys = texts.view(np.dtype((np.void, texts.shape[1])))[:, 0]
+    _, first, numbers, counts = np.unique(
+        keys, return_index=True, return_inverse=True, return_counts=True
+    )
+    return first, numbers, counts
+
+
+def answered_rows(
+    codes: NDArray[np.signedinteger[Any]], examinees: Sequence[str]
+) -> tuple[NDArray[np.bool_], list[str]]:
+    """Return which examinees gave responses, and a note about the others.
+
+    If nobody did, all count: that is a fault, not a reason to leave them out.
+    """
+    answered = (codes != MISSING).any(axis=1)
+    if answered.all() or not answered.any():
+        return np.ones(len(codes), dtype=np.bool_), []
+    empty = [examinees[row] for row in np.flatnonzero(~answered).tolist()]
+    what = "examinee was" if len(empty) == 1 else "examinees were"
+    return answered, [f"{len(empty):,} {what} left out for lack of responses: {names_shown(empty)}"]
+
+
+# --- Tables of the responses of examinees to items ------------------------------------------------
+#
+#
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,14 +19,271 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from bnmind._values import Sealed, latest, made, sealed
 from bnmind.information import Floats
-from bnmind.junction.derivatives.reverse_steps import Matrices, ReverseStep, reverse_steps
 from bnmind.junction.program.program import Operation, Product, Program, Step, Sum, near_one
+
+# --- The steps of a backward pass, prepared once for all runs of a program ------------------------
+#
+# Each step of the program gets a step in reverse, with the shapes and orders of axes that the
+# adjoints of its operands need. Steps that no wanted input leads to are left out. With C̄ the
+# adjoint of the result, see `bnmind.junction.derivatives.backward`:
+#
+# ============  ==========================================
+# step          adjoints of the operands
+# ============  ==========================================
+# C = A B       Ā = C̄ Bᵀ and B̄ = Aᵀ C̄, as matrices
+# C = A ∘ B     Ā = Σ C̄ ∘ B and B̄ = Σ C̄ ∘ A
+# C = Σ A       Ā = C̄, repeated
+# ============  ==========================================
+
+Matrices: TypeAlias = tuple[Floats, Floats]
+"""The operands of a matrix product, in its arrangement."""
+
+Shape: TypeAlias = tuple[int, ...]
+
+_LARGE, _FEWER = 2**14, 8
+"""The fewest cells of an adjoint that is bounded, and how many times fewer its factors have."""
+
+
+class _Back(NamedTuple):
+    """The way from an arrangement of a register to its own."""
+
+    shape: Shape
+    """The shape before the axes are exchanged."""
+    axes: Shape | None
+
+    def __call__(self, adjoint: Floats) -> Floats:
+        adjoint = adjoint.reshape(self.shape)
+        return adjoint if self.axes is None else adjoint.transpose(self.axes)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReverseStep:
+    """A step of a backward pass."""
+
+    number: int
+    """The register of the result."""
+    left: int
+    right: int
+    to_left: bool
+    """Whether the left register leads to a wanted input."""
+    to_right: bool
+    bounds_left: bool
+    """Whether the left register is an input that no other step takes, and may have a bound."""
+
+    def adjoints(
+        self, values: Floats, registers: Sequence[Floats], matrices: Matrices | None
+    ) -> tuple[Floats | None, Floats | None]:
+        """Return the adjoints of both operands, where they are needed.
+
+        Parameters
+        ----------
+        values
+            The adjoint of the result.
+        registers
+            All registers.
+        matrices
+            The operands of a matrix product.
+        """
+        raise NotImplementedError
+
+    def bound(self, values: Floats, matrices: Matrices | None) -> Floats | None:
+        """Return an upper bound of the left adjoint; None if a look at all its cells is as quick.
+
+        If the bound is finite, so are all sums of the adjoint.
+        """
+        return None
+
+
+@dataclass(frozen=True, kw_only=True)
+class _SumBack(ReverseStep):
+    ones: Shape
+    """The shape of the operand, with one for the axes that are summed out."""
+    shape: Shape
+
+    def adjoints(
+        self, values: Floats, registers: Sequence[Floats], matrices: Matrices | None
+    ) -> tuple[Floats | None, Floats | None]:
+        return np.broadcast_to(values.reshape(self.ones), self.shape), None
+
+
+@dataclass(frozen=True, kw_only=True)
+class _MatrixBack(ReverseStep):
+    shape: Shape
+    """The shape of the result as matrices."""
+    left_back: _Back
+    right_back: _Back
+
+    def adjoints(
+        self, values: Floats, registers: Sequence[Floats], matrices: Matrices | None
+    ) -> tuple[Floats | None, Floats | None]:
+        assert matrices is not None  # of a matrix product
+        # Both products take these values, which may be a transposed view.
+        values = np.ascontiguousarray(values).reshape(self.shape)
+        left = right = None
+        if self.to_left:
+            other = matrices[1].swapaxes(-1, -2)
+            # NumPy is slow at matrix products that add nothing.
+            left = self.left_back(values * other if self.shape[-1] == 1 else values @ other)
+        if self.to_right:
+            right = self.right_back(matrices[0].swapaxes(-1, -2) @ values)
+        return left, right
+
+    def bound(self, values: Floats, matrices: Matrices | None) -> Floats | None:
+        columns = self.shape[-1]
+        assert matrices is not None  # of a matrix product
+        other = matrices[1]
+        cells = values.size // columns * other.shape[-2]
+        if cells < _LARGE or cells < _FEWER * (values.size + other.size):
+            return None
+        most: Floats = np.abs(values).max() * np.abs(other).max() * np.float64(columns)
+        return most
+
+
+class _SummedProduct(NamedTuple):
+    """The product of an adjoint and an operand, summed over the axes that the other one lacks."""
+
+    axes: Shape | None
+    """The order of the operand's axes in the product."""
+    shape: Shape
+    """The shape of the operand there."""
+    every: Shape
+    present: Shape
+    """Its axes longer than one."""
+    squeezed: Shape
+    """Their lengths."""
+    kept: Shape
+    """The axes of the adjoint that is returned."""
+    back: _Back
+
+    def __call__(self, values: Floats, operand: Floats) -> Floats:
+        if self.axes is not None:
+            operand = operand.transpose(self.axes)
+        if len(self.kept) == len(self.every):
+            return self.back(values * operand.reshape(self.shape))
+        other: Any = operand.reshape(self.squeezed)
+        total: Any = np.einsum(values, self.every, other, self.present, self.kept)  # type: ignore[arg-type]
+        return self.back(total)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _BroadcastBack(ReverseStep):
+    of_left: _SummedProduct
+    of_right: _SummedProduct
+
+    def adjoints(
+        self, values: Floats, registers: Sequence[Floats], matrices: Matrices | None
+    ) -> tuple[Floats | None, Floats | None]:
+        values = np.ascontiguousarray(values)
+        left = self.of_left(values, registers[self.right]) if self.to_left else None
+        right = self.of_right(values, registers[self.left]) if self.to_right else None
+        return left, right
+
+
+def reverse_steps(
+    steps: Sequence[Step], shapes: Sequence[Shape], end: int, wanted: Collection[int]
+) -> tuple[ReverseStep, ...]:
+    """Return the steps of the backward pass from a register to inputs, in their order.
+
+    Parameters
+    ----------
+    steps
+        The steps of the program, all products and sums.
+    shapes
+        The shape of each register.
+    end
+        The register whose adjoint is given.
+    wanted
+        The input registers whose adjoints are asked for.
+    """
+    n_inputs = len(shapes) - len(steps)
+    leads = [False] * len(shapes)
+    for register in wanted:
+        leads[register] = True
+    for number, (_, left, right) in enumerate(steps, n_inputs):
+        leads[number] = leads[left] or leads[right]
+    uses = Counter([register for step in steps for register in (step.left, step.right)])
+    reached = {end}
+    found = []
+    for number in range(end, n_inputs - 1, -1):
+        if number in reached and leads[number]:
+            left = steps[number - n_inputs].left
+            single = left < n_inputs and uses[left] == 1
+            step = _reversed(number, steps[number - n_inputs], shapes, leads, single)
+            reached |= {step.left, step.right}
+            found.append(step)
+    return tuple(found)
+
+
+def _reversed(
+    number: int, step: Step, shapes: Sequence[Shape], leads: Sequence[bool], single: bool
+) -> ReverseStep:
+    """Return the reverse of a step; ``single`` if its left register is an input of no other."""
+    operation, left, right = step
+    first, second = shapes[left], shapes[right]
+    to: dict[str, Any] = {
+        "number": number,
+        "left": left,
+        "right": right,
+        "to_left": leads[left],
+        "to_right": leads[right],
+        "bounds_left": False,
+    }
+    if isinstance(operation, Sum):
+        ones = [1 if axis in operation.axes else size for axis, size in enumerate(first)]
+        return made(_SumBack, **{**to, "to_right": False}, ones=tuple(ones), shape=first)
+    assert isinstance(operation, Product)  # as its caller expects
+    left_back = _back(first, operation.left_axes)
+    right_back = _back(second, operation.right_axes)
+    if operation.sums:
+        shape = (*operation.left_shape[:-1], operation.right_shape[-1])
+        to["bounds_left"] = single
+        return made(_MatrixBack, **to, shape=shape, left_back=left_back, right_back=right_back)
+    left_shape, right_shape = operation.left_shape, operation.right_shape
+    return made(
+        _BroadcastBack,
+        **to,
+        of_left=_summed_product(
+            operation, operation.right_axes, right_shape, left_shape, left_back
+        ),
+        of_right=_summed_product(
+            operation, operation.left_axes, left_shape, right_shape, right_back
+        ),
+    )
+
+
+def _back(shape: Shape, axes: Shape | None) -> _Back:
+    if axes is None:
+        return _Back(shape, None)
+    inverse = tuple(sorted(range(len(axes)), key=axes.__getitem__))
+    return _Back(tuple([shape[axis] for axis in axes]), inverse)
+
+
+def _summed_product(
+    operation: Product, axes: Shape | None, shape: Shape, result: Shape, back: _Back
+) -> _SummedProduct:
+    """Return the product with an operand of some axes and shape, summed to the shape ``result``."""
+    present = tuple([axis for axis, size in enumerate(shape) if size > 1])
+    kept = [axis for axis, size in enumerate(result) if size == operation.shape[axis]]
+    return _SummedProduct(
+        axes=axes,
+        shape=shape,
+        every=tuple(range(len(operation.shape))),
+        present=present,
+        squeezed=tuple([shape[axis] for axis in present]),
+        kept=tuple(kept),
+        back=back,
+    )
+
+
+# --- Forward runs that keep every register, and the backward pass through their steps -------------
+#
+#
 
 _EMPTY = np.empty(0)
 

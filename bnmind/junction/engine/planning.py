@@ -7,15 +7,15 @@ soft evidence, in any states. The compilers of rare questions are imported when 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
+from bnmind._messages import one_line
 from bnmind.errors import TooLargeError
 from bnmind.junction.engine.plan_bytes import plan_bytes
 from bnmind.junction.engine.plan_store import PlanStore, Stored
-from bnmind.junction.engine.question_text import question_text
 from bnmind.junction.engine.reading import Scopes, Seen
 from bnmind.junction.graphs.elimination_order import OrderFinder
 from bnmind.junction.inference.compile import compile_plan, interaction_graph
@@ -34,6 +34,59 @@ if TYPE_CHECKING:
     from bnmind.junction.slicing.sliced_plan import SlicedPlan
 
 __all__ = ["Planner"]
+
+# --- The question that a plan answers, in one line, as ``P(lung | xray, smoke?)`` -----------------
+#
+#
+
+_MOST = 4
+"""The most names that are shown on each side."""
+
+_LONGEST = 24
+"""The most characters of a name."""
+
+
+def question_text(
+    kind: str,
+    targets: Sequence[Sequence[str]] | None,
+    hard: Sequence[str],
+    soft: Sequence[str],
+) -> str:
+    """Return a question as text, with ``?`` after variables of soft evidence.
+
+    Parameters
+    ----------
+    kind
+        The name of the method that asks.
+    targets
+        The variables of each target; None for all variables.
+    hard, soft
+        The variables of the evidence.
+
+    Examples
+    --------
+    >>> question_text("posterior", [["tub"], ["lung", "smoke"]], ["xray"], ["dysp"])
+    'posterior  tub; lung, smoke | xray, dysp?'
+    >>> question_text("mpe", None, [], [])
+    'mpe  all variables'
+    """
+    asked = "all variables"
+    if targets is not None:
+        asked = _some((_some(target, ", ") for target in targets if target), "; ") or "log_evidence"
+    given = _some([*hard, *(f"{name}?" for name in soft)], ", ")
+    return f"{kind}  {asked}{f' | {given}' if given else ''}"
+
+
+def _some(names: Iterable[str], comma: str) -> str:
+    """Return the first few names, and the number of all names."""
+    every = [one_line(name, longest=_LONGEST) for name in names]
+    more = f"{comma}… {len(every)} in all" if len(every) > _MOST else ""
+    return comma.join(every[:_MOST]) + more
+
+
+# --- The plans of an engine: each is made when a question first needs it, and then remembered -----
+#
+#
 
 _SMALL = 1_000
 """The cells for each variable of a model below which one plan explains any evidence. A run takes a

@@ -22,16 +22,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked, whole_array
-from bnmind._values import Value, sealed
+from bnmind._values import Sealed, Value, sealed
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 from bnmind.mastermind.beliefs.belief import impossible_history
-from bnmind.mastermind.beliefs.sampled_errors import SampledErrors
-from bnmind.mastermind.beliefs.sampler_start import log_sum_of_weights, start_of
-from bnmind.mastermind.board import Board
+from bnmind.mastermind.board import Board, digits_of
 from bnmind.mastermind.channel import Channel
 from bnmind.mastermind.history import Turn
 from bnmind.mastermind.priors.prior import Prior, require_same_board
+from bnmind.mastermind.priors.uniform import UniformPrior
 from bnmind.mastermind.reply import Reply
 from bnmind.mastermind.sampling.consistent_codes import (
     MAX_LISTED,
@@ -42,6 +41,8 @@ from bnmind.mastermind.sampling.consistent_codes import (
 from bnmind.mastermind.sampling.island_estimates import (
     effective_islands,
     island_shares,
+    jackknife_error,
+    joint_error,
     log_mean,
 )
 from bnmind.mastermind.sampling.sample_masses_kernel import masses_of_samples
@@ -58,6 +59,143 @@ from bnmind.mastermind.sampling.sampler import (
 from bnmind.mastermind.sampling.sequential_monte_carlo import Codes, Population, Work
 
 __all__ = ["SampledBelief"]
+
+# --- The prior of a board in the form that the sampler needs --------------------------------------
+#
+#
+
+_LISTED = 2**17  # up to this number of codes, the weights of all are added up
+_DRAWN = 2**16  # draws that estimate the sum of the weights otherwise
+
+
+def start_of(board: Board, prior: Prior | None) -> Start:
+    """Return the prior of a board as the sampler needs it."""
+    if prior is None or isinstance(prior, UniformPrior):
+        return Start(
+            board=board,
+            log_prior=None,
+            fresh=UniformPrior(board).draw,
+        )
+    log_probabilities = getattr(prior, "log_probabilities", None)
+    return Start(
+        board=board,
+        log_prior=prior.log_weights if log_probabilities is None else log_probabilities,
+        fresh=lambda n, rng: prior.draw(n, rng).astype(np.uint8),
+    )
+
+
+def log_sum_of_weights(board: Board, prior: Prior | None) -> float:
+    """Return the logarithm of the sum of the weights of all codes.
+
+    If the prior only has weights, and the board has more than 131,072 codes, it is estimated from
+    random codes; nan if all of them have weight zero. The estimate affects the entropy of the code
+    and nothing else.
+    """
+    if prior is None or isinstance(prior, UniformPrior):
+        return math.log(board.n_codes)
+    if hasattr(prior, "log_probabilities"):
+        return 0.0
+    if board.n_codes <= _LISTED:
+        codes = digits_of(board, np.arange(board.n_codes))
+    else:
+        codes = UniformPrior(board).draw(_DRAWN, np.random.default_rng(0))
+    logs: Floats = np.asarray(prior.log_weights(codes), dtype=np.float64)
+    largest = float(logs.max())
+    if largest == -math.inf:
+        return math.nan
+    return largest + math.log(float(np.exp(logs - largest).mean())) + math.log(board.n_codes)
+
+
+# --- Standard errors of the estimates of a sampled belief -----------------------------------------
+#
+# The islands of the sampler are independent, so their spread gives the errors; see
+# `bnmind.mastermind.sampling.island_estimates`. An event that no sample shows still has a standard
+# error, 1/n for samples as good as n independent ones. If the belief lists all possible codes, its
+# numbers are exact, and the errors are zero.
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SampledErrors(Sealed):
+    """The standard errors of a sampled belief, by methods of the same names."""
+
+    board: Board
+    """The board."""
+    history: tuple[Turn, ...]
+    """The turns so far."""
+    population: Population
+    """The samples."""
+    listed: ListedCodes | None
+    """All possible codes, if they are listed."""
+    log_targets: Floats
+    """``(islands, size)``, the logarithm of the unnormalized posterior of each sample."""
+
+    def masses(self, guesses: NDArray[np.intp]) -> Floats:
+        """Return the standard errors of the masses, in the same shape."""
+        shape = (len(guesses), len(self.board.true_replies))
+        if self.listed is not None:
+            return np.zeros(shape)
+        codes = np.array([self.board.code(guess) for guess in guesses.tolist()], dtype=np.uint8)
+        return self._with_floor(joint_error(self._masses(codes), self._shares))
+
+    def marginals(self) -> Floats:
+        """Return the standard errors of the probabilities of colors, ``(pegs, colors)``."""
+        if self.listed is not None:
+            return np.zeros((self.board.pegs, self.board.colors))
+        colors = np.arange(1, self.board.colors + 1)
+        weights = np.exp(self.population.log_weights)
+        each = np.einsum("rm,rmpc->rpc", weights, self.population.codes[..., None] == colors)
+        return self._with_floor(joint_error(each, self._shares))
+
+    def misreport_probabilities(self) -> tuple[float, ...]:
+        """Return the standard error of each probability of a misreport."""
+        if self.listed is not None or not self.history:
+            return (0.0,) * len(self.history)
+        guesses = np.array([turn.guess for turn in self.history], dtype=np.uint8)
+        true = self.board.true_replies
+        right = np.array([[reply == turn.reply for reply in true] for turn in self.history])
+        wrong = np.where(right, 0.0, self._masses(guesses)).sum(axis=2)
+        return tuple(self._with_floor(joint_error(wrong, self._shares)).tolist())
+
+    def entropy(self) -> float:
+        """Return the standard error of the entropy, in bits."""
+        if self.listed is not None:
+            return 0.0
+        constants, weights = self.population.log_constants, np.exp(self.population.log_weights)
+        means = (weights * np.where(weights > 0, self.log_targets, 0.0)).sum(axis=1)
+        estimates: list[float] = []
+        for island in range(len(constants)):
+            others = np.delete(constants, island)
+            if others.max() == -math.inf:
+                return math.nan
+            mean = float(island_shares(others) @ np.delete(means, island))
+            estimates.append(log_mean(others) - mean)
+        return jackknife_error(np.array(estimates)) / math.log(2)
+
+    @property
+    def _shares(self) -> Floats:
+        return island_shares(self.population.log_constants)
+
+    def _masses(self, guesses: NDArray[np.uint8]) -> Floats:
+        """Return the masses of each island, ``(islands, guesses, true replies)``."""
+        weights = np.exp(self.population.log_weights)
+        return np.array(
+            [
+                masses_of_samples(self.board, guesses, codes, some)
+                for codes, some in zip(self.population.codes, weights, strict=True)
+            ]
+        )
+
+    def _with_floor(self, errors: Floats) -> Floats:
+        """Return the errors with that of an event that no sample shows."""
+        weights = np.exp(self.population.log_weights) * self._shares[:, None]
+        rare = float((weights**2).sum())
+        combined: Floats = np.sqrt(errors**2 + rare**2)
+        return combined
+
+
+# --- A belief that holds weighted samples of the posterior, for boards of any size ----------------
+#
+#
 
 _CONTRADICTION = 8.0  # each contradicted reply makes a code e⁻⁸ times as probable
 

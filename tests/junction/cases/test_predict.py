@@ -35,7 +35,7 @@ from bnmind.junction import (
     sample_missing,
 )
 from bnmind.junction.cases import CaseTableWarning
-from bnmind.junction.cases.requisite import Links, requisite
+from bnmind.junction.cases.solver import Links, requisite
 from bnmind.pgm import FactorModel, Network, TabularCPD, Variable
 from tests.modes import examples
 from tests.networks import networks

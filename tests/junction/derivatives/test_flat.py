@@ -16,9 +16,14 @@ from bnmind.junction import DerivativePlan, compile_derivatives
 from bnmind.junction.derivatives import flat, flat_products
 from bnmind.junction.derivatives import plan as plan_module
 from bnmind.junction.derivatives.backward import register_program
-from bnmind.junction.derivatives.flat import flat_program, should_be_flat
-from bnmind.junction.derivatives.flat_products import ProductBuilder, Term, read_only
-from bnmind.junction.derivatives.reused_cells import ReusedCells
+from bnmind.junction.derivatives.plan import (
+    ProductBuilder,
+    ReusedCells,
+    Term,
+    flat_program,
+    read_only,
+    should_be_flat,
+)
 from bnmind.junction.program.program import Product, Program, Step
 from bnmind.pgm import Network, TabularCPD, Variable
 from tests.networks import networks

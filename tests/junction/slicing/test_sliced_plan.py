@@ -33,8 +33,8 @@ from bnmind.junction import (
 from bnmind.junction.slicing import sliced_plan as sliced_plan_module
 from bnmind.junction.slicing import sums_file
 from bnmind.junction.slicing.beyond_memory import sliced_instead
-from bnmind.junction.slicing.slice_costs import SliceCosts, chosen_variables
-from bnmind.junction.slicing.slice_states import possible_slices
+from bnmind.junction.slicing.compile_sliced import SliceCosts, chosen_variables
+from bnmind.junction.slicing.sliced_plan import possible_slices
 from bnmind.pgm import (
     Factor,
     FactorModel,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bnmind.junction.triangulation import added_edges
-from bnmind.junction.triangulation.added_edges import by_pairs, by_products
+from bnmind.junction.triangulation.scored_graph import by_pairs, by_products
 
 
 def _graph(n: int, density: float, seed: int) -> tuple[list[int], list[int]]:

@@ -14,7 +14,7 @@ from bnmind._jit import run_plainly
 from bnmind.errors import InvalidArgumentError
 from bnmind.junction import GivenOrder, InteractionGraph, MinFill, TreeAnnealing
 from bnmind.junction.graphs.interaction_graph import bits
-from bnmind.junction.triangulation.annealing.contraction_tree import (
+from bnmind.junction.triangulation.annealing.tree_annealing import (
     covering_cliques,
     order_of,
     tree_of,

@@ -14,18 +14,266 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from bnmind._values import Sealed
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.adaptive.items.higher_order import AbilityCPD, LogisticCPD
-from bnmind.adaptive.learning.parameters.ability_spread import AbilitySpread
-from bnmind.adaptive.learning.parameters.higher_order import LogisticFamilies
+from bnmind.adaptive.items.higher_order import AbilityCPD, LogisticCPD, table_of_steps
 from bnmind.adaptive.learning.parameters.least_chance import bounded_rows
+from bnmind.adaptive.learning.parameters.link_newton import ascended
 from bnmind.adaptive.learning.parameters.options import Priors
+from bnmind.adaptive.learning.parameters.polytope import Polytope
+from bnmind.adaptive.response_models.additive.link import LOGIT
 from bnmind.adaptive.response_models.base.abilities import ability_values
+from bnmind.adaptive.response_models.base.curves import logistic
 from bnmind.errors import InvalidModelError
 from bnmind.information import Floats
 from bnmind.pgm import CPD, TabularCPD, Variable
 
 __all__ = ["SkillFamilies"]
+
+# --- Learning how skills depend on one ability: the families of the higher-order distribution -----
+#
+# ==================  ======================================================================
+# symbol              name here
+# ==================  ======================================================================
+# θ_q                 ``points``
+# λ_0k, λ_1k          the coefficients: all intercepts, then the slopes, or the one slope
+# P(step k | θ)       σ(λ_0k + λ_1k θ), a step for each level of a skill but the first
+# ==================  ======================================================================
+#
+# The M-step is a logistic regression of each step on the ability, weighted with the expected
+# numbers of examinees.
+#
+# References
+# ----------
+# J. de la Torre and J. Douglas, "Higher-order latent trait models for cognitive diagnosis",
+# Psychometrika 2004.
+
+_STEEPEST = 10.0
+_FARTHEST = 15.0
+"""The largest slope, and the largest intercept."""
+
+
+@dataclass(frozen=True, eq=False)
+class LogisticFamilies:
+    """The distributions of skills given the ability, with logistic curves.
+
+    Parameters
+    ----------
+    cpds
+        The distribution of each skill, by the number of its family.
+    """
+
+    cpds: Mapping[int, LogisticCPD]
+
+    @cached_property
+    def points(self) -> Floats:
+        """The abilities of the grid."""
+        return ability_values(next(iter(self.cpds.values())).parents[0])
+
+    @cached_property
+    def _steps(self) -> tuple[tuple[int, int], ...]:
+        """The family and the level of each step."""
+        return tuple(
+            (family, level)
+            for family, cpd in self.cpds.items()
+            for level in range(1, cpd.variable.n_states)
+        )
+
+    @cached_property
+    def _one_slope(self) -> bool:
+        return all(cpd.one_slope for cpd in self.cpds.values())
+
+    @property
+    def n_parameters(self) -> int:
+        """The number of intercepts and slopes."""
+        return int(self._design.shape[1])
+
+    @cached_property
+    def _design(self) -> Floats:
+        """``(steps × points, coefficients)``."""
+        n = len(self._steps)
+        intercepts = np.repeat(np.eye(n), len(self.points), axis=0)
+        slopes = intercepts * np.tile(self.points, n)[:, None]
+        if self._one_slope:
+            slopes = slopes.sum(axis=1, keepdims=True)
+        return np.concatenate([intercepts, slopes], axis=1)
+
+    @cached_property
+    def _polytope(self) -> Polytope:
+        n, size = len(self._steps), self.n_parameters
+        eye = np.eye(size)
+        least = np.where(np.arange(size) < n, -_FARTHEST, 0.0)
+        most = np.where(np.arange(size) < n, _FARTHEST, _STEEPEST)
+        return Polytope(np.concatenate([eye, -eye]), np.concatenate([least, -most])[None])
+
+    def start(self) -> dict[int, Floats]:
+        """Return the initial tables."""
+        return self.settled({family: cpd.values for family, cpd in self.cpds.items()})
+
+    def draw(self, rng: np.random.Generator) -> dict[int, Floats]:
+        """Return tables of random curves."""
+        n = len(self._steps)
+        slopes = rng.uniform(0.5, 2.5, self.n_parameters - n)
+        return self._tables(np.concatenate([rng.normal(0, 1, n), slopes]))
+
+    def settled(self, tables: Mapping[int, Floats]) -> dict[int, Floats]:
+        """Return the logistic curves that are closest to the tables."""
+        return self._tables(self._coefficients(tables))
+
+    def maximized(
+        self, tables: Mapping[int, Floats], counts: Sequence[Floats]
+    ) -> dict[int, Floats]:
+        """Return the tables with the largest expected log-likelihood."""
+        right = [counts[family][level:].sum(axis=0) for family, level in self._steps]
+        wrong = [counts[family][level - 1] for family, level in self._steps]
+        both = np.concatenate(right)[None], np.concatenate(wrong)[None]
+        start = self._coefficients(tables)[None]
+        return self._tables(ascended(LOGIT, self._design, self._polytope, start, both)[0])
+
+    def _tables(self, coefficients: Floats) -> dict[int, Floats]:
+        chances = logistic(self._design @ coefficients).reshape(-1, len(self.points))
+        rows: dict[int, list[Floats]] = {}
+        for (family, _), row in zip(self._steps, chances, strict=True):
+            rows.setdefault(family, []).append(row)
+        return {family: table_of_steps(np.array(steps)) for family, steps in rows.items()}
+
+    def _coefficients(self, tables: Mapping[int, Floats]) -> Floats:
+        """Return the coefficients of tables, by least squares weighted as in the likelihood."""
+        tiny = 1e-15
+        above = [tables[family][level:].sum(axis=0) for family, level in self._steps]
+        below = [tables[family][level - 1] for family, level in self._steps]
+        right = np.maximum(np.concatenate(above), tiny)
+        wrong = np.maximum(np.concatenate(below), tiny)
+        root = np.sqrt(right * wrong) / (right + wrong)
+        odds = np.log(right) - np.log(wrong)
+        found = np.linalg.lstsq(self._design * root[:, None], odds * root, rcond=None)[0]
+        n = len(self._steps)
+        intercepts = np.clip(found[:n], -_FARTHEST, _FARTHEST)
+        return np.concatenate([intercepts, np.clip(found[n:], 0.0, _STEEPEST)])
+
+    def scores(self, masses: Mapping[int, Floats], tables: Mapping[int, Floats]) -> Floats:
+        """Return the gradient of each pattern's log-likelihood, ``(patterns, coefficients)``.
+
+        Parameters
+        ----------
+        masses
+            For each family the posterior of each pattern, ``(patterns, levels, points)``.
+        tables
+            The tables.
+        """
+        columns = []
+        for family, level in self._steps:
+            right = masses[family][:, level:].sum(axis=1)
+            wrong = masses[family][:, level - 1]
+            above = tables[family][level:].sum(axis=0)
+            chance = above / (above + tables[family][level - 1])
+            columns.append(right - chance * (right + wrong))
+        scores: Floats = np.concatenate(columns, axis=1) @ self._design
+        return scores
+
+
+# --- ----------------------------------------------------------------------------------------------
+# The distribution of an ability of which the standard deviation, or the mean too, is learned.
+#
+# ==================  ==============================================================
+# symbol              name here
+# ==================  ==============================================================
+# w_q, θ_q            ``weights``: the initial distribution; ``points``
+# μ                   the mean of the initial distribution
+# w_q(λ, κ)           proportional to w_q exp(λ (θ_q − μ) − κ (θ_q − μ)²)
+# n_q                 ``counts``: the expected number of examinees at each point
+# ==================  ==============================================================
+#
+# If w is normal with standard deviation σ, w(λ, κ) is normal with 1/σ² + 2κ in place of 1/σ². The
+# most likely λ and κ given the counts make the moments equal: the means of θ − μ and (θ − μ)² over
+# w(λ, κ) are those over the counts. If only the deviation is learned, λ is 0, and the mean of a
+# symmetric distribution stays.
+#
+# References
+# ----------
+# The Rasch and the partial credit model fix the slopes at 1 and learn the variance of the ability,
+# as in the R packages mirt and TAM. With several groups the mean and the variance of each but the
+# first are learned: R. Bock and M. Zimowski, "Multiple group IRT", in *Handbook of Modern Item
+# Response Theory*, 1997.
+
+_ROUNDS = 100
+_UNSEEN = 1e-13
+"""The change of the logarithm of the likelihood that its rounding errors hide."""
+
+
+@dataclass(frozen=True, eq=False)
+class AbilitySpread(Sealed):
+    """The distributions that differ from the initial one in their spread, or in their mean too.
+
+    Parameters
+    ----------
+    points
+        The abilities, ``(points,)``.
+    weights
+        The initial distribution, ``(points,)``.
+    moved
+        Whether the mean is learned too.
+    """
+
+    points: Floats
+    weights: Floats
+    moved: bool = False
+
+    @property
+    def statistics(self) -> Floats:
+        """The squared distances from the initial mean, after the distances if the mean is learned.
+
+        ``(parameters, points)``.
+        """
+        away = self.points - self.weights @ self.points
+        return np.array([away, away**2] if self.moved else [away**2])
+
+    def most_likely(self, counts: Floats) -> Floats:
+        """Return the distribution that makes the counts most likely, by Newton's method."""
+        statistics, total = self.statistics, float(counts.sum())
+        if not total > 0:
+            return self.weights
+        with np.errstate(divide="ignore"):
+            logs = np.log(self.weights)
+        target = statistics @ counts / total
+        natural = np.zeros(len(statistics))
+        table, loss = _tilted(logs, natural @ statistics)
+        for _ in range(_ROUNDS):
+            mean = statistics @ table
+            slope = target - mean
+            apart = statistics - mean[:, None]
+            step = np.linalg.lstsq((apart * table) @ apart.T, slope, rcond=1e-14)[0]
+            old = loss - natural @ target
+            last = float(slope @ step) <= _UNSEEN * (1 + abs(old))
+            # The likelihood is concave: halve the step until it grows. The last step, which doubles
+            # the digits, changes it by less than its rounding error.
+            for _ in range(_ROUNDS):
+                nearer = natural + step
+                found, new = _tilted(logs, nearer @ statistics)
+                if last or new - nearer @ target <= old:
+                    break
+                step = step / 2
+            else:
+                break
+            natural, table, loss = nearer, found, new
+            if last:
+                break
+        return table
+
+
+def _tilted(logs: Floats, by: Floats) -> tuple[Floats, float]:
+    """Return weights times exp(by), normalized, and the logarithm of their sum before that."""
+    logs = logs + by
+    top = float(logs.max())
+    table = np.exp(logs - top)
+    total = float(table.sum())
+    result: Floats = table / total
+    return result, top + float(np.log(total))
+
+
+# --- Learning the distribution of the skills as families of tables --------------------------------
+#
+#
 
 
 @dataclass(frozen=True, eq=False)

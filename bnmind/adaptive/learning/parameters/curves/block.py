@@ -5,19 +5,28 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._values import Sealed
 from bnmind.adaptive.learning.parameters.block import ItemRule
-from bnmind.adaptive.learning.parameters.curves.graded import GradedCurves, n_slopes
-from bnmind.adaptive.learning.parameters.curves.kind import CurveKind
-from bnmind.adaptive.learning.parameters.curves.log_linear import LogLinearCurves
-from bnmind.adaptive.learning.parameters.curves.logistic import LogisticCurves, learned_asymptotes
-from bnmind.adaptive.learning.parameters.curves.scoring import fisher_scoring
+from bnmind.adaptive.learning.parameters.curves.priors import (
+    beta_prior,
+    log_normal_prior,
+    logit_normal_prior,
+)
+from bnmind.adaptive.learning.parameters.curves.scoring import Curve, fisher_scoring
 from bnmind.adaptive.learning.parameters.options import Priors
+from bnmind.adaptive.response_models.base.abilities import ability_values
+from bnmind.adaptive.response_models.base.curves import both_tails, softmax
 from bnmind.adaptive.response_models.base.model import ResponseModel
+from bnmind.adaptive.response_models.base.vector import (
+    LEAST_SLOPE,
+    parameter_vector,
+    with_parameters,
+)
 from bnmind.adaptive.response_models.graded import Graded
 from bnmind.adaptive.response_models.graded_response import GradedResponse
 from bnmind.adaptive.response_models.logistic import Logistic
@@ -26,6 +35,561 @@ from bnmind.adaptive.response_models.partial_credit import PartialCredit
 from bnmind.information import Floats
 
 __all__ = ["CURVES", "CurveBlock", "curve_blocks"]
+
+# --- The interface of kinds of curves, and constants that they share ------------------------------
+#
+#
+
+FLATTEST = 1e-5
+"""The least slope of one ability where slopes must be positive."""
+
+STEEPEST = 50.0
+"""The largest slope of all curves."""
+
+FARTHEST = 100.0
+"""The largest threshold and intercept."""
+
+
+class CurveKind(Curve, Protocol):
+    """The interface of items of one kind with the same parents and number of responses.
+
+    *Values* are slopes, intercepts, thresholds and asymptotes. `inner` turns them into the
+    parameters of the M-step, of which those of `GradedCurves` differ.
+    """
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the parameters of each item."""
+
+    @property
+    def limits(self) -> Floats:
+        """``(items, parameters, 2)``: the least and the largest values."""
+
+    def start(self) -> Floats:
+        """Return the values of the items' response models, ``(items, parameters)``."""
+
+    def draw(self, rng: np.random.Generator) -> Floats:
+        """Return the start with random changes."""
+
+    def inner(self, values: Floats) -> Floats:
+        """Return the parameters of the M-step."""
+
+    def values(self, x: Floats) -> Floats:
+        """Return the values; the inverse of `inner`."""
+
+    def valid(self, values: Floats) -> bool:
+        """Return whether the values are in order."""
+
+    def response_models(self, values: Floats) -> tuple[ResponseModel, ...]:
+        """Return the response model of each item."""
+
+
+def slope_bounds(rule: ItemRule, priors: Priors) -> tuple[float, float]:
+    """Return the least and the largest slope of an item with one ability.
+
+    Slopes are positive where their prior or a bound says so.
+    """
+    positive = rule.bounds.slope[0] >= 0 or priors.slope is not None
+    low, high = np.clip(rule.bounds.slope, FLATTEST if positive else -STEEPEST, STEEPEST).tolist()
+    return low, high
+
+
+def within(values: Floats, bounds: Floats) -> Floats:
+    """Return values moved into their bounds, ``(…, 2)``."""
+    result: Floats = np.clip(values, bounds[..., 0], bounds[..., 1])
+    return result
+
+
+# --- Learning items with a logistic curve of one ability (1PL to 4PL) -----------------------------
+#
+# =========  ==================================================================
+# symbol     name here
+# =========  ==================================================================
+# a, d       slope, intercept; the difficulty is −d / a
+# l, u       the asymptotes, if they are learned
+# P(right)   l + (u − l) σ(a θ + d)
+# =========  ==================================================================
+#
+# References
+# ----------
+# R. D. Bock and M. Aitkin, "Marginal maximum likelihood estimation of item parameters",
+# Psychometrika 1981; R. Mislevy, "Bayes modal estimation in item response models", Psychometrika
+# 1986 (priors of slopes and asymptotes).
+
+
+def learned_asymptotes(rule: ItemRule) -> tuple[bool, bool]:
+    """Return whether the lower and the upper asymptote of an item are learned."""
+    model, bounds = rule.model, rule.bounds
+    assert isinstance(model, Logistic)
+    return model.lower > 0 or bounds.guess[0] > 0, model.upper < 1 or bounds.slip[0] > 0
+
+
+@dataclass(frozen=True, eq=False)
+class LogisticCurves(Sealed):
+    """Items with a `Logistic` model that learn the same asymptotes; see `CurveKind`.
+
+    Parameters
+    ----------
+    rules
+        The items.
+    priors
+        Of slopes and asymptotes.
+    """
+
+    rules: tuple[ItemRule, ...]
+    priors: Priors
+
+    @cached_property
+    def _edges(self) -> tuple[bool, bool]:
+        return learned_asymptotes(self.rules[0])
+
+    @cached_property
+    def _theta(self) -> Floats:
+        return ability_values(self.rules[0].parents[0])
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Slope, intercept, and the asymptotes that are learned."""
+        lower, upper = self._edges
+        return ("slope", "intercept", *["lower"] * lower, *["upper"] * upper)
+
+    @cached_property
+    def limits(self) -> Floats:
+        """The bounds of slopes, intercepts and asymptotes."""
+        lower, upper = self._edges
+        rows = []
+        for rule in self.rules:
+            (least, most), slip = rule.bounds.guess, rule.bounds.slip
+            row = [slope_bounds(rule, self.priors), (-FARTHEST, FARTHEST)]
+            row += [(least, most)] * lower + [(1 - slip[1], 1 - slip[0])] * upper
+            rows.append(row)
+        return np.array(rows)
+
+    @cached_property
+    def bounds(self) -> Floats:
+        """The same."""
+        return self.limits
+
+    def start(self) -> Floats:
+        """Return slopes, intercepts and asymptotes of the models."""
+        lower, upper = self._edges
+        models = [rule.model for rule in self.rules if rule.model is not None]
+        rows = np.array([parameter_vector(model) for model in models])
+        return within(rows[:, [True, True, lower, upper]], self.limits)
+
+    def draw(self, rng: np.random.Generator) -> Floats:
+        """Return the start with other slopes and intercepts."""
+        values = self.start()
+        values[:, 0] *= np.exp(rng.normal(0, 0.5, len(values)))
+        values[:, 1] += rng.normal(0, 0.5, len(values))
+        return within(values, self.limits)
+
+    def inner(self, values: Floats) -> Floats:
+        """Return the values."""
+        return values
+
+    def values(self, x: Floats) -> Floats:
+        """Return the parameters of the M-step."""
+        return x
+
+    def _asymptotes(self, x: Floats) -> tuple[Floats, Floats]:
+        """Return the lower and the upper asymptotes, ``(items, 1)`` each."""
+        lower, upper = self._edges
+        one = np.ones((len(x), 1))
+        return x[:, 2:3] if lower else 0 * one, x[:, -1:] if upper else one
+
+    def tables(self, x: Floats) -> Floats:
+        """Return the chances; nan where the asymptotes are not in order."""
+        right, wrong = both_tails(x[:, :1] * self._theta + x[:, 1:2])
+        low, high = self._asymptotes(x)
+        if any(self._edges):
+            right, wrong = (
+                high * right + low * wrong,
+                (1 - high) * right + (1 - low) * wrong,
+            )
+            right[(low >= high)[:, 0]] = np.nan
+        return np.stack([wrong, right], axis=-1)
+
+    def derivatives(self, x: Floats) -> Floats:
+        """Return the derivatives by slope, intercept and asymptotes."""
+        theta = self._theta
+        above, below = both_tails(x[:, :1] * theta + x[:, 1:2])
+        low, high = self._asymptotes(x)
+        by_intercept = (high - low) * above * below
+        lower, upper = self._edges
+        each = [by_intercept * theta, by_intercept, *[below] * lower, *[above] * upper]
+        right = np.stack(each, axis=1)
+        return np.stack([-right, right], axis=-1)
+
+    def log_prior(self, x: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return the terms of the priors of slopes and asymptotes; see `Curve`."""
+        density, slopes, curvatures = np.zeros(len(x)), np.zeros(x.shape), np.zeros(x.shape)
+        lower, upper = self._edges
+        free = np.ptp(self.bounds, axis=-1) > 0
+        terms = []
+        priors = self.priors
+        if priors.slope is not None:
+            terms.append((0, log_normal_prior(x[:, 0], *priors.slope)))
+        for learned, column, sign, beta, normal in (
+            (lower, 2, 1, priors.guess, priors.logit_guess),
+            (upper, -1, -1, priors.slip, priors.logit_slip),
+        ):
+            if not learned:
+                continue
+            c = x[:, column] if sign > 0 else 1 - x[:, column]
+            found = [beta_prior(c, *beta)] if beta != (1.0, 1.0) else []
+            found += [logit_normal_prior(c, *normal)] if normal is not None else []
+            terms += [(column, (value, sign * slope, more)) for value, slope, more in found]
+        for column, (value, slope, more) in terms:
+            density += np.where(free[:, column], value, 0.0)
+            slopes[:, column] += slope
+            curvatures[:, column] += more
+        return density, slopes, curvatures
+
+    def valid(self, values: Floats) -> bool:
+        """Return whether each lower asymptote is below the upper one."""
+        low, high = self._asymptotes(values)
+        return bool(np.all(low < high))
+
+    def response_models(self, values: Floats) -> tuple[ResponseModel, ...]:
+        """Return the response model of each item."""
+        low, high = self._asymptotes(values)
+        slopes = np.where(values[:, :1] == 0, LEAST_SLOPE, values[:, :1])
+        rows = np.column_stack([slopes, 0.0 - values[:, 1:2] / slopes, low, high])
+        return tuple(Logistic(*row) for row in rows.tolist())
+
+
+# --- Learning partial credit and nominal items, whose log-odds are linear in their parameters -----
+#
+# ===============  ==============================================================
+# symbol           name here
+# ===============  ==============================================================
+# M_{qrk}          ``_design``: what parameter k adds to the log-weight of
+#                  response r at ability θ_q
+# P_r(θ_q)         exp(Σ_k M_{qrk} x_k) / Σ_s exp(Σ_k M_{qsk} x_k)
+# ∂P_r/∂x_k        P_r (M_{qrk} − Σ_s P_s M_{qsk})
+# ===============  ==============================================================
+#
+# The parameters of a partial credit item are the slope a and the intercepts −a b_r of its
+# thresholds b_r. Those of a nominal item are its slopes and intercepts.
+#
+# References
+# ----------
+# E. Muraki, "A generalized partial credit model: application of an EM algorithm", Appl.
+# Psychol. Meas. 1992; R. D. Bock, "Estimating item parameters and latent ability when
+# responses are scored in two or more nominal categories", Psychometrika 1972.
+
+
+@dataclass(frozen=True, eq=False)
+class LogLinearCurves(Sealed):
+    """Items with a `PartialCredit` or a `Nominal` model; see `CurveKind`.
+
+    Parameters
+    ----------
+    rules
+        The items, with the same number of responses.
+    priors
+        Of the slopes of `PartialCredit`; those of `Nominal` may be negative.
+    """
+
+    rules: tuple[ItemRule, ...]
+    priors: Priors
+
+    @property
+    def _nominal(self) -> bool:
+        return isinstance(self.rules[0].model, Nominal)
+
+    @cached_property
+    def _n_steps(self) -> int:
+        return int(self.rules[0].channel.shape[1]) - 1
+
+    @cached_property
+    def _design(self) -> Floats:
+        """``(abilities, responses, parameters)``."""
+        theta, n = ability_values(self.rules[0].parents[0]), self._n_steps
+        shape = (len(theta), n + 1, n)
+        if self._nominal:
+            one = np.eye(n + 1)[:, 1:]
+            parts = [theta[:, None, None] * one, np.broadcast_to(one, shape)]
+        else:
+            score = theta[:, None, None] * np.arange(n + 1)[:, None]
+            reached = np.tril(np.ones((n + 1, n)), -1)
+            parts = [score, np.broadcast_to(reached, shape)]
+        return np.concatenate(parts, axis=2)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Slopes and intercepts."""
+        numbers = range(1, self._n_steps + 1)
+        slopes = [f"slope {r}" for r in numbers] if self._nominal else ["slope"]
+        return (*slopes, *(f"intercept {r}" for r in numbers))
+
+    @cached_property
+    def limits(self) -> Floats:
+        """The bounds of slopes and intercepts."""
+        later = [(-FARTHEST, FARTHEST)] * self._n_steps
+        if self._nominal:
+            return np.array([[(-STEEPEST, STEEPEST)] * self._n_steps + later] * len(self.rules))
+        return np.array([[slope_bounds(rule, self.priors), *later] for rule in self.rules])
+
+    @cached_property
+    def bounds(self) -> Floats:
+        """The same."""
+        return self.limits
+
+    def start(self) -> Floats:
+        """Return the parameters of the models."""
+        models = [rule.model for rule in self.rules if rule.model is not None]
+        return within(np.array([parameter_vector(model) for model in models]), self.limits)
+
+    def draw(self, rng: np.random.Generator) -> Floats:
+        """Return the start with other slopes and intercepts."""
+        values = self.start()
+        change = rng.normal(0, 0.5, values.shape)
+        if not self._nominal:
+            values[:, 0] *= np.exp(change[:, 0])
+            change[:, 0] = 0.0
+        return within(values + change, self.limits)
+
+    def inner(self, values: Floats) -> Floats:
+        """Return the values."""
+        return values
+
+    def values(self, x: Floats) -> Floats:
+        """Return the parameters of the M-step."""
+        return x
+
+    def tables(self, x: Floats) -> Floats:
+        """Return the chances of the responses."""
+        design = self._design
+        logits = x @ design.reshape(-1, design.shape[2]).T
+        return softmax(logits.reshape(len(x), *design.shape[:2]))
+
+    def derivatives(self, x: Floats) -> Floats:
+        """Return the derivatives by the parameters of the M-step."""
+        chances, design = self.tables(x), self._design
+        mean = (chances[:, :, None] @ design)[:, :, 0]  # (items, abilities, parameters)
+        away = design[None] - mean[:, :, None]
+        return np.moveaxis(chances[..., None] * away, -1, 1)
+
+    def log_prior(self, x: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return the terms of the prior of the slopes; see `Curve`."""
+        density, slopes, curvatures = np.zeros(len(x)), np.zeros(x.shape), np.zeros(x.shape)
+        if self.priors.slope is not None and not self._nominal:
+            value, slopes[:, 0], curvatures[:, 0] = log_normal_prior(x[:, 0], *self.priors.slope)
+            density += np.where(np.ptp(self.bounds[:, 0], axis=-1) > 0, value, 0.0)
+        return density, slopes, curvatures
+
+    def valid(self, values: Floats) -> bool:
+        """Return True; any order is possible."""
+        return True
+
+    def response_models(self, values: Floats) -> tuple[ResponseModel, ...]:
+        """Return the response model of each item."""
+        model = self.rules[0].model
+        assert isinstance(model, Nominal | PartialCredit)
+        return tuple(with_parameters(model, row) for row in values)
+
+
+# --- Learning graded items: thresholds on a logistic curve of an ability, or of skills' levels ----
+#
+# ===========  ==================================================================
+# symbol       name here
+# ===========  ==================================================================
+# x_k(c)       ``design``: the ability, or the level of skill k, in configuration c
+# a_k          slopes
+# t_r          thresholds on the scale of the curve; of `GradedResponse`: a b_r, minus
+#              the intercepts, which are its parameters
+# P(X ≥ r)     σ(Σ_k a_k x_k(c) − t_r)
+# ===========  ==================================================================
+#
+# The parameters of the M-step are the slopes, the first threshold t_1, and the gaps between
+# thresholds.
+#
+# References
+# ----------
+# F. Samejima, "Estimation of latent ability using a response pattern of graded scores",
+# Psychometrika monograph 17, 1969.
+
+
+def n_slopes(rule: ItemRule) -> int:
+    """Return the number of slopes of a graded item."""
+    model = rule.model
+    if isinstance(model, Graded) and isinstance(model.slopes, tuple):
+        return len(model.slopes)
+    return 1
+
+
+@dataclass(frozen=True, eq=False)
+class GradedCurves(Sealed):
+    """Items with a `Graded` or `GradedResponse` model; see `CurveKind`.
+
+    Parameters
+    ----------
+    rules
+        The items, with the same number of slopes and of responses.
+    priors
+        Of positive slopes.
+    """
+
+    rules: tuple[ItemRule, ...]
+    priors: Priors
+
+    @property
+    def _of_ability(self) -> bool:
+        return isinstance(self.rules[0].model, GradedResponse)
+
+    @property
+    def _sign(self) -> float:
+        """The sign of a threshold on the scale of the curve among the values."""
+        return -1.0 if self._of_ability else 1.0
+
+    @property
+    def _n_slopes(self) -> int:
+        return n_slopes(self.rules[0])
+
+    @cached_property
+    def _n_steps(self) -> int:
+        return int(self.rules[0].channel.shape[1]) - 1
+
+    @cached_property
+    def _design(self) -> Floats:
+        """``(slopes, configurations)``."""
+        parents = self.rules[0].parents
+        if self._of_ability:
+            return ability_values(parents[0])[None]
+        levels = np.indices(tuple(v.n_states for v in parents))
+        table = levels.reshape(len(parents), -1).astype(np.float64)
+        shared = not isinstance(self.rules[0].model.slopes, tuple)  # type: ignore[union-attr]
+        return table.sum(axis=0)[None] if shared else table
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Slopes, and thresholds or intercepts."""
+        n, parents = self._n_slopes, self.rules[0].parents
+        other = "intercept" if self._of_ability else "threshold"
+        names = [f"slope of {v.name}" for v in parents] if n > 1 else ["slope"]
+        return (*names, *(f"{other} {r}" for r in range(1, self._n_steps + 1)))
+
+    def _limits(self, later: tuple[float, float]) -> Floats:
+        """Return bounds of slopes, the first threshold, and others."""
+        rows = []
+        for rule in self.rules:
+            low, high = slope_bounds(rule, self.priors)
+            slope = (low, high) if self._of_ability else (max(rule.bounds.slope[0], 0.0), high)
+            row = [slope] * self._n_slopes + [(-FARTHEST, FARTHEST)]
+            rows.append(row + [later] * (self._n_steps - 1))
+        return np.array(rows)
+
+    @cached_property
+    def limits(self) -> Floats:
+        """The bounds of the values."""
+        return self._limits((-FARTHEST, FARTHEST))
+
+    @cached_property
+    def bounds(self) -> Floats:
+        """The bounds of slopes, first thresholds and gaps."""
+        return self._limits((self._gap, FARTHEST))
+
+    @property
+    def _gap(self) -> float:
+        """The least gap between thresholds on the scale of the curve.
+
+        Halfway between two thresholds with this gap, a response has about the least chance.
+        """
+        return 4 * self.rules[0].least
+
+    def start(self) -> Floats:
+        """Return the parameters of the models."""
+        models = [rule.model for rule in self.rules if rule.model is not None]
+        return self._apart(np.array([parameter_vector(model) for model in models]))
+
+    def draw(self, rng: np.random.Generator) -> Floats:
+        """Return the start with other slopes and thresholds."""
+        values, n = self.start(), self._n_slopes
+        change = rng.normal(0, 0.5, values.shape)
+        slopes = np.where(values[:, :n] < 0, -1, 1) * np.maximum(np.abs(values[:, :n]), 0.1)
+        values[:, :n] = slopes * np.exp(change[:, :n])
+        sign = self._sign
+        values[:, n:] = sign * np.sort(sign * values[:, n:] + change[:, n:], axis=1)
+        return self._apart(values)
+
+    def _apart(self, values: Floats) -> Floats:
+        """Return values within limits with thresholds at least `_gap` apart."""
+        values = within(values, self.limits)
+        return self.values(self.inner(values))
+
+    def inner(self, values: Floats) -> Floats:
+        """Return slopes, first thresholds and gaps."""
+        n = self._n_slopes
+        thresholds = self._sign * values[:, n:]
+        gaps = np.diff(thresholds, axis=1)
+        x = np.concatenate([values[:, :n], thresholds[:, :1], gaps], axis=1)
+        return within(x, self.bounds)
+
+    def values(self, x: Floats) -> Floats:
+        """Return slopes, and thresholds or intercepts."""
+        n = self._n_slopes
+        thresholds = self._sign * np.cumsum(x[:, n:], axis=1)
+        values: Floats = np.concatenate([x[:, :n], thresholds], axis=1)
+        return values
+
+    def _distances(self, x: Floats) -> Floats:
+        """``(items, configurations, steps)``."""
+        n = self._n_slopes
+        distances: Floats = (x[:, :n] @ self._design)[..., None] - np.cumsum(x[:, n:], axis=1)[
+            :, None
+        ]
+        return distances
+
+    def tables(self, x: Floats) -> Floats:
+        """Return the chances of the responses."""
+        d = self._distances(x)
+        above, below = both_tails(d)
+        # Subtract the smaller pair of tails, for accuracy.
+        between = np.where(
+            d[..., :-1] + d[..., 1:] < 0,
+            above[..., :-1] - above[..., 1:],
+            below[..., 1:] - below[..., :-1],
+        )
+        return np.concatenate([below[..., :1], np.maximum(between, 0), above[..., -1:]], axis=-1)
+
+    def derivatives(self, x: Floats) -> Floats:
+        """Return the derivatives by slopes, first threshold and gaps."""
+        above, below = both_tails(self._distances(x))
+        weight = above * below
+        n_items, n_configurations, n_steps = weight.shape
+        by_threshold = np.zeros((n_items, n_steps, n_configurations, n_steps + 1))
+        for step in range(n_steps):
+            by_threshold[:, step, :, step] = weight[..., step]
+            by_threshold[:, step, :, step + 1] = -weight[..., step]
+        # A gap moves all thresholds above it.
+        later = np.cumsum(by_threshold[:, ::-1], axis=1)[:, ::-1]
+        by_slope = -later[:, :1] * self._design[None, :, :, None]
+        return np.concatenate([by_slope, later], axis=1)
+
+    def log_prior(self, x: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return the terms of the prior of positive slopes; see `Curve`."""
+        density, slopes, curvatures = np.zeros(len(x)), np.zeros(x.shape), np.zeros(x.shape)
+        if self.priors.slope is not None and self._of_ability:
+            value, slopes[:, 0], curvatures[:, 0] = log_normal_prior(x[:, 0], *self.priors.slope)
+            density += np.where(np.ptp(self.bounds[:, 0], axis=-1) > 0, value, 0.0)
+        return density, slopes, curvatures
+
+    def valid(self, values: Floats) -> bool:
+        """Return whether the thresholds increase."""
+        return bool(np.all(self._sign * np.diff(values[:, self._n_slopes :], axis=1) >= 0))
+
+    def response_models(self, values: Floats) -> tuple[ResponseModel, ...]:
+        """Return the response model of each item."""
+        model = self.rules[0].model
+        assert isinstance(model, Graded | GradedResponse)
+        return tuple(with_parameters(model, row) for row in values)
+
+
+# --- Blocks of items whose responses follow curves of the same kind -------------------------------
+#
+#
 
 CURVES = Graded | Logistic | GradedResponse | PartialCredit | Nominal
 """The response models that a `CurveBlock` learns."""
