@@ -47,8 +47,8 @@ NETWORKS = (
 DRAWN = ("bnmind", "pyagrum-lazy", "pyagrum-shafer")
 """Engines that answer every draw of the evidence; the others answer the first alone."""
 
-_GRACE = 5.0
-"""Seconds after the cut-off when a process is killed, whatever it is doing."""
+_PATIENCE = 3.0
+"""The cut-offs after which a process is killed, by the wall clock, whatever it is doing."""
 
 
 class Tables:
@@ -96,7 +96,7 @@ def _start(task: Task, folder: Path, watch: Watch, cache: Path | None) -> str:
                 code = process.wait(timeout=0.5)
                 break
             except subprocess.TimeoutExpired:
-                if watch.seconds > task.cut_off + _GRACE:
+                if watch.seconds > task.cut_off * _PATIENCE:
                     process.kill()
                     return "cut off"
     return _failure(said.read_text(encoding="utf-8").strip(), code) if code else ""
