@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bnmind._records import toml_text
 from bnmind.errors import BnmindError, ModelFileError
 from bnmind.lab import (
     Declared,
@@ -30,6 +29,7 @@ from bnmind.lab import (
     run,
     write_experiment,
 )
+from bnmind.lab.records import toml_text
 from bnmind.mastermind import Board, Channel, parse_noise, parse_prior
 from bnmind.mastermind.priors import CodeList
 from bnmind.strategies import Knuth, MapCode, strategy_by_name
