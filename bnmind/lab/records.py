@@ -82,6 +82,7 @@ from bnmind.adaptive.learning.model import bank_to_learn
 from bnmind.adaptive.response_models.registry import gate_of
 from bnmind.errors import (
     BnmindError,
+    InvalidArgumentError,
     ModelFileError,
     UnknownNameError,
 )
