@@ -161,7 +161,7 @@ def _way(kind: Any) -> Callable[[Any, bool], Any] | None:
     return None
 
 
-def _same(value: Any, parts: list[Any]) -> Any:
+def _same(value: Any, parts: Sequence[Any]) -> Any:
     """Return a tuple of these parts: the value itself if it is one, of its class in any case."""
     kind: Any = type(value)
     if issubclass(kind, tuple):
@@ -221,6 +221,8 @@ class Converter(NamedTuple):
     """Whether all values of the type of a fitting value fit too, and stay as they are."""
     culprit: Callable[[Any], str] | None = None
     """Return which element of an array does not fit, in words."""
+    exact: type | None = None
+    """A type all of whose values fit, and stay as they are."""
 
     def fits(self, value: Any) -> bool:
         """Return whether a value is allowed."""
@@ -378,7 +380,7 @@ def _scalar(kind: Any, *, freeze: bool) -> Converter:
                 return _MISFIT
         return value.item() if isinstance(value, np.generic) else value
 
-    return Converter(convert, words, lambda value: not isinstance(value, np.generic))
+    return Converter(convert, words, lambda value: not isinstance(value, np.generic), exact=kind)
 
 
 def _within(found: Converter, marks: Iterable[Any], *, is_array: bool) -> Converter:
@@ -552,9 +554,9 @@ def _sequence(kind: type, part: Converter, *, freeze: bool) -> Converter:
     to_tuple = issubclass(kind, tuple)
 
     def convert(value: Any) -> Any:
-        if isinstance(value, str | bytes) or not isinstance(value, Iterable):
-            return _MISFIT
         if type(value) is not tuple and type(value) is not list:
+            if isinstance(value, str | bytes) or not isinstance(value, Iterable):
+                return _MISFIT
             if ordered and isinstance(value, collections.abc.Set | Mapping):
                 return _MISFIT
             if isinstance(value, Iterator):
@@ -567,10 +569,12 @@ def _sequence(kind: type, part: Converter, *, freeze: bool) -> Converter:
                 return _MISFIT  # one number, or a table, which is a sequence of its columns
             if to_tuple and isinstance(value, np.ndarray):
                 return _MISFIT  # an array is not converted to a tuple
-        done = [part.convert(one) for one in value]
-        if any(one is _MISFIT for one in done):
-            return _MISFIT
-        if not freeze:
+        done = value
+        if part.exact is None or not {part.exact}.issuperset(map(type, value)):
+            done = [part.convert(one) for one in value]
+            if any(one is _MISFIT for one in done):
+                return _MISFIT
+        if not freeze or (done is value and type(value) is tuple):
             return value
         if is_set:
             return frozenset(done)

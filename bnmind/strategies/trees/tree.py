@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from bnmind._arguments import checked_if_it_fails
 from bnmind._display import table_html
 from bnmind._messages import many
-from bnmind._values import Value
+from bnmind._values import Value, made
 from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.information import Floats, unchecked_entropy
 from bnmind.mastermind.beliefs.belief import Belief
@@ -415,7 +415,8 @@ def _linked(grown: GrownTree, channel: Channel) -> TreeNode:
         else:
             below = tuple(reversed(children[i]))
             next_guess = guess if below else None
-            node = TreeNode(
+            node = made(
+                TreeNode,
                 weight=float(possible),
                 entropy=math.log2(possible),
                 possible=possible,
