@@ -62,7 +62,7 @@ def test_pictures_say_the_noise_in_words() -> None:
     games = compare([Knuth()], Channel.false_reply(Board(2, 2), 0.2), games=2)
     title = plot_lengths(games).axes[0].get_title(loc="left")
     assert title.split("\n")[1] == "With probability 0.2, a random reply replaces the true one"
-    assert "Board 2x2. With probability 0.2, a random reply" in games._repr_html_()
+    assert "With probability 0.2, a random reply" in games._repr_html_()
 
 
 def test_files_are_written_together(comparison: Comparison, tmp_path: Path) -> None:

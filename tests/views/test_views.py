@@ -369,7 +369,7 @@ def test_beliefs_on_different_networks_are_not_compared() -> None:
     )
     with pytest.raises(InvalidArgumentError, match="they differ at wet"):
         side_by_side(believed({}), belief_view(apart, {}))
-    with pytest.raises(InvalidArgumentError, match="titles to be 2 values, text and text, got"):
+    with pytest.raises(InvalidArgumentError, match="titles to be 2 values, each text, got"):
         side_by_side(believed({}), believed({}), titles=["one"])
 
 

@@ -717,7 +717,7 @@ def compile_search(
     --------
     >>> from bnmind.pgm import Factor
     >>> a, b = Variable("a", ("no", "yes")), Variable("b", ("no", "yes"))
-    >>> model = FactorModel((Factor((a, b), np.array([[1.0, 2.0], [4.0, 3.0]])),))
+    >>> model = FactorModel((Factor((a, b), [[1.0, 2.0], [4.0, 3.0]]),))
     >>> found = compile_search(model).run()
     >>> dict(found.states), found.is_proven, round(found.log_probability, 3)
     ({'a': 'yes', 'b': 'no'}, True, 1.386)

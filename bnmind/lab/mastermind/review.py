@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from bnmind._display import Result, Table
 from bnmind._values import Value
-from bnmind.errors import BnmindError, ImpossibleEvidenceError, TooLargeError
+from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError, TooLargeError
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.history import Turn
 from bnmind.strategies.analysis.regret import GuessRegret
@@ -308,7 +308,7 @@ def judge_guesses(
 
     Raises
     ------
-    BnmindError
+    InvalidArgumentError
         If the strategy does not choose by one score.
     ImpossibleEvidenceError
         If no code agrees with all replies.
@@ -322,7 +322,7 @@ def judge_guesses(
     def by_score(name: str, last: int, report: Any = None) -> tuple[GuessRegret, ...]:
         rule = myopic_rule(strategy_by_name(name))
         if rule is None:
-            raise BnmindError(
+            raise InvalidArgumentError(
                 f"expected optimal or a strategy of one score as the measure, got {name}"
             )
         return regrets(board, turns[:last], rule.score, progress=report)

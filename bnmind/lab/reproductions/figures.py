@@ -104,7 +104,12 @@ class Figure(Value):
     def as_dict(self) -> dict[str, Any]:
         """Return the fields by name, the verdict and the standing as text."""
         standing = self.standing and self.standing.value
-        return {**asdict(self), "verdict": self.verdict.value, "standing": standing}
+        content = {**asdict(self), "verdict": self.verdict.value, "standing": standing}
+        # Counts are written as such: 6359, not 6359.0.
+        return {
+            name: int(value) if isinstance(value, float) and value.is_integer() else value
+            for name, value in content.items()
+        }
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Figure:

@@ -236,7 +236,7 @@ def figures_csv(figures: Sequence[Figure]) -> str:
     for figure in figures:
         values = figure.as_dict()
         if figure.standing is not None:
-            values[figure.standing.value] = figure.reference
+            values[figure.standing.value] = values["reference"]
         writer.writerow([values.get(column) for column in _COLUMNS])
     return text.getvalue()
 

@@ -81,7 +81,7 @@ class Priors(Value):
     Examples
     --------
     >>> Priors(guess=(5, 17))  # of BILOG for five alternatives, with the mode at 0.2
-    Priors(guess=(5, 17), slip=(1.0, 1.0), skills=1.0, slope=None, logit_guess=None, \
+    Priors(guess=(5.0, 17.0), slip=(1.0, 1.0), skills=1.0, slope=None, logit_guess=None, \
 logit_slip=None)
     """
 
