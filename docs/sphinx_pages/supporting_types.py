@@ -41,7 +41,7 @@ MEMBERS_SHOWN: Mapping[str, tuple[str, ...]] = {
     "bnmind.lab.mastermind.ending_names": ("EndingMaker",),
     "bnmind.lab.mastermind.game_series": ("GameSeries",),
     "bnmind.mastermind.beliefs.belief": ("NoErrors",),
-    "bnmind.mastermind.beliefs.sampled_errors": ("SampledErrors",),
+    "bnmind.mastermind.beliefs.sampled_belief": ("SampledErrors",),
     "bnmind.mastermind.masses.mass_plan": ("Way",),
     "bnmind.mastermind.priors.registry": ("PriorMaker",),
     "bnmind.mastermind.sampling.consistent_codes": ("ListedCodes",),

@@ -13,6 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
+import bnmind.adaptive.learning.learn as learning_module
 from bnmind.adaptive import (
     IDENTITY,
     LOG,
@@ -39,7 +40,6 @@ from bnmind.adaptive import (
 from bnmind.adaptive.assembly.program import Program, possible_classes
 from bnmind.adaptive.calibration.calibrate import _best
 from bnmind.adaptive.calibration.drift import _chart
-from bnmind.adaptive.learning.em import e_step_tree
 from bnmind.adaptive.learning.fit.comparison import _log_evidence
 from bnmind.adaptive.learning.fit.item_fit import _pooled_statistic
 from bnmind.adaptive.learning.fit.limited_information import block_slopes
@@ -100,7 +100,7 @@ def test_the_size_of_batches_changes_no_sum(monkeypatch: pytest.MonkeyPatch) -> 
     answers = Examinees.drawn(truth, 12, seed=1).responses
     options = LearningOptions(starts=1, max_iterations=2, max_profiles=0)
     whole = learn(answers, Q, options=options)
-    monkeypatch.setattr(e_step_tree, "_BATCH_CELLS", 1)
+    monkeypatch.setattr(learning_module, "_BATCH_CELLS", 1)
     parts = learn(answers, Q, options=options)
     assert parts.log_likelihood == pytest.approx(whole.log_likelihood, rel=1e-12)
     assert_allclose(parts.bank.channels(), whole.bank.channels(), rtol=1e-9)

@@ -14,7 +14,7 @@ import pytest
 
 from bnmind.errors import ImpossibleEvidenceError
 from bnmind.junction import Plan, compile_plan
-from bnmind.junction.inference import assembly, replanning
+from bnmind.junction.inference import answering, assembly
 from bnmind.junction.inference.answering import Answering, narrowed, without_signs
 from bnmind.junction.inference.compiled_query import CompiledQuery
 from bnmind.junction.inference.registers import starting_registers
@@ -135,6 +135,6 @@ def test_a_plan_without_signs_has_the_cells_of_a_run_or_of_any_evidence(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     compiled = signed_plan().compiled
-    monkeypatch.setattr(replanning, "_UNSIGNED_CELLS", 1)
+    monkeypatch.setattr(answering, "_UNSIGNED_CELLS", 1)
     assert without_signs(compiled, {}, {}) is None
     assert without_signs(compiled, {"total": "3"}, {}) is not None

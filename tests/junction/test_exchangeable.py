@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from itertools import combinations, pairwise
 from math import comb
 
-import bnmind.junction.exchangeable.symmetric_model as symmetric_model
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import bnmind.junction.exchangeable.lifted_posterior as symmetric_model
 from bnmind.errors import ImpossibleEvidenceError, TooLargeError
 from bnmind.junction import Limits, MinFill, compile_model, compile_plan
 from bnmind.junction.exchangeable.counts import counts_of, power_table, weights_of_counts

@@ -27,7 +27,7 @@ from bnmind.junction import (
     families,
     junction_tree,
 )
-from bnmind.junction.engine import routes
+from bnmind.junction.engine import engine as engine_module
 from bnmind.junction.inference import parts
 from bnmind.junction.inference.compile import interaction_graph
 from bnmind.junction.reduction import barren_variables as relevance
@@ -211,7 +211,7 @@ def test_a_chain_takes_linear_time_where_a_square_would_show(
     asked: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As do much longer chains, for which planning a light path takes too long."""
-    monkeypatch.setattr(routes, "_LIGHT_MOST_WORK", 1_000)
+    monkeypatch.setattr(engine_module, "_LIGHT_MOST_WORK", 1_000)
     few, many = (network_of("chain", n) for n in (4_000, 16_000))
     ASKED[asked](network_of("chain", 50))
     exponents: list[float] = []

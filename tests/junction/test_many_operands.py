@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bnmind.junction import compile_plan
-from bnmind.junction.program import many_operands, recipes
+from bnmind.junction.program import recipes
 from bnmind.junction.program.contraction import ProgramBuilder
 from bnmind.junction.program.recipes import FEW_OPERANDS, multiplied_to_few
 from tests.large_networks import competition_answers, competition_model
@@ -28,7 +28,6 @@ def test_many_operands_contract_to_what_einsum_says(data: st.DataObject) -> None
     tables = [rng.random([sizes[v] for v in scope]) for scope in scopes]
     few = data.draw(st.integers(1, 4))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(many_operands, "FEW_OPERANDS", few)
         patch.setattr(recipes, "FEW_OPERANDS", few)
         builder = ProgramBuilder(sizes, list(scopes))
         result = builder.contract(range(len(scopes)), keep)

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from bnmind.errors import ImpossibleEvidenceError
 from bnmind.junction import DerivativePlan, compile_derivatives
-from bnmind.junction.derivatives import flat, flat_products
 from bnmind.junction.derivatives import plan as plan_module
 from bnmind.junction.derivatives.backward import register_program
 from bnmind.junction.derivatives.plan import (
@@ -62,7 +61,7 @@ def test_products_are_sums_over_what_the_result_lacks(
     builder = ProductBuilder(sizes)
     with pytest.MonkeyPatch.context() as patch:
         if cost is not None:  # in loops, or in tiles
-            patch.setattr(flat_products, "_cost_of_loops", lambda _: cost)
+            patch.setattr(plan_module, "_cost_of_loops", lambda _: cost)
         builder.add(
             Term(0, 0, scopes[0]), Term(0, x.size, scopes[1]), Term(0, 10, scopes[2]), adds=adds
         )
@@ -165,8 +164,8 @@ def test_small_steps_are_compiled_after_some_work(monkeypatch: pytest.MonkeyPatc
         def spend(self, work: int) -> None:
             self.left -= work
 
-    monkeypatch.setattr(flat, "_work_in_numpy", Work())
-    monkeypatch.setattr(flat, "compiles", lambda: True)
+    monkeypatch.setattr(plan_module, "_work_in_numpy", Work())
+    monkeypatch.setattr(plan_module, "compiles", lambda: True)
     flags = [should_be_flat(plan.program, n_runs) for n_runs in range(12)]
     assert flags == sorted(flags)
     assert flags[:3] == [False] * 3
@@ -175,8 +174,8 @@ def test_small_steps_are_compiled_after_some_work(monkeypatch: pytest.MonkeyPatc
 
 
 def test_nothing_runs_in_loops_of_python(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(flat, "compiles", lambda: False)
-    monkeypatch.setattr(flat, "_work_in_numpy", types.SimpleNamespace(left=0))
+    monkeypatch.setattr(plan_module, "compiles", lambda: False)
+    monkeypatch.setattr(plan_module, "_work_in_numpy", types.SimpleNamespace(left=0))
     assert not should_be_flat(small_plan().program, 100)
 
 

@@ -31,7 +31,6 @@ from bnmind.junction import (
     posterior,
 )
 from bnmind.junction.slicing import sliced_plan as sliced_plan_module
-from bnmind.junction.slicing import sums_file
 from bnmind.junction.slicing.beyond_memory import sliced_instead
 from bnmind.junction.slicing.compile_sliced import SliceCosts, chosen_variables
 from bnmind.junction.slicing.sliced_plan import possible_slices
@@ -252,7 +251,7 @@ def test_wrong_numbers_in_a_file_are_refused(tmp_path: Path, wrong: dict[str, ob
     content = json.loads(place.read_text(encoding="utf-8"))
     assert (content["done"], content["possible"]) == (8, 8)
     changed = content | wrong
-    for digest in (content["content"], sums_file._content_digest(changed)):
+    for digest in (content["content"], sliced_plan_module._content_digest(changed)):
         place.write_text(json.dumps(changed | {"content": digest}), encoding="utf-8")
         with pytest.raises(ModelFileError):
             plan.run(place=place)
@@ -286,14 +285,14 @@ def test_the_digest_of_a_question_depends_on_all_numbers_and_functions() -> None
     own = [FunctionalCPD(child, tuple(x[:3]), Code(t)) for t in ((0, 1, 0, 1), (0, 0, 1, 1))]
     counts = [FunctionalCPD(child, tuple(x), Threshold(k)) for k in (3, 4)]
     potentials: list[Potential] = [*noisy, *own, *counts]
-    digests = [sums_file.question_digest([p], {}) for p in potentials]
+    digests = [sliced_plan_module.question_digest([p], {}) for p in potentials]
     assert digests[0] == digests[2]
     assert len(set(digests)) == 6
     many = [Variable(f"y{i}", ("0", "1")) for i in range(30)]
     large = FunctionalCPD(child, tuple(many), Code([0, 1] * 16))
     with pytest.raises(TooLargeError, match="run the plan without a file"):
-        sums_file.refuse_unknown_code([large])
-    sums_file.refuse_unknown_code(potentials)
+        sliced_plan_module.refuse_unknown_code([large])
+    sliced_plan_module.refuse_unknown_code(potentials)
 
 
 def test_a_killed_run_loses_at_most_the_slices_after_the_last_saving(

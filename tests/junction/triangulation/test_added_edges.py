@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from bnmind.junction.triangulation import added_edges
+from bnmind.junction.triangulation import scored_graph
 from bnmind.junction.triangulation.scored_graph import by_pairs, by_products
 
 
@@ -45,13 +45,13 @@ def test_products_serve_dense_graphs_with_small_numbers_only(
         used.append(graph)
         return [], []
 
-    monkeypatch.setattr(added_edges, "by_products", noted)
+    monkeypatch.setattr(scored_graph, "by_products", noted)
     dense, values = _graph(40, 0.5, 1)
-    added_edges.added_edges(dense, values)
+    scored_graph.added_edges(dense, values)
     assert len(used) == 1
     sparse = [1 << (v ^ 1) for v in range(40)]
-    assert added_edges.added_edges(sparse, values) == ([0] * 40, [0] * 40)
+    assert scored_graph.added_edges(sparse, values) == ([0] * 40, [0] * 40)
     huge = [2**40] * 40
-    assert added_edges.added_edges(dense, huge) == by_pairs(dense, huge)
-    assert added_edges.added_edges([], []) == ([], [])
+    assert scored_graph.added_edges(dense, huge) == by_pairs(dense, huge)
+    assert scored_graph.added_edges([], []) == ([], [])
     assert len(used) == 1
