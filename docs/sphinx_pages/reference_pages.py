@@ -73,7 +73,8 @@ def reference_pages() -> dict[str, str]:
 
 def _docstring(module: str) -> str:
     place = ROOT.joinpath(*module.split("."))
-    path = place / "__init__.py" if place.is_dir() else place.with_suffix(".py")
+    inner = place / "__init__.py"
+    path = inner if inner.is_file() else place.with_suffix(".py")
     text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
     # Without examples and later paragraphs, which speak to those who read the file.
     return text.split("\n\n")[0]
