@@ -65,6 +65,7 @@ MEMBERS_SHOWN: Mapping[str, tuple[str, ...]] = {
 """Types whose members users read or call, by the module that defines them."""
 
 OPAQUE: Mapping[str, tuple[str, ...]] = {
+    "bnmind._values": ("Bounded",),
     "bnmind.adaptive.beliefs.batch_answers": ("BatchAnswers",),
     "bnmind.adaptive.beliefs.profile_space": ("ProfileSpace",),
     "bnmind.adaptive.beliefs.skill_tree": ("SkillTree",),
@@ -81,10 +82,11 @@ OPAQUE: Mapping[str, tuple[str, ...]] = {
     "bnmind.junction.single.light_order_kernel": ("Case", "LightArrays", "Steps"),
     "bnmind.junction.triangulation.randomized_greedy": ("Start",),
     "bnmind.junction.triangulation.scored_graph": ("Core",),
+    "bnmind.lab.records": ("ExperimentKind",),
     "bnmind.mastermind.masses.color_elimination_maps": ("Contractions",),
     "bnmind.strategies.kernels.reply_arrays": ("BoardArrays",),
 }
-"""Parts of plans and beliefs: users hand them on, and never look inside."""
+"""Parts of plans, beliefs and annotations: users hand them on, and never look inside."""
 
 
 _TYPE = re.compile(r"^(?:class (\w+)|(\w+): TypeAlias\b)", re.MULTILINE)
