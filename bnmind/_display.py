@@ -301,10 +301,11 @@ class Result:
         return Group(*parts)
 
     def _repr_html_(self) -> str:
-        return "".join(
+        parts = [
             text_html(part) if isinstance(part, str) else table_html(part.heads, part.rows)
             for part in self._shown()
-        )
+        ]
+        return parts[0] if len(parts) == 1 else f"<div>{''.join(parts)}</div>"
 
 
 def parts_of(result: Result) -> tuple[str | Table, ...]:
