@@ -299,7 +299,10 @@ def test_items_of_one_ability_are_tested_and_anchors_purified() -> None:
         options=equal,
     )
     assert one[0].degrees == 1
-    for wrong, words in (({"anchors": []}, "anchors to be .* at least one or None"), ({"alpha": 0.0}, "alpha")):
+    for wrong, words in (
+        ({"anchors": []}, "anchors to be .* at least one or None"),
+        ({"alpha": 0.0}, "alpha"),
+    ):
         with pytest.raises(InvalidArgumentError, match=words):
             FunctioningOptions(**wrong)
     with pytest.raises(UnknownNameError):
