@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -32,6 +32,7 @@ from bnmind.pgm.formats.model_format import (
     FILE_BYTES,
     ModelFormat,
     ModelSource,
+    WholeModel,
     check_tables_fit,
     read_from,
 )
@@ -40,7 +41,6 @@ from bnmind.pgm.formats.uai import UaiFormat
 from bnmind.pgm.formats.xml import XDSL, XMLBIF
 from bnmind.pgm.network import FactorModel, Network
 from bnmind.pgm.tabular import DEFAULT_CELLS, TabularCPD
-from bnmind.pgm.variable import Variable
 
 __all__ = [
     "FILE_BYTES",
@@ -72,20 +72,11 @@ def is_bnlearn_json(text: str) -> bool:
 
 
 @dataclass(frozen=True)
-class JsonFormat:
+class JsonFormat(WholeModel):
     """bnmind's own format: it keeps functions, factors and all names."""
 
     about: str = "JSON of our own, which keeps functions as functions"
     """The format, in a few words."""
-
-    @property
-    def holds_factors(self) -> bool:
-        """True."""
-        return True
-
-    def names_of(self, variables: Sequence[Variable]) -> FileNames:
-        """Return no names: the format holds every name unchanged."""
-        return FileNames()
 
     def contents(
         self, model: Network | FactorModel, path: Path, *, max_cells: int

@@ -28,6 +28,7 @@ __all__ = [
     "ModelFormat",
     "ModelSource",
     "TableFormat",
+    "WholeModel",
     "check_tables_fit",
     "read_from",
     "rows_of",
@@ -92,6 +93,19 @@ class ModelFormat(Protocol):
 
     def read(self, source: ModelSource) -> Network | FactorModel:
         """Return the network, or the product of factors if there is no network."""
+
+
+class WholeModel:
+    """What the formats share that hold factors, and every name unchanged."""
+
+    @property
+    def holds_factors(self) -> bool:
+        """True."""
+        return True
+
+    def names_of(self, variables: Sequence[Variable]) -> FileNames:
+        """Return no names: none is encoded."""
+        return FileNames()
 
 
 class WritesNetwork(Protocol):

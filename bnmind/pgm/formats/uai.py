@@ -67,7 +67,6 @@ from bnmind._messages import many
 from bnmind._messages import shown as shown_value
 from bnmind.errors import InvalidArgumentError, ModelFileError, TooLargeError, UnknownNameError
 from bnmind.information import Floats
-from bnmind.pgm.encoded_names import FileNames
 from bnmind.pgm.factor import Factor
 from bnmind.pgm.formats.declared import (
     MOST_AXES,
@@ -84,6 +83,7 @@ from bnmind.pgm.formats.declared import (
 )
 from bnmind.pgm.formats.model_format import (
     ModelSource,
+    WholeModel,
     check_tables_fit,
     read_from,
     rows_of,
@@ -410,20 +410,11 @@ def _text(
 
 
 @dataclass(frozen=True)
-class UaiFormat:
+class UaiFormat(WholeModel):
     """UAI, the format of the inference competitions, which identifies variables by numbers."""
 
     about: str = "UAI, with the names in a .uai.json beside it"
     """The format, in a few words."""
-
-    @property
-    def holds_factors(self) -> bool:
-        """True."""
-        return True
-
-    def names_of(self, variables: Sequence[Variable]) -> FileNames:
-        """Return no names: the file beside it holds every name unchanged."""
-        return FileNames()
 
     def contents(
         self, model: Network | FactorModel, path: Path, *, max_cells: int
