@@ -107,10 +107,15 @@ def say_interrupted(message: str) -> None:
 def show(text: str, *, strong: bool = False) -> None:
     """Print a text; on a terminal, a line breaks between words, and strong text is bold.
 
-    Text of several lines, such as the content of a file, is never broken.
+    What follows a break is indented as the line is. Text of several lines, such as the content of
+    a file, is never broken.
     """
     if sys.stdout.isatty() and "\n" not in text.strip("\n"):
-        terminal().print(text, style="bold" if strong else None)
+        from rich.padding import Padding
+
+        indent = len(text) - len(text.lstrip(" "))
+        shown = Padding(text[indent:], (0, 0, 0, indent), expand=False) if indent else text
+        terminal().print(shown, style="bold" if strong else None)
     else:
         tell(text)
 
