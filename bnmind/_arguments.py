@@ -21,15 +21,6 @@ from bnmind._messages import close_names, did_you_mean
 from bnmind._values import Converter, array_kind, converter, evaluated, misfits, told
 from bnmind.errors import BnmindError, InvalidArgumentError
 
-__all__ = [
-    "check_shape",
-    "checked",
-    "checked_if_it_fails",
-    "number_array",
-    "positions",
-    "whole_array",
-]
-
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 

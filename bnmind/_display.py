@@ -21,23 +21,6 @@ from bnmind._messages import visible
 if TYPE_CHECKING:
     import pandas
 
-__all__ = [
-    "LONGEST",
-    "MOST_ROWS",
-    "Result",
-    "Strong",
-    "Table",
-    "finite",
-    "frame_html",
-    "outline",
-    "outline_html",
-    "parts_of",
-    "picked",
-    "table_html",
-    "text_html",
-    "text_of",
-]
-
 LONGEST = 600
 """The most characters of an outline."""
 MOST_LINES = 10

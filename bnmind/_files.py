@@ -45,36 +45,6 @@ from uuid import uuid4
 from bnmind._messages import made_by_newer, shown
 from bnmind.errors import FileWriteError, ModelFileError
 
-__all__ = [
-    "LARGE_FILE",
-    "SMALL_FILE",
-    "LockHeldError",
-    "check_writable",
-    "check_writable_directory",
-    "create_file",
-    "encoded",
-    "gate",
-    "is_stream",
-    "locked",
-    "move",
-    "naming",
-    "own",
-    "parse_document",
-    "parse_json",
-    "read_bytes",
-    "read_text",
-    "real_place",
-    "remove",
-    "remove_directory",
-    "remove_own",
-    "require_head",
-    "sweep",
-    "temporary_name",
-    "write_file",
-    "write_files",
-    "writing",
-]
-
 SMALL_FILE = 2**24
 """The limit for files of persons and games: noise, weights, saved games (16 MiB)."""
 

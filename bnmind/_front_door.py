@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = ["door", "find", "homes", "installed_version"]
-
 _TOP = "bnmind"
 
 

@@ -55,27 +55,6 @@ from typing import Any, TypeVar, cast
 from bnmind._files import check_writable_directory, write_file
 from bnmind.errors import FileWriteError
 
-__all__ = [
-    "KEPT_DAYS",
-    "MOST_PLAIN_WORK",
-    "MUST_SAVE",
-    "NO_DIRECTORY",
-    "Kernel",
-    "KernelCache",
-    "KernelSource",
-    "PlainWork",
-    "being_compiled",
-    "cached_code",
-    "compiles",
-    "content_of",
-    "may_be_cached",
-    "njit",
-    "njit_superword",
-    "not_stopping",
-    "run_plainly",
-    "stopping",
-]
-
 
 class KernelSource:
     """A function that is compiled to machine code when it is first called."""

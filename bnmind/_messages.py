@@ -10,26 +10,6 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import Any
 
-__all__ = [
-    "MOST_FAULTS",
-    "bytes_text",
-    "close_names",
-    "counted",
-    "did_you_mean",
-    "each_of",
-    "first_faults",
-    "in_shell",
-    "in_words",
-    "listed",
-    "made_by_newer",
-    "many",
-    "one_line",
-    "percent",
-    "shown",
-    "some_names",
-    "visible",
-]
-
 MOST_FAULTS = 1000
 """The most faults of a file or a table that are collected."""
 

@@ -52,25 +52,6 @@ from bnmind.errors import (
     UnknownNameError,
 )
 
-__all__ = [
-    "EXACTLY",
-    "LONG_TEXT",
-    "Faults",
-    "FileRecord",
-    "LargeRecord",
-    "Names",
-    "Record",
-    "Texts",
-    "as_list",
-    "fields_given",
-    "in_file",
-    "or_table",
-    "parse_table",
-    "record_fault",
-    "record_from_json",
-    "record_from_table",
-]
-
 LONG_TEXT = 2**20
 """For texts of at least this length, records report only the first fault of each list.
 

@@ -16,18 +16,6 @@ from typing import Any, Generic, TypeVar
 from bnmind._messages import shown
 from bnmind.errors import BnmindError, InvalidArgumentError, UnknownNameError
 
-__all__ = [
-    "COUNT",
-    "NAMES",
-    "NUMBER",
-    "Argument",
-    "Registered",
-    "as_registered",
-    "listed_names",
-    "made_by_name",
-    "usage",
-]
-
 _Made_co = TypeVar("_Made_co", covariant=True)
 _Member = TypeVar("_Member")
 

@@ -32,32 +32,6 @@ from bnmind._display import outline, outline_html
 from bnmind._messages import shown
 from bnmind.errors import InvalidArgumentError, InvalidModelError
 
-__all__ = [
-    "Bounded",
-    "Converter",
-    "Count",
-    "Distinct",
-    "Finite",
-    "Natural",
-    "NonNegative",
-    "Positive",
-    "Probability",
-    "Raw",
-    "ReadOnlyDict",
-    "Sealed",
-    "Value",
-    "array_kind",
-    "converter",
-    "evaluated",
-    "frozen",
-    "latest",
-    "made",
-    "misfits",
-    "remembered",
-    "sealed",
-    "told",
-]
-
 _Type = TypeVar("_Type", bound=np.generic)
 _Kind = TypeVar("_Kind")
 _Key = TypeVar("_Key")

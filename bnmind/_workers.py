@@ -25,15 +25,6 @@ from bnmind._files import remove_own
 from bnmind._front_door import installed_version
 from bnmind.errors import InvalidArgumentError, MissingLibraryError, WorkersError
 
-__all__ = [
-    "Cluster",
-    "Executor",
-    "faults_of_workers",
-    "finished_of",
-    "one_blas_thread",
-    "results_of",
-]
-
 _Result = TypeVar("_Result")
 
 _CHECK = 0.5

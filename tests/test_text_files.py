@@ -437,7 +437,11 @@ def test_the_functions_say_what_they_raise(tmp_path: Path) -> None:
         "write_files": lambda: write_files({missing: "new"}),
         "writing": lambda: within(_files.writing),
     }
-    functions = {name: getattr(_files, name) for name in _files.__all__ if name.islower()}
+    functions = {
+        name: one
+        for name, one in vars(_files).items()
+        if not name.startswith("_") and getattr(one, "__module__", "") == _files.__name__
+    }
     named = {name for name, one in functions.items() if "FileWriteError" in (one.__doc__ or "")}
     assert named == {*attempts, "locked"} - {"real_place"}
     for name, attempt in attempts.items():
