@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 
 from bnmind._jit import njit
 from bnmind.mastermind import Board, Reply, Turn, reply
-from bnmind.mastermind.sampling import (
+from bnmind.mastermind.random_moves import (
     compare_codes,
     draw_color_change,
     draw_pair_swap,
     draw_uniform,
     seeded_state,
 )
-from bnmind.strategies.snyder import WalkRule, facts_of, run_walk, start_walk
+from bnmind.strategies.metropolis import WalkRule, facts_of, run_walk, start_walk
 
 STEPS = 1_000_000
 BOARDS = {"4x6": Board(4, 6), "8x10": Board(8, 10), "10x12": Board(10, 12)}

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bnmind.mastermind import Board, reply, reply_table
-from bnmind.mastermind.masses import masses_by_pairs
+from bnmind.mastermind.peg_counts import masses_by_pairs
 from tests.mastermind.generators import boards, code_weights
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bnmind.mastermind import MAX_CODES, Board, reply
-from bnmind.mastermind.masses.code_halves import Halves, blocks_of, split_replies
+from bnmind.mastermind.peg_counts import Halves, blocks_of, split_replies
 from tests.mastermind.generators import boards, codes
 
 with_repeats = boards(max_codes=MAX_CODES).filter(lambda board: board.repeats)

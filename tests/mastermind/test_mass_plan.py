@@ -16,10 +16,11 @@ from bnmind.mastermind import (
     Method,
     TableBelief,
     VanishingBelief,
+    elimination_additions,
     plan_masses,
     reply,
 )
-from bnmind.mastermind.masses import elimination_additions, least_additions
+from bnmind.mastermind.color_elimination import least_additions
 from bnmind.strategies import Entropy
 from tests.modes import examples
 
@@ -159,10 +160,8 @@ def test_boards_that_need_too_many_additions_are_refused_at_once(
     """To count the additions exactly, half a minute of index maps would be built."""
     board = Board(7, 9)
     for name in ("elimination_additions", "elimination_maps"):
-        monkeypatch.setattr(
-            f"bnmind.mastermind.masses.color_elimination.{name}", None, raising=False
-        )
-        monkeypatch.setattr(f"bnmind.mastermind.masses.mass_plan.{name}", None, raising=False)
+        monkeypatch.setattr(f"bnmind.mastermind.color_elimination.{name}", None, raising=False)
+        monkeypatch.setattr(f"bnmind.mastermind.masses.{name}", None, raising=False)
     belief = np.full(board.n_codes, 1 / board.n_codes)
     with pytest.raises(TooLargeError, match="additions, and brute force") as caught:
         plan_masses(board, belief, every_guess=True)

@@ -9,8 +9,16 @@ from hypothesis import strategies as st
 
 from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.information import Floats
-from bnmind.mastermind import Board, Channel, replies_to, reply, reply_masses, reply_table
-from bnmind.mastermind.masses import bayes_rule, guess_masses
+from bnmind.mastermind import (
+    Board,
+    Channel,
+    guess_masses,
+    replies_to,
+    reply,
+    reply_masses,
+    reply_table,
+)
+from bnmind.mastermind.masses import bayes_rule
 from tests.mastermind.generators import boards, code_weights, codes
 from tests.modes import examples
 

@@ -12,17 +12,19 @@ from hypothesis import strategies as st
 from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError, TooLargeError
 from bnmind.junction import Simplifications, compile_plan
 from bnmind.mastermind import (
+    Board,
+    Channel,
+    Reply,
     TableBelief,
     TreeBelief,
     belief_plan,
+    code_variables,
     evidence_of_guess,
+    reduced_to_guess,
+    reply,
     stage,
     vomlel_network,
 )
-from bnmind.mastermind.board import Board
-from bnmind.mastermind.channel import Channel
-from bnmind.mastermind.network import code_variables, reduced_to_guess
-from bnmind.mastermind.reply import Reply, reply
 from bnmind.pgm import Network
 from tests.modes import examples
 

@@ -16,18 +16,17 @@ from bnmind.errors import InvalidArgumentError
 from bnmind.lab import CodeMaker, compare, play_game
 from bnmind.lab.reproductions import published
 from bnmind.mastermind import Board, Channel, Reply, Turn, reply
-from bnmind.mastermind.sampling import seeded_state
-from bnmind.strategies import Situation
-from bnmind.strategies.snyder import (
-    MetropolisHastings,
+from bnmind.mastermind.random_moves import seeded_state
+from bnmind.strategies import MetropolisHastings, Situation
+from bnmind.strategies.metropolis import (
     WalkMemory,
     WalkRule,
     facts_of,
     run_walk,
     start_walk,
     stopping_steps,
+    total_cost,
 )
-from bnmind.strategies.snyder.metropolis_kernel import total_cost
 from tests.mastermind.generators import boards, codes, histories
 from tests.modes import UNCOMPILED, examples
 

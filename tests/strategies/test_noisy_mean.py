@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from bnmind.errors import InvalidArgumentError
-from bnmind.mastermind import Board, Channel, reply_table
-from bnmind.mastermind.beliefs import Belief
+from bnmind.mastermind import Belief, Board, Channel, reply_table
 from bnmind.strategies import (
     Entropy,
     LookAhead,

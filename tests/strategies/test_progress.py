@@ -20,7 +20,7 @@ from bnmind.strategies import (
     measure_search,
     strategy_tree,
 )
-from bnmind.strategies.trees import MAX_TREE_CODES
+from bnmind.strategies.greedy import MAX_TREE_CODES
 
 
 class _Told:

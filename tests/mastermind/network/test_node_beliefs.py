@@ -7,10 +7,14 @@ import pytest
 
 from bnmind.errors import BnmindError, InvalidArgumentError
 from bnmind.junction import compile_model
-from bnmind.mastermind import Board, Channel, Reply, TableBelief, stage
-from bnmind.mastermind.network import (
+from bnmind.mastermind import (
+    Board,
+    Channel,
+    Reply,
+    TableBelief,
     evidence_of_guess,
     node_beliefs,
+    stage,
     stage_figure,
     vomlel_network,
 )

@@ -15,6 +15,7 @@ from bnmind.information import Floats
 from bnmind.mastermind import (
     Board,
     Channel,
+    CodeList,
     Reply,
     TableBelief,
     TreeBelief,
@@ -24,7 +25,6 @@ from bnmind.mastermind import (
     parse_prior,
     reply,
 )
-from bnmind.mastermind.priors import CodeList
 from bnmind.strategies import Entropy, MapCode, distribution_of, start_belief
 from tests.mastermind.generators import histories
 

@@ -11,17 +11,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError
-from bnmind.mastermind import Board
-from bnmind.mastermind.priors import (
+from bnmind.mastermind import (
     Alternating,
+    Board,
     LearnedColors,
     LearnedNumber,
     MixturePrior,
     OnlyOnce,
     UniformPrior,
-    learned,
     parse_prior,
 )
+from bnmind.mastermind.priors import learned
 from tests.mastermind.generators import codes
 
 BOARD = Board(3, 4)

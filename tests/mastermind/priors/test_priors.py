@@ -14,17 +14,17 @@ import pytest
 from scipy import stats
 
 from bnmind.errors import BnmindError, InvalidArgumentError, TooLargeError, UnknownNameError
-from bnmind.mastermind import Board
-from bnmind.mastermind.priors import (
+from bnmind.mastermind import (
     PRIORS,
+    Board,
     ClosedFormPrior,
     CodeList,
     ColorPool,
     FixedColors,
     OnlyColors,
-    listed_distribution,
     parse_prior,
 )
+from bnmind.mastermind.prior import listed_distribution
 
 Code = tuple[int, ...]
 BOARDS = (Board(3, 4), Board(2, 3), Board(4, 3), Board(1, 2), Board(2, 3, repeats=False))

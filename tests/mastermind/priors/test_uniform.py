@@ -7,7 +7,7 @@ import pytest
 
 from bnmind.errors import TooLargeError
 from bnmind.mastermind import Board, UniformPrior
-from bnmind.mastermind.priors import listed_distribution
+from bnmind.mastermind.prior import listed_distribution
 
 
 def test_all_codes_are_equally_probable() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from bnmind.mastermind import Board, Channel, SampledBelief
 from bnmind.strategies import Best, SampledEntropy, strategy_by_name
-from bnmind.strategies.belief_game.best import best_player
+from bnmind.strategies.belief_search import best_player
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,12 @@ import pytest
 from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.mastermind import Board, Channel, reply_table
 from bnmind.strategies import SolvedPlayer, optimal_on_average, solve_belief_game
-from bnmind.strategies.belief_game import empty_reply_probability, size_bounds
-from bnmind.strategies.belief_game.set_bounds import layered_bound, make_set_bounds
+from bnmind.strategies.noise_bound import (
+    empty_reply_probability,
+    layered_bound,
+    make_set_bounds,
+    size_bounds,
+)
 
 SMALL = Board(2, 2)
 NINE = Board(2, 3)

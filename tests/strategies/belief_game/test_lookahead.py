@@ -13,9 +13,13 @@ from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 from bnmind.mastermind import Board, Channel, CodeDistribution, Reply, TableBelief, reply
 from bnmind.strategies import BeliefValue, Entropy, LookAhead, Pruning
-from bnmind.strategies.belief_game.candidates import candidates, plausible_codes
-from bnmind.strategies.belief_game.steps import one_step_values, two_step_values
-from bnmind.strategies.belief_game.value import INITIAL, belief_features
+from bnmind.strategies.belief_search import (
+    candidates,
+    one_step_values,
+    plausible_codes,
+    two_step_values,
+)
+from bnmind.strategies.belief_value import INITIAL, belief_features
 
 CHANNELS = {
     f"{board} {name}": make(board, p).revealed()

@@ -13,11 +13,12 @@ from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.lab.reproductions import published
 from bnmind.mastermind import Board, Channel, reply_table
 from bnmind.strategies import mean_lower_bound, solve_belief_game
-from bnmind.strategies.belief_game import empty_reply_probability, size_bounds
-from bnmind.strategies.belief_game.partition_bound_kernel import (
+from bnmind.strategies.noise_bound import (
     EmptyReplies,
     Memo,
+    empty_reply_probability,
     one_reply,
+    size_bounds,
     two_replies,
 )
 

@@ -12,7 +12,7 @@ from bnmind.cli.app import app
 from bnmind.errors import InvalidArgumentError, ModelFileError
 from bnmind.mastermind import Board, Channel
 from bnmind.strategies import fit_value, read_value, shipped_value, write_value
-from bnmind.strategies.belief_game.value_files import shipped_values
+from bnmind.strategies.belief_value import shipped_values
 
 CHANNEL = Channel.false_reply(Board(2, 4), 0.2)
 

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bnmind.mastermind import Board, Reply, Turn, reply
-from bnmind.strategies.evolutionary import ColorRemoval, MonochromeProbing
-from bnmind.strategies.evolutionary.color_sets import allowed_colors, next_probe
+from bnmind.strategies import ColorRemoval, MonochromeProbing
+from bnmind.strategies.evolutionary import allowed_colors, next_probe
 from tests.mastermind.generators import boards, codes
 from tests.modes import examples
 

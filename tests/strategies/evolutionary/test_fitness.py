@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bnmind.mastermind import Board, Turn, reply
-from bnmind.strategies.evolutionary.fitness import PLAYED, code_costs, replies_of
+from bnmind.strategies.genetic_operators import PLAYED, code_costs, replies_of
 from tests.mastermind.generators import boards, codes, histories
 from tests.modes import examples
 

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from bnmind.mastermind import Board
-from bnmind.mastermind.sampling import seeded_state
-from bnmind.strategies.evolutionary import Rates
-from bnmind.strategies.evolutionary.operators import (
+from bnmind.mastermind.random_moves import seeded_state
+from bnmind.strategies import Rates
+from bnmind.strategies.genetic_operators import (
     Choices,
     all_choices,
     breed,

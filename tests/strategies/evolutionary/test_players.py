@@ -11,8 +11,8 @@ import pytest
 
 from bnmind.errors import InvalidArgumentError
 from bnmind.mastermind import Belief, Board, Channel, HistoryBelief, reply
-from bnmind.strategies import STRATEGIES, GuessInfo, Situation, Strategy
-from bnmind.strategies.evolutionary import (
+from bnmind.strategies import (
+    STRATEGIES,
     Annealing,
     BernierGenetic,
     BernierRandom,
@@ -22,16 +22,19 @@ from bnmind.strategies.evolutionary import (
     FixedOpening,
     Genetic,
     GeneticElitist,
+    GuessInfo,
     MonochromeProbing,
     PatternOpening,
     Population,
     RandomOpening,
     Rates,
     Setup,
+    Situation,
+    Strategy,
     annealing_tuned,
     genetic_tuned,
 )
-from bnmind.strategies.kernels.reply_classes import reply_classes
+from bnmind.strategies.best_guess import reply_classes
 
 SMALL = Effort(population=40, generations=30, eligible=20, restarts=3)
 PLAYERS: tuple[Strategy, ...] = (

@@ -7,11 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bnmind.mastermind import Board
-from bnmind.mastermind.sampling import seeded_state
-from bnmind.strategies.evolutionary import Selection
-from bnmind.strategies.evolutionary.operators import all_choices
-from bnmind.strategies.evolutionary.population import (
+from bnmind.mastermind.random_moves import seeded_state
+from bnmind.strategies import Selection
+from bnmind.strategies.genetic_operators import (
     add_code,
+    all_choices,
     draw_parent,
     empty_keys,
     fill_distinct,

@@ -9,13 +9,14 @@ import pytest
 
 from bnmind.lab.reproductions import published
 from bnmind.mastermind import Belief, Board, Channel, reply
-from bnmind.strategies import Situation, Strategy
-from bnmind.strategies.evolutionary import (
+from bnmind.strategies import (
     FixedOpening,
     Genetic,
     GeneticElitist,
     Opening,
     RandomOpening,
+    Situation,
+    Strategy,
 )
 
 PUBLISHED = published("evolutionary")
