@@ -611,7 +611,6 @@ def fewer_colors(board: Board, strength: float = DEFAULT_STRENGTH) -> NumberOfCo
             f"expected a strength from -100 to 100, got {strength}", strength
         )
     name = "fewer-colors" if strength == DEFAULT_STRENGTH else f"fewer-colors:{strength:g}"
-    repeat_faults(board, name)
     counts = codes_by_number(board)
     logs = np.array([math.log(n) - strength * d for d, n in enumerate(counts, start=1)])
     return number_from_logs(board, logs, name)

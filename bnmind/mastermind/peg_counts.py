@@ -389,9 +389,9 @@ class _Parts:
 def _parts(board: Board, guesses: NDArray[np.intp]) -> _Parts:
     digits = digits_of(board, guesses)
     half = board.pegs // 2
-    first, firsts = _distinct(digits[:, :half], board.colors)
-    second, seconds = _distinct(digits[:, half:], board.colors)
-    kind, kinds = _distinct(np.sort(digits, axis=1), board.colors)
+    first, firsts = distinct_words(digits[:, :half], board.colors)
+    second, seconds = distinct_words(digits[:, half:], board.colors)
+    kind, kinds = distinct_words(np.sort(digits, axis=1), board.colors)
     return _Parts(firsts, seconds, kinds, np.stack([first, second, kind]).astype(np.int32))
 
 
@@ -406,11 +406,13 @@ def _kept_parts(board: Board) -> _Parts:
     return _parts(board, np.arange(board.n_codes))
 
 
-def _distinct(words: NDArray[np.uint8], colors: int) -> tuple[NDArray[np.intp], NDArray[np.uint8]]:
+def distinct_words(
+    words: NDArray[np.uint8], colors: int
+) -> tuple[NDArray[np.intp], NDArray[np.uint8]]:
     """Return the index of each word among the distinct words, and the distinct words."""
     radix = (colors + 1) ** np.arange(words.shape[1] - 1, -1, -1)
     _, example, place = np.unique(words @ radix, return_index=True, return_inverse=True)
-    return place, words[example]
+    return place, np.ascontiguousarray(words[example])
 
 
 @njit

@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 from bnmind._jit import njit
 from bnmind.errors import TooLargeError
 from bnmind.mastermind.board import Board
+from bnmind.mastermind.peg_counts import distinct_words
 
 # --- Replies to all guesses without a table of them, and equivalent guesses, compiled -------------
 
@@ -85,9 +86,9 @@ def board_arrays(board: Board) -> BoardArrays:
     codes = board.codes
     half = board.pegs // 2
     sets = np.bitwise_or.reduce(np.uint64(1) << codes.astype(np.uint64), axis=1)
-    first, firsts = _distinct(codes[:, :half], board.colors)
-    second, seconds = _distinct(codes[:, half:], board.colors)
-    kind, kinds = _distinct(np.sort(codes, axis=1), board.colors)
+    first, firsts = distinct_words(codes[:, :half], board.colors)
+    second, seconds = distinct_words(codes[:, half:], board.colors)
+    kind, kinds = distinct_words(np.sort(codes, axis=1), board.colors)
     second += len(firsts)
     kind += len(firsts) + len(seconds)
     n_pairs = (board.pegs + 1) ** 2
@@ -100,13 +101,6 @@ def board_arrays(board: Board) -> BoardArrays:
         array.setflags(write=False)
     all_colors = np.uint64((1 << (board.colors + 1)) - 2)
     return BoardArrays(*arrays, all_colors, board.colors, board.repeats)
-
-
-def _distinct(words: NDArray[np.uint8], colors: int) -> tuple[NDArray[np.intp], NDArray[np.uint8]]:
-    """Return the index of each word among the distinct words, and the distinct words."""
-    radix = (colors + 1) ** np.arange(words.shape[1] - 1, -1, -1)
-    _, example, place = np.unique(words @ radix, return_index=True, return_inverse=True)
-    return place, np.ascontiguousarray(words[example])
 
 
 @njit

@@ -213,8 +213,8 @@ def measure_games(
         If the board is too large for a belief, or there are more than `MAX_GAMES` games.
     """
     start = strategy.start(Channel.exact(board).revealed())
-    lengths: Counter[int] = Counter()
-    for number, rng in enumerate(game_rngs(seed, games), start=1):
+
+    def play(rng: np.random.Generator) -> int:
         secret = _drawn_code(board, rng)
         belief, guesses = start, 0
         memory: object = None
@@ -226,17 +226,32 @@ def measure_games(
                 guess, memory = board.code(index), info.memory
             guesses += 1
             if guess == secret:
-                break
+                return guesses
             if guesses == _MOST_GUESSES:
                 raise InvalidArgumentError(
                     f"{strategy.name} did not find a code within {_MOST_GUESSES} guesses", strategy
                 )
             belief = belief.update(guess, reply(guess, secret))
-        lengths[guesses] += 1
+
+    return _measured(strategy.name, board, play, game_rngs(seed, games), games, progress)
+
+
+def _measured(
+    name: str,
+    board: Board,
+    play: Callable[[np.random.Generator], int],
+    rngs: Iterator[np.random.Generator],
+    games: int,
+    progress: Callable[[int, int], None] | None,
+) -> Measured:
+    """Return the numbers of guesses of games, each with its own generator."""
+    lengths: Counter[int] = Counter()
+    for number, rng in enumerate(rngs, start=1):
+        lengths[play(rng)] += 1
         if progress is not None:
             progress(number, games)
     distribution = tuple(lengths[guess] for guess in range(1, max(lengths) + 1))
-    return Measured(strategy=strategy.name, board=board, distribution=distribution, is_exact=False)
+    return Measured(strategy=name, board=board, distribution=distribution, is_exact=False)
 
 
 def _drawn_code(board: Board, rng: np.random.Generator) -> tuple[int, ...]:
@@ -304,20 +319,16 @@ def measure_search(
         raise InvalidArgumentError(
             f"only shapiro and random can play by search, not {strategy.name}", strategy
         )
-    lengths: Counter[int] = Counter()
-    for number, rng in enumerate(game_rngs(seed, games), start=1):
+
+    def play(rng: np.random.Generator) -> int:
         if board.repeats:
             secret = rng.integers(1, board.colors, size=board.pegs, endpoint=True)
         else:
             secret = 1 + rng.permutation(board.colors)[: board.pegs]
-        game = play_by_search(
-            board, tuple(secret.tolist()), rng=rng if is_random else None, first=first
-        )
-        lengths[len(game)] += 1
-        if progress is not None:
-            progress(number, games)
-    distribution = tuple(lengths[guess] for guess in range(1, max(lengths) + 1))
-    return Measured(strategy=strategy.name, board=board, distribution=distribution, is_exact=False)
+        chosen = rng if is_random else None
+        return len(play_by_search(board, tuple(secret.tolist()), rng=chosen, first=first))
+
+    return _measured(strategy.name, board, play, game_rngs(seed, games), games, progress)
 
 
 # --- The mean number of guesses of a strategy under noise, without games drawn at random ----------

@@ -298,6 +298,8 @@ class BoardSearch:
 def best_known(game: Game, memo: Memo, codes: NDArray[np.int64], left: int) -> int:
     """Return the best guess for a set that was just solved, with `left` guesses left."""
     own = game.own[codes]
+    # The search does not store small sets. A guess of the set separates all codes, or one of three
+    # from the other two.
     if len(codes) < 3 or (len(codes) == 3 and game.last == 1 and left >= 3):
         for guess in own.tolist():
             if len(set(game.places[guess, codes].tolist())) == len(codes):

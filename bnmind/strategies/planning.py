@@ -61,6 +61,7 @@ from bnmind.strategies.optimum import (
     Optimum,
     ProgressOfSearch,
     SearchRules,
+    best_known,
     optimal_in_worst_case,
     optimal_on_average,
     require_set,
@@ -95,7 +96,13 @@ from bnmind.strategies.strategy import (
     TrustsReplies,
     distribution_of,
 )
-from bnmind.strategies.tree import StrategyTree, TreeNode, build_tree, places_of_outcomes
+from bnmind.strategies.tree import (
+    StrategyTree,
+    TreeNode,
+    build_tree,
+    node_of_codes,
+    places_of_outcomes,
+)
 from bnmind.strategies.tree_search import search
 
 # --- Strategies whose whole tree is built before the game begins ----------------------------------
@@ -481,39 +488,19 @@ class Endgame:
     def _node(self, codes: NDArray[np.intp], before: int) -> TreeNode:
         n = len(codes)
         if n == 1:
-            return TreeNode(
-                weight=1.0,
-                entropy=0.0,
-                possible=1,
-                found=bool(self._game.own[codes[0]] == before),
-                guess=None,
-                children=(),
-            )
+            return node_of_codes(1, found=bool(self._game.own[codes[0]] == before))
         guess = self._guess(codes)
         replies = self._game.places[guess, codes]
         children = tuple(
             (place, self._node(codes[replies == place], guess))
             for place in np.unique(replies).tolist()
         )
-        return TreeNode(
-            weight=float(n),
-            entropy=math.log2(n),
-            possible=n,
-            found=False,
-            guess=int(self._guesses[guess]),
-            children=children,
-        )
+        return node_of_codes(n, guess=int(self._guesses[guess]), children=children)
 
     def _guess(self, codes: NDArray[np.intp]) -> int:
         """Return the guess for a set that occurs in the strategy."""
-        own, places = self._game.own[codes], self._game.places
         if len(codes) < 4:
-            # The search does not store such small sets. A guess of the set separates all codes, or
-            # one of three from the other two.
-            for guess in own.tolist():
-                if len(np.unique(places[guess, codes])) == len(codes):
-                    return int(guess)
-            return int(own[0])
+            return best_known(self._game, self._memo, codes, INFINITE)
         key, check = np.bitwise_xor.reduce(self._game.keys[codes], axis=0)
         entry = find(self._memo, key, check)
         if entry < 0 or self._memo.values[entry, 1] == BOUNDED:
@@ -765,14 +752,7 @@ class _Search:
         n, guess = codes.size, plan.guess
         if n == 1:
             self._tell(1)
-            return TreeNode(
-                weight=1.0,
-                entropy=0.0,
-                possible=1,
-                found=int(codes[0]) == before,
-                guess=None,
-                children=(),
-            )
+            return node_of_codes(1, found=int(codes[0]) == before)
         if guess < 0:
             tree = self._endgame(codes, self._settings.playing).tree()
             self._tell(n)
@@ -781,11 +761,4 @@ class _Search:
             (place, self.node(plan.below.get(place, plan), members, guess))
             for place, members in self._classes(guess, codes).items()
         )
-        return TreeNode(
-            weight=float(n),
-            entropy=math.log2(n),
-            possible=n,
-            found=False,
-            guess=guess,
-            children=children,
-        )
+        return node_of_codes(n, guess=guess, children=children)

@@ -97,6 +97,25 @@ class TreeNode(Value):
     """The node after each outcome of the channel that has positive probability."""
 
 
+def node_of_codes(
+    n: int,
+    *,
+    guess: int | None = None,
+    children: tuple[tuple[int, TreeNode], ...] = (),
+    found: bool = False,
+) -> TreeNode:
+    """Return the node of n codes that are equally likely, as true replies leave them."""
+    return made(
+        TreeNode,
+        weight=float(n),
+        entropy=math.log2(n),
+        possible=n,
+        found=found,
+        guess=guess,
+        children=children,
+    )
+
+
 @dataclass(frozen=True)
 class Lengths:
     """The mean lengths of the games of a strategy."""
@@ -422,10 +441,7 @@ def _linked(grown: GrownTree, channel: Channel) -> TreeNode:
     outcomes = channel.matrix.argmax(axis=1).tolist()
     winning = len(channel.board.true_replies) - 1
     # All leaves with a known code are equal.
-    known = [
-        TreeNode(weight=1.0, entropy=0.0, possible=1, found=is_found, guess=None, children=())
-        for is_found in (False, True)
-    ]
+    known = [node_of_codes(1, found=is_found) for is_found in (False, True)]
     children: list[list[tuple[int, TreeNode]]] = [[] for _ in grown.parents]
     node = known[False]
     columns = (grown.parents, grown.possible, grown.guesses, grown.replies)
@@ -436,16 +452,7 @@ def _linked(grown: GrownTree, channel: Channel) -> TreeNode:
             node = known[place == winning and parent >= 0]
         else:
             below = tuple(reversed(children[i]))
-            next_guess = guess if below else None
-            node = made(
-                TreeNode,
-                weight=float(possible),
-                entropy=math.log2(possible),
-                possible=possible,
-                found=False,
-                guess=next_guess,
-                children=below,
-            )
+            node = node_of_codes(possible, guess=guess if below else None, children=below)
         if parent >= 0:
             children[parent].append((outcomes[place], node))
     return node
@@ -532,14 +539,7 @@ def tree_of(board: Board, outline: Outline) -> StrategyTree:
                 raise ModelFileError(
                     f"expected {shown(expected)} {where}, got {shown(entry.text)}", entry.text
                 )
-            return TreeNode(
-                weight=float(n),
-                entropy=math.log2(n),
-                possible=n,
-                found=expected == "=",
-                guess=None,
-                children=(),
-            )
+            return node_of_codes(n, found=expected == "=")
         try:
             guess = board.index(board.parse(entry.text))
         except BnmindError as error:
@@ -566,14 +566,7 @@ def tree_of(board: Board, outline: Outline) -> StrategyTree:
             (place, node(entry.below[name], codes[replies == place], (*before, _turn(entry, name))))
             for place, name in zip(present, possible, strict=True)
         )
-        return TreeNode(
-            weight=float(n),
-            entropy=math.log2(n),
-            possible=n,
-            found=False,
-            guess=guess,
-            children=children,
-        )
+        return node_of_codes(n, guess=guess, children=children)
 
     return StrategyTree(channel, node(outline, np.arange(board.n_codes), ()))
 
