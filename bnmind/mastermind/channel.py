@@ -428,10 +428,6 @@ def _number(value: float) -> str:
     return repr(value).removesuffix(".0")
 
 
-def _counts_fit(report: Reply, board: Board) -> bool:
-    return all(0 <= count <= board.pegs for count in report)
-
-
 def _names(replies: Sequence[Reply]) -> str:
     return ", ".join(str(Reply(*reply)) for reply in replies)
 

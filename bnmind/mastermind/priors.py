@@ -20,7 +20,7 @@ from bnmind._messages import one_line, shown
 from bnmind._registry import NUMBER, Argument, Registered, made_by_name
 from bnmind.errors import InvalidArgumentError, ModelFileError
 from bnmind.information import Floats
-from bnmind.mastermind.board import Board, digits_of
+from bnmind.mastermind.board import Board
 from bnmind.mastermind.color_priors import (
     Alternating,
     FirstLastEqual,
@@ -34,7 +34,6 @@ from bnmind.mastermind.color_priors import (
     two_color,
     usually_fewer,
 )
-from bnmind.mastermind.distribution import CodeDistribution
 from bnmind.mastermind.prior import (
     ClosedFormPrior,
     Codes,
@@ -103,26 +102,6 @@ class CodeList(ClosedFormPrior):
     def draw(self, n: int, rng: np.random.Generator) -> Codes:
         """Return `n` independent codes, ``(n, pegs)``."""
         return self.codes[rng.choice(len(self.codes), size=n, p=self.probabilities)]
-
-
-@checked
-def prior_of_distribution(codes: CodeDistribution, *, name: str = "code-list") -> CodeList:
-    """Return the prior of a distribution, such as the belief at the end of an earlier game.
-
-    Parameters
-    ----------
-    codes
-        The probabilities of the codes.
-    name
-        The name of the prior at the command line and in files.
-    """
-    possible = np.flatnonzero(codes.probabilities)
-    return CodeList(
-        codes.board,
-        code_array(digits_of(codes.board, possible)),
-        codes.probabilities[possible],
-        name,
-    )
 
 
 def read_code_list(board: Board, path: Path) -> CodeList:

@@ -56,8 +56,7 @@ from bnmind.mastermind.sampling import (
 )
 
 # --- The prior of a board in the form that the sampler needs --------------------------------------
-#
-#
+
 
 _LISTED = 2**17  # up to this number of codes, the weights of all are added up
 _DRAWN = 2**16  # draws that estimate the sum of the weights otherwise
@@ -189,8 +188,7 @@ class SampledErrors(Sealed):
 
 
 # --- A belief that holds weighted samples of the posterior, for boards of any size ----------------
-#
-#
+
 
 _CONTRADICTION = 8.0  # each contradicted reply makes a code e⁻⁸ times as probable
 

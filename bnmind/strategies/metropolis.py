@@ -27,7 +27,6 @@ Snyder, *Mastermind by importance sampling and Metropolis-Hastings*, sections 4.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, NamedTuple
 
@@ -38,7 +37,7 @@ from numpy.typing import NDArray
 from bnmind._jit import njit
 from bnmind._values import Count, NonNegative, Probability, Value
 from bnmind.mastermind.beliefs import Belief
-from bnmind.mastermind.board import Board, Turn
+from bnmind.mastermind.board import Board
 from bnmind.mastermind.random_moves import (
     compare_codes,
     draw_below,
@@ -49,23 +48,10 @@ from bnmind.mastermind.random_moves import (
     random_code,
     seeded_state,
 )
-from bnmind.mastermind.sampling import turn_arrays
+from bnmind.mastermind.sampling import TurnArrays, turn_arrays
 from bnmind.strategies.strategy import FIRST_TURN, GuessInfo, Situation, UsesHistory
 
 # --- The random walk of Metropolis and Hastings over codes, compiled ------------------------------
-
-
-class Facts(NamedTuple):
-    """The turns of a game as arrays, oldest first."""
-
-    guesses: NDArray[np.uint8]
-    """``(turns, pegs)``, colors 1..k."""
-    standing: NDArray[np.int64]
-    """``(turns, k + 1)``, how often each color occurs in the guess."""
-    black: NDArray[np.int64]
-    """``(turns,)``, the reported black pegs."""
-    both: NDArray[np.int64]
-    """``(turns,)``, the reported black and white pegs together."""
 
 
 class WalkRule(NamedTuple):
@@ -104,21 +90,7 @@ class Walk(NamedTuple):
     """``(k + 1,)``, zeros."""
 
 
-def facts_of(board: Board, history: Sequence[Turn]) -> Facts:
-    """Return the turns of a game as arrays.
-
-    Parameters
-    ----------
-    board
-        The board.
-    history
-        The guesses and their reported replies.
-    """
-    turns = turn_arrays(board, history)
-    return Facts(turns.guesses.astype(np.uint8), turns.standing, turns.black, turns.both)
-
-
-def start_walk(facts: Facts, code: NDArray[np.uint8]) -> Walk:
+def start_walk(facts: TurnArrays, code: NDArray[np.uint8]) -> Walk:
     """Return a walk at a code.
 
     Parameters
@@ -142,7 +114,7 @@ def start_walk(facts: Facts, code: NDArray[np.uint8]) -> Walk:
 
 
 @njit
-def _reply_to_all(facts: Facts, walk: Walk) -> None:
+def _reply_to_all(facts: TurnArrays, walk: Walk) -> None:
     """Compute the reply of the code to each guess."""
     for t in range(facts.black.size):
         walk.black[t], walk.both[t] = compare_codes(facts.guesses[t], walk.code, walk.empty)
@@ -155,7 +127,7 @@ def _turn_cost(black_off: int, both_off: int) -> int:
 
 
 @njit
-def total_cost(facts: Facts, walk: Walk, first: int) -> int:
+def total_cost(facts: TurnArrays, walk: Walk, first: int) -> int:
     """Return the cost of the walk's code, summed over the turns from `first`."""
     cost = 0
     for t in range(first, facts.black.size):
@@ -164,7 +136,7 @@ def total_cost(facts: Facts, walk: Walk, first: int) -> int:
 
 
 @njit
-def _proposed_cost(facts: Facts, walk: Walk, first: int) -> int:
+def _proposed_cost(facts: TurnArrays, walk: Walk, first: int) -> int:
     """Return the cost of ``walk.proposal``, summed over the turns from `first`."""
     cost = 0
     for t in range(first, facts.black.size):
@@ -184,7 +156,7 @@ def _is_accepted(rule: WalkRule, more: int, turns: int, state: NDArray[np.uint64
 
 @njit
 def run_walk(
-    facts: Facts,
+    facts: TurnArrays,
     walk: Walk,
     rule: WalkRule,
     first: int,
@@ -386,7 +358,7 @@ class MetropolisHastings(UsesHistory, Value):
             return _answer(board, code, cost=0, searched=0, stuck=0)
         memory = situation.memory if isinstance(situation.memory, WalkMemory) else None
         memory = None if memory is None or memory.board != board else memory
-        facts = facts_of(board, history)
+        facts = turn_arrays(board, history)
         stuck = 0 if memory is None else memory.stuck
         if stuck >= self.patience:
             code, cost, searched = self._restarted(board, facts, state)
@@ -399,7 +371,7 @@ class MetropolisHastings(UsesHistory, Value):
         stuck = 0 if cost == 0 else stuck + 1
         return _answer(board, walk.code, cost=cost, searched=searched, stuck=stuck)
 
-    def _only_swaps(self, board: Board, facts: Facts, walk: Walk) -> bool:
+    def _only_swaps(self, board: Board, facts: TurnArrays, walk: Walk) -> bool:
         """Return whether the walk only exchanges pegs, because all colors are found."""
         found = facts.both == board.pegs
         if self.only_last:
@@ -420,7 +392,7 @@ class MetropolisHastings(UsesHistory, Value):
         )
 
     def _restarted(
-        self, board: Board, facts: Facts, state: NDArray[np.uint64]
+        self, board: Board, facts: TurnArrays, state: NDArray[np.uint64]
     ) -> tuple[NDArray[np.uint8], int, int]:
         """Return the code of a new walk that learns the turns from the last to the first."""
         walk = start_walk(facts, _random_digits(board, state))

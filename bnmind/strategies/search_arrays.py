@@ -227,7 +227,7 @@ class Memo(NamedTuple):
     keys: Words
     """``(entries, 2)``; zeros are an empty entry."""
     values: NDArray[np.int64]
-    """``(entries, 2)``: a bound, and the best guess; see `transposition_table`."""
+    """``(entries, 2)``: a bound, and the best guess, or `BOUNDED`."""
 
 
 class Task(NamedTuple):
@@ -256,7 +256,7 @@ class Work(NamedTuple):
     class_keys: Words
     """``(depths, replies, 2)``."""
     frames: NDArray[np.int64]
-    """``(depths, 16)``; `search_frames` names the columns."""
+    """``(depths, 16)``; the constants above name the columns."""
     frame_keys: Words
     """``(depths, 2)``, the key of the set."""
     masks: NDArray[np.uint8]
@@ -266,7 +266,7 @@ class Work(NamedTuple):
     lanes: NDArray[np.uint16]
     """``(2, guesses)``."""
     counts: NDArray[np.int64]
-    """``(16,)``, counts of the work; `search_frames` names them."""
+    """``(16,)``, counts of the work; the constants above name them."""
     openings: NDArray[np.int64]
     """``(guesses,)``, the lower bound of each first guess; −1 if it was not tried."""
 

@@ -59,7 +59,6 @@ MEMBERS_SHOWN: Mapping[str, tuple[str, ...]] = {
     "bnmind.strategies.genetic_operators": ("Choices", "Replies"),
     "bnmind.strategies.evolutionary": ("Found", "SearchesCodes"),
     "bnmind.strategies.optimum": ("Solved",),
-    "bnmind.strategies.metropolis": ("Facts", "Walk"),
     "bnmind.views.view": ("Marginals",),
 }
 """Types whose members users read or call, by the module that defines them."""

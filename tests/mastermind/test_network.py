@@ -1,4 +1,4 @@
-"""Vomlel's network: its sizes, its meaning, and the belief that it keeps."""
+"""Vomlel's network against the paper and the rules of the game, and the beliefs of its nodes."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError, TooLargeError
-from bnmind.junction import Simplifications, compile_plan
+from bnmind.errors import BnmindError, ImpossibleEvidenceError, InvalidArgumentError, TooLargeError
+from bnmind.junction import Simplifications, compile_model, compile_plan
 from bnmind.mastermind import (
     Board,
     Channel,
@@ -20,13 +20,19 @@ from bnmind.mastermind import (
     belief_plan,
     code_variables,
     evidence_of_guess,
+    node_beliefs,
     reduced_to_guess,
     reply,
     stage,
+    stage_figure,
     vomlel_network,
 )
 from bnmind.pgm import Network
 from tests.modes import examples
+from tests.views.test_views import SVG, parsed
+
+# --- Vomlel's network: its sizes, its meaning, and the belief that it keeps -----------------------
+
 
 BOARD = Board(4, 6)
 GUESS = (1, 1, 2, 3)
@@ -281,3 +287,72 @@ def test_a_reply_that_only_an_improbable_code_explains_is_believed() -> None:
         tree.codes.probabilities, table.codes.probabilities, rtol=0, atol=1e-12
     )
     assert tree.history == table.history
+
+
+# --- Beliefs about the variables of Vomlel's network, compared with exact inference in it ---------
+
+
+FOUR_SIX = Board(3, 3)
+
+
+@pytest.mark.parametrize(
+    "channel",
+    [
+        Channel.exact(FOUR_SIX),
+        Channel.false_reply(FOUR_SIX, 0.2),
+        Channel.independent_error(FOUR_SIX, 0.1),
+        Channel.false_reply(FOUR_SIX, 0.3).revealed(),
+    ],
+    ids=lambda channel: channel.name + "!" * channel.ends,
+)
+def test_beliefs_are_those_of_the_network(channel: Channel) -> None:
+    belief = TableBelief.start(channel).update((1, 1, 2), Reply(1, 1))
+    joint = belief.codes.probabilities
+    guess = (2, 1, 1)
+    network = vomlel_network(FOUR_SIX, channel=channel, prior=joint.reshape(3, 3, 3))
+    evidence = evidence_of_guess(guess)
+    names = [v.name for v in network.variables if v.name not in evidence]
+    found = compile_model(network).posterior(names, evidence)
+    told = node_beliefs(channel, guess, codes=FOUR_SIX.codes, weights=joint)
+    assert set(told) == {v.name for v in network.variables}
+    for v in network.variables:
+        if v.name in evidence:
+            assert told[v.name][v.states.index(evidence[v.name])] == 1
+        else:
+            expected = [float(found[v.name][state]) for state in v.states]
+            assert told[v.name] == pytest.approx(expected, abs=1e-9), v.name
+
+
+def test_weights_may_be_those_of_a_sample() -> None:
+    codes = np.array([[1, 2, 3], [1, 2, 3], [3, 3, 3]], dtype=np.uint8)
+    told = node_beliefs(Channel.exact(FOUR_SIX), (3, 3, 3), codes=codes, weights=np.ones(3))
+    assert told["H1"] == pytest.approx([2 / 3, 0, 1 / 3])
+    assert told["P"] == pytest.approx([0, 2 / 3, 0, 1 / 3])
+
+
+@pytest.mark.parametrize("weights", [np.ones(3), np.zeros(27), -np.ones(27)])
+def test_weights_that_are_none_are_refused(weights: np.ndarray) -> None:
+    with pytest.raises(InvalidArgumentError):
+        node_beliefs(Channel.exact(FOUR_SIX), (1, 1, 1), codes=FOUR_SIX.codes, weights=weights)
+    with pytest.raises(BnmindError):
+        node_beliefs(Channel.exact(FOUR_SIX), (9, 1, 1), codes=FOUR_SIX.codes, weights=np.ones(27))
+
+
+def test_figures_show_beliefs_as_bars() -> None:
+    told = node_beliefs(
+        Channel.exact(FOUR_SIX), (1, 2, 3), codes=FOUR_SIX.codes, weights=np.ones(27)
+    )
+    drawn = stage_figure(stage(FOUR_SIX, 3), beliefs=told)
+    boxes = {
+        group.attrib["data-variable"]: group
+        for group in parsed(drawn).iter(f"{SVG}g")
+        if "data-variable" in group.attrib
+    }
+    shares = [
+        float(bar.attrib["data-share"])
+        for bar in boxes["H1"].iter(f"{SVG}rect")
+        if "data-share" in bar.attrib
+    ]
+    assert shares == pytest.approx([1 / 3] * 3, rel=1e-5)
+    assert "33" in "".join(boxes["H1"].itertext())
+    assert not [bar for bar in boxes["B"].iter() if "data-share" in bar.attrib]

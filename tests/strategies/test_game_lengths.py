@@ -1,35 +1,270 @@
-"""What strategies choose: against the paper's procedure, word for word, and against counting."""
+"""Numbers of guesses: under noise, by search, and the choices behind them."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from bnmind.errors import BnmindError, InvalidArgumentError, TooLargeError
 from bnmind.mastermind import (
+    Belief,
     Board,
     Channel,
     ExactBelief,
     Reply,
     TableBelief,
+    Turn,
     VanishingBelief,
     reply,
+    reply_table,
 )
 from bnmind.strategies import (
     Entropy,
     Knuth,
+    LookAhead,
     MapCode,
     RandomCode,
+    SolvedPlayer,
+    Strategy,
+    build_tree,
+    deeper,
     describe_guess,
+    find_possible_code,
+    first_possible,
+    is_searched,
+    mean_lower_bound,
+    mean_under_noise,
+    measure_games,
+    measure_search,
+    measure_tree,
+    play_by_search,
+    solve_belief_game,
     start_belief,
+    strategy_tree,
     trust_suffices,
     trusting_channel,
+    walk_tree,
 )
-from tests.mastermind.generators import boards, channels, possible_histories
+from bnmind.strategies.greedy import MAX_TREE_CODES
+from tests.mastermind.generators import boards, channels, codes, possible_histories
 from tests.modes import examples
+
+# --- The mean number of guesses under noise from all histories, against games followed one by one -
+
+
+NINE = Board(2, 3)
+
+
+def followed_one_by_one(strategy: Strategy, channel: Channel, turns: int) -> list[float]:
+    """Return the probability that a game takes at least 1, 2, 3, … guesses."""
+    board, played = channel.board, channel.revealed()
+    table = reply_table(board)
+    going_on = [0.0] * turns
+
+    def follow(belief: Belief, weights: np.ndarray, turn: int) -> None:
+        if turn == turns:
+            return
+        going_on[turn] += float(weights.sum())
+        guess = strategy.choose(belief, np.random.default_rng(0))[0]
+        for column, report in enumerate(played.reports):
+            after = weights * played.matrix[table[guess], column]
+            if after.any():
+                follow(belief.update(board.code(guess), report), after, turn + 1)
+
+    follow(strategy.start(played), np.full(board.n_codes, 1 / board.n_codes), 0)
+    return going_on
+
+
+def test_without_noise_the_mean_is_that_of_the_tree() -> None:
+    strategy, channel = Entropy(), Channel.exact(Board(3, 3))
+    expected = measure_tree("entropy", build_tree(strategy, channel)).mean
+    found = mean_under_noise(strategy, channel)
+    assert found.mean == pytest.approx(expected)
+    assert found.unfinished == 0
+    assert found.lower == pytest.approx(found.mean)
+
+
+def test_the_turns_are_those_of_all_histories() -> None:
+    channel = Channel.false_reply(NINE, 0.3)
+    seen: list[float] = []
+    found = mean_under_noise(
+        Entropy(), channel, least_mass=1e-4, progress=lambda turn, mass: seen.append(mass)
+    )
+    assert seen[:4] == pytest.approx(followed_one_by_one(Entropy(), channel, 4))
+    assert found.lower <= found.mean
+    assert 0 < found.unfinished < 0.05
+    finer = mean_under_noise(Entropy(), channel, least_mass=1e-5)
+    assert found.lower <= finer.lower <= finer.mean
+    assert finer.beliefs > found.beliefs
+
+
+@pytest.mark.slow
+def test_the_solved_player_is_best() -> None:
+    channel = Channel.false_reply(NINE, 0.2)
+    solution = solve_belief_game(channel, gap=1e-5)
+    solved = mean_under_noise(SolvedPlayer(solution), channel, least_mass=1e-7)
+    assert solution.lower - 1e-4 <= solved.lower <= solved.mean <= solution.upper + 1e-5
+    for strategy in (Entropy(), LookAhead()):
+        assert mean_under_noise(strategy, channel).mean >= solution.lower
+    assert mean_lower_bound(channel).mean <= solved.lower
+
+
+def test_bad_arguments_are_refused() -> None:
+    channel = Channel.false_reply(NINE, 0.2)
+    with pytest.raises(InvalidArgumentError, match="deterministic strategy, got map"):
+        mean_under_noise(MapCode(), channel)
+    with pytest.raises(InvalidArgumentError, match="between 0 and 1"):
+        mean_under_noise(Entropy(), channel, least_mass=0)
+
+
+# --- How far growing trees and playing games has come, as it is told ------------------------------
+
+
+class _Told:
+    def __init__(self) -> None:
+        self.calls: list[tuple[int, int]] = []
+
+    def __call__(self, done: int, total: int) -> None:
+        self.calls.append((done, total))
+
+    def check(self, total: int) -> None:
+        assert len(self.calls) > 1
+        assert all(one <= other for (one, _), (other, _) in pairwise(self.calls))
+        assert {of for _, of in self.calls} == {total}
+        assert self.calls[-1] == (total, total)
+
+
+@pytest.mark.parametrize("strategy", [Entropy(), Knuth()])
+def test_progress_of_trees_counts_the_separated_codes(strategy: Strategy) -> None:
+    board, told = Board(3, 4), _Told()
+    grown = strategy_tree(strategy, board, progress=told)
+    assert grown.total == strategy_tree(strategy, board).total
+    told.check(board.n_codes)
+
+
+def test_trees_under_noise_report_progress_too() -> None:
+    board, told = Board(2, 3), _Told()
+    build_tree(Entropy(), Channel.false_reply(board, 0.2).revealed(), max_guesses=3, progress=told)
+    told.check(board.n_codes)
+
+
+def test_progress_of_a_search_for_a_tree_counts_the_codes() -> None:
+    board, told = Board(3, 5), _Told()
+    grown = strategy_tree(deeper(), board, progress=told)
+    assert grown.total == deeper().tree(board).total
+    told.check(3 * board.n_codes)  # for two first guesses, and once more for the better one
+
+
+@pytest.mark.parametrize("measure", [measure_games, measure_search])
+def test_games_are_counted(measure: Callable[..., object]) -> None:
+    told = _Told()
+    measure(RandomCode(), Board(3, 4), games=5, seed=1, progress=told)
+    told.check(5)
+
+
+def test_complete_trees_of_large_boards_raise_early() -> None:
+    board = Board(7, 7)
+    assert board.n_codes > MAX_TREE_CODES
+    with pytest.raises(TooLargeError, match="823,543 codes; play games instead"):
+        strategy_tree(Entropy(), board)
+
+
+# --- Possible codes by constraint search: against lists of all codes ------------------------------
+
+
+@st.composite
+def games(draw: st.DrawFn, max_codes: int) -> tuple[Board, list[Turn]]:
+    """Guesses and replies: of a secret, or of none."""
+    board = draw(boards(max_codes))
+    guesses = draw(st.lists(codes(board), max_size=5))
+    secrets = [draw(codes(board))] * len(guesses)
+    if draw(st.booleans()):
+        secrets = [draw(codes(board)) for _ in guesses]
+    turns = [Turn(g, reply(g, s)) for g, s in zip(guesses, secrets, strict=True)]
+    return board, turns
+
+
+@given(games(1296), st.integers(0, 99))
+@settings(max_examples=examples(150))
+def test_the_first_possible_code_is_found_or_that_there_is_none(
+    game: tuple[Board, list[Turn]], seed: int
+) -> None:
+    board, turns = game
+    possible = [
+        code
+        for code in map(board.code, range(board.n_codes))
+        if all(reply(turn.guess, code) == turn.reply for turn in turns)
+    ]
+    found = find_possible_code(board, turns)
+    assert found.code == (possible[0] if possible else None)
+    shuffled = find_possible_code(board, turns, rng=np.random.default_rng(seed)).code
+    assert shuffled in possible if possible else shuffled is None
+
+
+@given(boards(256).filter(lambda board: board.n_codes > 1), st.data())
+@settings(max_examples=examples(25))
+def test_games_by_search_are_shapiros(board: Board, data: st.DataObject) -> None:
+    secret = data.draw(codes(board))
+    tree = build_tree(first_possible(), Channel.exact(board))
+    assert play_by_search(board, secret) == walk_tree(tree, secret)
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("board", [Board(8, 10), Board(10, 12), Board(10, 14, repeats=False)])
+def test_boards_of_billions_of_codes(board: Board) -> None:
+    measured = measure_search(RandomCode(), board, games=3, seed=2)
+    assert measured.games == 3
+    assert measured.max < 20
+    assert measure_search(RandomCode(), board, games=3, seed=2) == measured
+
+
+def test_every_guess_of_a_large_game_is_possible() -> None:
+    board = Board(10, 12)
+    secret = (7, 1, 8, 2, 12, 9, 3, 3, 6, 12)
+    turns = play_by_search(board, secret, rng=np.random.default_rng(1), first=[1, 2] * 5)
+    assert turns[0].guess == (1, 2) * 5
+    assert turns[-1].guess == secret
+    for number, turn in enumerate(turns[1:], start=1):
+        assert all(reply(past.guess, turn.guess) == past.reply for past in turns[:number])
+
+
+@pytest.mark.compiled
+def test_work_is_counted() -> None:
+    board = Board(8, 10)
+    turns = list(play_by_search(board, (9, 8, 7, 6, 5, 4, 3, 2)))[:-1]
+    nodes = find_possible_code(board, turns).nodes
+    assert find_possible_code(board, turns, max_nodes=nodes).nodes == nodes
+    for rng in (None, np.random.default_rng(0)):
+        with pytest.raises(TooLargeError, match="pegs placed"):
+            find_possible_code(board, turns, rng=rng, max_nodes=3)
+
+
+def test_search_rejects_invalid_arguments() -> None:
+    with pytest.raises(TooLargeError, match="63 colors"):
+        find_possible_code(Board(3, 64), [])
+    with pytest.raises(InvalidArgumentError):
+        find_possible_code(Board(3, 4), [Turn((1, 2, 5), Reply(0, 0))])
+    with pytest.raises(InvalidArgumentError):
+        play_by_search(Board(3, 4), (1, 2))
+    with pytest.raises(BnmindError, match="at least one game"):
+        measure_search(RandomCode(), Board(3, 4), games=0, seed=0)
+    from bnmind.strategies import Knuth
+
+    with pytest.raises(BnmindError, match="shapiro and random"):
+        measure_search(Knuth(), Board(3, 4), games=1, seed=0)
+    assert is_searched(first_possible(), Board(10, 12))
+    assert not is_searched(Knuth(), Board(10, 12))
+    assert not is_searched(RandomCode(), Board(4, 6))
+
+
+# --- What strategies choose: against the paper's procedure, word for word, and against counting ---
+
 
 RNG = np.random.default_rng(0)
 
