@@ -190,7 +190,7 @@ def run_walk(
     """
     cost, searched = total_cost(facts, walk, first), 0
     # An array read from a tuple costs time in each step.
-    guesses, standing, black_heard, both_heard = facts
+    guesses, black_heard, both_heard, standing = facts
     code, counts, black_now, both_now, proposal, _ = walk
     n_turns, repeats = black_heard.size, rule.repeats
     subset = 0.0 if only_swaps else rule.subset
