@@ -16,8 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from bnmind.mastermind import Belief, Board, Channel, reply
-from bnmind.strategies import Situation, Strategy
-from bnmind.strategies.evolutionary import (
+from bnmind.strategies import (
     Annealing,
     BernierGenetic,
     BernierRandom,
@@ -25,6 +24,8 @@ from bnmind.strategies.evolutionary import (
     GeneticElitist,
     Selection,
     Setup,
+    Situation,
+    Strategy,
     annealing_tuned,
     genetic_tuned,
 )

@@ -97,8 +97,7 @@ def _posteriors(name: str, *, first: bool) -> Pair:
 
 def _entropy_of_guesses() -> Pair:
     from benchmarks.test_all_guesses import BOARDS, best, counted, noisy_belief
-    from bnmind.mastermind import reply_table
-    from bnmind.mastermind.masses import masses_by_elimination
+    from bnmind.mastermind import masses_by_elimination, reply_table
 
     board, belief = BOARDS["4x6"], noisy_belief("4x6")
     rows, weights = list(reply_table(board)), belief.codes.probabilities

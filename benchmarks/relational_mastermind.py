@@ -19,9 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bnmind.junction import compile_model
-from bnmind.mastermind import Board, Channel, TableBelief, Turn
-from bnmind.mastermind.network import (
+from benchmarks.relational_network import (
     RelationalSize,
     code_probabilities,
     code_targets,
@@ -30,6 +28,8 @@ from bnmind.mastermind.network import (
     relational_network,
     relational_size,
 )
+from bnmind.junction import compile_model
+from bnmind.mastermind import Board, Channel, TableBelief, Turn
 
 INSTANCES = tuple(f"{k:02}_08_{n:02}" for n in (3, 4, 5) for k in range(3, 11))
 CLOSE = 1e-12

@@ -24,10 +24,16 @@ import pytest
 from numpy.typing import NDArray
 
 from bnmind.information import Floats, information
-from bnmind.mastermind import TableBelief, replies_to, reply_masses, reply_table
-from bnmind.mastermind.board import Board
-from bnmind.mastermind.channel import Channel
-from bnmind.mastermind.masses import elimination_additions, masses_by_elimination
+from bnmind.mastermind import (
+    Board,
+    Channel,
+    TableBelief,
+    elimination_additions,
+    masses_by_elimination,
+    replies_to,
+    reply_masses,
+    reply_table,
+)
 
 BOARDS = {
     "4x6": Board(4, 6),
@@ -47,7 +53,7 @@ SAMPLED = 256
 _ELIMINATE = """
 import numpy as np
 from bnmind.mastermind import Board
-from bnmind.mastermind.masses import masses_by_elimination
+from bnmind.mastermind import masses_by_elimination
 masses_by_elimination(Board(4, 6), np.full(1296, 1 / 1296))
 """
 COMMANDS = {

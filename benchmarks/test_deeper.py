@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from bnmind.mastermind.board import Board
-from bnmind.mastermind.channel import Channel
+from bnmind.mastermind import Board, Channel
 from bnmind.strategies import Deeper, StrategyTree, build_tree, strategy_by_name
 
 BOARDS = {"4x6": Board(4, 6), "4x7": Board(4, 7), "5x8": Board(5, 8)}

@@ -16,9 +16,7 @@ import pytest
 from benchmarks import engines
 from benchmarks.conftest import MEASURED, Row
 from benchmarks.engines import Engine, Question
-from bnmind.mastermind.board import Board
-from bnmind.mastermind.channel import Channel
-from bnmind.mastermind.reply import Reply
+from bnmind.mastermind import Board, Channel, Reply
 
 SMALL, LARGE = Board(4, 6), Board(5, 8)
 QUESTIONS = {

@@ -15,14 +15,15 @@ from numpy.typing import NDArray
 
 from bnmind._jit import njit
 from bnmind.mastermind import Board, Reply, Turn, reply
-from bnmind.mastermind.sampling import (
+from bnmind.mastermind.random_moves import (
     compare_codes,
     draw_color_change,
     draw_pair_swap,
     draw_uniform,
     seeded_state,
 )
-from bnmind.strategies.snyder import WalkRule, facts_of, run_walk, start_walk
+from bnmind.mastermind.sampling import turn_arrays
+from bnmind.strategies.metropolis import WalkRule, run_walk, start_walk
 
 STEPS = 1_000_000
 BOARDS = {"4x6": Board(4, 6), "8x10": Board(8, 10), "10x12": Board(10, 12)}
@@ -72,8 +73,9 @@ def compared_walk(
 def test_steps(benchmark: Any, name: str, way: str) -> None:
     board = BOARDS[name]
     benchmark.group = f"{STEPS:,} steps of a walk, {name}"
-    facts, state = facts_of(board, contradiction(board)), seeded_state(np.random.default_rng(2))
-    start = facts.guesses[0]
+    facts, state = turn_arrays(board, contradiction(board)), seeded_state(np.random.default_rng(2))
+    guesses = facts.guesses.astype(np.uint8)
+    start = guesses[0]
     rule = WalkRule(1.0, 0.5, 0.0, False, False, board.colors, board.repeats)
     replies = np.stack([facts.black, facts.both], axis=1)
 
@@ -81,7 +83,7 @@ def test_steps(benchmark: Any, name: str, way: str) -> None:
         return run_walk(facts, start_walk(facts, start), rule, 0, False, STEPS, state)[1]
 
     def compared() -> int:
-        compared_walk(facts.guesses, replies, start.copy(), board.colors, STEPS, state)
+        compared_walk(guesses, replies, start.copy(), board.colors, STEPS, state)
         return STEPS
 
     steps = benchmark.pedantic(

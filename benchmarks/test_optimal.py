@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from bnmind.mastermind.board import Board
-from bnmind.mastermind.channel import Channel
+from bnmind.mastermind import Board, Channel
 from bnmind.strategies import build_tree, optimal_on_average, strategy_by_name
 
 BOARDS = {

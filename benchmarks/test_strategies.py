@@ -14,9 +14,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from bnmind.mastermind import reply_table
-from bnmind.mastermind.board import Board
-from bnmind.mastermind.channel import Channel
+from bnmind.mastermind import Board, Channel, reply_table
 from bnmind.strategies import (
     Myopic,
     build_tree,

@@ -18,8 +18,14 @@ from typing import TypeAlias
 import numpy as np
 
 from bnmind.information import Floats
-from bnmind.mastermind import Board, Reply, reply_masses
-from bnmind.mastermind.masses import elimination, elimination_additions, masses_by_elimination
+from bnmind.mastermind import (
+    Board,
+    Reply,
+    elimination,
+    elimination_additions,
+    masses_by_elimination,
+    reply_masses,
+)
 
 TIMED = (
     *(Board(n, 2) for n in (4, 6, 8)),

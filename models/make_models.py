@@ -9,8 +9,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from bnmind.mastermind import Board, Channel
-from bnmind.mastermind.network.vomlel import reduced_to_guess, vomlel_network
+from bnmind.mastermind import Board, Channel, reduced_to_guess, vomlel_network
 from bnmind.pgm import Network
 from bnmind.pgm.files import write_model
 

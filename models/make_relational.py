@@ -1,7 +1,7 @@
 """Write the relational Mastermind instances of this directory, with the library.
 
-Run it with ``python models/make_relational.py``; another directory may be given. The files are
-described in relational-mastermind/README.md.
+Run it from the root of the repository with ``python -m models.make_relational``; another directory
+may be given. The files are described in relational-mastermind/README.md.
 """
 
 from __future__ import annotations
@@ -9,12 +9,13 @@ from __future__ import annotations
 import gzip
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 
+from benchmarks.relational_network import random_turns, write_game
 from bnmind._files import write_files
 from bnmind.mastermind import Board
-from bnmind.mastermind.network import random_turns, relational_contents
 
 HERE = Path(__file__).parent / "relational-mastermind"
 
@@ -32,8 +33,10 @@ def contents(instance: str) -> dict[str, str]:
     colors, guesses, pegs = map(int, instance.split("_"))
     board = Board(pegs, colors)
     turns = random_turns(board, guesses, rng=np.random.default_rng(SEED))
-    files = relational_contents(board, turns, f"relational_{instance}.uai")
-    return {path.name: text for path, text in files.items() if path.suffix != ".json"}
+    with TemporaryDirectory() as folder:
+        write_game(board, turns, Path(folder, f"relational_{instance}.uai"))
+        files = [path for path in sorted(Path(folder).iterdir()) if path.suffix != ".json"]
+        return {path.name: path.read_text(encoding="utf-8") for path in files}
 
 
 def main(directory: Path = HERE) -> None:

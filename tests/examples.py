@@ -618,9 +618,36 @@ def _boards() -> Any:
     ]
 
 
-@_add(mastermind.UniformPrior)
+@_add(
+    mastermind.Alternating,
+    mastermind.CodeList,
+    mastermind.ColorPool,
+    mastermind.FirstLastEqual,
+    mastermind.FixedColors,
+    mastermind.LearnedColors,
+    mastermind.LearnedNumber,
+    mastermind.MixturePrior,
+    mastermind.NumberOfColors,
+    mastermind.OnlyColors,
+    mastermind.OnlyOnce,
+    mastermind.UniformPrior,
+)
 def _priors() -> Any:
-    return mastermind.UniformPrior(BOARD)
+    uniform, once = mastermind.UniformPrior(BOARD), mastermind.OnlyOnce(BOARD)
+    return [
+        mastermind.Alternating(BOARD),
+        mastermind.CodeList(BOARD, np.array([(1, 2), (3, 3)]), np.array([0.25, 0.75])),
+        mastermind.ColorPool(BOARD, (0.5, 0.25, 0.25)),
+        mastermind.FirstLastEqual(BOARD),
+        mastermind.FixedColors.from_weights(BOARD, [2, 1, 1]),
+        mastermind.LearnedColors.start(BOARD).observe((1, 2)),
+        mastermind.LearnedNumber.start(BOARD).observe((1, 2)),
+        mastermind.MixturePrior((uniform, once), (0.5, 0.5)).observe((1, 2)),
+        mastermind.fewer_colors(BOARD),
+        mastermind.OnlyColors(BOARD, (1, 2)),
+        once,
+        uniform,
+    ]
 
 
 @_add(
@@ -1315,6 +1342,27 @@ def _players() -> Any:
         strategies.average_games(strategies.RandomCode(), BOARD),
         strategies.fit_weights(BOARD, evaluations=3).score,
         strategies.WorstCase(),
+    ]
+
+
+@_add(
+    strategies.FixedOpening,
+    strategies.LearnedTheta,
+    strategies.LengthEstimate,
+    strategies.Population,
+    strategies.ScoredGames,
+    strategies.TreeFormat,
+)
+def _parts_of_players() -> Any:
+    rng = np.random.default_rng(1)
+    games = strategies.play_scored(BOARD, strategies.INITIAL_THETA, 3, rng)
+    return [
+        strategies.FixedOpening((1, 2)),
+        strategies.Population.of(BOARD, np.array([(1, 2), (3, 3)], dtype=np.uint8)),
+        strategies.learn_theta(BOARD, rng, steps=2, games=3),
+        strategies.estimate_length(games, strategies.INITIAL_THETA),
+        games,
+        strategies.TREE_FORMATS[".json"],
     ]
 
 

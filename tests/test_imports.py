@@ -16,7 +16,7 @@ LAYERS = [
     "bnmind.junction",
     "bnmind.views",
     "bnmind.mastermind",
-    "bnmind.mastermind.network.vomlel",
+    "bnmind.mastermind.network",
     "bnmind.adaptive",
     "bnmind.strategies",
     "bnmind.lab",

@@ -156,8 +156,8 @@ def test_an_edited_callee_of_the_package_is_compiled_again(tmp_path: Path) -> No
     statement = """
 import numpy as np
 from bnmind.mastermind import Board
-from bnmind.strategies.kernels.estimate_kernel import UNWANTED, estimate_guesses
-from bnmind.strategies.kernels.reply_arrays import board_arrays
+from bnmind.strategies.best_guess import UNWANTED, estimate_guesses
+from bnmind.strategies.best_guess import board_arrays
 arrays, every = board_arrays(Board(2, 3)), np.arange(9, dtype=np.int32)
 sums = estimate_guesses(arrays, every, every, arrays.all_colors, np.arange(10))
 print((sums != UNWANTED).sum())
@@ -336,7 +336,7 @@ def test_the_content_of_every_kernel_is_known() -> None:
 def test_contents_are_the_same_in_every_process() -> None:
     statement = (
         "from bnmind._jit import content_of\n"
-        "from bnmind.strategies.kernels.best_guess_kernel import best_guess\n"
+        "from bnmind.strategies.best_guess import best_guess\n"
         "print(content_of(best_guess))"
     )
     assert len({run(statement, PYTHONHASHSEED=seed) for seed in ("1", "2")}) == 1

@@ -13,9 +13,9 @@ from bnmind.junction.triangulation.exact.kernel import MOST_VERTICES, problem
 from bnmind.junction.triangulation.greedy_kernel import CompiledSearch
 from bnmind.junction.triangulation.greedy_pass import Climb, Score
 from bnmind.junction.triangulation.scored_graph import whole_graph
-from bnmind.mastermind import Board, Channel, Turn, reply
-from bnmind.mastermind.masses import bayes_rule, guess_masses
-from bnmind.mastermind.masses.code_halves import split_replies
+from bnmind.mastermind import Board, Channel, Turn, guess_masses, reply
+from bnmind.mastermind.masses import bayes_rule
+from bnmind.mastermind.peg_counts import split_replies
 from bnmind.strategies import (
     Breadth,
     ClassTerms,
@@ -24,8 +24,8 @@ from bnmind.strategies import (
     build_tree,
     find_possible_code,
 )
-from bnmind.strategies.kernels.reply_arrays import MOST_COLORS, MOST_PEGS, board_arrays
-from bnmind.strategies.lookahead import Endgame
+from bnmind.strategies.best_guess import MOST_COLORS, MOST_PEGS, board_arrays
+from bnmind.strategies.planning import Endgame
 
 
 @pytest.mark.parametrize("board", [Board(2, 3), Board(6, 4)], ids=str)

@@ -43,7 +43,6 @@ KINDS: Mapping[str, str] = {
     "roles-2.json": "roles",
     "roles.json": "roles",
     "session.json": "session",
-    "strategy-tree.dot": "tree_dot",
     "strategy-tree.json": "tree_json",
     "strategy-tree.txt": "tree_text",
     "sums.json": "sums",

@@ -8,8 +8,7 @@ import pytest
 
 from bnmind.junction import MinWeight, junction_tree
 from bnmind.lab.reproductions import published
-from bnmind.mastermind import Board, stage
-from bnmind.mastermind.network import reduced_to_guess
+from bnmind.mastermind import Board, reduced_to_guess, stage
 
 REFERENCE = published("vomlel_sizes")
 

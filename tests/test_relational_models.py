@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bnmind.mastermind import Board, Channel, TableBelief
-from bnmind.mastermind.network import (
+from benchmarks.relational_network import (
     code_targets,
     random_turns,
     relational_evidence,
     relational_network,
     relational_size,
 )
+from bnmind.mastermind import Board, Channel, TableBelief
 from bnmind.pgm.files import model_contents
 from bnmind.pgm.formats.uai import evidence_to_uai, log_evidence_from_uai, marginals_from_uai
 

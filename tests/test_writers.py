@@ -291,7 +291,7 @@ def test_a_full_disk_harms_no_file(
     inputs.mkdir()
     out.mkdir()
     monkeypatch.chdir(inputs)
-    for module in ("mastermind.store", "simulations"):  # to draw them takes seconds
+    for module in ("mastermind.compare", "simulations"):  # to draw them takes seconds
         monkeypatch.setattr(f"bnmind.lab.{module}.png", lambda figure: b"a picture")
     write_bank(BANK, "bank.json")
     write_bank(BANK, "bank.bif")

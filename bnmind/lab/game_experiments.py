@@ -16,19 +16,21 @@ from bnmind._values import Count, Value
 from bnmind.errors import InvalidArgumentError
 from bnmind.lab.experiments import VERSION, BatchRows, faults_of_version
 from bnmind.lab.mastermind.comparison import Comparison, GameRow, TurnRow
-from bnmind.lab.mastermind.endings import Ending, Revealed
-from bnmind.lab.mastermind.game_series import GameSeries, game_seed, remembering, series_faults
+from bnmind.lab.mastermind.games import Ending, PlayedTurn, Revealed, Transcript
 from bnmind.lab.mastermind.setting import (
+    GameSeries,
     GameSetting,
     Player,
     are_all_games,
     ending_text,
+    game_seed,
     prior_text,
+    remembering,
+    series_faults,
 )
-from bnmind.lab.mastermind.transcript import PlayedTurn, Transcript
 from bnmind.mastermind.channel import Channel
-from bnmind.mastermind.priors.prior import Prior
-from bnmind.strategies.base.strategy import Strategy
+from bnmind.mastermind.prior import Prior
+from bnmind.strategies.strategy import Strategy
 
 _MOST_GAMES = 500
 """The most games of each player in a batch: a few seconds on 4x6."""

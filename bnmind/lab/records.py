@@ -88,8 +88,7 @@ from bnmind.errors import (
 )
 from bnmind.lab.experiments import MEASURES, VERSION, Experiment, LearningExperiment, TestExperiment
 from bnmind.lab.game_experiments import GameExperiment
-from bnmind.lab.mastermind.ending_names import parse_ending
-from bnmind.lab.mastermind.endings import Declared, Ending
+from bnmind.lab.mastermind.games import Declared, Ending, parse_ending
 from bnmind.lab.mastermind.records import (
     ChannelRecord,
     PriorRecord,
@@ -101,8 +100,8 @@ from bnmind.lab.mastermind.records import (
 from bnmind.lab.mastermind.setting import GameSetting, Player, ending_text, leads_to
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.channel import Channel
-from bnmind.mastermind.priors.code_list import CodeList
-from bnmind.mastermind.priors.prior import Prior
+from bnmind.mastermind.prior import Prior
+from bnmind.mastermind.priors import CodeList
 from bnmind.strategies import strategy_by_name
 
 _TOO_LARGE = 2**31

@@ -4,6 +4,5 @@ The names are imported when they are first used; `bnmind/mastermind/__init__.pyi
 """
 
 import bnmind._front_door as _front_door
-from bnmind.mastermind.reply import reply as reply  # else the name would be that of the module
 
 __getattr__, __dir__ = _front_door.door(__name__)

@@ -1,19 +1,33 @@
-"""The board: its number of pegs, its number of colors, and its codes.
+"""Boards, their codes, the replies to guesses, and the histories of games.
 
-Colors are 1..k (A = 1). The library identifies a code by its index in the list of
-all codes in lexicographic order. Only `Board.codes` allocates that list, so a board of ten
-billion codes is as cheap as one of a thousand.
+A reply is the numbers of black and white pegs for a guess:
+
+=========  =================================================================
+Vomlel     name here
+=========  =================================================================
+T          ``guess``
+H          ``code``, the hidden code
+P          ``black``: pegs of the right color in the right position
+C          ``white``: pegs of the right color in a wrong position
+C_i, G_i   how often color i occurs in the code, in the guess
+M_i        min(C_i, G_i)
+=========  =================================================================
+
+Colors are 1..k (A = 1). The library identifies a code by its index in the list of all codes in
+lexicographic order. Only `Board.codes` allocates that list, so a board of ten billion codes is as
+cheap as one of a thousand.
 """
 
 from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from string import ascii_letters, ascii_uppercase
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from annotated_types import Ge, Le
@@ -23,9 +37,188 @@ from bnmind._arguments import checked
 from bnmind._messages import counted, shown
 from bnmind._values import Value, sealed
 from bnmind.errors import InvalidArgumentError, TooLargeError
-from bnmind.mastermind.reply import Reply
 
-__all__ = ["MAX_CODES", "MAX_LISTED_CODES", "Board"]
+# --- Replies: the numbers of black and white pegs for a guess -------------------------------------
+
+
+_LETTERED = re.compile(r"([0-9]{1,4})\s*b\s*([0-9]{1,4})\s*w", re.IGNORECASE)
+_HITS = re.compile(r"([0-9]{1,4})\s*a\s*([0-9]{1,4})\s*b", re.IGNORECASE)
+"""Bulls and Cows: hits, A, at the right place, and B at a wrong one."""
+_SEPARATED = re.compile(r"([0-9]{1,4})(?:\s*,\s*|\s+)([0-9]{1,4})")
+_FORMS = (_LETTERED, _HITS, _SEPARATED)
+_TWO_DIGITS = re.compile(r"([0-9])([0-9])")
+
+
+class _Counts(NamedTuple):
+    black: int
+    """Pegs of the right color in the right position, P."""
+    white: int
+    """Pegs of the right color in a wrong position, C."""
+
+
+class Reply(_Counts):
+    """A reply: a number of black pegs and a number of white pegs.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If they are not whole numbers of at least 0.
+
+    Examples
+    --------
+    >>> str(Reply(1, 2))
+    '1b2w'
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, black: int, white: int) -> Reply:
+        """Return the reply with these numbers."""
+        if type(black) is not int or type(white) is not int:
+            black, white = _whole(black), _whole(white)
+        if black < 0 or white < 0:
+            raise InvalidArgumentError(
+                f"expected numbers of pegs of at least 0, got {black} black and {white} white",
+                (black, white),
+            )
+        return super().__new__(cls, black, white)
+
+    @classmethod
+    def of(cls, given: object) -> Reply:
+        """Return a `Reply` from a `Reply` or a pair of numbers.
+
+        Parameters
+        ----------
+        given
+            A reply, or its numbers of black and white pegs.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If the argument is neither.
+        """
+        if isinstance(given, Reply):
+            return given
+        if isinstance(given, Sequence) and not isinstance(given, str) and len(given) == 2:
+            return cls(*given)
+        reader = "; Reply.parse and parse_history read texts" if isinstance(given, str) else ""
+        raise InvalidArgumentError(
+            f"expected a reply, such as Reply(black=1, white=0), got {shown(given)}{reader}", given
+        )
+
+    def __str__(self) -> str:
+        return f"{self.black}b{self.white}w"
+
+    @classmethod
+    @checked
+    def parse(cls, text: str, *, pegs: int) -> Reply:
+        """Parse a reply.
+
+        Parameters
+        ----------
+        text
+            ``1b2w``, ``1 2`` or ``1,2``; on boards of fewer than ten pegs also ``12``; or
+            ``1A2B`` as in Bulls and Cows.
+        pegs
+            The number of pegs of the board. Neither number may exceed it, but their sum may:
+            if the numbers are reported independently, ``3b2w`` can be reported on a board of
+            four pegs. `Channel.reports` lists the possible reports of a channel.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If the text is not a reply, or a number exceeds the number of pegs.
+
+        Examples
+        --------
+        >>> Reply.parse("1b2w", pegs=4) == Reply.parse("12", pegs=4) == Reply(1, 2)
+        True
+        """
+        match = _match(text, pegs)
+        if match is None:
+            short = ", 12" if pegs < 10 else ""
+            raise InvalidArgumentError(
+                f"expected a reply like 1b2w, 1 2 or 1,2{short}; got {shown(text)}", text
+            )
+        parsed = cls(int(match[1]), int(match[2]))
+        if max(parsed) > pegs:
+            raise InvalidArgumentError(
+                f"expected at most {pegs} black and at most {pegs} white pegs, got {shown(text)}",
+                text,
+            )
+        return parsed
+
+
+def impossibility(report: Reply, pegs: int) -> str | None:
+    """Return a sentence that says why no code can have a reply; None if one can, as a rule."""
+    if sum(report) > pegs:
+        return f"{report} is impossible: it counts more than {pegs} pegs"
+    if pegs > 1 and report == (pegs - 1, 1):
+        return (
+            f"{report} is impossible: if {pegs - 1} of {pegs} pegs are at the right place, the last"
+            f" one cannot be at a wrong place"
+        )
+    return None
+
+
+def spells_reply(text: str, *, pegs: int) -> bool:
+    """Return whether a text has the form of a reply, possible on the board or not."""
+    return _match(text, pegs) is not None
+
+
+def _match(text: str, pegs: int) -> re.Match[str] | None:
+    stripped = text.strip()
+    match = next(filter(None, (form.fullmatch(stripped) for form in _FORMS)), None)
+    if match is None and pegs < 10:
+        match = _TWO_DIGITS.fullmatch(stripped)
+    return match
+
+
+def _whole(count: object) -> int:
+    """Return a number of pegs as a plain integer."""
+    if isinstance(count, int | np.integer) and not isinstance(count, bool):
+        return int(count)
+    raise InvalidArgumentError(
+        f"expected a whole number of pegs in a reply, got {shown(count)}", count
+    )
+
+
+@checked
+def reply(guess: Sequence[int], code: Sequence[int]) -> Reply:
+    """Return the true reply of a code to a guess.
+
+    Parameters
+    ----------
+    guess, code
+        Colors, one for each peg; both must have the same length.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the lengths differ.
+
+    Examples
+    --------
+    >>> reply((1, 1, 2, 3), (3, 1, 1, 1))
+    Reply(black=1, white=2)
+
+    References
+    ----------
+    Vomlel, *Bayesian networks in Mastermind*, equations (1)-(6).
+    """
+    if len(guess) != len(code):
+        raise InvalidArgumentError(
+            f"expected a guess and a code of equal length, got {len(guess)} and {len(code)} pegs",
+            (tuple(guess), tuple(code)),
+        )
+    black = sum(t == h for t, h in zip(guess, code, strict=True))
+    guessed, hidden = list(guess), list(code)
+    shared = sum(min(hidden.count(color), guessed.count(color)) for color in set(guessed))
+    return Reply(black, shared - black)
+
+
+# --- The board: its number of pegs, its number of colors, and its codes ---------------------------
+
 
 MAX_CODES = 2**27
 """The largest number of codes for a belief: 8x10 has 100 million, which take 800 MB."""
@@ -381,3 +574,171 @@ def _is_color(color: object, colors: int) -> bool:
     if isinstance(color, bool) or not isinstance(color, int | np.integer):
         return False
     return 1 <= int(color) <= colors
+
+
+# --- Histories: the guesses of a game and the reported replies ------------------------------------
+
+
+_MOST_WORDS = 4  # of a reply: 1b2w, 1 2, 1b 2w, 1 b 2 w
+
+
+@dataclass(frozen=True)
+class Turn:
+    """A guess and its reported reply, which may be wrong.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the guess is not a sequence of colors, numbered from 1.
+        If the reply is not a `Reply` or a pair of numbers.
+    """
+
+    guess: tuple[int, ...]
+    """Colors 1..k, one for each peg."""
+    reply: Reply
+    """The reported reply."""
+
+    def __post_init__(self) -> None:
+        guess = self.guess
+        if type(guess) is not tuple or not all(type(color) is int for color in guess):
+            guess = _colors(guess)
+            object.__setattr__(self, "guess", guess)
+        if not guess or min(guess) < 1:
+            raise InvalidArgumentError(
+                f"expected colors from 1 in a guess, got {shown(guess)}", guess
+            )
+        object.__setattr__(self, "reply", Reply.of(self.reply))
+
+
+def _colors(guess: object) -> tuple[int, ...]:
+    """Return the colors of a guess as plain integers."""
+    if isinstance(guess, Iterable) and not isinstance(guess, str):
+        colors = tuple(guess)
+        if all(isinstance(c, int | np.integer) and not isinstance(c, bool) for c in colors):
+            return tuple([int(color) for color in colors])
+    raise InvalidArgumentError(
+        f"expected a guess as colors, such as (1, 1, 2, 3), got {shown(guess)}", guess
+    )
+
+
+@checked
+def parse_history(board: Board, text: str) -> tuple[Turn, ...]:
+    """Parse a history and return its turns.
+
+    Parameters
+    ----------
+    board
+        The board of the guesses.
+    text
+        Entries separated by commas, semicolons or line ends. An entry is a guess in any form that
+        `Board.parse` accepts, followed by a reply in any form that `Reply.parse` accepts. If
+        guesses or replies contain commas, as in ``1,1,2,3 1,2``, a comma ends an entry only
+        if the entry is complete.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If an entry has another form, or its guess or reply is not possible on the board; the
+        message names the entry.
+
+    Examples
+    --------
+    >>> format_history(Board(4, 12), parse_history(Board(4, 12), "1 1 12 3 1b1w; ABCD 02;"))
+    '1 1 12 3 1b1w, 1 2 3 4 0b2w'
+    """
+    entries = re.split("[,;]", text)
+    if not entries[-1].strip():
+        entries.pop()
+    try:
+        return tuple(_parse_turn(board, n, entry) for n, entry in enumerate(entries, start=1))
+    except InvalidArgumentError:
+        ended = re.sub(r"[,;]\s*$", "", text)
+        segments = [_with_commas(board, segment) for segment in ended.split(";")]
+        if not all(segments):
+            if (plain := _plain(text)) != text:
+                return parse_history(board, plain)
+            raise
+        return tuple(turn for segment in segments for turn in segment)
+
+
+def _plain(text: str) -> str:
+    """Return a history with semicolons between the rows, in place of lines; blanks, in place of =.
+
+    >>> _plain("1123: 1b1w, 2345: 0b2w")
+    '1123  1b1w, 2345  0b2w'
+    """
+    if "\n" in text.strip():
+        text = ";".join(row.strip().rstrip(",;") for row in text.splitlines() if row.strip())
+    return re.sub("->|[:=→]", " ", text)
+
+
+_LETTERED_REPLY = re.compile(r"\d+(?:b\d+w|a\d+b)", re.IGNORECASE)
+
+
+def _with_commas(board: Board, segment: str) -> list[Turn]:
+    """Return the turns of a text whose entries may contain commas; an empty list on failure.
+
+    The shortest prefix that is a turn is an entry.
+    """
+    turns: list[Turn] = []
+    words: list[str] = []
+    for piece in segment.split(","):
+        more = piece.split()
+        words += more
+        if not more or len(words) > board.pegs + _MOST_WORDS:
+            return []
+        lengths = {len(words) - n for n in range(1, _MOST_WORDS + 1)}
+        if lengths.isdisjoint({1, board.pegs}):
+            continue  # no guess has this number of words
+        try:
+            turns.append(_parse_turn(board, len(turns) + 1, " ".join(words)))
+        except InvalidArgumentError:
+            continue
+        words = []
+    return [] if words else turns
+
+
+def _parse_turn(board: Board, number: int, entry: str) -> Turn:
+    """Return the turn of an entry; the reply takes as few words as possible."""
+    words = entry.split()
+    fault: InvalidArgumentError | None = None
+    for start in range(len(words) - 1, max(0, len(words) - 1 - _MOST_WORDS), -1):
+        guess, reported = " ".join(words[:start]), " ".join(words[start:])
+        if spells_reply(reported, pegs=board.pegs):
+            try:
+                return Turn(board.parse(guess), Reply.parse(reported, pegs=board.pegs))
+            except InvalidArgumentError as error:
+                fault = fault or error
+    if fault is not None:
+        if any(_LETTERED_REPLY.fullmatch(word) for word in words[:-1]):
+            one, other = f"{board.code_text(0)} 1b0w", f"{board.code_text(board.n_codes - 1)} 0b0w"
+            fault = InvalidArgumentError(
+                f"expected a comma between rows, like {one}, {other}, got {shown(entry.strip())}",
+                entry,
+            )
+        raise InvalidArgumentError(f"entry {number} of the history: {fault}", entry) from fault
+    example = board.code_text(0)
+    raise InvalidArgumentError(
+        f"expected a guess and its reply, like {example} 1b0w, in entry {number} of the "
+        f"history, got {shown(entry.strip())}",
+        entry,
+    )
+
+
+@checked
+def format_history(board: Board, turns: Iterable[Turn]) -> str:
+    """Format the turns so that `parse_history` can read them.
+
+    Parameters
+    ----------
+    board
+        The board.
+    turns
+        The guesses and their replies.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If a guess is not a code of the board.
+    """
+    return ", ".join(f"{board.format(turn.guess)} {turn.reply}" for turn in turns)

@@ -20,34 +20,28 @@ from typing import cast
 from bnmind._arguments import checked_if_it_fails
 from bnmind._registry import Registered, as_registered, made_by_name
 from bnmind.errors import InvalidArgumentError, UnknownNameError
-from bnmind.strategies.base.strategy import Strategy
-from bnmind.strategies.belief_game.best import Best
-from bnmind.strategies.belief_game.lookahead import LookAhead
-from bnmind.strategies.belief_game.lookahead2 import LookAheadTwo
-from bnmind.strategies.evolutionary.annealing import Annealing, annealing_tuned
-from bnmind.strategies.evolutionary.bernier_genetic import BernierGenetic
-from bnmind.strategies.evolutionary.bernier_random import BernierRandom
-from bnmind.strategies.evolutionary.estimation_of_distribution import EstimationOfDistribution
-from bnmind.strategies.evolutionary.genetic import Genetic, genetic_tuned
-from bnmind.strategies.evolutionary.genetic_elitist import GeneticElitist
-from bnmind.strategies.evolutionary.local_entropy import LocalEntropy
-from bnmind.strategies.lookahead.beam_search import deeper
-from bnmind.strategies.optimal.optimal_player import Optimal
-from bnmind.strategies.players.knuth import Knuth
-from bnmind.strategies.players.map_code import MapCode
-from bnmind.strategies.players.min_entropy import Entropy
-from bnmind.strategies.players.myopic import Myopic
-from bnmind.strategies.players.random_possible import RandomCode
-from bnmind.strategies.players.sampled_entropy import SampledEntropy
-from bnmind.strategies.players.sampled_map import SampledMap
-from bnmind.strategies.players.shapiro import first_possible
-from bnmind.strategies.players.subset import SUBSET_ARGUMENT, Subset, subset_strategy
-from bnmind.strategies.players.unknown_noise import UnknownNoise
-from bnmind.strategies.scores.entropy import EntropyLeft
-from bnmind.strategies.scores.registry import SCORES
-from bnmind.strategies.scores.score import Score
-from bnmind.strategies.snyder.metropolis_hastings import MetropolisHastings
-from bnmind.strategies.snyder.scoring import LEARNED_THETA, ExponentialScoring
+from bnmind.strategies.belief_search import Best, LookAhead, LookAheadTwo
+from bnmind.strategies.bernier import BernierGenetic, BernierRandom, GeneticElitist
+from bnmind.strategies.estimation_of_distribution import EstimationOfDistribution, LocalEntropy
+from bnmind.strategies.evolutionary import Annealing, Genetic, annealing_tuned, genetic_tuned
+from bnmind.strategies.metropolis import MetropolisHastings
+from bnmind.strategies.planning import Optimal, deeper
+from bnmind.strategies.players import (
+    SUBSET_ARGUMENT,
+    Entropy,
+    Knuth,
+    MapCode,
+    Myopic,
+    RandomCode,
+    Subset,
+    UnknownNoise,
+    first_possible,
+    subset_strategy,
+)
+from bnmind.strategies.sampled_players import SampledEntropy, SampledMap
+from bnmind.strategies.scores import SCORES, EntropyLeft, Score
+from bnmind.strategies.snyder import LEARNED_THETA, ExponentialScoring
+from bnmind.strategies.strategy import Strategy
 
 __all__ = ["STRATEGIES", "is_registered", "source_digest", "strategy_by_name"]
 

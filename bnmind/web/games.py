@@ -321,8 +321,13 @@ def advice_on(question: GameQuestion, *, once: bool = True) -> Advised:
     """
     import numpy as np
 
-    from bnmind.lab.mastermind.advice import advise, ending, found
-    from bnmind.lab.mastermind.explanation import color_probabilities, winning_probability
+    from bnmind.lab.mastermind.advice import (
+        advise,
+        color_probabilities,
+        ending,
+        found,
+        winning_probability,
+    )
 
     turns = question.history()
     if ending(question.channel(), turns, goes_on=question.goes_on):
@@ -350,7 +355,7 @@ def doubts_about(question: GameQuestion) -> Doubted:
 
 def advice_if(question: WhatIfQuestion, *, once: bool = True) -> Advised:
     """Return advice on a game in which one row is left out or had another reply."""
-    from bnmind.lab.mastermind.explanation import changed
+    from bnmind.lab.mastermind.advice import changed
     from bnmind.mastermind import Reply
 
     instead = question.instead
@@ -374,7 +379,7 @@ def written(board: Board, turns: Sequence[Turn]) -> tuple[Row, ...]:
 def description_of(question: GuessQuestion) -> Described:
     """Return what a guess of the player's own should tell."""
     from bnmind.lab.mastermind import words
-    from bnmind.lab.mastermind.explanation import is_estimated, winning_probability
+    from bnmind.lab.mastermind.advice import is_estimated, winning_probability
     from bnmind.strategies import describe_guess
 
     belief = _belief(question, question.history())
@@ -459,7 +464,7 @@ def _words(advice: Advice, chance: float) -> AdviceWords:
 def _rows(doubted: Sequence[Doubt], belief: Posterior | None = None) -> list[DoubtedRow]:
     """Return the doubts about the rows; without a belief there are no true replies to list."""
     from bnmind.lab.mastermind import words
-    from bnmind.lab.mastermind.explanation import true_replies
+    from bnmind.lab.mastermind.advice import true_replies
 
     rows = []
     for number, doubt in enumerate(doubted):
@@ -482,7 +487,7 @@ def _rows(doubted: Sequence[Doubt], belief: Posterior | None = None) -> list[Dou
 def _noise(question: Setting, belief: Posterior | None) -> Noise:
     """Return the noise that the belief assumes, and what it has learned about the level."""
     from bnmind.lab.mastermind import words
-    from bnmind.lab.mastermind.explanation import learned_noise
+    from bnmind.lab.mastermind.advice import learned_noise
     from bnmind.mastermind import UnknownNoiseBelief
 
     mean = None if belief is None else learned_noise(belief)

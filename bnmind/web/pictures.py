@@ -106,8 +106,7 @@ class Stage(Form):
 @lru_cache(maxsize=64)
 def knowledge_of(question: PictureQuestion) -> Known:
     """Return what the pictures of a belief show; equal questions share the work."""
-    from bnmind.lab.mastermind.advice import ending, most_probable
-    from bnmind.lab.mastermind.explanation import color_probabilities
+    from bnmind.lab.mastermind.advice import color_probabilities, ending, most_probable
 
     turns = question.history()
     over = ending(question.channel(), turns, goes_on=question.goes_on)
@@ -132,7 +131,7 @@ def _information(belief: Posterior, guess: str | None) -> Information:
     """Return how many guesses tell how much, and where one guess is among them."""
     import numpy as np
 
-    from bnmind.lab.mastermind.explanation import information_of_guesses
+    from bnmind.lab.mastermind.advice import information_of_guesses
     from bnmind.strategies import describe_guess
 
     values, numbers, is_sample = information_of_guesses(belief, np.random.default_rng(0))
@@ -188,8 +187,7 @@ def picture_of_stage(question: StageQuestion) -> Stage:
         If the network would not fit a page.
     """
     from bnmind.lab.mastermind import words
-    from bnmind.lab.mastermind.advice import belief_after
-    from bnmind.lab.mastermind.explanation import code_weights
+    from bnmind.lab.mastermind.advice import belief_after, code_weights
     from bnmind.mastermind import stage
     from bnmind.mastermind.network import evidence_of_guess, node_beliefs, stage_figure
 

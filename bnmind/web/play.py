@@ -22,8 +22,7 @@ from bnmind.web.guard import hidden_number, keep, kept
 from bnmind.web.work import REVIEWS, work_of
 
 if TYPE_CHECKING:
-    from bnmind.lab.mastermind.code_maker import CodeMaker
-    from bnmind.lab.mastermind.hidden_game import HiddenGame
+    from bnmind.lab.mastermind.games import CodeMaker, HiddenGame
     from bnmind.lab.mastermind.review import GuessReview
     from bnmind.mastermind import Turn
 
@@ -201,7 +200,7 @@ async def review(request: Request) -> Reviewed:
 
 
 def _begun(identity: str, setting: NewGame, seed: int) -> _Played:
-    from bnmind.lab.mastermind.hidden_game import HiddenGame
+    from bnmind.lab.mastermind.games import HiddenGame
 
     if setting.noise.strip() == UNKNOWN:
         raise InvalidArgumentError("choose how often replies are false", setting.noise)
@@ -211,7 +210,7 @@ def _begun(identity: str, setting: NewGame, seed: int) -> _Played:
 
 @lru_cache(maxsize=512)
 def _maker(setting: NewGame, seed: int) -> CodeMaker:
-    from bnmind.lab.mastermind.code_maker import CodeMaker
+    from bnmind.lab.mastermind.games import CodeMaker
 
     return CodeMaker.from_seed(
         setting.channel().revealed(), seed, turns=setting.most_guesses, prior=setting.drawn_from()
@@ -224,7 +223,7 @@ async def _found(request: Request) -> _Played | None:
     if fields is None:
         return None
     await work_of(request).loaded(request)
-    from bnmind.lab.mastermind.hidden_game import HiddenGame
+    from bnmind.lab.mastermind.games import HiddenGame
 
     identity, setting = fields["game"], NewGame.model_validate(fields["setting"])
     hinted = kept(request, _HINTS) or {}

@@ -14,8 +14,7 @@ from bnmind.web.games import UNKNOWN, Code, Setting
 from bnmind.web.work import WATCHED, work_of
 
 if TYPE_CHECKING:
-    from bnmind.lab.mastermind.code_maker import CodeMaker
-    from bnmind.lab.mastermind.transcript import Transcript
+    from bnmind.lab.mastermind.games import CodeMaker, Transcript
 
 _MOST_CODES = 2**13
 """Boards with more codes take too long for some strategies."""
@@ -85,8 +84,7 @@ def _watched(question: WatchQuestion) -> Watched:
         If the noise is unknown.
         If the prior excludes the secret.
     """
-    from bnmind.lab.mastermind.endings import Revealed
-    from bnmind.lab.mastermind.games import play_game
+    from bnmind.lab.mastermind.games import Revealed, play_game
     from bnmind.strategies import STRATEGIES
 
     name = question.strategy
@@ -138,7 +136,7 @@ def _check_size(question: WatchQuestion) -> None:
 def _code_maker(question: WatchQuestion) -> CodeMaker:
     import numpy as np
 
-    from bnmind.lab.mastermind.code_maker import CodeMaker
+    from bnmind.lab.mastermind.games import CodeMaker
 
     if question.noise.strip() == UNKNOWN:
         raise InvalidArgumentError("choose how often replies are false", question.noise)

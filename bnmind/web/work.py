@@ -161,16 +161,14 @@ def _place(thread: int) -> _Place:
 
 GAMES = (
     "bnmind.lab.mastermind.advice",
-    "bnmind.lab.mastermind.explanation",
-    "bnmind.lab.mastermind.hidden_game",
+    "bnmind.lab.mastermind.games",
     "bnmind.lab.mastermind.words",
-    "bnmind.mastermind.beliefs.sampled_belief",
-    "bnmind.mastermind.beliefs.vanishing_noise",
-    "bnmind.mastermind.noise_parser",
-    "bnmind.mastermind.priors.registry",
-    "bnmind.strategies.players.min_entropy",
-    "bnmind.strategies.players.sampled_entropy",
-    "bnmind.strategies.players.unknown_noise",
+    "bnmind.mastermind.sampled_belief",
+    "bnmind.mastermind.noise_beliefs",
+    "bnmind.mastermind.channel",
+    "bnmind.mastermind.priors",
+    "bnmind.strategies.players",
+    "bnmind.strategies.sampled_players",
 )
 """Modules of answers about games."""
 
@@ -185,7 +183,7 @@ NETWORKS = (
 )
 """Modules of answers about networks, and of pictures of Vomlel's network."""
 
-REVIEWS = (*GAMES, "bnmind.lab.mastermind.review", "bnmind.strategies.analysis.exact_regret")
+REVIEWS = (*GAMES, "bnmind.lab.mastermind.review", "bnmind.strategies.regret")
 """Modules of a game in retrospect."""
 
 WATCHED = ("bnmind.lab.mastermind.games", "bnmind.strategies.registry")

@@ -1,7 +1,7 @@
 """All public names of bnmind, found in its files without importing it.
 
 A public module is a package of bnmind with a list of names, ``__all__`` or a stub, at most two
-levels down (`bnmind.mastermind`, `bnmind.mastermind.priors`), or one of the few modules that users
+levels down (`bnmind.mastermind`, `bnmind.lab.mastermind`), or one of the few modules that users
 import from directly. A thing that several of them offer is described once, in its home: the
 shortest of them that its file lies below.
 """

@@ -27,7 +27,7 @@ def _in_an_empty_directory(
     monkeypatch.chdir(tmp_path)
     if request.function is not test_plots_are_written:
         # Drawing takes longer than everything else here.
-        monkeypatch.setattr("bnmind.lab.mastermind.store.png", lambda figure: b"")
+        monkeypatch.setattr("bnmind.lab.mastermind.compare.png", lambda figure: b"")
 
 
 def test_plots_are_written(tmp_path: Path) -> None:

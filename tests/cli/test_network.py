@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bnmind.mastermind import Board, Channel, stage
-from bnmind.mastermind.network import REPORTS
+from bnmind.mastermind import REPORTS, Board, Channel, stage
 from bnmind.pgm.files import read_network
 from tests.command_line import assert_one_line_error, run, run_json
 
@@ -85,26 +84,6 @@ def test_a_guess_before_stage_two_is_noted() -> None:
     assert result.stderr.startswith("note: ")
 
 
-def test_relational_games_are_written_with_their_answers(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    game = ("network", "--relational", "2", "--pegs", "2", "--colors", "3", "--seed", "2")
-    result = run(*game, "--out", "game.uai")
-    assert result.exit_code == 0, result.output
-    assert result.stdout.endswith("written to game.uai, with .json, .evid, .MAR and .PR\n")
-    names = {f"game.uai{suffix}" for suffix in ("", ".json", ".evid", ".MAR", ".PR")}
-    assert {path.name for path in tmp_path.iterdir()} == names
-    shown = run_json(*game)
-    assert len(read_network("game.uai").variables) == shown["variables"] == 84
-    assert [set(turn) for turn in shown["turns"]] == [{"guess", "reply"}] * 2
-    task = ("query", "game.uai", "--evidence-file", "game.uai.evid", "--task", "PR")
-    again = run(*task)
-    assert float(again.stdout.split()[-1]) == pytest.approx(
-        float(Path("game.uai.PR").read_text().split()[-1]), abs=1e-12
-    )
-
-
 def test_the_search_can_be_seeded() -> None:
     small = ("network", "--pegs", "2", "--colors", "2", "--seed")
     assert run_json(*small, "3")["total_size"] == run_json(*small, "4")["total_size"]
@@ -122,11 +101,6 @@ def test_the_search_can_be_seeded() -> None:
         (["--colors", "1"], ["colors"]),
         (["--noise", "false:2"], ["2"]),
         (["--stage", "3", "--out", "network.doc"], [".json", "network.doc"]),
-        (["--relational", "0"], ["--relational"]),
-        (["--relational", "2", "--pegs", "1"], ["two pegs", "1x6"]),
-        (["--relational", "2", "--guess", "1123", "--no-arc"], ["--guess, --no-arc"]),
-        (["--relational", "2", "--out", "game.bif"], [".uai", "game.bif"]),
-        (["--relational", "2", "--out", "nowhere/game.uai"], ["nowhere"]),
         (["--stage", "3", "--out", "nowhere/network.json"], ["nowhere"]),
     ],
 )

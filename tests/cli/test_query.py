@@ -16,8 +16,7 @@ import pytest
 from bnmind.cli.networks import evidence_of
 from bnmind.errors import BnmindError
 from bnmind.junction import ORDER_FINDERS, compile_model
-from bnmind.mastermind import Board, Reply, TableBelief
-from bnmind.mastermind.noise_parser import parse_noise
+from bnmind.mastermind import Board, Reply, TableBelief, parse_noise
 from bnmind.pgm import Factor, FactorModel, Network, TabularCPD, Variable
 from bnmind.pgm.files import read_network, write_model
 from bnmind.pgm.formats import pgmpy_object, quiet_pgmpy, to_pgmpy

@@ -46,7 +46,7 @@ def test_options_change_the_strategy(tmp_path: Path) -> None:
     for ending in ("json", "txt", "dot", "svg"):
         path = tmp_path / f"tree.{ending}"
         told = run_json("strategy", "knuth", *board, "--tree", str(path))
-        if ending != "svg":
+        if ending in ("json", "txt"):
             assert read_tree(path).total == told["total"]
     assert path.read_text().startswith("<svg")
     own = build_tree(strategy_by_name("knuth"), Channel.exact(Board(3, 4, repeats=False)))

@@ -436,18 +436,6 @@ LARGE: Mapping[str, Mapping[str, Large]] = {
             + b"".join(b"  " * i + b"0b0w 1122\n" for i in range(1, int(n**0.5)))
         ),
     },
-    "tree_dot": {
-        "nodes": lambda n: (
-            b"// bnmind strategy tree 1, board 4x6\ndigraph strategy {\n"
-            + b"".join(b'n%d [label="1122"];\n' % i for i in range(n))
-            + b"".join(b'n0 -> n%d [label="%db0w"];\n' % (i, i) for i in range(1, n))
-        ),
-        "a chain": lambda n: (
-            b"// bnmind strategy tree 1, board 4x6\ndigraph strategy {\n"
-            + b"".join(b'n%d [label="1122"];\n' % i for i in range(n))
-            + b"".join(b'n%d -> n%d [label="0b0w"];\n' % (i - 1, i) for i in range(1, n))
-        ),
-    },
     "game": {"turns": _game, "brackets": lambda n: b"[" * n},
     "transcript": {
         "turns": _transcript,

@@ -140,7 +140,7 @@ READERS: Mapping[str, Reader] = {
         Reader("qmatrix", read_qmatrix),
         Reader("noise", lambda path: parse_noise(Board(2, 3), f"file:{path}")),
         Reader("weights", read_weights),
-        *(Reader(name, read_tree) for name in ("tree_json", "tree_text", "tree_dot")),
+        *(Reader(name, read_tree) for name in ("tree_json", "tree_text")),
         Reader("game", _saved_game),
         Reader("transcript", _transcript),
         Reader("history_text", partial(_of_boards, parse_history)),

@@ -206,7 +206,7 @@ def test_a_generator_of_games_has_the_seeds_of_all_at_once() -> None:
 def test_a_full_memory_changes_no_game(monkeypatch: pytest.MonkeyPatch) -> None:
     channel = Channel.false_reply(Board(2, 3), 0.3)
     games = [(row.seed, row.guesses) for row in compare([Entropy()], channel, games=20).rows]
-    monkeypatch.setattr(import_module("bnmind.lab.mastermind.game_series"), "_REMEMBERED", 3)
+    monkeypatch.setattr(import_module("bnmind.lab.mastermind.setting"), "_REMEMBERED", 3)
     assert [(r.seed, r.guesses) for r in compare([Entropy()], channel, games=20).rows] == games
 
 

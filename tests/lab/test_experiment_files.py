@@ -30,8 +30,7 @@ from bnmind.lab import (
     write_experiment,
 )
 from bnmind.lab.records import toml_text
-from bnmind.mastermind import Board, Channel, parse_noise, parse_prior
-from bnmind.mastermind.priors import CodeList
+from bnmind.mastermind import Board, Channel, CodeList, parse_noise, parse_prior
 from bnmind.strategies import Knuth, MapCode, strategy_by_name
 from tests.modes import examples
 

@@ -20,7 +20,7 @@ from bnmind.lab import (
     game_settings,
     run,
 )
-from bnmind.lab.mastermind.game_series import remembering
+from bnmind.lab.mastermind.setting import remembering
 from bnmind.mastermind import Board, Channel, parse_prior
 from bnmind.strategies import Entropy, Knuth, MapCode, RandomCode
 

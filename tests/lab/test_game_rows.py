@@ -11,10 +11,9 @@ import pytest
 
 from bnmind.errors import FileWriteError, InvalidArgumentError
 from bnmind.lab.mastermind import SavedGame, read_game, write_game
-from bnmind.lab.mastermind.advice import start, start_learning
-from bnmind.lab.mastermind.explanation import few_codes, learned_noise
+from bnmind.lab.mastermind.advice import few_codes, learned_noise, start, start_learning
+from bnmind.lab.mastermind.records import GameRows, SavedPlay, read_play, write_play
 from bnmind.lab.mastermind.review import review_guesses
-from bnmind.lab.mastermind.saved_game import GameRows, SavedPlay, read_play, write_play
 from bnmind.mastermind import Board, Channel, Posterior, Reply, TableBelief, Turn, parse_history
 from bnmind.strategies import describe_guess
 

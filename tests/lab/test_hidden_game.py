@@ -7,13 +7,13 @@ import pytest
 
 from bnmind.errors import BnmindError, InvalidArgumentError
 from bnmind.lab import CodeMaker
-from bnmind.lab.mastermind.explanation import (
+from bnmind.lab.mastermind.advice import (
     changed,
     color_probabilities,
     true_replies,
     winning_probability,
 )
-from bnmind.lab.mastermind.hidden_game import HiddenGame
+from bnmind.lab.mastermind.games import HiddenGame
 from bnmind.mastermind import Board, Channel, Reply, SampledBelief, TableBelief, Turn, reply
 
 BOARD = Board(3, 4)

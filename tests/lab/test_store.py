@@ -87,7 +87,7 @@ def test_nothing_is_half_written(tmp_path: Path) -> None:
 def test_comparisons_and_simulations_share_a_directory(
     comparison: Comparison, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("mastermind.store", "simulations"):
+    for module in ("mastermind.compare", "simulations"):
         monkeypatch.setattr(f"bnmind.lab.{module}.png", lambda figure: b"")
         monkeypatch.setattr(f"bnmind.lab.{module}.svg", lambda figure: b"")
     bank = ItemBank.from_qmatrix([[1], [1]], guess=0.2, slip=0.1)

@@ -17,6 +17,7 @@ from bnmind.information import Floats
 from bnmind.mastermind import (
     Board,
     Channel,
+    CodeList,
     ExactBelief,
     Reply,
     TableBelief,
@@ -26,7 +27,6 @@ from bnmind.mastermind import (
     parse_history,
     reply,
 )
-from bnmind.mastermind.priors import CodeList
 from tests.mastermind.generators import (
     boards,
     channels,

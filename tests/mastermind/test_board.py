@@ -1,11 +1,14 @@
-"""Boards: their codes, their true replies, and codes as text."""
+"""Replies, boards and histories."""
 
 from __future__ import annotations
 
 import copy
 import itertools
 import pickle
+import re
 import time
+from collections import Counter
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,9 +16,124 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bnmind.errors import InvalidArgumentError, TooLargeError
-from bnmind.mastermind import MAX_CODES, Board, Reply, reply
+from bnmind.mastermind import MAX_CODES, Board, Reply, Turn, format_history, parse_history, reply
 from bnmind.mastermind.board import MAX_LISTED_CODES, digits_of, require_believable
-from tests.mastermind.generators import boards, codes
+from tests.mastermind.generators import boards, codes, histories
+
+# --- Replies: Vomlel's equations, and replies as text ---------------------------------------------
+
+
+def pegs_put_down(guess: tuple[int, ...], code: tuple[int, ...]) -> Reply:
+    """The reply as people find it: cross out what is right, then look for the rest."""
+    black = 0
+    guess_left: list[int] = []
+    code_left: list[int] = []
+    for g, c in zip(guess, code, strict=True):
+        if g == c:
+            black += 1
+        else:
+            guess_left.append(g)
+            code_left.append(c)
+    white = 0
+    for color in guess_left:
+        if color in code_left:
+            code_left.remove(color)
+            white += 1
+    return Reply(black, white)
+
+
+@pytest.mark.parametrize(
+    ("guess", "code", "expected"),
+    [
+        ((1, 1, 2, 3), (3, 1, 1, 1), "1b2w"),  # Vomlel, Example 1
+        ((1, 1, 2, 2), (2, 2, 1, 1), "0b4w"),
+        ((1, 1, 1, 2), (3, 3, 3, 1), "0b1w"),
+        ((1, 2, 3, 4), (1, 2, 3, 4), "4b0w"),
+        ((5, 5, 5, 5), (1, 2, 3, 4), "0b0w"),
+    ],
+)
+def test_examples(guess: tuple[int, ...], code: tuple[int, ...], expected: str) -> None:
+    assert str(reply(guess, code)) == expected
+
+
+@given(st.data(), boards())
+def test_replies_are_true_symmetric_and_blind_to_names(data: st.DataObject, board: Board) -> None:
+    guess, code = data.draw(codes(board)), data.draw(codes(board))
+    got = reply(guess, code)
+    assert got == pegs_put_down(guess, code) == reply(code, guess)
+    assert got in board.true_replies
+    assert sum(got) == (Counter(guess) & Counter(code)).total()
+    assert (got == board.winning) == (guess == code)
+    renamed = data.draw(st.permutations(range(1, board.colors + 1)))
+    moved = data.draw(st.permutations(range(board.pegs)))
+    other = [tuple(renamed[colors[p] - 1] for p in moved) for colors in (guess, code)]
+    assert reply(other[0], other[1]) == got
+
+
+def test_reply_needs_equal_lengths() -> None:
+    with pytest.raises(InvalidArgumentError, match="got 4 and 3 pegs"):
+        reply((1, 1, 2, 3), (1, 1, 2))
+
+
+@given(st.integers(0, 30), st.integers(0, 30))
+def test_text_of_a_reply_reads_back(black: int, white: int) -> None:
+    wanted = Reply(black, white)
+    forms = [str(wanted), str(wanted).upper(), f" {black}b {white}w ", f"{black} {white}"]
+    forms += [f"{black},{white}", f"{black} , {white}"]
+    assert {Reply.parse(form, pegs=30) for form in forms} == {wanted}
+
+
+def test_bulls_and_cows_are_black_and_white_pegs() -> None:
+    assert Reply.parse("1A2B", pegs=4) == Reply.parse("1 a 2 b", pegs=4) == Reply(1, 2)
+
+
+def test_two_digits_need_fewer_than_ten_pegs() -> None:
+    assert Reply.parse("12", pegs=9) == Reply(1, 2)
+    with pytest.raises(
+        InvalidArgumentError, match="expected a reply like 1b2w, 1 2 or 1,2; got '12'"
+    ):
+        Reply.parse("12", pegs=10)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "1", "123", "1b", "b1w", "1w2b", "1b2", "1-2", "one", "-1b2w", "1,,2", "¹b²w"]
+)
+def test_text_that_is_no_reply(text: str) -> None:
+    with pytest.raises(InvalidArgumentError, match="expected a reply like 1b2w, 1 2 or 1,2, 12;"):
+        Reply.parse(text, pegs=4)
+
+
+@pytest.mark.parametrize("text", ["9b0w", "5 0", "0,5", "05", "50"])
+def test_replies_that_no_board_of_four_pegs_has(text: str) -> None:
+    with pytest.raises(InvalidArgumentError, match="at most 4 black and at most 4 white"):
+        Reply.parse(text, pegs=4)
+
+
+def test_reports_may_sum_to_more_than_the_pegs() -> None:
+    # Vomlel's 25 reports at four pegs: P' and C' are reported independently.
+    assert Reply.parse("3b3w", pegs=4) == Reply(3, 3)
+
+
+@pytest.mark.parametrize("counts", [(-1, 0), (0, -1), (1.0, 0), ("1", "0"), (True, 0), (None, 0)])
+def test_a_reply_counts_pegs(counts: Any) -> None:
+    with pytest.raises(InvalidArgumentError):
+        Reply(*counts)
+
+
+def test_counts_of_numpy_become_plain_integers() -> None:
+    found = Reply(np.int64(1), np.uint8(2))  # type: ignore[arg-type]
+    assert found == Reply(1, 2)
+    assert [type(count) for count in found] == [int, int]
+
+
+@pytest.mark.parametrize("given", [3, None, "10", (1, 2, 3), [1.9, 0], {1: 0}])
+def test_invalid_replies_raise(given: Any) -> None:
+    with pytest.raises(InvalidArgumentError, match="expected a"):
+        Reply.of(given)
+
+
+# --- Boards: their codes, their true replies, and codes as text -----------------------------------
+
 
 FOUR_SIX = Board(4, 6)
 
@@ -264,3 +382,116 @@ def test_boards_are_values() -> None:
     for twin in (pickle.loads(pickle.dumps(FOUR_SIX)), copy.deepcopy(FOUR_SIX)):
         assert twin == FOUR_SIX
         assert not twin.codes.flags.writeable
+
+
+# --- Histories as text ----------------------------------------------------------------------------
+
+
+TURNS = (Turn((1, 1, 2, 3), Reply(1, 1)), Turn((2, 3, 4, 5), Reply(0, 2)))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1123 1b1w, 2345 0b2w",
+        "1123 1b1w; 2345 0b2w;",
+        " 1123   1B1W ,2345 0b2w, ",
+        "AABC 1b1w, bcde 0b2w",
+        "1 1 2 3 1b1w; 2 3 4 5 0b2w",
+        "1123 11, 2345 02",
+        "1123 1 1; 2345 0 2",
+        "1123 1 1, 2345 0 2",
+        "1123 1,1; 2345 0,2",
+        "1123 1,1, 2345 0,2",
+        "1,1,2,3 1,1, B,C,D,E 0b 2w",
+        "1 1 2 3 1 b 1 w, 2, 3, 4, 5 02",
+    ],
+)
+def test_ways_to_write_a_history(text: str) -> None:
+    assert parse_history(FOUR_SIX, text) == TURNS
+
+
+def test_rows_may_be_lines_and_bulls_and_cows() -> None:
+    board = Board(4, 10, repeats=False)
+    expected = parse_history(board, "1230 1b1w, 5678 0b2w")
+    assert parse_history(board, "1230 1A1B\n5678 0a2b,\n\n") == expected
+    assert parse_history(board, "1230 1A1B, 5678 0A2B") == expected
+    assert parse_history(board, "1230: 1b1w, 5678 = 0b2w") == expected
+
+
+def test_separated_numbers() -> None:
+    turns = parse_history(Board(4, 12), "1 1 12 3 1b1w, 10 11 12 1 0b0w")
+    assert [turn.guess for turn in turns] == [(1, 1, 12, 3), (10, 11, 12, 1)]
+
+
+@pytest.mark.parametrize("text", ["", "  "])
+def test_no_turns(text: str) -> None:
+    assert parse_history(FOUR_SIX, text) == ()
+
+
+def _spellings(reply: Reply, pegs: int) -> list[str]:
+    black, white = reply
+    short = [f"{black}{white}"] if pegs < 10 else []
+    return [f"{black}b{white}w", f"{black}B {white}W", f"{black} {white}", *short]
+
+
+@given(st.data(), boards(max_codes=10**9))
+def test_every_spelling_of_codes_and_replies_is_read(data: st.DataObject, board: Board) -> None:
+    turns = data.draw(histories(board))
+    entries = []
+    for turn in turns:
+        separated = " ".join(map(str, turn.guess))
+        guess = data.draw(st.sampled_from([board.format(turn.guess), separated]))
+        reply = data.draw(st.sampled_from(_spellings(turn.reply, board.pegs)))
+        assert Reply.parse(reply, pegs=board.pegs) == turn.reply
+        assert board.parse(guess) == turn.guess
+        entries.append(f"{guess} {reply}")
+    assert parse_history(board, ", ".join(entries)) == turns
+    commas = [re.sub(r"\s+(?=[0-9])", ",", entry) for entry in entries]
+    assert parse_history(board, "; ".join(commas)) == turns
+
+
+@given(st.data(), boards(max_codes=10**9))
+def test_text_of_a_history_reads_back(data: st.DataObject, board: Board) -> None:
+    turns = data.draw(histories(board))
+    assert parse_history(board, format_history(board, turns)) == turns
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("1123", "like 1111 1b0w, in entry 1 of the history, got '1123'"),
+        (" ; ", "in entry 1 of the history, got ''"),
+        ("1b1w", "in entry 1 of the history, got '1b1w'"),
+        ("1123 1", "in entry 1 of the history, got '1123 1'"),
+        ("1123 111", "in entry 1 of the history, got '1123 111'"),
+        ("1123 59", "entry 1 of the history: expected at most 4 black"),
+        ("1123 11, 2345", "in entry 2 of the history, got '2345'"),
+        ("1123 11, 2, 2345 02", "in entry 2 of the history, got '2'"),
+        ("1123 1b1w 2345 0b2w", "entry 1 of the history: expected a comma between rows, like 1111"),
+        ("1123 1b1w,, 2345 0b2w", "in entry 2 of the history, got ''"),
+        ("1123 1b1w, 2347 0b2w", "entry 2 of the history: expected colors 1 to 6, got 7"),
+        ("1123 9b0w", "entry 1 of the history: expected at most 4 black"),
+        ("112 1b1w", "entry 1 of the history: expected a code of 4 pegs, got 3 pegs"),
+    ],
+)
+def test_text_that_is_no_history(text: str, message: str) -> None:
+    with pytest.raises(InvalidArgumentError) as caught:
+        parse_history(FOUR_SIX, text)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("guess", [(1.9, 2.9), (0, 1), (), 3, "12", None, (True, 1), (1, "2")])
+def test_a_turn_has_a_guess_of_colors(guess: Any) -> None:
+    with pytest.raises(InvalidArgumentError, match=r"expected (a guess as colors|colors from 1)"):
+        Turn(guess, Reply(1, 0))
+
+
+def test_a_turn_keeps_plain_integers() -> None:
+    turn = Turn([np.int64(1), 2], (1, 0))  # type: ignore[arg-type]
+    assert turn == Turn((1, 2), Reply(1, 0))
+    assert [type(color) for color in turn.guess] == [int, int]
+    assert type(turn.reply) is Reply
+    with pytest.raises(InvalidArgumentError):
+        Turn((1, 2), "1b0w")  # type: ignore[arg-type]

@@ -8,7 +8,7 @@ import pytest
 from bnmind.lab.mastermind import advise
 from bnmind.lab.mastermind.advice import belief_after, start
 from bnmind.mastermind import Board, Reply, Turn, VanishingBelief, parse_noise, replies_to
-from bnmind.mastermind.masses.reply_table import replies_of, reply_rows
+from bnmind.mastermind.masses import replies_of, reply_rows
 
 TURNS = (Turn((1, 1, 2), Reply(1, 0)), Turn((1, 3, 3), Reply(0, 1)))
 

@@ -12,16 +12,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bnmind.information import Floats
-from bnmind.mastermind import replies_to
-from bnmind.mastermind.board import Board
-from bnmind.mastermind.masses import (
+from bnmind.mastermind import (
+    Board,
+    Reply,
     elimination,
     elimination_additions,
-    elimination_bytes,
     masses_by_elimination,
+    replies_to,
+    reply,
 )
-from bnmind.mastermind.masses.color_elimination_kernel import LANES
-from bnmind.mastermind.reply import Reply, reply
+from bnmind.mastermind.color_elimination import LANES, elimination_bytes
 from tests.modes import examples
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from bnmind.mastermind import Board, reply
-from bnmind.mastermind.sampling import (
+from bnmind.mastermind.random_moves import (
     compare_codes,
     draw_below,
     draw_color_change,

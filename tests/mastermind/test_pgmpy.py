@@ -8,11 +8,18 @@ import numpy as np
 import pytest
 
 from bnmind.errors import TooLargeError
-from bnmind.mastermind import TableBelief, TreeBelief, evidence_of_guess, stage, vomlel_network
-from bnmind.mastermind.board import Board
-from bnmind.mastermind.channel import Channel
-from bnmind.mastermind.network import REPORTS, code_variables
-from bnmind.mastermind.reply import Reply
+from bnmind.mastermind import (
+    REPORTS,
+    Board,
+    Channel,
+    Reply,
+    TableBelief,
+    TreeBelief,
+    code_variables,
+    evidence_of_guess,
+    stage,
+    vomlel_network,
+)
 from bnmind.pgm import Network
 from bnmind.pgm.formats import pgmpy_object, quiet_pgmpy, to_pgmpy
 

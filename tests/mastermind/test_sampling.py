@@ -21,28 +21,30 @@ from bnmind.mastermind import (
     parse_prior,
     reply,
 )
-from bnmind.mastermind.beliefs.sampled_belief import log_sum_of_weights, start_of
-from bnmind.mastermind.sampling import seeded_state
-from bnmind.mastermind.sampling.consistent_codes import (
+from bnmind.mastermind.consistent import (
     distinct_codes,
     list_consistent_codes,
     list_possible_codes,
+    list_ways,
 )
-from bnmind.mastermind.sampling.consistent_kernel import list_ways
-from bnmind.mastermind.sampling.island_estimates import (
+from bnmind.mastermind.random_moves import masses_of_samples, seeded_state
+from bnmind.mastermind.sampled_belief import log_sum_of_weights, start_of
+from bnmind.mastermind.sampling import (
+    SHARP,
+    Replies,
+    _resampled,
     effective_islands,
+    factor_logs,
     island_shares,
     jackknife_error,
     joint_error,
     joint_estimate,
     log_mean,
+    restart,
+    turn_arrays,
+    turn_target,
+    walk,
 )
-from bnmind.mastermind.sampling.sample_masses_kernel import masses_of_samples
-from bnmind.mastermind.sampling.sampler import Replies, restart
-from bnmind.mastermind.sampling.sequential_monte_carlo import _resampled
-from bnmind.mastermind.sampling.soft_replies import SHARP, factor_logs, turn_target
-from bnmind.mastermind.sampling.turn_arrays import turn_arrays
-from bnmind.mastermind.sampling.walk_kernel import walk
 from tests.mastermind.generators import boards, codes, histories
 from tests.modes import UNCOMPILED, examples
 

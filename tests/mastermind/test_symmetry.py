@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+import bnmind.mastermind.symmetry as symmetry
 from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.information import entropy
 from bnmind.mastermind import (
@@ -28,8 +29,7 @@ from bnmind.mastermind import (
     replies_to,
     reply_masses,
 )
-from bnmind.mastermind.masses import HistoryGroup, history_group
-from bnmind.mastermind.masses import guess_symmetry as symmetry
+from bnmind.mastermind.symmetry import HistoryGroup, history_group
 from tests.mastermind.generators import channels, codes, possible_histories
 from tests.modes import examples
 

@@ -16,7 +16,7 @@ from bnmind._jit import run_plainly
 from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.information import Floats, entropy
 from bnmind.mastermind import Board
-from bnmind.mastermind.masses.reply_table import reply_rows
+from bnmind.mastermind.masses import reply_rows
 from bnmind.questions.trees import (
     ExpectedEntropy,
     ExpectedLoss,

@@ -23,9 +23,13 @@ from bnmind.strategies import (
     strategy_by_name,
     strategy_tree,
 )
-from bnmind.strategies.kernels.estimate_kernel import UNWANTED, estimate_guesses, replies_of_guesses
-from bnmind.strategies.kernels.reply_arrays import board_arrays
-from bnmind.strategies.lookahead import Endgame, set_estimates
+from bnmind.strategies.best_guess import (
+    UNWANTED,
+    board_arrays,
+    estimate_guesses,
+    replies_of_guesses,
+)
+from bnmind.strategies.planning import Endgame, set_estimates
 from tests.modes import before_releases, examples
 
 ALL = Breadth(10**6, 10**6, budget=10**8)

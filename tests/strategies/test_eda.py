@@ -13,15 +13,15 @@ from hypothesis import strategies as st
 from bnmind.errors import InvalidArgumentError
 from bnmind.lab import CodeMaker, play_game
 from bnmind.mastermind import Board, Channel, HistoryBelief, Reply, parse_noise, reply
-from bnmind.mastermind.sampling import seeded_state
+from bnmind.mastermind.random_moves import seeded_state
 from bnmind.strategies import (
     EstimationOfDistribution,
+    Population,
     Situation,
     open_aabb,
     strategy_by_name,
 )
-from bnmind.strategies.evolutionary import Population
-from bnmind.strategies.evolutionary.eda_kernel import letter_entropy, sample_code, weigh_colors
+from bnmind.strategies.estimation_of_distribution import letter_entropy, sample_code, weigh_colors
 from bnmind.strategies.scores import entropy_terms
 from tests.mastermind.generators import boards, codes
 from tests.modes import examples

@@ -30,7 +30,7 @@ from bnmind.strategies import (
     Subset,
     WorstCase,
 )
-from bnmind.strategies.snyder import WalkMemory
+from bnmind.strategies.metropolis import WalkMemory
 
 FAULTS: list[tuple[Callable[..., Any], dict[str, Any], str]] = [
     (Best, {"name": 3}, "name"),

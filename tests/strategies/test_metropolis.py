@@ -16,18 +16,17 @@ from bnmind.errors import InvalidArgumentError
 from bnmind.lab import CodeMaker, compare, play_game
 from bnmind.lab.reproductions import published
 from bnmind.mastermind import Board, Channel, Reply, Turn, reply
-from bnmind.mastermind.sampling import seeded_state
-from bnmind.strategies import Situation
-from bnmind.strategies.snyder import (
-    MetropolisHastings,
+from bnmind.mastermind.random_moves import seeded_state
+from bnmind.mastermind.sampling import turn_arrays
+from bnmind.strategies import MetropolisHastings, Situation
+from bnmind.strategies.metropolis import (
     WalkMemory,
     WalkRule,
-    facts_of,
     run_walk,
     start_walk,
     stopping_steps,
+    total_cost,
 )
-from bnmind.strategies.snyder.metropolis_kernel import total_cost
 from tests.mastermind.generators import boards, codes, histories
 from tests.modes import UNCOMPILED, examples
 
@@ -57,7 +56,7 @@ def test_updated_replies_are_those_of_the_code(
 ) -> None:
     history, start = data.draw(histories(board)), data.draw(codes(board))
     first = data.draw(st.integers(0, len(history)))
-    facts = facts_of(board, history)
+    facts = turn_arrays(board, history)
     walk = start_walk(facts, np.array(start, dtype=np.uint8))
     assert total_cost(facts, walk, first) == cost_of(start, history[first:])
     rule = rule_of(board, theta=0.3, subset=subset)
@@ -93,7 +92,7 @@ def test_one_step_is_that_of_metropolis() -> None:
     board, theta = Board(3, 3), 0.4
     history = [Turn((1, 1, 2), Reply(0, 2)), Turn((2, 1, 3), Reply(1, 1))]
     start = (1, 2, 2)
-    facts, rule = facts_of(board, history), rule_of(board, theta=theta)
+    facts, rule = turn_arrays(board, history), rule_of(board, theta=theta)
     assert cost_of(start, history) > 0
     proposals = neighbors(board, start)
     expected: Counter[Code] = Counter()

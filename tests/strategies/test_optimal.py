@@ -30,7 +30,7 @@ from bnmind.strategies import (
     strategy_tree,
     walk_tree,
 )
-from bnmind.strategies.optimal import BoardSearch, SearchRules, SetSearch
+from bnmind.strategies.optimum import BoardSearch, SearchRules, SetSearch
 from tests.mastermind.generators import boards, codes
 from tests.modes import before_releases, examples
 

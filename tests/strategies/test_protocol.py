@@ -34,7 +34,7 @@ from bnmind.strategies import (
     measure_games,
     posterior_of,
 )
-from bnmind.strategies.analysis.game_lengths import game_rngs
+from bnmind.strategies.game_lengths import game_rngs
 
 BOARD = Board(3, 4)
 NOISY = Channel.false_reply(BOARD, 0.2).revealed()

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import bnmind.strategies.random_ties as random_ties_module
 from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.lab.reproductions import published
 from bnmind.mastermind import Board, Reply, reply
@@ -32,7 +33,6 @@ from bnmind.strategies import (
     is_averaged,
     measure_games,
 )
-from bnmind.strategies.analysis import random_ties as random_ties_module
 from tests.mastermind.generators import boards
 from tests.modes import UNCOMPILED, examples
 from tests.strategies.test_myopic import judged

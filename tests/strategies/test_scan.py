@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from bnmind.mastermind import Board, reply_table
 from bnmind.strategies import Goal
-from bnmind.strategies.optimal.scan_kernel import count_classes, parting_code, scan
-from bnmind.strategies.optimal.search_arrays import INFINITE, Game, make_game, make_work
+from bnmind.strategies.search_arrays import INFINITE, Game, make_game, make_work
+from bnmind.strategies.tree_search import count_classes, parting_code, scan
 from tests.modes import examples
 
 BOARDS = [Board(2, 3), Board(3, 4), Board(4, 4, repeats=False), Board(3, 5), Board(2, 12)]

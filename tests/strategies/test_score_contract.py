@@ -56,10 +56,7 @@ def test_every_registered_score_has_a_definition() -> None:
 class WrongWay(ExpectedSize):
     """Says that large values are good, and compares the other way."""
 
-    @property
-    def minimized(self) -> bool:
-        """Wrong."""
-        return False
+    minimized = False
 
 
 @dataclass(frozen=True)

@@ -16,13 +16,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+import bnmind.mastermind.color_elimination as color_elimination
+import bnmind.mastermind.consistent as consistent_search
+import bnmind.mastermind.peg_counts as brute_force
+import bnmind.strategies.greedy as grow_kernel
+import bnmind.strategies.planning as endgame
+import bnmind.strategies.tree_search as branch_and_bound_run
 from bnmind.errors import TooLargeError
 from bnmind.junction.triangulation.exact import bounds as exact_bounds
 from bnmind.junction.triangulation.exact.bounds import lower_bounds
 from bnmind.junction.triangulation.exact.kernel import problem
-from bnmind.mastermind import Board, Reply, Turn, reply
-from bnmind.mastermind.masses import color_elimination, masses_by_elimination, masses_by_pairs
-from bnmind.mastermind.masses import pair_kernel as brute_force
+from bnmind.mastermind import Board, Reply, Turn, masses_by_elimination, reply
+from bnmind.mastermind.peg_counts import masses_by_pairs
 from bnmind.strategies import (
     ExpectedSize,
     Goal,
@@ -33,14 +38,11 @@ from bnmind.strategies import (
     grow_exactly,
     optimal_on_average,
 )
-from bnmind.strategies.kernels import consistent_search
-from bnmind.strategies.kernels import tree_kernel as grow_kernel
-from bnmind.strategies.kernels.reply_arrays import board_arrays
-from bnmind.strategies.lookahead import endgame, estimate_all, set_estimates
-from bnmind.strategies.optimal import BoardSearch, SearchRules
-from bnmind.strategies.optimal import search_run as branch_and_bound_run
-from bnmind.strategies.optimal.search_kernel import PAUSED, search_slice
-from bnmind.strategies.trees import GrownTree
+from bnmind.strategies.best_guess import board_arrays
+from bnmind.strategies.greedy import GrownTree
+from bnmind.strategies.optimum import BoardSearch, SearchRules
+from bnmind.strategies.planning import estimate_all, set_estimates
+from bnmind.strategies.tree_search import PAUSED, search_slice
 from tests.graphs import graphs
 from tests.mastermind.generators import boards, codes
 from tests.modes import examples

@@ -13,17 +13,16 @@ from hypothesis import strategies as st
 from bnmind.errors import InvalidArgumentError
 from bnmind.lab.reproductions import published
 from bnmind.mastermind import Board, Channel, Reply, Turn, reply
-from bnmind.strategies.snyder import (
+from bnmind.strategies import (
     INITIAL_THETA,
     LEARNED_THETA,
     ExponentialScoring,
     ScoredGames,
-    Theta,
     estimate_length,
     learn_theta,
-    log_probabilities,
     play_scored,
 )
+from bnmind.strategies.snyder import Theta, log_probabilities
 from tests.mastermind.generators import histories
 from tests.modes import UNCOMPILED, examples
 

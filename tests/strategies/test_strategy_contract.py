@@ -69,10 +69,7 @@ class Beyond(Knuth):
 class SaysDeterministic(RandomCode):
     """Draws, and does not say so."""
 
-    @property
-    def deterministic(self) -> bool:
-        """Wrong."""
-        return True
+    deterministic = True
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import bnmind.strategies.players as subset_module
 from bnmind.errors import BnmindError, InvalidArgumentError, UnknownNameError
 from bnmind.lab import CodeMaker, Revealed, play_game
 from bnmind.mastermind import (
@@ -37,9 +38,8 @@ from bnmind.strategies import (
     open_aabc,
     strategy_by_name,
 )
-from bnmind.strategies.kernels.reply_classes import class_sizes
-from bnmind.strategies.players import subset as subset_module
-from bnmind.strategies.players.subset import MAX_SUBSET, SUBSET_SCORES, random_subset
+from bnmind.strategies.best_guess import class_sizes
+from bnmind.strategies.players import MAX_SUBSET, SUBSET_SCORES, random_subset
 from tests.mastermind.generators import all_boards, boards, codes
 from tests.modes import UNCOMPILED, examples
 from tests.strategies.test_myopic import SCORES, judged

@@ -9,12 +9,12 @@ from bnmind.mastermind import Board, Channel
 from bnmind.strategies import (
     TREE_FORMATS,
     StrategyTree,
+    TreeFormat,
     build_tree,
     strategy_by_name,
     tree_from_json,
     tree_to_json,
 )
-from bnmind.strategies.trees import TreeFormat
 from bnmind.testing import check_tree_format
 
 EXACT = Channel.exact(Board(3, 3))

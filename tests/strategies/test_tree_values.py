@@ -24,6 +24,7 @@ from bnmind.strategies import (
     Knuth,
     Planned,
     StrategyTree,
+    TreeFormat,
     TreeNode,
     build_tree,
     check_tree,
@@ -41,12 +42,11 @@ from bnmind.strategies import (
     walk_tree,
     write_tree,
 )
-from bnmind.strategies.trees import TreeFormat
 from tests.mastermind.generators import boards, channels
 from tests.modes import examples
 
 NAMES = ("knuth", "irving", "kooi", "shapiro", "neuwirth")
-FORMATS = list(TREE_FORMATS.values())
+READABLE = {suffix: form for suffix, form in TREE_FORMATS.items() if form.from_text is not None}
 
 
 @st.composite
@@ -68,14 +68,12 @@ def shape(tree: StrategyTree) -> object:
     return of(tree.root)
 
 
-@given(trees(), st.sampled_from(FORMATS))
+@given(trees(), st.sampled_from(list(READABLE.values())))
 @settings(max_examples=examples(60))
-def test_written_trees_are_read_back(
-    tree: StrategyTree,
-    way: TreeFormat,
-) -> None:
-    write = way.to_text
-    again = way.from_text(write(tree))
+def test_written_trees_are_read_back(tree: StrategyTree, way: TreeFormat) -> None:
+    write, read = way.to_text, way.from_text
+    assert read is not None
+    again = read(write(tree))
     assert shape(again) == shape(tree)
     assert write(again) == write(tree)
     check_tree(again)
@@ -146,9 +144,13 @@ def test_a_tree_with_a_fault_is_found_out(
 
 def test_files_by_their_endings(tmp_path: Path) -> None:
     tree = build_tree(Knuth(), Channel.exact(Board(3, 4, repeats=False)))
-    for ending in ("json", "txt", "dot"):
+    for ending in ("json", "txt"):
         write_tree(tree, tmp_path / f"tree.{ending}")
         assert shape(read_tree(str(tmp_path / f"tree.{ending}"))) == shape(tree)
+    write_tree(tree, tmp_path / "tree.dot")
+    assert (tmp_path / "tree.dot").read_text(encoding="utf-8") == tree_to_dot(tree)
+    with pytest.raises(ModelFileError, match=r"ends with \.json, \.txt, got .*only written"):
+        read_tree(tmp_path / "tree.dot")
     document = json.loads((tmp_path / "tree.json").read_text())
     assert (document["format"], document["version"]) == ("bnmind strategy tree", 1)
     assert document["board"] == {"pegs": 3, "colors": 4, "repeats": False}
@@ -166,10 +168,6 @@ def small_tree(suffix: str) -> str:
 
 def swapped(old: str, new: str) -> Callable[[str], str]:
     return lambda text: text.replace(old, new, 1)
-
-
-def added(line: str) -> Callable[[str], str]:
-    return lambda text: text + line
 
 
 @pytest.mark.parametrize(
@@ -195,10 +193,6 @@ def added(line: str) -> Callable[[str], str]:
             swapped("1, board 2x3", "1, board 2x1"),
             "colors to be a whole number from 2 to 255",
         ),
-        (".dot", added('n1 -> n0 [label="0b0w"];\n'), "an arrow down the tree"),
-        (".dot", added('n0 -> n1 [label="0b0w"];\n'), "one arrow for 0b0w"),
-        (".dot", added('n99 [label="11"];\n'), "whose root is n0"),
-        (".dot", added("rank=same\n"), "a node or an arrow in line"),
     ],
 )
 def test_bad_files_end_in_one_error(
@@ -211,11 +205,12 @@ def test_bad_files_end_in_one_error(
     assert str(path) in str(caught.value)
 
 
-@given(st.binary(max_size=60), st.sampled_from(list(TREE_FORMATS)))
+@given(st.binary(max_size=60), st.sampled_from(list(READABLE)))
 @settings(max_examples=examples(60))
 def test_no_file_ends_in_another_error(data: bytes, suffix: str) -> None:
     text = small_tree(suffix)
-    parse = TREE_FORMATS[suffix].from_text
+    parse = READABLE[suffix].from_text
+    assert parse is not None
     place = len(data) * 7 % len(text)
     broken = text[:place] + data.decode("latin-1") + text[place + len(data) // 2 :]
     with contextlib.suppress(BnmindError):

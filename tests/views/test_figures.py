@@ -10,8 +10,7 @@ from hypothesis import given, settings
 
 from bnmind.errors import InvalidArgumentError
 from bnmind.junction import junction_tree
-from bnmind.mastermind import Board, Channel, stage
-from bnmind.mastermind.network import stage_figure, tree_figure
+from bnmind.mastermind import Board, Channel, stage, stage_figure, tree_figure
 from bnmind.pgm import Network
 from bnmind.views import junction_tree_view
 from bnmind.views.figures import Node, draw_rows

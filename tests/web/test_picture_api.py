@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bnmind.information import information
-from bnmind.lab.mastermind.explanation import information_of_guesses
+from bnmind.lab.mastermind.advice import information_of_guesses
 from bnmind.mastermind import Board, Channel, Reply, SampledBelief, TableBelief, stage
 from bnmind.web.page import STATIC
 from tests.web.clients import SMALL, asked, client, refused

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from bnmind.lab.mastermind.advice import Advice
-    from bnmind.lab.mastermind.saved_game import GameRows
+    from bnmind.lab.mastermind.records import GameRows
     from bnmind.mastermind import Board, Posterior, Reply, Turn
 
 __all__ = [
@@ -208,7 +208,7 @@ def show_position(position: Position, *, explain: bool, label: str = "Next") -> 
     from rich.text import Text
 
     from bnmind.lab.mastermind import words
-    from bnmind.lab.mastermind.explanation import (
+    from bnmind.lab.mastermind.advice import (
         few_codes,
         is_estimated,
         learned_noise,
@@ -257,8 +257,7 @@ def _explained(
 ) -> Iterator[str | Table]:
     """Yield in words what is known, and which replies are doubtful."""
     from bnmind.lab.mastermind import words
-    from bnmind.lab.mastermind.advice import codes_table
-    from bnmind.lab.mastermind.explanation import true_replies
+    from bnmind.lab.mastermind.advice import codes_table, true_replies
 
     yield words.knowledge(advice)
     if few:
@@ -314,7 +313,7 @@ def show_colors(belief: Posterior) -> None:
     """Print the most probable colors of each place."""
     from rich.text import Text
 
-    from bnmind.lab.mastermind.explanation import color_probabilities
+    from bnmind.lab.mastermind.advice import color_probabilities
 
     table = plain_table("", *[""] * _MOST_COLORS)
     for place, shares in enumerate(interruptible(lambda: color_probabilities(belief)), start=1):
@@ -351,7 +350,7 @@ def show_what_if(now: Position, other: Position, question: WhatIf, *, explain: b
 
 def _figures(belief: Posterior, advice: Advice) -> dict[str, str]:
     """Return the figures of a position by their names."""
-    from bnmind.lab.mastermind.explanation import winning_probability
+    from bnmind.lab.mastermind.advice import winning_probability
 
     chance = winning_probability(belief, belief.board.parse(advice.guess))
     codes = "by samples" if advice.possible_codes is None else f"{advice.possible_codes:,}"
@@ -585,7 +584,7 @@ def _with_arguments(word: str, rest: str, board: Board) -> Action:
 
 def _edit(row: int, text: str, board: Board) -> Edit:
     from bnmind.mastermind import parse_history
-    from bnmind.mastermind.reply import spells_reply
+    from bnmind.mastermind.board import spells_reply
 
     if not text.strip():
         raise BnmindError("expected the reply of the row, like edit 2 1b1w")

@@ -55,8 +55,8 @@ from bnmind.errors import BnmindError, InvalidArgumentError, TooLargeError
 if TYPE_CHECKING:
     from bnmind.lab import Ending
     from bnmind.lab.mastermind.advice import Advice
-    from bnmind.lab.mastermind.hidden_game import HiddenGame
-    from bnmind.lab.mastermind.saved_game import GameRows, SavedGame, SavedPlay
+    from bnmind.lab.mastermind.games import HiddenGame
+    from bnmind.lab.mastermind.records import GameRows, SavedGame, SavedPlay
     from bnmind.mastermind import Board, Posterior, Prior, Reply, Turn
     from bnmind.strategies import Strategy
 
@@ -112,8 +112,8 @@ def play(options: PlayOptions) -> None:
     import numpy as np
 
     from bnmind.lab import CodeMaker
-    from bnmind.lab.mastermind.hidden_game import HiddenGame
-    from bnmind.lab.mastermind.saved_game import content_of
+    from bnmind.lab.mastermind.games import HiddenGame
+    from bnmind.lab.mastermind.records import content_of
     from bnmind.lab.mastermind.words import noise_in_words
     from bnmind.mastermind import parse_noise
 
@@ -172,7 +172,7 @@ def play(options: PlayOptions) -> None:
 
 def _saved_play(options: PlayOptions) -> SavedPlay | None:
     """Return the saved game, or None if there is none or it is over."""
-    from bnmind.lab.mastermind.saved_game import read_play
+    from bnmind.lab.mastermind.records import read_play
 
     saved = read_play(options.save) if is_saved(options.save) else None
     if saved is None or saved.over:
@@ -182,7 +182,7 @@ def _saved_play(options: PlayOptions) -> SavedPlay | None:
 
 
 def _new_play(options: PlayOptions) -> SavedPlay:
-    from bnmind.lab.mastermind.saved_game import SavedPlay
+    from bnmind.lab.mastermind.records import SavedPlay
 
     return SavedPlay(
         board=options.board,
@@ -251,13 +251,13 @@ class _Hidden(Game):
     @property
     def rows(self) -> GameRows:
         """The rows that the player sees."""
-        from bnmind.lab.mastermind.saved_game import GameRows
+        from bnmind.lab.mastermind.records import GameRows
 
         return GameRows(self.game.turns, self.ignored)
 
     def save(self, *, over: bool = False) -> None:
         """Save the game, unless another program has changed the file in the meantime."""
-        from bnmind.lab.mastermind.saved_game import write_play
+        from bnmind.lab.mastermind.records import write_play
 
         game = replace(
             self.setting,
@@ -442,7 +442,7 @@ def assist(options: AssistOptions) -> None:
     import numpy as np
 
     from bnmind.lab.mastermind.advice import ending
-    from bnmind.lab.mastermind.saved_game import GameRows, content_of
+    from bnmind.lab.mastermind.records import GameRows, content_of
     from bnmind.lab.mastermind.words import noise_in_words
     from bnmind.strategies import strategy_by_name
 
@@ -489,7 +489,7 @@ def assist(options: AssistOptions) -> None:
 
 def _saved_game(options: AssistOptions) -> SavedGame | None:
     """Return the saved game, or None if there is none or it is over."""
-    from bnmind.lab.mastermind.saved_game import read_game
+    from bnmind.lab.mastermind.records import read_game
 
     saved = read_game(options.save) if is_saved(options.save) else None
     if saved is not None and saved.over:
@@ -590,7 +590,7 @@ class _Assisted(Game):
 
     def save(self, state: _State, *, over: bool = False) -> None:
         """Save a state, unless another program has changed the file in the meantime."""
-        from bnmind.lab.mastermind.saved_game import SavedGame, write_game
+        from bnmind.lab.mastermind.records import SavedGame, write_game
 
         game = SavedGame(
             board=self.board,
@@ -710,7 +710,7 @@ class _Assisted(Game):
 
     def _compare(self, position: Position, guess: tuple[int, ...]) -> None:
         """Print what a guess of the player should tell, if another one was proposed."""
-        from bnmind.lab.mastermind.explanation import winning_probability
+        from bnmind.lab.mastermind.advice import winning_probability
         from bnmind.lab.mastermind.words import chance
         from bnmind.strategies import describe_guess
 

@@ -13,7 +13,7 @@ from bnmind.errors import BnmindError, InvalidArgumentError
 
 if TYPE_CHECKING:
     from bnmind.lab import Ending
-    from bnmind.lab.mastermind.saved_game import SavedGame, SavedPlay
+    from bnmind.lab.mastermind.records import SavedGame, SavedPlay
     from bnmind.mastermind import Board, Channel, Posterior, Prior
     from bnmind.strategies import Situation
 

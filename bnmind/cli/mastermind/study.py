@@ -39,7 +39,7 @@ from bnmind.cli.shared.terminal import (
     say,
     working,
 )
-from bnmind.errors import BnmindError, InvalidArgumentError
+from bnmind.errors import BnmindError
 
 if TYPE_CHECKING:
     from bnmind.strategies import Strategy
@@ -155,7 +155,7 @@ def regret(
     from bnmind.lab.mastermind.advice import ending, start
     from bnmind.lab.mastermind.review import judge_guesses, review_guesses
     from bnmind.mastermind import parse_history, parse_noise
-    from bnmind.strategies.analysis.regret import codes_left
+    from bnmind.strategies.regret import codes_left
 
     board = size.board
     turns = parse_history(board, history)
@@ -249,7 +249,7 @@ def strategy(options: StrategyOptions) -> Result:
     bnmind strategy random --pegs 10 --colors 12 --games 20 --seed 1
     """
     from bnmind.strategies import Goal, Optimal, average_games, measure_games
-    from bnmind.strategies.analysis.large_boards import is_searched, measure_search
+    from bnmind.strategies.game_lengths import is_searched, measure_search
 
     board = options.board
     first = None if options.first is None else board.parse(options.first)
@@ -361,7 +361,7 @@ def _player(options: StrategyOptions, first: tuple[int, ...] | None) -> Strategy
         read_weights,
         strategy_by_name,
     )
-    from bnmind.strategies.trees.myopic_tree import myopic_rule
+    from bnmind.strategies.greedy import myopic_rule
 
     name, consistent, random_ties = options.name, options.consistent, options.random_ties
     player = strategy_by_name(name)
@@ -536,9 +536,6 @@ class NetworkOptions(BoardOptions):
         Draw the stage as a figure of the paper.
     tree_svg
         Draw the junction tree to this file.
-    relational
-        Show the relational network of a random game of N guesses. Only --pegs, --colors,
-        --seed, --out FILE.uai and --json apply.
     """
 
     stage: int = 1
@@ -548,7 +545,6 @@ class NetworkOptions(BoardOptions):
     out: Annotated[Path | None, FORMATS] = None
     svg: Path | None = None
     tree_svg: Path | None = None
-    relational: Count | None = None
     seed: Seed = None
 
 
@@ -559,25 +555,19 @@ def network(options: NetworkOptions) -> Result:
     auxiliary variable B. The sizes are those of the smallest junction tree found, without the
     reports P' and C'. They do not depend on the guess.
 
-    With --relational N, show the relational network of a random game of N guesses instead, and
-    write it with its evidence and exact answers in the format of the UAI competitions.
-
     Examples
     --------
     bnmind network --stage 3
     bnmind network --stage 3 --svg figure3.svg --tree-svg figure4.svg
     bnmind network --stage 2 --no-arc --json
     bnmind network --stage 2 --guess 1123 --noise false:0.2 --out network.bif
-    bnmind network --relational 8 --pegs 3 --colors 3 --seed 1 --out game.uai
     """
     from bnmind.junction import BestOrder
     from bnmind.mastermind import parse_noise
-    from bnmind.mastermind.network.figures import stage_figure, tree_figure
-    from bnmind.mastermind.network.vomlel import stage as stage_of
+    from bnmind.mastermind.network import stage as stage_of
+    from bnmind.mastermind.network import stage_figure, tree_figure
     from bnmind.pgm.files import NETWORK_SUFFIXES, write_model
 
-    if options.relational is not None:
-        return _relational(options, options.relational)
     drawings = {options.svg: stage_figure, options.tree_svg: tree_figure}
     pictures = {path: draw for path, draw in drawings.items() if path is not None}
     if options.out is not None:
@@ -609,46 +599,3 @@ def network(options: NetworkOptions) -> Result:
     written += [f"drawn to {path}" for path in pictures]
     record = {**found.to_dict(), "noise": None if channel is None else channel.name}
     return Outcome(record, (*parts_of(found), *written))
-
-
-def _relational(options: NetworkOptions, n_guesses: int) -> Result:
-    """Return the size of the relational network of a game; write the files if there is a place."""
-    import numpy as np
-
-    from bnmind.mastermind import Board, format_history
-    from bnmind.mastermind.network import (
-        random_turns,
-        relational_contents,
-        relational_network,
-        relational_size,
-    )
-
-    unused = {
-        "--stage": options.stage != 1,
-        "--no-repeats": options.no_repeats,
-        "--guess": options.guess is not None,
-        "--no-arc": options.no_arc,
-        "--noise": options.noise is not None,
-        "--svg": options.svg is not None,
-        "--tree-svg": options.tree_svg is not None,
-    }
-    if any(unused.values()):
-        named = ", ".join(name for name, is_given in unused.items() if is_given)
-        raise InvalidArgumentError(f"{named} cannot be used with --relational", named)
-    if (out := options.out) is not None:
-        check_place(out, (".uai",), "network with its evidence and answers")
-    board = Board(options.pegs, options.colors)
-    size = relational_size(relational_network(board, n_guesses))
-    turns = random_turns(board, n_guesses, rng=np.random.default_rng(options.seed))
-    parts = [
-        f"Relational network, {board}, {counted(n_guesses, 'guess', 'guesses')}: {size}",
-        f"game: {format_history(board, turns)}",
-    ]
-    if out is not None:
-        write_files(
-            working("computing the exact answers", lambda _: relational_contents(board, turns, out))
-        )
-        parts.append(f"written to {out}, with .json, .evid, .MAR and .PR")
-    played = [{"guess": board.format(t.guess), "reply": str(t.reply)} for t in turns]
-    about = {"pegs": board.pegs, "colors": board.colors}
-    return Outcome({"board": about, **size._asdict(), "turns": played}, parts)

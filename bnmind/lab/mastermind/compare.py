@@ -1,31 +1,45 @@
-"""Comparisons of strategies on the same secrets with the same luck."""
+"""Comparisons of strategies on the same secrets with the same luck, and their files."""
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, astuple, dataclass, fields, replace
 from functools import cached_property
+from pathlib import Path
+
+import numpy as np
 
 from bnmind._arguments import checked
 from bnmind._messages import in_words, many
 from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError, TooLargeError
-from bnmind.lab.mastermind.comparison import Comparison, GameRow, Summary
-from bnmind.lab.mastermind.endings import Ending, Guesses, Revealed
-from bnmind.lab.mastermind.game_series import GameSeries, series_faults
+from bnmind.lab.mastermind.comparison import (
+    Comparison,
+    GameRow,
+    comparison_title,
+    plot_lengths,
+)
+from bnmind.lab.mastermind.games import Ending, Guesses, Revealed
 from bnmind.lab.mastermind.setting import (
+    GameSeries,
     GameSetting,
     Player,
     are_all_games,
     ending_text,
     learns,
     prior_text,
+    series_faults,
 )
+from bnmind.lab.plots import plot_differences
+from bnmind.lab.result_files import png, svg, write_files
+from bnmind.lab.statistics import Enough, RunningDifferences
 from bnmind.mastermind.channel import Channel
-from bnmind.mastermind.priors.prior import Prior
-from bnmind.strategies.base.strategy import Strategy
+from bnmind.mastermind.prior import Prior
+from bnmind.strategies.strategy import Strategy
 
-__all__ = ["MAX_ROWS", "Comparison", "Contest", "GameRow", "Summary", "compare"]
+# --- Comparisons of strategies on the same secrets with the same luck -----------------------------
 
 
 MAX_ROWS = 2**21
@@ -222,7 +236,7 @@ class Contest(Value):
     def _notes(self) -> Iterator[str]:
         from bnmind.mastermind import UniformPrior
         from bnmind.strategies import Best, MapCode, RandomCode, ignores_prior, trust_suffices
-        from bnmind.strategies.belief_game.best import best_player
+        from bnmind.strategies.belief_search import best_player
 
         assumed = self.prior if self.assumed_prior is None else self.assumed_prior
         uniform = assumed is None or isinstance(assumed, UniformPrior)
@@ -297,3 +311,190 @@ class Contest(Value):
             first_codes=self.games is None and games < self.n_games,
             rows=tuple(rows[: games * len(self.strategies)]),
         )
+
+
+# --- Comparisons that end when enough games have been played to tell the strategies apart ---------
+
+
+@checked
+def compare_until(
+    contest: Contest,
+    rule: Enough,
+    *,
+    confidence: float = 0.95,
+    progress: Callable[[int, int], None] | None = None,
+) -> Comparison:
+    """Play the games of a contest until a rule says that they suffice, or all have been played.
+
+    The rule looks at the numbers of guesses after each game, or after each match. The intervals are
+    those of a `ConfidenceSequence`, so looking does not make them wrong more often than they say.
+
+    Parameters
+    ----------
+    contest
+        The contest; its number of games is the limit.
+    rule
+        `NarrowEnough` to know each difference to within a margin, or `AllTold` to know for each
+        pair which strategy is better.
+    confidence
+        The probability that all intervals cover their means, at all times.
+    progress
+        Called after each game with the number of games so far, by all strategies, and the limit.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If there is only one strategy, or every code is to be played once: codes in order are no
+        random sample until all of them have been played.
+        If the confidence is out of range.
+
+    Examples
+    --------
+    >>> from bnmind.lab import AllTold
+    >>> from bnmind.mastermind import Board, Channel
+    >>> from bnmind.strategies import Knuth, RandomCode
+    >>> contest = Contest((Knuth(), RandomCode()), Channel.exact(Board(4, 6)), games=10_000)
+    >>> comparison = compare_until(contest, AllTold())
+    >>> comparison.games < 1000, comparison.differences().interval
+    (True, 'confidence sequence')
+    """
+    rows: list[GameRow] = []
+    for row in play_until(contest, rule, confidence=confidence):
+        rows.append(row)
+        if progress is not None:
+            progress(len(rows), contest.n_rows)
+    return sequential_comparison(contest, rows)
+
+
+@checked
+def play_until(
+    contest: Contest,
+    rule: Enough,
+    *,
+    confidence: float = 0.95,
+    play: Callable[[], Iterator[GameRow]] | None = None,
+) -> Iterator[GameRow]:
+    """Play the games of a contest one by one, as `compare_until`; for games that are interrupted.
+
+    Parameters
+    ----------
+    contest, rule, confidence
+        As for `compare_until`.
+    play
+        A function that plays the games as `Contest.play` does, which is the default.
+
+    Raises
+    ------
+    InvalidArgumentError
+        See `compare_until`.
+    """
+    n = len(contest.strategies)
+    if n < 2:
+        raise InvalidArgumentError(
+            "expected at least two strategies, since the rule looks at their differences",
+            contest.strategies,
+        )
+    if contest.games is None:
+        raise InvalidArgumentError(
+            "expected a number of games, since codes in order are no random sample until all have"
+            " been played",
+            contest.games,
+        )
+    running = RunningDifferences(strategies=n, confidence=confidence)
+    return _played(contest, rule, running, contest.play if play is None else play)
+
+
+def _played(
+    contest: Contest,
+    rule: Enough,
+    running: RunningDifferences,
+    play: Callable[[], Iterator[GameRow]],
+) -> Iterator[GameRow]:
+    guesses: list[int] = []
+    n, match = running.strategies, contest.match
+    for row in play():
+        yield row
+        guesses.append(row.guesses)
+        if len(guesses) == n * match:
+            running = running.plus(np.array(guesses).reshape(match, n).mean(axis=0)[None])
+            guesses = []
+            if running.suffice(rule):
+                return
+
+
+@checked
+def sequential_comparison(contest: Contest, rows: list[GameRow]) -> Comparison:
+    """Return the comparison of the games that `play_until` has played.
+
+    Parameters
+    ----------
+    contest
+        The contest that was played.
+    rows
+        Its games, in the order in which they were played.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If no game was played by all strategies.
+    """
+    comparison = contest.comparison(rows)
+    return replace(comparison, sequential=not comparison.exhaustive)
+
+
+# --- Files with comparisons of strategies ---------------------------------------------------------
+
+
+@checked
+def comparison_csv(comparison: Comparison) -> str:
+    """Return the rows of a comparison as CSV, with a header.
+
+    Parameters
+    ----------
+    comparison
+        The games of a comparison.
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([column.name for column in fields(GameRow)])
+    writer.writerows(astuple(row) for row in comparison.rows)
+    return text.getvalue()
+
+
+@checked
+def save_comparison(
+    comparison: Comparison, directory: Path, *, vector: bool = False
+) -> tuple[Path, ...]:
+    """Write the games and their plots into a directory; create it if it is missing.
+
+    The files are ``games.csv``, ``game-lengths.png`` and, of several strategies,
+    ``differences.png``.
+
+    Parameters
+    ----------
+    comparison
+        The comparison.
+    directory
+        The directory.
+    vector
+        Whether to write the plots as SVG files, too.
+
+    Returns
+    -------
+    tuple[Path, ...]
+        The files written.
+
+    Raises
+    ------
+    FileWriteError
+        If the files cannot be written. The directory is then unchanged.
+    """
+    plots = {"game-lengths": plot_lengths(comparison)}
+    if len(comparison.strategies) > 1:
+        title = comparison_title(comparison)
+        plots["differences"] = plot_differences(comparison.differences(), title=title)
+    files = {"games.csv": comparison_csv(comparison).encode()}
+    files |= {f"{name}.png": png(figure) for name, figure in plots.items()}
+    if vector:
+        files |= {f"{name}.svg": svg(figure) for name, figure in plots.items()}
+    return write_files(directory, files)

@@ -1,4 +1,4 @@
-"""The games of a comparison of strategies, and their summaries."""
+"""The games of a comparison of strategies, their summaries, and plots."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from bnmind._display import Result, Table, finite
 from bnmind._messages import counted, in_words, percent
 from bnmind._values import Value
 from bnmind.information import Floats
+from bnmind.lab.mastermind.games import Transcript
 from bnmind.lab.mastermind.words import noise_clause, noise_in_words
+from bnmind.lab.plots import plot_distributions
 from bnmind.lab.statistics import (
     ConfidenceSequence,
     ExactMean,
@@ -27,12 +29,14 @@ from bnmind.lab.statistics import (
     paired_differences,
     rank_sum_groups,
 )
-from bnmind.mastermind.priors.uniform import UNIFORM
+from bnmind.mastermind.prior import UNIFORM
+from bnmind.strategies.strategy import start_posterior
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.figure import Figure
 
-__all__ = ["Comparison", "GameRow", "Summary", "TurnRow", "comparison_groups", "match_means"]
+# --- The games of a comparison of strategies, and their summaries ---------------------------------
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -541,4 +545,68 @@ def _summary(strategy: str, rows: Sequence[GameRow]) -> Summary:
         within_ten=sum(row.won and row.guesses <= 10 for row in rows) / len(rows),
         seconds_per_game=statistics.fmean(row.seconds for row in rows),
         codes_examined=statistics.fmean(examined) if examined else None,
+    )
+
+
+# --- The entropy of the belief at each turn of a recorded game ------------------------------------
+
+
+@checked
+def belief_entropies(transcript: Transcript) -> tuple[float, ...]:
+    """Return the entropy of the belief before each guess, in bits.
+
+    This is the belief of a player who models the assumed noise and the assumed prior, even if the
+    strategy itself believes every reply. So all strategies can be compared; see `plot_entropies`.
+
+    Parameters
+    ----------
+    transcript
+        The game. If its board has too many codes to list, the entropies are estimates from
+        samples.
+
+    Examples
+    --------
+    >>> from bnmind.lab import CodeMaker, play_game
+    >>> from bnmind.mastermind import Board, Channel
+    >>> from bnmind.strategies import Knuth
+    >>> game = play_game(Knuth(), CodeMaker.from_seed(Channel.exact(Board(4, 6)), 8))
+    >>> [round(entropy, 2) for entropy in belief_entropies(game)]
+    [10.34, 8.0, 5.46, 2.0, 0.0]
+    """
+    belief = start_posterior(transcript.assumed, transcript.assumed_prior)
+    entropies = []
+    for turn in transcript.turns:
+        entropies.append(belief.entropy())
+        if turn.report is not None:
+            belief = belief.update(turn.guess, turn.report)
+    return tuple(entropies)
+
+
+# --- Plots of comparisons -------------------------------------------------------------------------
+
+
+@checked
+def plot_lengths(comparison: Comparison) -> Figure:
+    """Plot the distribution of the numbers of guesses, as a bar chart for each strategy.
+
+    The longest games share the last bar. The figure is not registered with pyplot: save it with its
+    ``savefig``, or show it in a notebook.
+
+    Parameters
+    ----------
+    comparison
+        The games of a comparison.
+    """
+    lengths = {
+        name: [row.guesses for row in comparison.rows_of(name)] for name in comparison.strategies
+    }
+    return plot_distributions(lengths, title=comparison_title(comparison))
+
+
+def comparison_title(comparison: Comparison) -> str:
+    """Return the title of a plot of a comparison."""
+    noise = noise_in_words(comparison.channel).removesuffix(".")
+    return (
+        f"Mastermind {comparison.board}, {counted(comparison.games, 'game')}\n"
+        f"{noise.removesuffix(f' ({comparison.channel})')}"
     )

@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any
 from bnmind._display import Result, Table
 from bnmind._values import Value
 from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError, TooLargeError
-from bnmind.mastermind.board import Board
-from bnmind.mastermind.history import Turn
-from bnmind.strategies.analysis.regret import GuessRegret
+from bnmind.mastermind.board import Board, Turn
+from bnmind.strategies.regret import GuessRegret
 
 if TYPE_CHECKING:
     import numpy as np
@@ -161,8 +160,7 @@ def review_guesses(
     >>> [(round(one.information, 2), round(one.regret, 2)) for one in reviewed.guesses]
     [(1.04, 0.93), (1.94, 0.01)]
     """
-    from bnmind.lab.mastermind.advice import advise
-    from bnmind.lab.mastermind.explanation import winning_probability
+    from bnmind.lab.mastermind.advice import advise, winning_probability
     from bnmind.strategies import describe_guess
 
     belief, reviewed = start, []
@@ -316,8 +314,8 @@ def judge_guesses(
         If the optimum is asked for, and cannot be computed.
     """
     from bnmind.strategies import exact_regret, regrets, strategy_by_name
-    from bnmind.strategies.optimal.board_search import SearchRules
-    from bnmind.strategies.trees.myopic_tree import myopic_rule
+    from bnmind.strategies.greedy import myopic_rule
+    from bnmind.strategies.optimum import SearchRules
 
     def by_score(name: str, last: int, report: Any = None) -> tuple[GuessRegret, ...]:
         rule = myopic_rule(strategy_by_name(name))

@@ -60,8 +60,10 @@ from bnmind.strategies import (
     solve_belief_game,
     strategy_by_name,
 )
-from bnmind.strategies.evolutionary import FixedOpening, GeneticElitist, RandomOpening
-from bnmind.strategies.snyder import MetropolisHastings, play_scored, stopping_steps
+from bnmind.strategies.bernier import GeneticElitist
+from bnmind.strategies.evolutionary import FixedOpening, RandomOpening
+from bnmind.strategies.metropolis import MetropolisHastings, stopping_steps
+from bnmind.strategies.snyder import play_scored
 
 CLASSIC = Board(4, 6)
 _TRUE = Channel.exact(CLASSIC)

@@ -1,8 +1,0 @@
-"""Probability distributions over the secret code, given the replies so far.
-
-The names are imported when they are first used; `__init__.pyi` lists them.
-"""
-
-import bnmind._front_door as _front_door
-
-__getattr__, __dir__ = _front_door.door(__name__)

@@ -1,1 +1,0 @@
-"""Kernels: compiled searches that several strategies share."""

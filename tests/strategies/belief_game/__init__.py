@@ -1,1 +1,0 @@
-"""Tests of the play under noise as a game on beliefs."""
