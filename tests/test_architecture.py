@@ -52,7 +52,6 @@ ORDER = (
     ("junction.propagation",),
     ("junction.derivatives",),
     ("junction.single",),
-    ("junction.exchangeable",),
     ("junction.cases",),
     ("junction.engine",),
     ("fitting", "sensitivity"),

@@ -31,7 +31,6 @@ from bnmind.junction.engine.plan_store import PlanStore, Stored
 from bnmind.junction.engine.planning import Planner
 from bnmind.junction.engine.reading import Reader, Scopes, Seen, Targets
 from bnmind.junction.engine.tables import TableQuestions
-from bnmind.junction.exchangeable.degeneracy import degeneracy
 from bnmind.junction.graphs.elimination_order import OrderFinder
 from bnmind.junction.inference.compile import interaction_graph
 from bnmind.junction.inference.evidence import Evidence
@@ -63,8 +62,6 @@ __all__ = ["DEFAULT_MEMORY", "Engine", "compile_model"]
 # plan            joint distributions, signed factors, evidence that leaves little of a large tree,
 #                 and the first questions about many targets
 # propagation     many targets: one tree, compiled once, which any evidence restricts
-# counts          single variables of models that are too large for all others, but have many
-#                 interchangeable variables
 # ==============  ==================================================================================
 #
 # A tree costs more to compile than a plan, up to a hundred times on networks with large cliques.
@@ -79,9 +76,6 @@ _FEW = 3
 _SMALL = 8
 """The most variables of a model for which the tree takes less time than a light path for two
 targets."""
-
-_NEVER_TOO_LARGE = 30
-"""The most variables of a model of factors whose trees are not bounded from below."""
 
 _LIGHT_NS = 2.0
 """Nanoseconds for each multiplication of the light path."""
@@ -141,52 +135,6 @@ class Routes:
 
     def posterior(self, scopes: Scopes, seen: Seen) -> Posterior:
         """Return the joint distribution of each target given evidence."""
-        answer = self._by_counts(scopes, seen) if self._is_surely_too_large else None
-        if answer is not None:
-            return answer
-        try:
-            return self._ordinary(scopes, seen)
-        except TooLargeError:
-            answer = None if self._is_surely_too_large else self._by_counts(scopes, seen)
-            if answer is None:
-                raise
-            return answer
-
-    @cached_property
-    def _is_surely_too_large(self) -> bool:
-        """Whether every junction tree of the model without evidence exceeds the limits."""
-        model, limits = self.reader.model, self.planner.limits
-        if len(model.variables) <= _NEVER_TOO_LARGE or not all(
-            isinstance(table, Factor) for table in model.potentials
-        ):
-            return False
-        scopes = [[v.name for v in p.scope if v.n_states > 1] for p in model.potentials]
-        return int(degeneracy(scopes)) >= limits.most_cells.bit_length()
-
-    def _by_counts(self, scopes: Scopes, seen: Seen) -> Posterior | None:
-        """Return the answer by counts of interchangeable variables; None if there are none.
-
-        The targets must be single variables without evidence.
-        """
-        from bnmind.junction.exchangeable.lifted_posterior import lifted_posterior
-
-        names = tuple([name for scope in scopes for name in scope])
-        if any(len(scope) > 1 for scope in scopes) or not seen.positions.keys().isdisjoint(names):
-            return None
-        evidence = (seen.positions, seen.soft)
-        found = lifted_posterior(self.reader.model, names, evidence, self.planner.limits)
-        if found is None or len(names) == len(scopes):
-            return found
-        joints = iter(found.joints)
-        return made(
-            Posterior,
-            scopes=self.reader.named(scopes),
-            joints=tuple([next(joints) if scope else np.ones(()) for scope in scopes]),
-            log_evidence=found.log_evidence,
-        )
-
-    def _ordinary(self, scopes: Scopes, seen: Seen) -> Posterior:
-        """Return the answer of the cheapest of the other ways."""
         if self._has_large_effects and are_layered(
             self.reader.model.potentials, seen.positions, scopes
         ):
