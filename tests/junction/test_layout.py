@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import bnmind.junction.program.message_passing as compiled_messages
+import bnmind.junction.program.program_inputs as program_inputs
 from bnmind._jit import run_plainly
 from bnmind.junction import compile_plan
 from bnmind.junction.inference.compiled_query import CompiledQuery
-from bnmind.junction.program import program_inputs
-from bnmind.junction.program.layout import compiled_messages
-from bnmind.junction.program.layout.messages_kernel import answered
+from bnmind.junction.program.layout_kernel import answered
 from bnmind.junction.program.program import LookUp
 from bnmind.pgm import Factor, FactorModel, Variable
 from tests.large_networks import competition_model

@@ -21,8 +21,7 @@ from bnmind.errors import (
     UnknownNameError,
 )
 from bnmind.junction import LightModel, Limits, light_posterior, light_query, posterior
-from bnmind.junction.single.light_order_kernel import Case, Steps, steps_of
-from bnmind.junction.single.light_sum_kernel import Work, sums_of
+from bnmind.junction.light_kernel import Case, Steps, Work, steps_of, sums_of
 from bnmind.pgm import FunctionalCPD, Listed, Network, TabularCPD, Variable, noisy_or
 from tests.modes import examples
 from tests.networks import enumerate_joint, networks

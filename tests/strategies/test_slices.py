@@ -16,10 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+import bnmind.junction.triangulation.exact_sets as exact_bounds
 from bnmind.errors import TooLargeError
-from bnmind.junction.triangulation.exact import bounds as exact_bounds
-from bnmind.junction.triangulation.exact.bounds import lower_bounds
-from bnmind.junction.triangulation.exact.kernel import problem
+from bnmind.junction.triangulation.exact_sets import lower_bounds, problem
 from bnmind.mastermind import Board, Reply, Turn, reply
 from bnmind.mastermind.masses import color_elimination, masses_by_elimination, masses_by_pairs
 from bnmind.mastermind.masses import pair_kernel as brute_force

@@ -1,40 +1,28 @@
-"""Compilation of plans from a model, evidence variables and targets."""
+"""The compilation of plans."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from bnmind._arguments import checked
 from bnmind._messages import listed
 from bnmind._values import ReadOnlyDict, Value, made
-from bnmind.errors import InvalidArgumentError
-from bnmind.junction.graphs.elimination_order import OrderFinder
-from bnmind.junction.graphs.interaction_graph import InteractionGraph, graph_of_scopes
-from bnmind.junction.graphs.junction_tree import JunctionTree
+from bnmind.errors import InvalidArgumentError, TooLargeError
+from bnmind.junction.graphs import InteractionGraph, JunctionTree, OrderFinder, graph_of_scopes
 from bnmind.junction.inference.assembly import build, by_case
-from bnmind.junction.inference.compiled_query import CompiledQuery
-from bnmind.junction.inference.evidence import label_of
+from bnmind.junction.inference.compiled_query import CompiledQuery, Known, Query, opened
+from bnmind.junction.inference.evidence import Findings, label_of
 from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
 from bnmind.junction.inference.plan import Plan
-from bnmind.junction.inference.query import Known, Query, opened
-from bnmind.junction.reduction.barren_variables import without_barren
-from bnmind.junction.triangulation.portfolio.best_order import BestOrder
-from bnmind.junction.triangulation.portfolio.portfolio import Portfolio
+from bnmind.junction.inference.posterior import Posterior
+from bnmind.junction.reduction import without_barren
+from bnmind.junction.triangulation.portfolio import BestOrder, Portfolio
 from bnmind.pgm.network import FactorModel, Network, Potential
 from bnmind.pgm.variable import Variable
 
-__all__ = [
-    "DEFAULT_ORDER",
-    "DEFAULT_ORDER_RESTRICTED",
-    "compile_all",
-    "compile_by_case",
-    "compile_plan",
-    "families",
-    "interaction_graph",
-    "junction_tree",
-]
+# --- Compilation of plans from a model, evidence variables and targets ----------------------------
 
 
 @checked
@@ -323,3 +311,48 @@ def _query(model: Network | FactorModel, asked: _Asked, **options: Any) -> Query
         barren=len(model.potentials) - len(relevant),
         **options,
     )
+
+
+# --- A single query, which compiles a plan and runs it once ---------------------------------------
+
+
+def posterior_by_plan(
+    model: Network | FactorModel,
+    findings: Findings,
+    targets: Iterable[tuple[str, ...]],
+    limits: Limits,
+) -> Posterior:
+    """Return the joint distribution of each target, by a plan that is made for one query.
+
+    Parameters
+    ----------
+    model
+        The model.
+    findings
+        Valid evidence: states as text, and likelihoods.
+    targets
+        The names of the variables of each target.
+    limits
+        The limits of the computation.
+    """
+    states = {name: finding for name, finding in findings.items() if isinstance(finding, str)}
+    soft = {name: finding for name, finding in findings.items() if name not in states}
+    plan = compile_plan(
+        model,
+        evidence=states,
+        soft=soft,
+        targets=targets,
+        limits=replace(limits, only_restrictions=True),
+    )
+    return run_or_restrict(plan, states, soft)
+
+
+def run_or_restrict(plan: Plan, states: Findings, soft: Findings) -> Posterior:
+    """Return the run of a plan. If the plan is too large, it is restricted to the states first."""
+    try:
+        return plan.run({**states, **soft})
+    except TooLargeError:
+        if not states:
+            raise
+    # The plan for these states may be much smaller.
+    return plan.restrict(states).run(soft)

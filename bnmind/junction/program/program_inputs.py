@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from bnmind._values import Sealed, made, sealed
 from bnmind.junction.program.contraction import Function
 from bnmind.junction.program.program import Scope
-from bnmind.junction.reduction.reduced_model import FunctionTable, Reduction
+from bnmind.junction.reduction import FunctionTable, Reduction
 from bnmind.pgm.factor import Values
 from bnmind.pgm.network import Potential
 from bnmind.pgm.variable import Variable
