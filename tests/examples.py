@@ -276,13 +276,6 @@ def _searches() -> Any:
     return [search, marginal, search.run(), search.best(2)]
 
 
-@_add(junction.LightModel, junction.LightQuery)
-def _light() -> Any:
-    model = junction.LightModel.of(network())
-    seen = {"count": "1", "wet": [0.5, 0.5, 1]}
-    return [model, junction.light_query(model, ["rain", ("slip", "fall")], seen)]
-
-
 @_add(
     junction.Explanation,
     junction.ExplanationPlan,

@@ -45,10 +45,6 @@ from bnmind.junction.inference.evidence import Evidence as Evidence
 from bnmind.junction.inference.limits import Limits as Limits
 from bnmind.junction.inference.plan import Plan as Plan
 from bnmind.junction.inference.posterior import Posterior as Posterior
-from bnmind.junction.light import LightModel as LightModel
-from bnmind.junction.light import LightQuery as LightQuery
-from bnmind.junction.light import light_posterior as light_posterior
-from bnmind.junction.light import light_query as light_query
 from bnmind.junction.plan_files import read_plan as read_plan
 from bnmind.junction.plan_files import write_plan as write_plan
 from bnmind.junction.propagation import Propagation as Propagation

@@ -185,7 +185,11 @@ class Routes:
             propagation: Propagation | None = self.store.peek(_TREE)
             if propagation is not None and self._cost(propagation, seen) < cost:
                 return None
-        return None if cost > _LIGHT_NEVER_NS else query.run()
+        if cost > _LIGHT_NEVER_NS:
+            return None
+        found = query.run()
+        # An empty posterior is false.
+        return self.planner.posterior(scopes, seen) if found is None else found
 
     def _many(self, scopes: Scopes, seen: Seen) -> Posterior:
         """Return the distributions of many variables."""

@@ -16,9 +16,9 @@ from bnmind._messages import one_line, shown
 from bnmind.errors import InvalidArgumentError, InvalidModelError, TooLargeError
 from bnmind.information import Floats
 from bnmind.junction.graphs import OrderFinder
-from bnmind.junction.inference.compile import compile_plan, interaction_graph, run_or_restrict
+from bnmind.junction.inference.compile import compile_plan, interaction_graph
 from bnmind.junction.inference.compiled_query import CompiledQuery
-from bnmind.junction.inference.evidence import by_name, is_missing, is_state, likelihood
+from bnmind.junction.inference.evidence import Findings, by_name, is_missing, is_state, likelihood
 from bnmind.junction.inference.limits import Limits
 from bnmind.junction.inference.plan import Plan
 from bnmind.junction.inference.posterior import Posterior
@@ -673,6 +673,17 @@ def _hidden(found: Explanation, seen: Seen) -> Explanation:
     """Return an explanation without the states of the evidence."""
     hidden = {name: state for name, state in found.states.items() if name not in seen.positions}
     return replace(found, states=hidden)
+
+
+def run_or_restrict(plan: Plan, states: Findings, soft: Findings) -> Posterior:
+    """Return the run of a plan. If the plan is too large, it is restricted to the states first."""
+    try:
+        return plan.run({**states, **soft})
+    except TooLargeError:
+        if not states:
+            raise
+    # The plan for these states may be much smaller.
+    return plan.restrict(states).run(soft)
 
 
 # --- Questions about tables of cases, for engines. Their room is imported by the first of them ----

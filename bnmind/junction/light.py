@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from bnmind._arguments import checked
 from bnmind._jit import PlainWork, run_plainly
-from bnmind._messages import counted, many
-from bnmind._values import ReadOnlyDict, Sealed, frozen, made, sealed
-from bnmind.errors import InvalidArgumentError, TooLargeError
+from bnmind._messages import many
+from bnmind._values import ReadOnlyDict, made, sealed
+from bnmind.errors import TooLargeError
 from bnmind.junction.graphs import Clique
-from bnmind.junction.inference.compile import posterior_by_plan
-from bnmind.junction.inference.evidence import (
-    Evidence,
-    Findings,
-    by_name,
-    likelihood,
-    read_findings,
-)
-from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
+from bnmind.junction.inference.limits import Limits
 from bnmind.junction.inference.posterior import Posterior
 from bnmind.junction.light_kernel import Case, Floats, LightArrays, Steps, Work, steps_of, sums_of
 from bnmind.pgm.cpd import CPD
@@ -43,19 +34,11 @@ _FRACTION = 32
 """The fractional binary digits of the logarithms of numbers of states."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class LightModel(Sealed):
-    """A network prepared for queries about a few targets, see `light_posterior`.
+@dataclass(frozen=True, eq=False)
+class LightModel:
+    """A network prepared for queries about a few targets.
 
-    Prepare it once and ask it often: the evidence and the targets may differ from query to query.
-
-    Examples
-    --------
-    >>> from bnmind.pgm import TabularCPD
-    >>> rain, wet = Variable("rain", ("no", "yes")), Variable("wet", ("no", "yes"))
-    >>> LightModel.of(Network((TabularCPD(rain, (), [0.8, 0.2]),
-    ...                        TabularCPD(wet, (rain,), [[0.9, 0.1], [0.1, 0.9]]))))
-    LightModel(2 variables, 6 cells)
+    It is prepared once; the evidence and the targets may differ from query to query.
     """
 
     network: Network
@@ -66,16 +49,10 @@ class LightModel(Sealed):
     """The number of each variable in the arrays."""
 
     @classmethod
-    @checked
     def of(cls, network: Network) -> LightModel:
-        """Return the prepared network.
+        """Return a network prepared.
 
         Large functional and noisy distributions become chains of small tables if possible.
-
-        Parameters
-        ----------
-        network
-            The network.
         """
         names = [v.name for v in network.variables]
         own = frozenset(names)
@@ -103,16 +80,7 @@ class LightModel(Sealed):
             table_starts=sealed(np.where(has_table, starts, -1).astype(np.int64)),
             tables=sealed(np.concatenate([*tables, np.empty(0)])),
         )
-        return made(cls, network=network, arrays=arrays, numbers=ReadOnlyDict(numbers))
-
-    @property
-    def variables(self) -> tuple[Variable, ...]:
-        """The variables of the network, parents before children."""
-        return self.network.variables
-
-    def __repr__(self) -> str:
-        cells = self.arrays.tables.size
-        return f"LightModel({counted(len(self.variables), 'variable')}, {counted(cells, 'cell')})"
+        return cls(network, arrays, ReadOnlyDict(numbers))
 
 
 def _has_table(cpd: CPD) -> bool:
@@ -146,17 +114,13 @@ _WORK_OF_A_STEP = 100
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class LightQuery(Sealed):
-    """A query with its evidence, planned but not run; `light_query` makes it."""
+class LightQuery:
+    """A query with its evidence, planned but not run; `query_at` makes it."""
 
     model: LightModel
     """The prepared network."""
     targets: tuple[tuple[Variable, ...], ...]
     """The variables of each joint distribution to compute."""
-    positions: Mapping[str, int]
-    """The state positions of the variables with hard evidence."""
-    soft: Mapping[str, Floats]
-    """The likelihoods of the variables with soft evidence."""
     likelihoods: Floats
     """The likelihoods of all variables with soft evidence, one after the other; at most one."""
     exponent: int
@@ -166,23 +130,14 @@ class LightQuery(Sealed):
     first part also computes the probability of the evidence."""
     multiplications: int
     """The multiplications of a run."""
-    largest_table: int
-    """The cells of the largest table of a run."""
-    memory: int
-    """The bytes of a run, besides the tables of the network."""
-    limits: Limits
-    """The limits of the cost of a run, also where it needs the care of a plan."""
 
-    def run(self) -> Posterior:
+    def run(self) -> Posterior | None:
         """Return the distributions of the targets given the evidence.
 
-        Raises
-        ------
-        ImpossibleEvidenceError
-            If the evidence has probability zero. The error names findings that contradict each
-            other.
-        TooLargeError
-            If the evidence is improbable, and the plan that it needs exceeds the limits.
+        Returns
+        -------
+        Posterior or None
+            None for improbable or impossible evidence, which needs the care of a plan.
         """
         joints = []
         log_evidence = 0.0
@@ -191,8 +146,7 @@ class LightQuery(Sealed):
         ):
             joint, log_total = self._sums(case, steps)
             if joint is None:
-                # Improbable or impossible evidence needs the care of a plan.
-                return self._answer_by_plan()
+                return None
             if number == 0:
                 log_evidence = log_total + self.exponent * math.log(2)
             joints.append(self._lifted(joint, target, case))
@@ -231,61 +185,6 @@ class LightQuery(Sealed):
         )
         return sealed(lifted)
 
-    @property
-    def findings(self) -> Findings:
-        """The evidence: states as text, likelihoods."""
-        network = self.model.network
-        states = {name: network.variable(name).states[i] for name, i in self.positions.items()}
-        return ReadOnlyDict({**states, **self.soft})
-
-    def _answer_by_plan(self) -> Posterior:
-        targets = [tuple(v.name for v in target) for target in self.targets]
-        return posterior_by_plan(self.model.network, self.findings, targets, self.limits)
-
-
-@checked
-def light_query(
-    model: LightModel,
-    targets: Iterable[str | Iterable[str]],
-    evidence: Evidence | None = None,
-    *,
-    limits: Limits = DEFAULT_LIMITS,
-) -> LightQuery:
-    """Return a query about a few targets, with its cost; nothing is computed yet.
-
-    Parameters
-    ----------
-    model
-        The prepared network.
-    targets
-        The variables of interest, by name; a tuple of names for a joint distribution.
-    evidence
-        As for `bnmind.posterior`.
-    limits
-        The limits of the cost of a run.
-
-    Raises
-    ------
-    TooLargeError
-        If a run would exceed the limits, or the table of a functional or noisy distribution is too
-        large and no chain of small tables equals it. `compile_plan` may know a better way.
-    UnknownNameError, InvalidArgumentError
-        If the evidence or the targets are not valid.
-    """
-    network = model.network
-    scopes = _scopes(network, targets)
-    given = by_name(evidence, "the evidence")
-    observed = [network.variable(name) for name in given]
-    positions: dict[str, int] = {}
-    soft: dict[str, Floats] = {}
-    for name, finding in read_findings(given, (), observed).items():
-        v = network.variable(name)
-        if isinstance(finding, str):
-            positions[name] = v.index(finding)
-        else:
-            soft[name] = likelihood(v, finding)
-    return query_at(model, scopes, (positions, soft), limits)
-
 
 def query_at(
     model: LightModel,
@@ -295,19 +194,27 @@ def query_at(
     *,
     most_work: int = _NO_LIMIT,
 ) -> LightQuery:
-    """Return the query of `light_query` for targets and evidence that are checked already.
+    """Return a query about a few targets, with its cost; nothing is computed yet.
 
     Parameters
     ----------
-    model, limits
-        As for `light_query`.
+    model
+        The prepared network.
     scopes
         The variables of each target, at least one target.
     evidence
         State positions and likelihoods, by the names of variables; none has both.
+    limits
+        The limits of the cost of a run.
     most_work
         The limit of the operations of planning, which grow as the square of the number of hidden
         variables that matter. A query that exceeds it is too large.
+
+    Raises
+    ------
+    TooLargeError
+        If a run would exceed the limits, or the table of a functional or noisy distribution is too
+        large and no chain of small tables equals it. `compile_plan` may know a better way.
     """
     positions, soft = evidence
     numbers = model.numbers
@@ -336,78 +243,14 @@ def query_at(
         parts.append((case, steps))
     multiplications, memory, largest = _cost(parts)
     _check(parts, (multiplications, memory, largest), model, limits)
-    return made(
-        LightQuery,
+    return LightQuery(
         model=model,
         targets=scopes,
-        positions=ReadOnlyDict(positions),
-        soft=frozen(soft, own=True) if soft else ReadOnlyDict(),
         likelihoods=likelihoods,
         exponent=exponent,
         parts=tuple(parts),
         multiplications=multiplications,
-        largest_table=largest,
-        memory=memory,
-        limits=limits,
     )
-
-
-@checked
-def light_posterior(
-    model: LightModel,
-    targets: Iterable[str | Iterable[str]],
-    evidence: Evidence | None = None,
-    *,
-    limits: Limits = DEFAULT_LIMITS,
-) -> Posterior:
-    """Return the distributions of a few targets given evidence, without compiling a plan.
-
-    Only the targets, the evidence and their ancestors are looked at, and each query is planned anew
-    for what it observes. The result equals that of `bnmind.posterior` up to rounding.
-
-    Parameters
-    ----------
-    model, targets, evidence, limits
-        As for `light_query`.
-
-    Raises
-    ------
-    ImpossibleEvidenceError
-        If the evidence has probability zero. The error names findings that contradict each other.
-    TooLargeError, UnknownNameError, InvalidArgumentError
-        As for `light_query`.
-
-    Examples
-    --------
-    >>> from bnmind.pgm import TabularCPD
-    >>> rain, wet = Variable("rain", ("no", "yes")), Variable("wet", ("no", "yes"))
-    >>> model = LightModel.of(Network((TabularCPD(rain, (), [0.8, 0.2]),
-    ...                                TabularCPD(wet, (rain,), [[0.9, 0.1], [0.1, 0.9]]))))
-    >>> light_posterior(model, ["rain"], {"wet": "yes"})
-    Posterior(1 target, log_evidence=-1.34707)
-    rain  no 0.308  yes 0.692
-    """
-    return light_query(model, targets, evidence, limits=limits).run()
-
-
-def _scopes(
-    network: Network, targets: Iterable[str | Iterable[str]]
-) -> tuple[tuple[Variable, ...], ...]:
-    """Return the variables of each target.
-
-    Raises
-    ------
-    InvalidArgumentError
-        If a target names a variable twice.
-    """
-    names = [(target,) if isinstance(target, str) else tuple(target) for target in targets]
-    scopes = tuple([tuple([network.variable(name) for name in target]) for target in names])
-    for scope in scopes:
-        if len({v.name for v in scope}) != len(scope):
-            raise InvalidArgumentError(
-                f"a variable is named twice in {[v.name for v in scope]}", scope
-            )
-    return scopes or ((),)
 
 
 _plain_plans = PlainWork(steps_of, tasks=3)

@@ -78,7 +78,6 @@ OPAQUE: Mapping[str, tuple[str, ...]] = {
     "bnmind.junction.program.program": ("Program",),
     "bnmind.junction.propagation_layout": ("TreeArrays",),
     "bnmind.junction.backward_walk": ("Elimination",),
-    "bnmind.junction.light_kernel": ("Case", "LightArrays", "Steps"),
     "bnmind.junction.triangulation.randomized_greedy": ("Start",),
     "bnmind.junction.triangulation.greedy": ("Core",),
     "bnmind.lab.records": ("ExperimentKind",),

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from bnmind._arguments import checked
 from bnmind._messages import listed
 from bnmind._values import ReadOnlyDict, Value, made
-from bnmind.errors import InvalidArgumentError, TooLargeError
+from bnmind.errors import InvalidArgumentError
 from bnmind.junction.graphs import InteractionGraph, JunctionTree, OrderFinder, graph_of_scopes
 from bnmind.junction.inference.assembly import build, by_case
 from bnmind.junction.inference.compiled_query import CompiledQuery, Known, Query, opened
-from bnmind.junction.inference.evidence import Findings, label_of
+from bnmind.junction.inference.evidence import label_of
 from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
 from bnmind.junction.inference.plan import Plan
-from bnmind.junction.inference.posterior import Posterior
 from bnmind.junction.reduction import without_barren
 from bnmind.junction.triangulation.portfolio import BestOrder, Portfolio
 from bnmind.pgm.network import FactorModel, Network, Potential
@@ -311,48 +310,3 @@ def _query(model: Network | FactorModel, asked: _Asked, **options: Any) -> Query
         barren=len(model.potentials) - len(relevant),
         **options,
     )
-
-
-# --- A single query, which compiles a plan and runs it once ---------------------------------------
-
-
-def posterior_by_plan(
-    model: Network | FactorModel,
-    findings: Findings,
-    targets: Iterable[tuple[str, ...]],
-    limits: Limits,
-) -> Posterior:
-    """Return the joint distribution of each target, by a plan that is made for one query.
-
-    Parameters
-    ----------
-    model
-        The model.
-    findings
-        Valid evidence: states as text, and likelihoods.
-    targets
-        The names of the variables of each target.
-    limits
-        The limits of the computation.
-    """
-    states = {name: finding for name, finding in findings.items() if isinstance(finding, str)}
-    soft = {name: finding for name, finding in findings.items() if name not in states}
-    plan = compile_plan(
-        model,
-        evidence=states,
-        soft=soft,
-        targets=targets,
-        limits=replace(limits, only_restrictions=True),
-    )
-    return run_or_restrict(plan, states, soft)
-
-
-def run_or_restrict(plan: Plan, states: Findings, soft: Findings) -> Posterior:
-    """Return the run of a plan. If the plan is too large, it is restricted to the states first."""
-    try:
-        return plan.run({**states, **soft})
-    except TooLargeError:
-        if not states:
-            raise
-    # The plan for these states may be much smaller.
-    return plan.restrict(states).run(soft)
