@@ -228,11 +228,6 @@ def plan() -> junction.Plan:
 KEPT = {"kept": np.array([[0.5, 1.0], [1.0, 0.25]])}
 
 
-@_add(junction.Propagation)
-def _propagation() -> Any:
-    return junction.Propagation.of(network())
-
-
 @_add(junction.Plan, junction.Posterior, junction.BatchPosterior)
 def _plans() -> Any:
     cases = {"count": [0, 1, 2], "wet": [0, 1, -1]}

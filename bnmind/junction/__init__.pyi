@@ -47,7 +47,6 @@ from bnmind.junction.inference.plan import Plan as Plan
 from bnmind.junction.inference.posterior import Posterior as Posterior
 from bnmind.junction.plan_files import read_plan as read_plan
 from bnmind.junction.plan_files import write_plan as write_plan
-from bnmind.junction.propagation import Propagation as Propagation
 from bnmind.junction.sampling import Samples as Samples
 from bnmind.junction.sampling import SamplingPlan as SamplingPlan
 from bnmind.junction.sampling import compile_sampling as compile_sampling

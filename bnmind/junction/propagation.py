@@ -12,15 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnmind._arguments import checked
-from bnmind._messages import bytes_text, counted, each_of
-from bnmind._values import Sealed, sealed
+from bnmind._messages import bytes_text
+from bnmind._values import sealed
 from bnmind.errors import (
     ImpossibleEvidenceError,
-    InvalidArgumentError,
     InvalidModelError,
     TooLargeError,
-    UnknownNameError,
 )
 from bnmind.information import Floats
 from bnmind.junction.forms import choose_forms
@@ -32,7 +29,6 @@ from bnmind.junction.graphs import (
     vertices_in_order,
 )
 from bnmind.junction.inference.compile import compile_plan
-from bnmind.junction.inference.evidence import real_numbers
 from bnmind.junction.inference.limits import Limits
 from bnmind.junction.inference.plan import impossible, minimal_conflict
 from bnmind.junction.propagation_kernel import Answers, Cases, Scratch, answer, scaled
@@ -429,25 +425,12 @@ _CHUNK = 512
 """The number of cases of a run of the kernel, if not all marginals are kept."""
 
 
-@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class Propagation(Sealed):
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Propagation:
     """A model compiled to one tree, which answers any evidence without further planning.
 
-    Hard findings restrict the tree, missing findings cost nothing, and likelihoods multiply. Use
-    `Propagation.of` to compile a model.
-
-    Examples
-    --------
-    >>> from bnmind.pgm import Network, TabularCPD, Variable
-    >>> rain, wet = Variable("rain", ("no", "yes")), Variable("wet", ("no", "yes"))
-    >>> network = Network((TabularCPD(rain, (), [0.8, 0.2]),
-    ...                    TabularCPD(wet, (rain,), [[0.9, 0.1], [0.1, 0.9]])))
-    >>> propagation = Propagation.of(network)
-    >>> propagation
-    Propagation(2 variables, 6 cells)
-    >>> marginals, log_evidence = propagation.marginals([-1, 1])
-    >>> marginals[0].round(3).tolist(), round(log_evidence, 5)
-    ([0.308, 0.692], -1.34707)
+    Hard findings restrict the tree, missing findings cost nothing, and likelihoods multiply. All
+    methods take valid arguments.
     """
 
     model: Network | FactorModel
@@ -462,7 +445,6 @@ class Propagation(Sealed):
     """The limits of the tree, and of the plans for cases whose numbers are too small for it."""
 
     @classmethod
-    @checked
     def of(
         cls,
         model: Network | FactorModel,
@@ -493,23 +475,6 @@ class Propagation(Sealed):
         """
         tree, logarithm, found = compiled_tree(model, order or Portfolio(effort=8.0), limits)
         return cls(model=model, order=found, tree=tree, log_sum=logarithm, limits=limits)
-
-    def __repr__(self) -> str:
-        return (
-            f"Propagation({counted(len(self.variables), 'variable')},"
-            f" {counted(self.total_size, 'cell')})"
-        )
-
-    def __str__(self) -> str:
-        return "\n".join(
-            [
-                f"{counted(len(self.variables), 'variable')} in a tree for any evidence",
-                f"cells  {self.total_size:,} possible ones in"
-                f" {counted(self.tree.n_buckets, 'table')}",
-                f"rows   {len(self.tree.starts) - 1:,}",
-                f"memory {bytes_text(self.memory)}, and {bytes_text(self.run_memory)} in a run",
-            ]
-        )
 
     @property
     def variables(self) -> tuple[Variable, ...]:
@@ -548,7 +513,6 @@ class Propagation(Sealed):
     def _sizes(self) -> NDArray[np.int64]:
         return np.array([v.n_states for v in self.variables], dtype=np.int64)
 
-    @checked
     def marginals(
         self, states: ArrayLike, likelihoods: Mapping[str, Any] | None = None
     ) -> tuple[list[Floats], float]:
@@ -572,10 +536,6 @@ class Propagation(Sealed):
         ImpossibleEvidenceError
             If the evidence has probability zero. The error names findings that contradict each
             other.
-        InvalidArgumentError
-            If there are not as many states as variables, or a state or likelihood is not valid.
-        UnknownNameError
-            If a likelihood is for an unknown variable.
         """
         given = {name: [weights] for name, weights in (likelihoods or {}).items()}
         cases = self._cases([states], given)
@@ -591,7 +551,6 @@ class Propagation(Sealed):
             float(answers.log_evidence[0]),
         )
 
-    @checked
     def marginals_of(
         self,
         states: ArrayLike,
@@ -615,11 +574,6 @@ class Propagation(Sealed):
         marginals, log_evidence
             For each target an array ``(cases, states)``, and the natural logarithm of the
             probability of the evidence, ``(cases,)``. An impossible case has −inf and NaN.
-
-        Raises
-        ------
-        InvalidArgumentError, UnknownNameError
-            As for `marginals`.
         """
         cases = self._cases(states, likelihoods or {})
         places = self._places
@@ -627,7 +581,7 @@ class Propagation(Sealed):
             answers = self._run(cases)
             spans = [slice(*places[i : i + 2]) for i in range(len(self.variables))]
             return [answers.marginals[:, span] for span in spans], answers.log_evidence
-        chosen = [self._column(name) for name in targets]
+        chosen = [self._columns[name] for name in targets]
         wanted = np.zeros(self.tree.n_buckets, dtype=np.int64)
         wanted[chosen] = 1
         joints = [np.empty((len(cases), int(self._sizes[i]))) for i in chosen]
@@ -640,24 +594,6 @@ class Propagation(Sealed):
                 joint[part] = answers.marginals[:, places[i] : places[i + 1]]
         return joints, log_evidence
 
-    @checked
-    def log_evidence_of(
-        self, states: ArrayLike, *, likelihoods: Mapping[str, Any] | None = None
-    ) -> Floats:
-        """Return the natural logarithm of the probability of the evidence in many cases.
-
-        The parameters are as for `marginals_of`. An impossible case has −inf.
-
-        Parameters
-        ----------
-        states
-            ``(cases, variables)``, positions of states; −1 where nothing is observed.
-        likelihoods
-            Weights of the states of variables in each case, by name.
-        """
-        return self.marginals_of(states, likelihoods=likelihoods, targets=())[1]
-
-    @checked
     def family_sums(
         self, states: ArrayLike, weights: ArrayLike | None = None
     ) -> tuple[list[Floats | None], Floats]:
@@ -701,7 +637,6 @@ class Propagation(Sealed):
                     table += cases.weights[case] * joint
         return sums, log_evidence
 
-    @checked
     def predicted_cells(self, states: ArrayLike) -> float:
         """Return about how many cells a case visits: a prediction of its time.
 
@@ -725,11 +660,6 @@ class Propagation(Sealed):
         inside += logs[self.tree.buckets[:-1, VARIABLE]]
         return float(np.sum(np.diff(self.tree.buckets[:, CELL]) * np.exp(-inside)))
 
-    def _column(self, name: str) -> int:
-        if name not in self._columns:
-            raise UnknownNameError("variable", name, self._columns)
-        return self._columns[name]
-
     def _run(self, cases: Cases, wanted: NDArray[np.int64] | None = None) -> Answers:
         """Return the answers to cases; those that lost digits are computed again."""
         everything = np.ones(self.tree.n_buckets, dtype=np.int64)
@@ -752,17 +682,9 @@ class Propagation(Sealed):
     def _cases(
         self, states: Any, likelihoods: Mapping[str, Any], weights: ArrayLike | None = None
     ) -> Cases:
-        """Return checked cases."""
-        n_cases, n_variables = self._checked_shape(states)
-        given = np.asarray(states).reshape(n_cases, n_variables)
-        if np.any(given < -1) or np.any(given >= self._sizes):
-            case, column = np.argwhere((given < -1) | (given >= self._sizes))[0]
-            v = self.variables[column]
-            raise InvalidArgumentError(
-                f"expected a state of {v.name} from 0 to {v.n_states - 1}, or -1 where missing, got"
-                f" {given[case, column]} in case {case}",
-                given[case, column],
-            )
+        """Return cases with room for what the kernel needs."""
+        given = np.asarray(states)
+        n_cases, n_variables = given.shape
         findings = np.full((n_cases, self.tree.n_buckets), -1, dtype=np.int32)
         findings[:, :n_variables] = given
         soft_starts = np.full(self.tree.n_buckets, -1, dtype=np.int64)
@@ -770,42 +692,15 @@ class Propagation(Sealed):
         logarithms = np.zeros(n_cases)
         filled = 0
         for name, numbers in likelihoods.items():
-            column = self._column(name)
-            n_states = int(self._sizes[column])
-            values = real_numbers(numbers, f"the likelihood of {name}")
-            if values.shape != (n_cases, n_states):
-                raise InvalidArgumentError(
-                    f"the likelihood of {name} must have {n_states} numbers for each of"
-                    f" {n_cases} cases, got an array of shape {values.shape}",
-                    numbers,
-                )
-            if not np.all((values >= 0) & np.isfinite(values)):
-                raise InvalidArgumentError(
-                    f"the likelihood of {name} must be finite and not negative", numbers
-                )
+            column = self._columns[name]
             soft_starts[column] = filled
-            values, logs = scaled(values)
+            values, logs = scaled(np.asarray(numbers, dtype=np.float64))
             logarithms += logs
             soft.append(values)
-            filled += n_states
+            filled += values.shape[1]
         joined = np.concatenate(soft, axis=1) if soft else np.empty((n_cases, 0))
-        counts = np.ones(n_cases) if weights is None else real_numbers(weights, "the weights")
-        if counts.shape != (n_cases,) or not np.all((counts >= 0) & np.isfinite(counts)):
-            raise InvalidArgumentError(
-                f"expected a finite weight of at least 0 for {each_of(n_cases, 'case')}", weights
-            )
+        counts = np.ones(n_cases) if weights is None else np.asarray(weights, dtype=np.float64)
         return Cases(findings, soft_starts, np.ascontiguousarray(joined), counts, logarithms)
-
-    def _checked_shape(self, states: Any) -> tuple[int, int]:
-        given = np.asarray(states)
-        n = len(self.variables)
-        if (given.dtype.kind not in "iu" and given.size) or given.ndim != 2 or given.shape[1] != n:
-            raise InvalidArgumentError(
-                f"expected whole numbers for {each_of(n, 'variable')}, got an array of"
-                f" {given.dtype} of shape {given.shape}",
-                states,
-            )
-        return given.shape[0], n
 
     def _impossible(self, cases: Cases) -> Exception:
         """Return the error that names findings which contradict each other."""

@@ -76,7 +76,6 @@ OPAQUE: Mapping[str, tuple[str, ...]] = {
     "bnmind.junction.derivatives.gradient": ("InputTable",),
     "bnmind.junction.inference.compiled_query": ("CompiledQuery",),
     "bnmind.junction.program.program": ("Program",),
-    "bnmind.junction.propagation_layout": ("TreeArrays",),
     "bnmind.junction.backward_walk": ("Elimination",),
     "bnmind.junction.triangulation.randomized_greedy": ("Start",),
     "bnmind.junction.triangulation.greedy": ("Core",),

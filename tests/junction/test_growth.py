@@ -21,7 +21,6 @@ import bnmind.junction.engine as engine_module
 import bnmind.junction.inference.assembly as parts
 import bnmind.junction.reduction as relevance
 from bnmind.junction import (
-    Propagation,
     compile_explanation,
     compile_marginal_map,
     compile_model,
@@ -31,6 +30,7 @@ from bnmind.junction import (
     junction_tree,
 )
 from bnmind.junction.inference.compile import interaction_graph
+from bnmind.junction.propagation import Propagation
 from bnmind.junction.reduction import closure
 from bnmind.junction.triangulation.greedy import quick_cells
 from bnmind.pgm import CPD, Factor, FactorModel, Network, TabularCPD, Variable, noisy_or
