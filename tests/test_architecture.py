@@ -54,7 +54,6 @@ ORDER = (
     ("junction.search_kernel",),
     ("junction.search_question",),
     ("junction.search",),
-    ("junction.propagation_layout",),
     ("junction.propagation_kernel",),
     ("junction.propagation",),
     ("junction.derivatives",),

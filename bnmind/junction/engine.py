@@ -55,11 +55,6 @@ if TYPE_CHECKING:
     from bnmind.junction.propagation import Propagation
     from bnmind.junction.sampling import Samples
 
-# --- Engines: one object that answers any question about a model, under any evidence --------------
-#
-# An engine makes plans when questions need them, and remembers them within a number of bytes. The
-# answer to a question does not depend on the questions before it, except for rounding errors.
-
 # --- The choice among the ways to compute posteriors, by their predicted costs --------------------
 #
 # ==============  ==================================================================================
@@ -383,8 +378,6 @@ def _expected_logarithm(probabilities: Values, numbers: Values) -> float:
 
 
 # --- Engines: one object that answers any question about a model, under any evidence --------------
-#
-#
 
 DEFAULT_MEMORY = 2**28
 """The default limit for the bytes of all remembered plans: 256 MiB."""

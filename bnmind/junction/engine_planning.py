@@ -370,8 +370,6 @@ def _in_order(findings: Mapping[str, Any], variables: Mapping[str, Variable]) ->
 # soft evidence, in any states. The compilers of rare questions are imported when they are needed.
 
 # --- The question that a plan answers, in one line, as ``P(lung | xray, smoke?)`` -----------------
-#
-#
 
 _MOST = 4
 """The most names that are shown on each side."""
@@ -419,8 +417,6 @@ def _some(names: Iterable[str], comma: str) -> str:
 
 
 # --- The plans of an engine: each is made when a question first needs it, and then remembered -----
-#
-#
 
 _SMALL = 1_000
 """The cells for each variable of a model below which one plan explains any evidence. A run takes a

@@ -31,8 +31,7 @@ from bnmind.junction.graphs import (
 from bnmind.junction.inference.compile import compile_plan
 from bnmind.junction.inference.limits import Limits
 from bnmind.junction.inference.plan import impossible, minimal_conflict
-from bnmind.junction.propagation_kernel import Answers, Cases, Scratch, answer, scaled
-from bnmind.junction.propagation_layout import (
+from bnmind.junction.propagation_kernel import (
     CELL,
     FIELDS,
     HOST,
@@ -43,9 +42,14 @@ from bnmind.junction.propagation_layout import (
     SIZE,
     START,
     VARIABLE,
+    Answers,
     Bucket,
+    Cases,
+    Scratch,
     TreeArrays,
+    answer,
     eliminated,
+    scaled,
 )
 from bnmind.junction.triangulation.portfolio import Portfolio
 from bnmind.pgm.factor import Factor
@@ -53,8 +57,6 @@ from bnmind.pgm.network import FactorModel, Network, Potential
 from bnmind.pgm.variable import Variable
 
 # --- Answers to cases whose numbers are too small for the kernel ----------------------------------
-#
-#
 
 
 def rescued(
@@ -131,8 +133,6 @@ def rescued(
 
 
 # --- The order of buckets, the host of each message, and the flat arrays of the kernel ------------
-#
-#
 
 
 def tree_arrays(buckets: Sequence[Bucket], sizes: Sequence[int]) -> TreeArrays:
@@ -274,8 +274,6 @@ def _map(
 
 
 # --- Joint tables of families, read from the cells of a tree --------------------------------------
-#
-#
 
 
 def family_tables(
@@ -350,8 +348,6 @@ def _places(
 
 
 # --- Compilation of a model to the tree of a propagation ------------------------------------------
-#
-#
 
 _BYTES_OF_A_CELL = 16
 """The memory of compilation and of a run for each cell of a dense bucket, roughly."""
@@ -415,8 +411,6 @@ def _positive(potential: Potential, max_cells: int) -> Floats:
 
 
 # --- Posteriors of all variables for any evidence, from one tree that is compiled once ------------
-#
-#
 
 PROPAGATION_LIMITS = Limits(max_bytes=2**29)
 """The default limits: about 512 MiB for the tree and a run."""

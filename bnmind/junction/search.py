@@ -165,8 +165,6 @@ class BestExplanations(Value):
 # "AND/OR search for marginal MAP", UAI (2014).
 
 # --- Bounds and values of all states of all nodes beside one configuration, in array operations ---
-#
-#
 
 
 class NodeValues:
@@ -244,8 +242,6 @@ def _added(places: Ints, values: Floats, size: int) -> Floats:
 
 
 # --- The most probable configurations, in descending order, by partition and branch and bound -----
-#
-#
 
 
 class _Part(NamedTuple):
@@ -498,8 +494,6 @@ def _gates(tree: TreeArrays, first: int) -> NDArray[np.float64]:
 
 
 # --- Runs of searches until a limit, and the results they know in between -------------------------
-#
-#
 
 _STEP = 20_000
 """The nodes between two looks at the clock and at Ctrl-C: about a tenth of a second."""
@@ -581,8 +575,6 @@ def best_known(question: SearchQuestion, progress: BestProgress) -> BestExplanat
 
 
 # --- Searches for proven most probable explanations and marginal MAP, which can be stopped --------
-#
-#
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)

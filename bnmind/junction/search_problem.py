@@ -301,8 +301,6 @@ def _flat(lists: Sequence[Sequence[int]]) -> Ints:
     return _ints([value for each in lists for value in each])
 
 
-# --- The problem of a search, and its bounds at levels of growing memory --------------------------
-
 # --- Orders of elimination for a search: summed variables first, then maximized ones --------------
 #
 # The value of a marginal MAP is a maximum of sums, and sums and maxima do not commute. So the
@@ -383,8 +381,6 @@ def _summed_first(
 
 
 # --- The problem of a search, and its bounds at levels of growing memory --------------------------
-#
-#
 
 _FIRST_CELLS = 2**14
 _GROWTH = 2**5

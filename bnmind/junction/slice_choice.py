@@ -23,8 +23,6 @@ from bnmind.junction.sliced_plan import SlicedPlan
 from bnmind.pgm.factor import Factor
 from bnmind.pgm.network import FactorModel, Network
 
-# --- Compilation of sliced plans ------------------------------------------------------------------
-
 # --- The choice of the variables on which a program is conditioned, by its predicted cost ---------
 #
 # If a variable is fixed to a state, every register that depends on it loses an axis, and the
@@ -187,8 +185,6 @@ def _gain(costs: SliceCosts, held: Floats, variable: int) -> float:
 
 
 # --- Compilation of sliced plans ------------------------------------------------------------------
-#
-#
 
 _MOST_ROUNDS = 12
 """The most times that the plan is made anew with more sliced variables."""

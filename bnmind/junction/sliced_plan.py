@@ -153,8 +153,6 @@ class SliceSums(Sealed):
         return made(Posterior, scopes=tuple(targets), joints=joints, log_evidence=self.log_evidence)
 
 
-# --- Sliced plans: one plan that runs for each joint state of some variables, and sums the runs ---
-
 # --- Files of partial sums, from which an interrupted run of a sliced plan goes on ----------------
 #
 # The file is JSON, with all digits of the sums, a digest of the question, and a digest of the
@@ -322,8 +320,6 @@ def _sums(
 
 
 # --- The joint states of the sliced variables, without those that a table excludes ----------------
-#
-#
 
 
 def possible_slices(
@@ -376,8 +372,6 @@ def possible_slices(
 
 
 # --- Sliced plans: one plan that runs for each joint state of some variables, and sums the runs ---
-#
-#
 
 _SAVING_WORK = 2**31
 """The multiplications between two savings of partial sums: a second or two."""

@@ -33,8 +33,6 @@ from bnmind.pgm.variable import label_text, name_text
 if TYPE_CHECKING:
     import pandas
 
-# --- Predictions for each row of a table of cases -------------------------------------------------
-
 # --- The answers to a table of cases --------------------------------------------------------------
 
 _SHOWN = 6

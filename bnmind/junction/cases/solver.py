@@ -324,8 +324,6 @@ def _spread(ball: Flags, reached: Flags, others: Sequence[int]) -> None:
 
 
 # --- Posteriors and likelihoods of many cases with missing cells ----------------------------------
-#
-#
 
 States = NDArray[np.int32]
 

@@ -510,8 +510,6 @@ def _summed_product(
 
 
 # --- Forward runs that keep every register, and the backward pass through their steps -------------
-#
-#
 
 _EMPTY = np.empty(0)
 

@@ -26,8 +26,6 @@ from bnmind.pgm.variable import Variable
 __all__ = ["compile_derivatives"]
 
 # --- The contractions of a junction tree toward a target, and the order of their inputs' axes -----
-#
-#
 
 
 def program_of(
@@ -75,8 +73,6 @@ def with_inputs_in_order(program: Program) -> Program:
 
 
 # --- Compilation of plans for derivatives from a model, evidence variables and a target -----------
-#
-#
 
 
 @checked

@@ -217,8 +217,6 @@ def noisy_partials(cpd: NoisyMaximum | NoisyMinimum, partial: Floats) -> tuple[F
 
 
 # --- Gradients: a number and its derivatives by the entries of a model's tables -------------------
-#
-#
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)

@@ -51,8 +51,6 @@ from bnmind.pgm.variable import Variable
 __all__ = ["DerivativePlan"]
 
 # --- Places in an array for parts that are needed only for a while --------------------------------
-#
-#
 
 
 class ReusedCells:
@@ -105,7 +103,6 @@ class ReusedCells:
             ends.insert(place, end)
 
 
-# --- ----------------------------------------------------------------------------------------------
 # Lists of products for `bnmind.junction.derivatives.backward`, and the way to compute each.
 #
 #
@@ -323,8 +320,6 @@ def read_only(array: Floats) -> Floats:
 
 
 # --- Programs whose registers are parts of one array, for the compiled runs -----------------------
-#
-#
 
 _SMALL_STEP = 500_000
 """The multiplications of a step, on average, below which the compiled run is faster."""
@@ -548,8 +543,6 @@ def _reverse(flat: FlatProgram, end: int, wanted: Collection[int]) -> _Reverse:
 
 
 # --- Plans for derivatives, which are compiled once and run for any evidence ----------------------
-#
-#
 
 _LEAST, _MOST = 1e-200, 1e200
 """Totals outside of these bounds are computed again with scaled registers."""

@@ -217,8 +217,6 @@ def with_evidence_as_inputs(compiled: CompiledQuery) -> CompiledQuery:
 
 
 # --- Runs of a compiled query, with a second try if terms of opposite signs cancel ----------------
-#
-#
 
 
 @dataclass(frozen=True, eq=False)

@@ -261,8 +261,6 @@ def _bits(mask: int) -> list[int]:
 
 
 # --- The recipe of a contraction: the order of its multiplications, and their steps ---------------
-#
-#
 
 
 def mask_of(scope: Iterable[int]) -> int:

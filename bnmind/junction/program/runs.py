@@ -219,8 +219,6 @@ def _scattered_anew(operation: Scatter, positions: Any, right: Any, *, moves: bo
 
 
 # --- Programs for many cases at once, with the cases as the last axis -----------------------------
-#
-#
 
 _Call: TypeAlias = Callable[[], Any]
 

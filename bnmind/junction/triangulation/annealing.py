@@ -387,8 +387,6 @@ def order_of(tree: Tree) -> list[int]:
 
 
 # --- Simulated annealing on contraction trees, a search for elimination orders --------------------
-#
-#
 
 ROUNDS = ((512, 10, 30), (1024, 16, 60), (2048, 40, 60), (1024, 40, 150), (1024, 40, 400))
 """For each round, the first temperature in 1/1024, the number of temperatures, and the moves at

@@ -238,7 +238,6 @@ def replayed_order(
 # order found by one search is the cutoff of the next, and a better cutoff leaves fewer sets to
 # consider.
 
-# --- ----------------------------------------------------------------------------------------------
 # Decomposition of a graph by clique separators into atoms, which are triangulated separately.
 #
 # Let S be a clique whose removal leaves at least two *full* components, those in which every vertex
@@ -337,8 +336,6 @@ def combined_order(
 
 
 # --- The elimination order of smallest total size, proven if the search can finish ----------------
-#
-#
 
 _FEW_SETS = 2_000
 """The most sets of a search in Python, for which compiling would take longer."""

@@ -190,8 +190,6 @@ def by_products(neighbors: Sequence[int], values: Sequence[int]) -> tuple[list[i
 
 
 # --- The graph without its simplicial vertices, on which searches for elimination orders work -----
-#
-#
 
 MANTISSA = 11
 """The number of leading bits of a score by which its logarithm is looked up."""
