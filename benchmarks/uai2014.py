@@ -152,9 +152,6 @@ def _warm_up() -> None:
     pairs += [(grid[i][j], grid[i][j + 1]) for i in range(14) for j in range(13)]
     model = FactorModel(tuple(Factor(pair, rng.random((2, 2))) for pair in pairs))
     compile_plan(model).run()
-    # The first plans of a process lay out their messages in Python, until a kernel pays.
-    for _ in range(80):
-        compile_plan(model)
     compile_plan(model, order=TreeAnnealing(RandomizedGreedy(restarts=50), rounds=1))
 
 

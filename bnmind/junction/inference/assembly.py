@@ -28,7 +28,7 @@ from bnmind.junction.inference.compiled_query import (
 from bnmind.junction.inference.evidence import label_of
 from bnmind.junction.program.contraction import Function, ProgramBuilder
 from bnmind.junction.program.independent_sum import independent_sum, sum_among
-from bnmind.junction.program.message_passing import Passing, TreeShape, answers
+from bnmind.junction.program.message_passing import Passing, TreeShape
 from bnmind.junction.program.program import Program
 from bnmind.junction.program.program_inputs import Source, answer_of, deterministic, sources_of
 from bnmind.junction.program.sparse_steps import packed, with_long_runs, with_sparse_steps
@@ -282,8 +282,7 @@ def program_of(
                 continue
             scope = model.scope([v.name for v in names])
             asked_of.append(frozenset([number[name] for name in scope if name not in observed]))
-        found = answers(passing, asked_of) if len(parts) == 1 else map(passing.answer, asked_of)
-        registers.update(zip(mine, found, strict=True))
+        registers.update(zip(mine, map(passing.answer, asked_of), strict=True))
     return builder.build(r for r in registers.values() if r is not None), registers
 
 

@@ -584,19 +584,6 @@ class ProgramBuilder:
         """Return the variables of a register."""
         return self._members[register]
 
-    @property
-    def is_plain(self) -> bool:
-        """Whether there are no steps, no conditional distributions, and no positions as inputs."""
-        return not (self.heads or self._has_rows or self._steps)
-
-    def fill(self, steps: list[Step], scopes: list[Scope], cells: list[int]) -> None:
-        """Take all steps at once, with the scopes and the cells of the registers they fill.
-
-        Afterwards, only `build` may be called.
-        """
-        self._steps, self.scopes = steps, [*self.scopes, *scopes]
-        self._cells += cells
-
     def build(self, keep: Iterable[int]) -> Program:
         """Return the program, which keeps the registers ``keep``."""
         if max(self._cells, default=0) >= WORTH_REUSE:
