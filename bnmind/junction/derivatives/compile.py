@@ -23,8 +23,6 @@ from bnmind.junction.triangulation.portfolio import Portfolio
 from bnmind.pgm.network import FactorModel, Network
 from bnmind.pgm.variable import Variable
 
-__all__ = ["compile_derivatives"]
-
 # --- The contractions of a junction tree toward a target, and the order of their inputs' axes -----
 
 

@@ -48,8 +48,6 @@ from bnmind.pgm.factor import Factor
 from bnmind.pgm.network import FactorModel, Network
 from bnmind.pgm.variable import Variable
 
-__all__ = ["DerivativePlan"]
-
 # --- Places in an array for parts that are needed only for a while --------------------------------
 
 

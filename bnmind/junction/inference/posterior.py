@@ -21,8 +21,6 @@ from bnmind.pgm.variable import Variable, name_text
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["Posterior"]
-
 # --- The tables of a posterior for terminals and notebooks ----------------------------------------
 
 _Joints: TypeAlias = Sequence[tuple[Sequence[Variable], Values]]

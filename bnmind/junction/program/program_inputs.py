@@ -20,8 +20,6 @@ from bnmind.pgm.factor import Values
 from bnmind.pgm.network import Potential
 from bnmind.pgm.variable import Variable
 
-__all__ = ["Answer", "Rows", "Source", "answer_of", "deterministic", "sources_of"]
-
 _WORTH_LOOKING_UP = 64
 """The fewest cells of a table that is searched for a variable that the others determine."""
 
