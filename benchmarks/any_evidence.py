@@ -30,7 +30,7 @@ import numpy as np  # noqa: E402
 
 import bnmind  # noqa: E402
 from bnmind.information import Floats  # noqa: E402
-from bnmind.junction import Propagation  # noqa: E402
+from bnmind.junction.propagation import Propagation  # noqa: E402
 from bnmind.pgm import Network  # noqa: E402
 from bnmind.pgm.files import read_network  # noqa: E402
 from tests.data_sets import DATA  # noqa: E402

@@ -22,7 +22,8 @@ import numpy as np
 
 import bnmind
 from bnmind.information import Floats
-from bnmind.junction import LightModel, light_query
+from bnmind.junction import Limits
+from bnmind.junction.light import LightModel, query_at
 from bnmind.pgm import Network
 from tests.wheel import pyagrum_network, read_wheel, sample, state_names
 
@@ -101,14 +102,17 @@ def measured(name: str, n_draws: int, rounds: int) -> str:
     fastest = np.min([best["lazy"], best["shafer"], best["elimination"]], axis=0)
     ratios = fastest / best["bnmind"]
     model = LightModel.of(network)
-    work = [light_query(model, [d.target], d.states).multiplications for d in draws]
+    queries = [
+        query_at(model, ((network.variable(d.target),),), (dict(d.positions), {}), Limits())
+        for d in draws
+    ]
     cells = (
         name,
         _spread(1e3 * best["bnmind"]),
         _spread(1e3 * fastest),
         f"{_spread(ratios)}",
         f"{(ratios >= 1).sum()} of {n_draws}",
-        f"{int(np.median(work)):,}",
+        f"{int(np.median([query.multiplications for query in queries])):,}",
         f"{difference:.0e}",
     )
     return f"| {' | '.join(cells)} |"

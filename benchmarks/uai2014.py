@@ -9,9 +9,8 @@ known; a file that has one is not run again. With ``--page``, the table goes int
 its two marks.
 
 A plan in the default order comes first. If it does not fit, contraction trees are annealed for a
-better order, then the plan runs in slices; an engine is asked last, which counts interchangeable
-variables. The reason of a refusal is the last one. The seconds of planning start with the first of
-these ways, after a small model has loaded the compiled code.
+better order, then the plan runs in slices. The reason of a refusal is the last one. The seconds of
+planning start with the first of these ways, after a small model has loaded the compiled code.
 
 The files are in the public collection ``mroavi/uai`` of M. Roa-Villescas.
 """
@@ -27,7 +26,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -79,11 +77,8 @@ def measure(path: Path, *, memory: float) -> Record:
     record: Record = {"name": stem.removesuffix(".uai"), "variables": len(model.variables)}
     _warm_up()
     limits = Limits(int(memory * 2**30 / 2), 2**39)
-    is_hopeless = False
     began = time.process_time()
-    for way in (_planned, _annealed, _sliced, _counted):
-        if is_hopeless and way is not _counted:
-            continue
+    for way in (_planned, _annealed, _sliced):
         try:
             found, run = way(model, findings, limits)
             record |= {"way": way.__name__.strip("_"), "planning": time.process_time() - began}
@@ -95,7 +90,8 @@ def measure(path: Path, *, memory: float) -> Record:
                 times.append(time.process_time() - start)
         except TooLargeError as fault:
             record |= {"fault": f"refused: {fault}"}
-            is_hopeless = (fault.needed or 0) > HOPELESS * (fault.budget or 1)
+            if (fault.needed or 0) > HOPELESS * (fault.budget or 1):
+                return record
             continue
         except BnmindError as fault:
             return record | {"fault": f"failed: {fault}"}
@@ -145,14 +141,6 @@ def _sliced(model: FactorModel, findings: Mapping[str, str], limits: Any) -> Any
     return found, sliced.run
 
 
-def _counted(model: FactorModel, findings: Mapping[str, str], limits: Any) -> Any:
-    from bnmind.junction import compile_model
-
-    engine = compile_model(model, limits=replace(limits))
-    names = [v.name for v in model.variables if v.name not in findings]
-    return {}, lambda: engine.posterior(names, findings)
-
-
 def _warm_up() -> None:
     """Load the compiled kernels: the searches, the annealing too, and the runs."""
     from bnmind.junction import RandomizedGreedy, TreeAnnealing, compile_plan
@@ -164,9 +152,6 @@ def _warm_up() -> None:
     pairs += [(grid[i][j], grid[i][j + 1]) for i in range(14) for j in range(13)]
     model = FactorModel(tuple(Factor(pair, rng.random((2, 2))) for pair in pairs))
     compile_plan(model).run()
-    # The first plans of a process lay out their messages in Python, until a kernel pays.
-    for _ in range(80):
-        compile_plan(model)
     compile_plan(model, order=TreeAnnealing(RandomizedGreedy(restarts=50), rounds=1))
 
 

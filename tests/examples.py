@@ -228,11 +228,6 @@ def plan() -> junction.Plan:
 KEPT = {"kept": np.array([[0.5, 1.0], [1.0, 0.25]])}
 
 
-@_add(junction.Propagation)
-def _propagation() -> Any:
-    return junction.Propagation.of(network())
-
-
 @_add(junction.Plan, junction.Posterior, junction.BatchPosterior)
 def _plans() -> Any:
     cases = {"count": [0, 1, 2], "wet": [0, 1, -1]}
@@ -274,13 +269,6 @@ def _searches() -> Any:
     search = junction.compile_search(network(), {"count": "1"})
     marginal = junction.compile_search(network(), {"wet": [0.5, 0.5, 1]}, ["rain"])
     return [search, marginal, search.run(), search.best(2)]
-
-
-@_add(junction.LightModel, junction.LightQuery)
-def _light() -> Any:
-    model = junction.LightModel.of(network())
-    seen = {"count": "1", "wet": [0.5, 0.5, 1]}
-    return [model, junction.light_query(model, ["rain", ("slip", "fall")], seen)]
 
 
 @_add(

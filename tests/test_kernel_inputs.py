@@ -9,10 +9,9 @@ import pytest
 
 from bnmind.errors import BnmindError, InvalidArgumentError, TooLargeError
 from bnmind.junction import InteractionGraph
-from bnmind.junction.triangulation.exact.kernel import MOST_VERTICES, problem
+from bnmind.junction.triangulation.exact_sets import MOST_VERTICES, problem
+from bnmind.junction.triangulation.greedy import Climb, Score, whole_graph
 from bnmind.junction.triangulation.greedy_kernel import CompiledSearch
-from bnmind.junction.triangulation.greedy_pass import Climb, Score
-from bnmind.junction.triangulation.scored_graph import whole_graph
 from bnmind.mastermind import Board, Channel, Turn, guess_masses, reply
 from bnmind.mastermind.masses import bayes_rule
 from bnmind.mastermind.peg_counts import split_replies

@@ -361,18 +361,6 @@ def of_functions() -> Iterator[Call]:
                 "limits": junction.Limits(10**8, 10**8),
             },
         ),
-        *(
-            (
-                question,
-                {
-                    "model": junction.LightModel.of(network()),
-                    "targets": ["rain", ("slip", "fall")],
-                    "evidence": {"count": "1", "wet": [0.5, 0.5, 1]},
-                    "limits": junction.Limits(10**8, 10**8),
-                },
-            )
-            for question in (junction.light_query, junction.light_posterior)
-        ),
         (
             junction.compile_explanation,
             {

@@ -94,7 +94,7 @@ def predict(
     import numpy as np
 
     import bnmind.junction as junction
-    from bnmind.junction.cases.file_answers import write_answers
+    from bnmind.junction.cases.predict import write_answers
     from bnmind.pgm.files import read_model
 
     if answer not in PREDICTIONS:
@@ -173,10 +173,9 @@ def track(
     """
     from bnmind.dynamic import compile_dynamic, read_dynamic
     from bnmind.dynamic.sequence_files import read_sequences_for
-    from bnmind.junction.cases.answers import case_notes
     from bnmind.junction.cases.case_files import FrameWriter
-    from bnmind.junction.cases.file_answers import carrying
-    from bnmind.junction.cases.table import close_names
+    from bnmind.junction.cases.predict import carrying, case_notes
+    from bnmind.junction.cases.tables import close_names
 
     if answer not in PATHS:
         raise UnknownNameError("answer", answer, PATHS)

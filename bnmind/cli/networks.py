@@ -606,7 +606,7 @@ def _exact(options: QueryOptions, question: _Question) -> Result:
 def _planned(question: _Question) -> tuple[Plan | SlicedPlan, Mapping[str, str]]:
     """Return the plan of a question, in slices if it is too large, and the findings of its run."""
     from bnmind.junction import compile_plan
-    from bnmind.junction.slicing.beyond_memory import sliced_instead
+    from bnmind.junction.slice_choice import sliced_instead
 
     targets = [[name] for name in question.targets]
     known, order, limits = question.known, question.order, question.limits
@@ -634,7 +634,7 @@ def _planned(question: _Question) -> tuple[Plan | SlicedPlan, Mapping[str, str]]
 def _words_of(plan: Plan | SlicedPlan) -> str:
     """Return what is said while a plan runs."""
     from bnmind.junction import SlicedPlan
-    from bnmind.junction.program.run_time import seconds_text
+    from bnmind.junction.inference.limits import seconds_text
 
     if isinstance(plan, SlicedPlan):
         return f"computing {plan.n_slices:,} slices"

@@ -24,9 +24,6 @@ __all__ = ["RUNS", "warm_up"]
 
 _LARGE = "relational_03_08_03.uai"
 
-_LINKS = 14_000
-"""Variables of the chain whose plan is large enough to be laid out in compiled code."""
-
 RUNS: Sequence[tuple[str, tuple[str, ...]]] = (
     ("comparisons of strategies", ("compare", "entropy", "map", "knuth", "--games", "50")),
     # Scores of guesses are compiled one by one.
@@ -38,10 +35,6 @@ RUNS: Sequence[tuple[str, tuple[str, ...]]] = (
             *("query", f"models/{_LARGE}.gz", "--evidence-file", f"models/{_LARGE}.evid.gz"),
             *("--task", "MAR", "--out", "answers.MAR"),
         ),
-    ),
-    (
-        "networks of thousands of variables",
-        ("query", "models/chain.uai", "--task", "MAR", "--out", "chain.MAR"),
     ),
 )
 """A small example of each kind of command, which compiles what the kind needs."""
@@ -106,7 +99,6 @@ def _run_all(report: Report, place: str) -> list[dict[str, object]]:
     for name in (f"{_LARGE}.gz", f"{_LARGE}.evid.gz"):
         file = example_path(f"relational-mastermind/{name}")
         shutil.copy(file, models / file.name)
-    (models / "chain.uai").write_text(_chain(_LINKS), encoding="utf-8")
     for number, (about, arguments) in enumerate(RUNS):
         report(number, len(RUNS))
         began = time.monotonic()
@@ -115,12 +107,6 @@ def _run_all(report: Report, place: str) -> list[dict[str, object]]:
         done.append({"about": about, "seconds": seconds, "error": error})
     report(len(RUNS), len(RUNS))
     return done
-
-
-def _chain(n: int) -> str:
-    """Return a chain of binary variables as a UAI file."""
-    scopes = "\n".join(f"2 {i} {i + 1}" for i in range(n - 1))
-    return f"MARKOV\n{n}\n{'2 ' * n}\n{n - 1}\n{scopes}\n" + "4 .6 .4 .3 .7\n" * (n - 1)
 
 
 def _error_of(arguments: Sequence[str], place: str) -> str:

@@ -1,6 +1,6 @@
 """Slices bound to a number of sequences, which run side by side.
 
-The sequences are the cases of a batch; see `bnmind.junction.inference.batch_chunk`.
+The sequences are the cases of a batch; see `bnmind.junction.inference.batches`.
 """
 
 from __future__ import annotations
@@ -11,8 +11,7 @@ import numpy as np
 
 from bnmind.errors import TooLargeError
 from bnmind.information import Floats
-from bnmind.junction.inference.batch_chunk import Chunks
-from bnmind.junction.inference.batch_memory import batch_size
+from bnmind.junction.inference.batches import Chunks, batch_size
 from bnmind.junction.inference.compiled_query import CompiledQuery
 from bnmind.junction.inference.evidence import label_of
 from bnmind.junction.inference.plan import Plan

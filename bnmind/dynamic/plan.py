@@ -22,14 +22,13 @@ from bnmind.dynamic.sequences import Group, Sequences, read_sequences
 from bnmind.dynamic.slice_plans import PAST, SlicePlans, Two, check_interface, table_input
 from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError, TooLargeError
 from bnmind.information import Floats
+from bnmind.junction.backward_walk import compile_elimination, walk_back
 from bnmind.junction.inference.compile import compile_all
-from bnmind.junction.inference.compiled_query import CompiledQuery
+from bnmind.junction.inference.compiled_query import CompiledQuery, starting_registers
 from bnmind.junction.inference.evidence import Evidence
 from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
 from bnmind.junction.inference.posterior import Posterior
-from bnmind.junction.inference.registers import starting_registers
-from bnmind.junction.program.log_space import logarithms, run_logarithms
-from bnmind.junction.queries.backward_walk import compile_elimination, walk_back
+from bnmind.junction.program.runs import logarithms, run_logarithms
 from bnmind.pgm.factor import Values
 from bnmind.pgm.variable import Variable
 

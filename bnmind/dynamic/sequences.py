@@ -20,7 +20,7 @@ from bnmind.errors import (
     UnknownNameError,
 )
 from bnmind.information import Floats
-from bnmind.junction.cases.table import frame_of, read_table
+from bnmind.junction.cases.tables import frame_of, read_table
 from bnmind.junction.inference.evidence import label_of, real_numbers
 from bnmind.pgm.variable import Variable, name_text
 
@@ -173,7 +173,7 @@ def read_sequences(
     likelihoods
         Likelihood findings by variable, ``(rows, states)``.
     as_text, first_row
-        As in `bnmind.junction.cases.table.read_table`.
+        As in `bnmind.junction.cases.tables.read_table`.
 
     Raises
     ------

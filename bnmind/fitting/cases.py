@@ -13,8 +13,7 @@ from bnmind._messages import close_names, did_you_mean, one_line
 from bnmind._values import Sealed
 from bnmind.errors import TableError, UnknownNameError
 from bnmind.information import Floats
-from bnmind.junction.cases.distinct import distinct_rows
-from bnmind.junction.cases.table import frame_of, read_table, separator_question
+from bnmind.junction.cases.tables import distinct_rows, frame_of, read_table, separator_question
 from bnmind.pgm.network import Network
 from bnmind.pgm.variable import label_text
 
@@ -63,7 +62,7 @@ class DistinctCases(Sealed):
         hidden
             The variables that may have no column, and are missing in all cases then.
         as_text, first_row
-            As for `bnmind.junction.cases.table.read_table`.
+            As for `bnmind.junction.cases.tables.read_table`.
 
         Raises
         ------

@@ -14,7 +14,7 @@ from bnmind._messages import many, shown
 from bnmind.errors import InvalidArgumentError, InvalidModelError, TooLargeError
 from bnmind.fitting.cases import missing_columns, other_columns
 from bnmind.fitting.layout import MOST_CELLS
-from bnmind.junction.cases.table import frame_of
+from bnmind.junction.cases.tables import frame_of
 from bnmind.junction.inference.evidence import is_missing
 from bnmind.pgm.network import Network
 from bnmind.pgm.tabular import TabularCPD

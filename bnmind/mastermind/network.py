@@ -49,7 +49,7 @@ from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.information import Floats
 from bnmind.junction import JunctionTree, OrderFinder, junction_tree
-from bnmind.junction.reduction.possible_states import possible_states
+from bnmind.junction.reduction import possible_states
 from bnmind.mastermind.board import Board
 from bnmind.mastermind.channel import Channel
 from bnmind.pgm import (

@@ -158,7 +158,7 @@ class FactorModel(Value):
         UnknownNameError, ImpossibleEvidenceError, TooLargeError, InvalidArgumentError
             As in `bnmind.junction.Engine.posterior`.
         """
-        from bnmind.junction.engine.one_call import engine_of
+        from bnmind.junction.engine import engine_of
 
         return engine_of(self).posterior(targets, evidence)
 

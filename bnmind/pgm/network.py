@@ -337,7 +337,7 @@ class Network(Value):
         Posterior(1 target, log_evidence=-1.34707)
         rain  no 0.308  yes 0.692
         """
-        from bnmind.junction.engine.one_call import engine_of
+        from bnmind.junction.engine import engine_of
 
         return engine_of(self).posterior(targets, evidence)
 

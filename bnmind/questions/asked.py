@@ -12,7 +12,7 @@ from bnmind._messages import listed, shown
 from bnmind._values import frozen
 from bnmind.errors import InvalidArgumentError, UnknownNameError
 from bnmind.information import Floats
-from bnmind.junction.engine.engine import Engine, compile_model
+from bnmind.junction.engine import Engine, compile_model
 from bnmind.junction.inference.evidence import Evidence, by_name, read_findings, real_numbers
 from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
 from bnmind.pgm.network import FactorModel, Network

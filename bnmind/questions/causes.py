@@ -29,8 +29,8 @@ from bnmind._messages import bytes_text, many
 from bnmind._values import Sealed
 from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError, TooLargeError
 from bnmind.information import Floats
-from bnmind.junction.engine.engine import Engine
-from bnmind.junction.inference.batch_run import BatchPosterior
+from bnmind.junction.engine import Engine
+from bnmind.junction.inference.batches import BatchPosterior
 from bnmind.junction.inference.evidence import likelihood
 from bnmind.junction.inference.limits import Limits
 from bnmind.junction.inference.plan import Plan

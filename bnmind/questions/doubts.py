@@ -35,7 +35,7 @@ from bnmind._arguments import checked
 from bnmind._values import Value
 from bnmind.errors import ImpossibleEvidenceError
 from bnmind.information import Floats
-from bnmind.junction.engine.engine import Engine
+from bnmind.junction.engine import Engine
 from bnmind.junction.inference.evidence import Evidence, likelihood
 from bnmind.junction.inference.limits import Limits
 from bnmind.questions.asked import Asked, engine_of, findings_of, targets_of

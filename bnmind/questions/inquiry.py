@@ -16,7 +16,7 @@ from bnmind._messages import listed
 from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
-from bnmind.junction.engine.engine import Engine
+from bnmind.junction.engine import Engine
 from bnmind.junction.inference.evidence import Evidence
 from bnmind.pgm.cpd import FunctionalCPD
 from bnmind.pgm.factor import Factor

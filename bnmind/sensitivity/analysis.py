@@ -16,7 +16,7 @@ from bnmind.errors import CancellationError, ImpossibleEvidenceError, InvalidArg
 from bnmind.information import Floats
 from bnmind.junction.derivatives.compile import compile_derivatives
 from bnmind.junction.derivatives.gradient import covarying
-from bnmind.junction.graphs.elimination_order import GivenOrder, OrderFinder
+from bnmind.junction.graphs import GivenOrder, OrderFinder
 from bnmind.junction.inference.evidence import Evidence, is_state
 from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
 from bnmind.pgm.network import Network

@@ -39,10 +39,10 @@ from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError
 from bnmind.information import Floats
 from bnmind.junction.derivatives.compile import compile_derivatives
 from bnmind.junction.derivatives.plan import DerivativePlan
-from bnmind.junction.graphs.elimination_order import GivenOrder
+from bnmind.junction.graphs import GivenOrder
 from bnmind.junction.inference.evidence import Evidence, is_state, real_numbers
 from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
-from bnmind.junction.reduction.barren_variables import without_barren
+from bnmind.junction.reduction import without_barren
 from bnmind.pgm.factor import Factor
 from bnmind.pgm.network import FactorModel, Network
 from bnmind.pgm.tabular import TabularCPD

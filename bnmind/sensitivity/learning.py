@@ -17,13 +17,12 @@ from bnmind._arguments import checked
 from bnmind._messages import each_of
 from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError
 from bnmind.information import Floats
-from bnmind.junction.cases.distinct import distinct_rows
-from bnmind.junction.cases.table import frame_of, read_table
+from bnmind.junction.cases.tables import distinct_rows, frame_of, read_table
 from bnmind.junction.derivatives.compile import compile_derivatives
 from bnmind.junction.derivatives.gradient import Gradient
 from bnmind.junction.inference.evidence import real_numbers
 from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
-from bnmind.junction.propagation.propagation import Propagation
+from bnmind.junction.propagation import Propagation
 from bnmind.pgm.network import Network
 from bnmind.pgm.tabular import TabularCPD
 

@@ -20,7 +20,7 @@ from bnmind._arguments import checked
 from bnmind._messages import counted, visible
 from bnmind._values import Value
 from bnmind.errors import InvalidArgumentError
-from bnmind.junction.graphs.junction_tree import JunctionTree
+from bnmind.junction.graphs import JunctionTree
 from bnmind.views.draw import (
     COLORS,
     MARGIN,

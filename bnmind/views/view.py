@@ -29,7 +29,7 @@ from bnmind.errors import (
     MissingLibraryError,
 )
 from bnmind.information import Floats
-from bnmind.junction.engine.engine import Engine, compile_model
+from bnmind.junction.engine import Engine, compile_model
 from bnmind.junction.inference.evidence import (
     Evidence,
     Findings,

@@ -174,9 +174,9 @@ GAMES = (
 
 NETWORKS = (
     "bnmind.pgm.files",
-    "bnmind.junction.engine.engine",
-    "bnmind.junction.propagation.propagation",
-    "bnmind.junction.queries.mpe",
+    "bnmind.junction.engine",
+    "bnmind.junction.propagation",
+    "bnmind.junction.explanations",
     "bnmind.mastermind.network",
     "bnmind.questions",
     "bnmind.views",

@@ -27,7 +27,7 @@ CASES = [
         "a.png",
     ),
     (
-        "bnmind.junction.cases.file_answers.write_answers",
+        "bnmind.junction.cases.predict.write_answers",
         ("predict", "bank.bif", "r.csv", "--out"),
         "a.csv",
     ),

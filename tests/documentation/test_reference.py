@@ -34,7 +34,7 @@ def test_every_name_is_described_once() -> None:
 
 
 def test_members_from_bases_without_an_entry_are_described_with_the_class() -> None:
-    after = pages()["bnmind.junction.engine.rst"].split("autoclass:: bnmind.junction.Engine\n")[1]
+    after = pages()["bnmind.junction.rst"].split("autoclass:: bnmind.junction.Engine\n")[1]
     assert "   .. automethod:: predict\n" in after.split("\n.. auto")[0]
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 
 from bnmind.junction import GivenOrder, InteractionGraph, MinFill
-from bnmind.junction.graphs.elimination_order import measured_order, vertices_in_order
-from bnmind.junction.graphs.interaction_graph import bits
-from bnmind.junction.triangulation.exact.exact_order import atoms, combined_order
+from bnmind.junction.graphs import bits, measured_order, vertices_in_order
+from bnmind.junction.triangulation.exact_order import atoms, combined_order
 from tests.graphs import cost_to_go, graph_of, graphs
 
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import bnmind.junction.reduction.cpd_forms as forms
+import bnmind.junction.forms as forms
 from bnmind.errors import (
     BnmindError,
     CancellationError,

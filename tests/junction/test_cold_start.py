@@ -14,13 +14,13 @@ from tests.wheel import bif_text
 SCRIPT = """
 import sys
 import bnmind
-from bnmind.junction import LightModel, compile_plan, light_posterior
+from bnmind.junction import compile_model, compile_plan
 network = bnmind.read(sys.argv[1])
 seen = {v.name: v.states[0] for v in network.variables[5::10]}
 asked = network.variables[-1].name
 whole = bnmind.posterior(network, seen)
 plan = compile_plan(network, evidence=seen).run(seen)
-light = light_posterior(LightModel.of(network), [asked], seen)
+light = compile_model(network).posterior([asked], seen)
 for other in (plan, light):
     assert abs(other.log_evidence - whole.log_evidence) < 1e-11
     assert abs(other[asked].probabilities - whole[asked].probabilities).max() < 1e-12

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+import bnmind.junction.inference.assembly as assembly
+import bnmind.junction.inference.plan as answering
 from bnmind.errors import ImpossibleEvidenceError
 from bnmind.junction import Plan, compile_plan
-from bnmind.junction.inference import answering, assembly
-from bnmind.junction.inference.answering import Answering, narrowed, without_signs
-from bnmind.junction.inference.compiled_query import CompiledQuery
-from bnmind.junction.inference.registers import starting_registers
+from bnmind.junction.inference.compiled_query import CompiledQuery, starting_registers
+from bnmind.junction.inference.plan import Answering, narrowed, without_signs
 from bnmind.pgm import FunctionalCPD, Network, TabularCPD, Variable
 from bnmind.rank_one import factorize
 from tests import examples

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import bnmind.junction.forms as forms
 import bnmind.junction.inference.assembly as assembly
-import bnmind.junction.reduction.cpd_forms as forms
 from bnmind.errors import ImpossibleEvidenceError, TooLargeError
 from bnmind.junction import (
     Limits,
@@ -24,7 +24,7 @@ from bnmind.junction import (
     compile_plan,
     compile_sampling,
 )
-from bnmind.junction.reduction.no_effects import without_effects
+from bnmind.junction.forms import without_effects
 from bnmind.pgm import Factor, FactorModel, Network, NoisyMaximum, TabularCPD, Variable, noisy_or
 from bnmind.pgm.files import write_model
 from tests.command_line import run_json

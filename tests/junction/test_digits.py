@@ -7,13 +7,13 @@ import math
 import numpy as np
 import pytest
 
+import bnmind.junction.program.runs as logarithms
 from bnmind.errors import CancellationError, InvalidModelError
 from bnmind.junction import Plan, compile_plan
-from bnmind.junction.inference.normalization import cleared, doubt_of, refuse_others
-from bnmind.junction.program import log_space as logarithms
+from bnmind.junction.inference.sums import cleared, doubt_of, refuse_others
 from bnmind.junction.program.contraction import ProgramBuilder
-from bnmind.junction.program.log_space import joints_by_logarithms, run_logarithms
 from bnmind.junction.program.program_inputs import Answer
+from bnmind.junction.program.runs import joints_by_logarithms, run_logarithms
 from bnmind.pgm import (
     Exactly,
     Factor,

@@ -1,4 +1,4 @@
-"""Answers of engines to rare questions: counts of look-alikes, the competitions, and refusals."""
+"""Answers of engines to rare questions: the competitions, and refusals."""
 
 from __future__ import annotations
 
@@ -8,38 +8,13 @@ import numpy as np
 import pytest
 
 from bnmind.errors import ImpossibleEvidenceError, InvalidModelError
-from bnmind.junction import COMPETITION_TASKS, Limits, compile_model
+from bnmind.junction import COMPETITION_TASKS, compile_model
 from bnmind.pgm import Factor, FactorModel, Variable
 
 FIRST, SECOND = (Variable(name, ("0", "1", "2")) for name in ("first", "second"))
 PAIR = FactorModel(
     (Factor((FIRST, SECOND), np.array([[1.0, 5.0, 2.0], [7.0, 3.0, 0.0], [4.0, 6.0, 9.0]])),)
 )
-
-
-def test_look_alikes_are_answered_by_counts_where_every_tree_is_too_large() -> None:
-    # k of the x and m of the y are in state 1, each pair of these with a factor 1.1.
-    n, both = 16, np.array([[1.0, 1.0], [1.0, 1.1]])
-    xs, ys = ([Variable.of_integers(f"{c}{i}", range(2)) for i in range(n)] for c in "xy")
-    pairs = FactorModel(tuple([Factor((x, y), both) for x in xs for y in ys]))
-    engine = compile_model(pairs, limits=Limits(max_bytes=2**17, max_multiplications=2**12))
-    ways = np.array([math.comb(n, k) for k in range(n + 1)])
-    k, m = np.ogrid[: n + 1, : n + 1]
-    weights = ways[:, None] * ways * 1.1 ** (k * m)
-    chance = float((weights * k).sum() / n / weights.sum())
-    found = engine.posterior([(), "x0", "y7"])
-    assert found.log_evidence == pytest.approx(math.log(weights.sum()), rel=1e-12)
-    assert [tuple(v.name for v in scope) for scope in found.scopes] == [(), ("x0",), ("y7",)]
-    assert found.joints[0] == 1
-    for joint in found.joints[1:]:
-        np.testing.assert_allclose(joint, [1 - chance, chance], rtol=1e-10)
-    # Once x1 is in state 1, k of the other x are.
-    ways_of_others = np.array([math.comb(n - 1, k) for k in range(n)])
-    weights = ways_of_others[:, None] * ways * 1.1 ** ((k[:n] + 1) * m)
-    found = engine.posterior(["x0"], {"x1": "1"})
-    given = float((weights * k[:n]).sum() / (n - 1) / weights.sum())
-    assert found["x0"].probabilities[1] == pytest.approx(given, rel=1e-10)
-    assert found.log_evidence == pytest.approx(math.log(weights.sum()), rel=1e-12)
 
 
 def test_answers_to_the_competitions_where_the_evidence_says_it_all() -> None:

@@ -11,14 +11,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import bnmind.junction.triangulation.exact_order as exact_order
 from bnmind._jit import run_plainly
 from bnmind.junction import BestOrder, ExactOrder, InteractionGraph, MinWeight
-from bnmind.junction.triangulation.exact import exact_order
-from bnmind.junction.triangulation.exact.bounds import lower_bounds
-from bnmind.junction.triangulation.exact.exact_order import _arranged
-from bnmind.junction.triangulation.exact.kernel import MOST_VERTICES, _canonical, expand, problem
-from bnmind.junction.triangulation.exact.search import replayed_order, search, search_small
-from bnmind.junction.triangulation.interchangeable_blocks import canonical
+from bnmind.junction.triangulation.exact_order import (
+    _arranged,
+    replayed_order,
+    search,
+    search_small,
+)
+from bnmind.junction.triangulation.exact_sets import (
+    MOST_VERTICES,
+    _canonical,
+    canonical,
+    expand,
+    lower_bounds,
+    problem,
+)
 from tests.graphs import (
     cost_to_go,
     graph_of,

@@ -12,13 +12,11 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
+import bnmind.junction.forms as forms_module
 from bnmind.errors import CancellationError
 from bnmind.junction import compile_plan
-from bnmind.junction.reduction import cpd_forms as forms_module
-from bnmind.junction.reduction.conjugate_terms import without_conjugates
-from bnmind.junction.reduction.cpd_forms import choose_forms
-from bnmind.junction.reduction.no_effects import without_effects
-from bnmind.junction.reduction.reduced_model import Reduction, Table, lift_of
+from bnmind.junction.forms import choose_forms, without_effects
+from bnmind.junction.reduction import Reduction, Table, lift_of, without_conjugates
 from bnmind.pgm import (
     CPD,
     Addition,

@@ -12,14 +12,11 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-import bnmind.junction.reduction.possible_states as support
+import bnmind.junction.reduction as support
 from bnmind.junction import compile_explanation, compile_plan, compile_sampling
-from bnmind.junction.program.batch_program import CaseProgram
 from bnmind.junction.program.contraction import Function, ProgramBuilder
-from bnmind.junction.program.log_space import logarithms, run_logarithms
-from bnmind.junction.program.program import Program
-from bnmind.junction.program.scatter import Scatter
-from bnmind.junction.program.underflow import Arithmetic, Underflow
+from bnmind.junction.program.program import Arithmetic, Program, Scatter, Underflow
+from bnmind.junction.program.runs import CaseProgram, logarithms, run_logarithms
 from tests.junction.test_batch import batches, one_by_one
 from tests.junction.test_plan import Query, queries
 from tests.modes import examples

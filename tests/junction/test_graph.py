@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from bnmind.errors import InvalidModelError, UnknownNameError
 from bnmind.junction import InteractionGraph
-from bnmind.junction.graphs.interaction_graph import bits
+from bnmind.junction.graphs import bits
 from tests.graphs import graph_of, graphs
 
 

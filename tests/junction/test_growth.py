@@ -17,8 +17,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+import bnmind.junction.engine as engine_module
+import bnmind.junction.inference.assembly as parts
+import bnmind.junction.reduction as relevance
 from bnmind.junction import (
-    Propagation,
     compile_explanation,
     compile_marginal_map,
     compile_model,
@@ -27,11 +29,9 @@ from bnmind.junction import (
     families,
     junction_tree,
 )
-from bnmind.junction.engine import engine as engine_module
-from bnmind.junction.inference import parts
 from bnmind.junction.inference.compile import interaction_graph
-from bnmind.junction.reduction import barren_variables as relevance
-from bnmind.junction.reduction.barren_variables import closure
+from bnmind.junction.propagation import Propagation
+from bnmind.junction.reduction import closure
 from bnmind.junction.triangulation.greedy import quick_cells
 from bnmind.pgm import CPD, Factor, FactorModel, Network, TabularCPD, Variable, noisy_or
 from tests.command_line import ROOT
@@ -151,7 +151,7 @@ EVERY_DAY = ("plan",)
 def test_memory_grows_as_a_chain_does(asked: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where the query may be divided and where a core is large: for less, that is."""
     monkeypatch.setattr(parts, "_WORTH_DIVIDING", 500)
-    monkeypatch.setattr("bnmind.junction.triangulation.scored_graph.MOST_SEARCHED", 50)
+    monkeypatch.setattr("bnmind.junction.triangulation.greedy.MOST_SEARCHED", 50)
     ASKED[asked](network_of("chain", 210))
     few, many = (peak_of(ASKED[asked], network_of("chain", n)) for n in (210, 840))
     assert math.log(many / few, 4) < MOST

@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
+import bnmind.junction.program.independent_sum as independent_sum
 from bnmind.errors import ImpossibleEvidenceError
 from bnmind.junction import compile_plan
-from bnmind.junction.program import independent_sum
-from bnmind.junction.program.sum_tree import n_products, outside, partial_sums
+from bnmind.junction.program.independent_sum import n_products, outside, partial_sums
 from bnmind.pgm import CPD, FunctionalCPD, Network, TabularCPD, Variable
 from bnmind.pgm.functions import Addition
 from tests.modes import examples

@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from threadpoolctl import threadpool_info, threadpool_limits
 
+import bnmind.junction.program.program as program
+import bnmind.junction.program.sparse_steps as long_runs
 from bnmind.junction import Plan, compile_plan
-from bnmind.junction.program import long_runs, program
 from bnmind.pgm import Network, TabularCPD, Variable
 from tests.modes import examples
 from tests.networks import networks

@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import bnmind.junction.program.contraction as recipes
 from bnmind.junction import compile_plan
-from bnmind.junction.program import recipes
-from bnmind.junction.program.contraction import ProgramBuilder
-from bnmind.junction.program.recipes import FEW_OPERANDS, multiplied_to_few
+from bnmind.junction.program.contraction import FEW_OPERANDS, ProgramBuilder, multiplied_to_few
 from tests.large_networks import competition_answers, competition_model
 from tests.modes import examples
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import bnmind.junction.reduction.parent_divorcing as small_tables
+import bnmind.junction.forms as small_tables
 from bnmind.errors import (
     ImpossibleEvidenceError,
     InvalidArgumentError,
@@ -216,7 +216,7 @@ def test_distributions_broken_into_steps_multiply_to_their_tables(data: st.DataO
     else:
         cpd = data.draw(functional_cpds(arguments))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(small_tables, "_SMALL", 0)
+        patch.setattr(small_tables, "_UNDIVIDED_CELLS", 0)
         steps = small_tables.small_tables(
             [cpd], [*names_taken, cpd.variable.name], sums_only=noisy, max_cells=10**6
         )

@@ -22,7 +22,7 @@ from bnmind.junction import (
     RandomizedGreedy,
     WeightedMinFill,
 )
-from bnmind.junction.graphs.elimination_order import elimination_cliques, maximal_cliques
+from bnmind.junction.graphs import elimination_cliques, maximal_cliques
 from tests.graphs import (
     cost_to_go,
     graph_of,

@@ -12,16 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import bnmind.junction.program.sparse_steps as packing
 from bnmind.errors import ImpossibleEvidenceError, TooLargeError
 from bnmind.junction import Limits, Plan, compile_explanation, compile_model, compile_plan
-from bnmind.junction.inference.plan_sums import sums_by_logarithms
-from bnmind.junction.inference.registers import starting_registers
-from bnmind.junction.program import packing
-from bnmind.junction.program.packed import PackedStep
-from bnmind.junction.program.packing import packed
-from bnmind.junction.program.products import Products
-from bnmind.junction.program.program import Program, Step, Sum
-from bnmind.junction.program.underflow import Arithmetic
+from bnmind.junction.inference.compiled_query import starting_registers
+from bnmind.junction.inference.sums import sums_by_logarithms
+from bnmind.junction.program.contraction import Products
+from bnmind.junction.program.program import Arithmetic, PackedStep, Program, Step, Sum
+from bnmind.junction.program.sparse_steps import packed
 from bnmind.pgm import Factor, FactorModel, Network, Variable
 from tests.junction.test_sparse_steps import network_of, source, zeros_in
 from tests.modes import examples
@@ -32,7 +30,7 @@ def is_packed(plan: Plan) -> bool:
     return any(isinstance(step.operation, PackedStep) for step in steps)
 
 
-ALWAYS: dict[str, Any] = {"_FEW": 0, "_SHARE": 1, "_TIMES": 0}
+ALWAYS: dict[str, Any] = {"_FEW": 0, "_PACKED_SHARE": 1, "_TIMES": 0}
 """Pack all registers."""
 
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bnmind.junction.engine.plan_store import PlanStore, Stored
+from bnmind.junction.engine_planning import PlanStore, Stored
 from tests.modes import examples
 
 

@@ -13,6 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import bnmind.junction.inference.assembly as assembly
+import bnmind.junction.inference.assembly as parts
+import bnmind.junction.triangulation.exact_order as exact_order
+import bnmind.junction.triangulation.randomized_greedy as shared_search
 from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.junction import (
     Clique,
@@ -29,12 +33,8 @@ from bnmind.junction import (
     compile_sampling,
     families,
 )
-from bnmind.junction.inference import assembly, parts
-from bnmind.junction.triangulation import shared_search
-from bnmind.junction.triangulation.exact import exact_order
-from bnmind.junction.triangulation.exact.search import Found, search, search_small
-from bnmind.junction.triangulation.randomized_greedy import MOST_WORK
-from bnmind.junction.triangulation.shared_search import SharedSearch
+from bnmind.junction.triangulation.exact_order import Found, search, search_small
+from bnmind.junction.triangulation.randomized_greedy import MOST_WORK, SharedSearch
 from bnmind.pgm import (
     CPD,
     Addition,

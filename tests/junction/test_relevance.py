@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import bnmind.junction.inference.assembly as parts
 from bnmind.errors import ImpossibleEvidenceError
 from bnmind.junction import compile_plan
-from bnmind.junction.inference import parts
-from bnmind.junction.inference.minimal_conflict import minimal_conflict
-from bnmind.junction.reduction.barren_variables import (
+from bnmind.junction.inference.plan import minimal_conflict
+from bnmind.junction.reduction import (
     ancestral_groups,
     closure,
     closures,

@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import bnmind.junction.inference.limits as run_time
 from bnmind.errors import InvalidArgumentError, TooLargeError
 from bnmind.junction import BestOrder, Limits, Plan, Portfolio, compile_model, compile_plan
 from bnmind.junction.inference.compile import interaction_graph
-from bnmind.junction.program import run_time
-from bnmind.junction.program.run_time import Work, predicted_seconds, seconds_text
+from bnmind.junction.inference.limits import Work, predicted_seconds, seconds_text
 from bnmind.pgm import Factor, FactorModel, Network, Variable
 from bnmind.pgm.files import write_model
 from tests.command_line import run

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import bnmind.junction.queries.backward_walk as backward
-import bnmind.junction.queries.sampling as sampling
+import bnmind.junction.backward_walk as backward
+import bnmind.junction.sampling as sampling
 from bnmind.errors import (
     ImpossibleEvidenceError,
     InvalidArgumentError,

@@ -21,15 +21,21 @@ from bnmind.junction import (
     RandomizedGreedy,
     WeightedMinFill,
 )
-from bnmind.junction.graphs.elimination_order import (
+from bnmind.junction.graphs import (
     elimination,
     elimination_cliques,
     measured_order,
 )
-from bnmind.junction.triangulation.first_search import FirstSearch
+from bnmind.junction.triangulation.greedy import (
+    Climb,
+    PlainSearch,
+    Score,
+    core_of,
+    greedy_pass,
+    whole_graph,
+)
 from bnmind.junction.triangulation.greedy_kernel import CompiledSearch
-from bnmind.junction.triangulation.greedy_pass import Climb, PlainSearch, Score, greedy_pass
-from bnmind.junction.triangulation.scored_graph import core_of, whole_graph
+from bnmind.junction.triangulation.randomized_greedy import FirstSearch
 from bnmind.pgm import Network
 from tests.graphs import (
     graph_of,

@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import bnmind.junction.program.sparse_steps as sparse
 from bnmind.errors import ImpossibleEvidenceError
 from bnmind.junction import Plan, compile_plan
-from bnmind.junction.program import sparse
-from bnmind.junction.program.products import Products
+from bnmind.junction.program.contraction import Products
 from bnmind.junction.program.program import Program, Step, Sum
 from bnmind.junction.program.program_inputs import Source
-from bnmind.junction.program.sparse import SparseProduct, SparseSum, with_sparse_steps
+from bnmind.junction.program.sparse_steps import SparseProduct, SparseSum, with_sparse_steps
 from bnmind.pgm import Factor, FactorModel, Network, TabularCPD, Variable
 from tests.modes import examples
 from tests.wheel import read_wheel

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import bnmind.junction.program.stations as stations
+import bnmind.junction.program.message_passing as stations
 from bnmind.junction import Limits, Plan, compile_plan
-from bnmind.junction.inference.plan_sums import _run
-from bnmind.junction.inference.registers import starting_registers
-from bnmind.junction.program.stations import StationTree
-from bnmind.junction.program.underflow import PLAIN
+from bnmind.junction.inference.compiled_query import starting_registers
+from bnmind.junction.inference.sums import _run
+from bnmind.junction.program.message_passing import StationTree
+from bnmind.junction.program.program import PLAIN
 from bnmind.pgm import Factor, FactorModel, Variable
 from tests.modes import examples
 from tests.networks import enumerate_joint

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import bnmind.junction.triangulation.exact_sets as symmetry
 from bnmind.junction import InteractionGraph
-from bnmind.junction.graphs.interaction_graph import bits
-from bnmind.junction.triangulation import interchangeable_blocks as symmetry
-from bnmind.junction.triangulation.interchangeable_blocks import (
+from bnmind.junction.graphs import bits
+from bnmind.junction.triangulation.exact_sets import (
     BlockClass,
     canonical,
     interchangeable_blocks,

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from bnmind.errors import InvalidModelError
 from bnmind.junction import BestOrder, EliminationOrder, GivenOrder, InteractionGraph, JunctionTree
-from bnmind.junction.graphs.interaction_graph import bits
+from bnmind.junction.graphs import bits
 from tests.graphs import graph_of, graphs, naive_cliques
 
 

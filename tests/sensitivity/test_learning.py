@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 
 from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError, TableError
-from bnmind.junction import Propagation, log_likelihood
+from bnmind.junction import log_likelihood
+from bnmind.junction.propagation import Propagation
 from bnmind.pgm import Network, TabularCPD
 from bnmind.sensitivity import Parameter, log_likelihood_gradient, with_row
 from tests.sensitivity.test_analysis import GARDEN, RAIN, SLIP, WET

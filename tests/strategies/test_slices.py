@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+import bnmind.junction.triangulation.exact_sets as exact_bounds
 import bnmind.mastermind.color_elimination as color_elimination
 import bnmind.mastermind.consistent as consistent_search
 import bnmind.mastermind.peg_counts as brute_force
@@ -23,9 +24,7 @@ import bnmind.strategies.greedy as grow_kernel
 import bnmind.strategies.planning as endgame
 import bnmind.strategies.tree_search as branch_and_bound_run
 from bnmind.errors import TooLargeError
-from bnmind.junction.triangulation.exact import bounds as exact_bounds
-from bnmind.junction.triangulation.exact.bounds import lower_bounds
-from bnmind.junction.triangulation.exact.kernel import problem
+from bnmind.junction.triangulation.exact_sets import lower_bounds, problem
 from bnmind.mastermind import Board, Reply, Turn, masses_by_elimination, reply
 from bnmind.mastermind.peg_counts import masses_by_pairs
 from bnmind.strategies import (

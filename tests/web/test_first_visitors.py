@@ -10,9 +10,8 @@ import pytest
 from pydantic import ValidationError
 
 from bnmind._jit import Kernel
-from bnmind.junction.propagation.propagation_kernel import propagate
-from bnmind.junction.single.light_order_kernel import steps_of
-from bnmind.junction.single.light_sum_kernel import sums_of
+from bnmind.junction.light_kernel import steps_of, sums_of
+from bnmind.junction.propagation_kernel import propagate
 from bnmind.junction.triangulation.greedy_kernel import one_pass
 from bnmind.web import games
 from bnmind.web.games import GameQuestion

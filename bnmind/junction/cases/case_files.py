@@ -1,41 +1,240 @@
-"""Files of cases, CSV, Excel or Parquet, read and written in chunks of rows.
-
-In a CSV file, the first line names the columns, and cells are text. Commas separate them, or
-semicolons or tabs if the first line has no comma. An empty cell is missing, and
-so are texts such as ``NA`` unless they are states. The text of a number matches the state of an
-equal number. The rows are numbered as in a spreadsheet: the header is row 1, and the first case row
-2. The first sheet of an Excel workbook is read as if it were saved as CSV: a number 1.0 is the text
-``1``, a truth value is ``TRUE`` or ``FALSE``. A Parquet file needs the library pyarrow; its rows
-are numbered from 1.
-
-A text is UTF-8, or UTF-16 with a mark, as Excel saves "Unicode text". Other bytes are read as
-Windows-1252, with a warning, as Excel saves CSV in the west of Europe.
-"""
+"""Files of cases: text, workbooks and columnar files, read in pieces."""
 
 from __future__ import annotations
 
 import codecs
 import csv
+import gzip
+import importlib.util
+import io
 import os
+import stat
 import warnings
+import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
-from bnmind._files import LARGE_FILE, read_bytes
-from bnmind._messages import one_line, shown
+from bnmind._files import LARGE_FILE, SMALL_FILE, read_bytes
+from bnmind._messages import bytes_text, one_line, shown
 from bnmind.errors import FileWriteError, MissingLibraryError, ModelFileError, TableError
-from bnmind.junction.cases.lost_states import CaseTableWarning
-from bnmind.junction.cases.short_lines import opened
-from bnmind.junction.cases.workbook import read_sheet
+from bnmind.junction.cases.tables import CaseTableWarning
 
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["CASE_SUFFIXES", "FrameWriter", "check_suffix", "file_rows", "is_text", "read_frames"]
+# --- Files of text whose lines are bounded: a line alone may fill the memory ----------------------
+
+
+class ShortLines(io.TextIOWrapper):
+    """A text that refuses a line before it fills the memory; /dev/zero has one alone."""
+
+    _since_line_end = 0
+    _before: tuple[int, int] | None = None
+
+    def read(self, size: int | None = -1, /) -> str:
+        """Return the next characters."""
+        text = super().read(size)
+        last = text.rfind("\n")
+        self._since_line_end = len(text) - last if last >= 0 else self._since_line_end + len(text)
+        self._check(self._since_line_end)
+        return text
+
+    def readline(self, size: int = -1, /) -> str:  # type: ignore[override]
+        """Return the next line."""
+        line = super().readline(SMALL_FILE + 1)
+        self._check(len(line))
+        return line
+
+    def require_unchanged(self) -> None:
+        """Raise `ModelFileError` if another program wrote into the file since the first call."""
+        found = os.fstat(self.fileno())
+        if not stat.S_ISREG(found.st_mode):
+            return
+        now = found.st_size, found.st_mtime_ns
+        if self._before is None:
+            self._before = now
+        elif now != self._before:
+            raise ModelFileError(
+                f"{self.name} was changed while it was read; try again once it is complete",
+                str(self.name),
+            )
+
+    def _check(self, length: int) -> None:
+        if length > SMALL_FILE:
+            raise ValueError(f"a line is longer than {bytes_text(SMALL_FILE)}")
+
+
+def opened(path: str | os.PathLike[str], encoding: str) -> ShortLines:
+    """Open a file of text, which may be packed.
+
+    Parameters
+    ----------
+    path
+        The file.
+    encoding
+        The encoding of its text.
+
+    Raises
+    ------
+    OSError
+        If it cannot be opened.
+    """
+    packed = os.fspath(path).lower().endswith(".gz")
+    file: Any = gzip.open(path) if packed else open(path, "rb")  # noqa: SIM115
+    text = ShortLines(file, encoding=encoding, newline="")
+    text.require_unchanged()
+    return text
+
+
+# --- Tables in workbooks of Excel: the cells of the first sheet -----------------------------------
+#
+# openpyxl reads them, which the extra ``files`` installs.
+
+WORKBOOK = "an Excel workbook"
+
+_UNPACKED = 2**30
+"""The limit for the size of an unpacked workbook, in bytes."""
+
+_MOST_CELLS = 5_000_000
+"""The limit for the cells of a sheet up to its last row and column."""
+
+_NOTHING: list[Any] = []
+
+_Found = TypeVar("_Found")
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """The cells of the first sheet of a workbook."""
+
+    rows: list[list[Any]]
+    """Texts, numbers, truth values and dates, ``""`` where there is nothing; all equally long."""
+    notes: tuple[str, ...]
+    """What was left out, in words."""
+
+
+def read_by(
+    library: str, path: str | os.PathLike[str], what: str, read: Callable[[], _Found]
+) -> _Found:
+    """Return what a library reads from a file; `ModelFileError` if it is missing, or cannot.
+
+    Parameters
+    ----------
+    library
+        The name of the library; "" if none is needed.
+    path
+        The file, for messages.
+    what
+        The kind of file, such as "an Excel workbook".
+    read
+        A function that reads the file.
+    """
+    if library and importlib.util.find_spec(library) is None:
+        raise ModelFileError(
+            f"{path} is {what}; install {library}, which reads it, by pip install"
+            f' "bnmind[files]", or save the table as CSV',
+            os.fspath(path),
+        )
+    try:
+        return read()
+    except ModelFileError:
+        raise
+    except Exception as fault:  # each library has errors of its own
+        raise ModelFileError(
+            f"cannot read {path} as {what} ({one_line(str(fault)) or type(fault).__name__})",
+            os.fspath(path),
+        ) from fault
+
+
+def read_sheet(path: str | os.PathLike[str], data: bytes) -> Sheet:
+    """Return the cells of the first sheet of a workbook.
+
+    Parameters
+    ----------
+    path
+        The file, for messages.
+    data
+        Its content.
+
+    Raises
+    ------
+    ModelFileError
+        If openpyxl is not installed or cannot read the file, or the sheet is too large.
+    """
+    return read_by("openpyxl", path, WORKBOOK, lambda: _sheet(path, data))
+
+
+def _sheet(path: str | os.PathLike[str], data: bytes) -> Sheet:
+    from openpyxl import load_workbook
+
+    with zipfile.ZipFile(io.BytesIO(data)) as packed:
+        size = sum(entry.file_size for entry in packed.infolist())
+    if size > _UNPACKED:
+        raise ModelFileError(f"{path} has {size:,} bytes when it is unpacked", os.fspath(path))
+    book = load_workbook(io.BytesIO(data), read_only=True, data_only=True, keep_links=False)
+    if not book.worksheets:
+        raise ModelFileError(f"{path} has no sheet with cells", os.fspath(path))
+    first, *others = book.worksheets
+    first.reset_dimensions()  # they may be wrong
+    rows: list[list[Any]] = []
+    n_cells = 0
+    for row in first.iter_rows():
+        # A cell far below or to the right stands after empty ones that the file does not hold.
+        n_cells += 1 + len(row)
+        if n_cells > _MOST_CELLS:
+            raise ModelFileError(
+                f"the first sheet of {path} has more than {_MOST_CELLS:,} cells, with the empty"
+                " ones before its last row and column; save the table alone as CSV",
+                os.fspath(path),
+            )
+        if not row:
+            rows.append(_NOTHING)
+            continue
+        cells = ["" if cell.data_type == "e" else plain_cell(cell.value) for cell in row]
+        while cells and cells[-1] == "":
+            del cells[-1]
+        rows.append(cells)
+    while rows and not rows[-1]:
+        del rows[-1]
+    width = max(map(len, rows), default=0)
+    title = first.title
+    notes = (f"the first sheet, {title}, was read; others were left out",) if others else ()
+    return Sheet([row + [""] * (width - len(row)) for row in rows], notes)
+
+
+def plain_cell(value: Any) -> Any:
+    """Return a value as the cell of a table: whole numbers without a point, nothing as "".
+
+    >>> plain_cell(1.0), plain_cell(float("nan")), plain_cell(" a "), plain_cell(None)
+    (1, '', 'a', '')
+    """
+    if isinstance(value, str):
+        return value.strip()
+    if isinstance(value, float):
+        return "" if value != value else int(value) if value.is_integer() else value
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return ""
+    return value
+
+
+# --- Files of cases, CSV, Excel or Parquet, read and written in chunks of rows --------------------
+#
+# In a CSV file, the first line names the columns, and cells are text. Commas separate them, or
+# semicolons or tabs if the first line has no comma. An empty cell is missing, and so are texts such
+# as ``NA`` unless they are states. The text of a number matches the state of an equal number. The
+# rows are numbered as in a spreadsheet: the header is row 1, and the first case row
+# 2. The first sheet of an Excel workbook is read as if it were saved as CSV: a number 1.0 is the
+#    text
+# ``1``, a truth value is ``TRUE`` or ``FALSE``. A Parquet file needs the library pyarrow; its rows
+# are numbered from 1.
+#
+# A text is UTF-8, or UTF-16 with a mark, as Excel saves "Unicode text". Other bytes are read as
+# Windows-1252, with a warning, as Excel saves CSV in the west of Europe.
 
 CASE_SUFFIXES = (".csv", ".csv.gz", ".tsv", ".txt", ".xlsx", ".parquet")
 """The suffixes of files of cases that can be read."""

@@ -10,26 +10,20 @@ from dataclasses import replace
 from bnmind._arguments import checked
 from bnmind._messages import bytes_text, listed
 from bnmind.errors import InvalidArgumentError, TooLargeError
+from bnmind.junction.derivatives.gradient import input_tables
 from bnmind.junction.derivatives.plan import DerivativePlan
-from bnmind.junction.derivatives.tables import input_tables
-from bnmind.junction.graphs.elimination_order import OrderFinder
-from bnmind.junction.graphs.interaction_graph import graph_of_scopes
-from bnmind.junction.graphs.junction_tree import JunctionTree
+from bnmind.junction.forms import choose_forms
+from bnmind.junction.graphs import JunctionTree, OrderFinder, graph_of_scopes
 from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
 from bnmind.junction.program.contraction import ProgramBuilder
 from bnmind.junction.program.message_passing import Passing, TreeShape
 from bnmind.junction.program.program import Product, Program, Step
-from bnmind.junction.reduction.barren_variables import without_barren
-from bnmind.junction.reduction.cpd_forms import choose_forms
-from bnmind.junction.triangulation.portfolio.portfolio import Portfolio
+from bnmind.junction.reduction import without_barren
+from bnmind.junction.triangulation.portfolio import Portfolio
 from bnmind.pgm.network import FactorModel, Network
 from bnmind.pgm.variable import Variable
 
-__all__ = ["compile_derivatives"]
-
 # --- The contractions of a junction tree toward a target, and the order of their inputs' axes -----
-#
-#
 
 
 def program_of(
@@ -77,8 +71,6 @@ def with_inputs_in_order(program: Program) -> Program:
 
 
 # --- Compilation of plans for derivatives from a model, evidence variables and a target -----------
-#
-#
 
 
 @checked

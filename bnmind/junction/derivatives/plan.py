@@ -23,23 +23,32 @@ from bnmind.errors import (
     InvalidArgumentError,
 )
 from bnmind.information import Floats
-from bnmind.junction.derivatives.backward import Record, RegisterProgram, register_program
-from bnmind.junction.derivatives.flat_kernel import LANES, PRODUCT, ROWS, Places, run_products
-from bnmind.junction.derivatives.gradient import Gradient
-from bnmind.junction.derivatives.tables import InputTable, are_finite
-from bnmind.junction.graphs.junction_tree import JunctionTree
+from bnmind.junction.derivatives.backward import (
+    LANES,
+    PRODUCT,
+    ROWS,
+    Places,
+    Record,
+    RegisterProgram,
+    register_program,
+    run_products,
+)
+from bnmind.junction.derivatives.gradient import Gradient, InputTable, are_finite
+from bnmind.junction.graphs import JunctionTree
 from bnmind.junction.inference.evidence import Evidence, likelihood, read_findings
-from bnmind.junction.program.freed_memory import WORTH_REUSE, reuse_freed_memory
-from bnmind.junction.program.program import Product, Program, Scope, Sum
+from bnmind.junction.program.program import (
+    WORTH_REUSE,
+    Product,
+    Program,
+    Scope,
+    Sum,
+    reuse_freed_memory,
+)
 from bnmind.pgm.factor import Factor
 from bnmind.pgm.network import FactorModel, Network
 from bnmind.pgm.variable import Variable
 
-__all__ = ["DerivativePlan"]
-
 # --- Places in an array for parts that are needed only for a while --------------------------------
-#
-#
 
 
 class ReusedCells:
@@ -92,8 +101,7 @@ class ReusedCells:
             ends.insert(place, end)
 
 
-# --- ----------------------------------------------------------------------------------------------
-# Lists of products for `bnmind.junction.derivatives.flat_kernel`, and the way to compute each.
+# Lists of products for `bnmind.junction.derivatives.backward`, and the way to compute each.
 #
 #
 
@@ -310,8 +318,6 @@ def read_only(array: Floats) -> Floats:
 
 
 # --- Programs whose registers are parts of one array, for the compiled runs -----------------------
-#
-#
 
 _SMALL_STEP = 500_000
 """The multiplications of a step, on average, below which the compiled run is faster."""
@@ -359,7 +365,7 @@ def has_small_steps(program: Program) -> bool:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FlatProgram(Sealed):
-    """The steps of a program as products; see `bnmind.junction.derivatives.flat_kernel`."""
+    """The steps of a program as products; see `bnmind.junction.derivatives.backward`."""
 
     program: Program
     fixed: Floats
@@ -535,8 +541,6 @@ def _reverse(flat: FlatProgram, end: int, wanted: Collection[int]) -> _Reverse:
 
 
 # --- Plans for derivatives, which are compiled once and run for any evidence ----------------------
-#
-#
 
 _LEAST, _MOST = 1e-200, 1e200
 """Totals outside of these bounds are computed again with scaled registers."""

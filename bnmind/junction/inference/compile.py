@@ -1,4 +1,4 @@
-"""Compilation of plans from a model, evidence variables and targets."""
+"""The compilation of plans."""
 
 from __future__ import annotations
 
@@ -10,31 +10,18 @@ from bnmind._arguments import checked
 from bnmind._messages import listed
 from bnmind._values import ReadOnlyDict, Value, made
 from bnmind.errors import InvalidArgumentError
-from bnmind.junction.graphs.elimination_order import OrderFinder
-from bnmind.junction.graphs.interaction_graph import InteractionGraph, graph_of_scopes
-from bnmind.junction.graphs.junction_tree import JunctionTree
+from bnmind.junction.graphs import InteractionGraph, JunctionTree, OrderFinder, graph_of_scopes
 from bnmind.junction.inference.assembly import build, by_case
-from bnmind.junction.inference.compiled_query import CompiledQuery
+from bnmind.junction.inference.compiled_query import CompiledQuery, Known, Query, opened
 from bnmind.junction.inference.evidence import label_of
 from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
 from bnmind.junction.inference.plan import Plan
-from bnmind.junction.inference.query import Known, Query, opened
-from bnmind.junction.reduction.barren_variables import without_barren
-from bnmind.junction.triangulation.portfolio.best_order import BestOrder
-from bnmind.junction.triangulation.portfolio.portfolio import Portfolio
+from bnmind.junction.reduction import without_barren
+from bnmind.junction.triangulation.portfolio import BestOrder, Portfolio
 from bnmind.pgm.network import FactorModel, Network, Potential
 from bnmind.pgm.variable import Variable
 
-__all__ = [
-    "DEFAULT_ORDER",
-    "DEFAULT_ORDER_RESTRICTED",
-    "compile_all",
-    "compile_by_case",
-    "compile_plan",
-    "families",
-    "interaction_graph",
-    "junction_tree",
-]
+# --- Compilation of plans from a model, evidence variables and targets ----------------------------
 
 
 @checked

@@ -1,43 +1,241 @@
-"""Compiled queries as plain data: tables, program, answers, and the original query.
-
-It holds numbers, names and tables, and no functions. `bnmind.junction.inference.assembly` makes it,
-and `bnmind.junction.inference.plan` is its interface for users.
-"""
+"""Questions, what they compile to, and the registers that a run starts with."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import accumulate
 from typing import Any
 
 import numpy as np
 
-from bnmind._messages import bytes_text, counted, many
-from bnmind._values import Value
-from bnmind.errors import TooLargeError
-from bnmind.junction.causes.case_sweep import CaseSweep
-from bnmind.junction.graphs.junction_tree import Clique, JunctionTree
-from bnmind.junction.inference.limits import DEFAULT_PLAN_SECONDS, Limits
-from bnmind.junction.inference.query import Known, Query
-from bnmind.junction.program.independent_sum import IndependentSum
-from bnmind.junction.program.packed import PackedStep
-from bnmind.junction.program.program import Program
-from bnmind.junction.program.program_inputs import Answer, Source
-from bnmind.junction.program.run_time import (
+from bnmind._messages import bytes_text, counted, listed, many
+from bnmind._values import Sealed, Value
+from bnmind.errors import InvalidArgumentError, TooLargeError
+from bnmind.junction.causes import IndependentCauses
+from bnmind.junction.graphs import Clique, JunctionTree, OrderFinder
+from bnmind.junction.inference.evidence import (
+    Evidence,
+    Findings,
+    by_name,
+    label_of,
+    likelihood,
+    read_findings,
+    real_numbers,
+)
+from bnmind.junction.inference.limits import (
+    DEFAULT_PLAN_SECONDS,
+    Limits,
     Work,
     predicted_seconds,
     seconds_text,
     work_of_steps,
 )
-from bnmind.junction.program.sparse import SparseProduct, SparseSum
+from bnmind.junction.program.independent_sum import IndependentSum
+from bnmind.junction.program.program import PackedStep, Program
+from bnmind.junction.program.program_inputs import Answer, Source
+from bnmind.junction.program.sparse_steps import SparseProduct, SparseSum
+from bnmind.junction.reduction import possible_states
+from bnmind.junction.sweep import CaseSweep
 from bnmind.pgm.cpd import FunctionalCPD
-from bnmind.pgm.factor import Values
+from bnmind.pgm.factor import Factor, Values
+from bnmind.pgm.network import Potential, Replacement
 from bnmind.pgm.variable import Variable
 
-__all__ = ["CompiledQuery", "Savings", "plan_line", "plan_text"]
+# --- Queries, with the evidence that restrictions have fixed --------------------------------------
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Query(Sealed):
+    """A query: a model, evidence variables, targets, and options of the compilation."""
+
+    potentials: tuple[Potential, ...]
+    evidence: tuple[Variable, ...]
+    targets: tuple[tuple[Variable, ...], ...]
+    inputs: Mapping[str, tuple[Variable, ...]]
+    order: OrderFinder
+    order_restricted: OrderFinder
+    """The search for restricted plans, which run more often than they are compiled."""
+    limits: Limits
+    """The limits of the cost of a run."""
+    soft: tuple[Variable, ...] = ()
+    """Variables whose likelihood is an input, see `bnmind.junction.inference.evidence`."""
+    barren: int = 0
+    """The number of omitted variables, which do not influence the targets or the evidence."""
+    compress: bool = True
+    """Whether restricted plans may have compound variables."""
+    factorize: bool = True
+    """Whether small factors may replace large functional and noisy distributions."""
+    signed: bool = True
+    """Whether these factors may be negative or complex."""
+    replacements: tuple[Replacement, ...] = ()
+    """The original distributions that some potentials replace."""
+    whole: bool = False
+    """Whether the plan keeps every variable, because each needs a state."""
+    most_cells: int | None = None
+    """The most cells of a plan that is assembled; None for no limit."""
+    direct: bool = True
+    """Whether sums of independent variables, and independent causes of observed effects, may be
+    answered without a program."""
+    causes: IndependentCauses | None = None
+    """The query as a query about independent causes of observed effects, if it is one."""
+    to_be_restricted: bool = False
+    """Whether the plan may exceed its limits, because only restrictions of it will run."""
+
+    @property
+    def may_shrink(self) -> bool:
+        """Whether a restriction of the plan may fit although the plan is surely too large."""
+        return self.to_be_restricted and bool(self.evidence or self.soft or self.inputs)
+
+    def with_originals(self) -> Query:
+        """Return the query with the original distributions in place of their factors.
+
+        Factors stay if one of their auxiliary variables is a target or evidence.
+        """
+        queried = {v.name for s in [self.evidence, *self.targets, *self.inputs.values()] for v in s}
+        potentials = list(self.potentials)
+        for replacement in self.replacements:
+            mine = [p for p in potentials if any(p is factor for factor in replacement.factors)]
+            rest = [p for p in potentials if not any(p is q for q in mine)]
+            others = queried | {v.name for p in rest for v in p.scope}
+            own = {v.name for p in mine for v in p.scope if v not in replacement.cpd.scope}
+            if len(mine) == len(replacement.factors) and not own & others:
+                potentials = [*rest, replacement.cpd]
+        return replace(self, potentials=tuple(potentials), replacements=())
+
+
+@dataclass(frozen=True, eq=False)
+class Known(Sealed):
+    """The evidence and the inputs that restrictions have fixed."""
+
+    fixed: Mapping[str, str] = field(default_factory=dict)
+    given: Mapping[str, Values] = field(default_factory=dict)
+    total_size_before: int | None = None
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Request(Sealed):
+    """A query with part of its evidence known."""
+
+    query: Query
+    known: Known
+    free: tuple[Variable, ...]
+    derived: tuple[FunctionalCPD, ...]
+    inputs: Mapping[str, tuple[Variable, ...]]
+    large: tuple[Potential, ...]
+    """The potentials whose tables are not expanded."""
+    certain: Mapping[str, int]
+    impossible: int
+    """States of uncertain variables that the evidence excludes."""
+
+    @property
+    def observed(self) -> tuple[str, ...]:
+        """The variables whose states are known in each run."""
+        return tuple(v.name for v in (*self.free, *(cpd.variable for cpd in self.derived)))
+
+    @property
+    def joints(self) -> list[tuple[Variable, ...]]:
+        """Sets of variables that some clique must contain, besides those of the tables."""
+        return [*self.query.targets, *self.inputs.values(), *(p.scope for p in self.large)]
+
+
+def opened(
+    query: Query, known: Known
+) -> tuple[Request, tuple[Potential, ...], dict[str, tuple[int, ...]]]:
+    """Return the remaining query, the relevant potentials and the possible states.
+
+    Raises
+    ------
+    ImpossibleEvidenceError
+        If a single table excludes the known evidence or inputs.
+    """
+    fixed, tables = known.fixed, known.given
+    certain = {v.name: v.index(fixed[v.name]) for v in query.evidence if v.name in fixed}
+    free = tuple(v for v in query.evidence if v.name not in fixed)
+    derived = _determined(query, {v.name for v in free}, certain)
+    observed = tuple(v.name for v in (*free, *(cpd.variable for cpd in derived)))
+    inputs = {name: scope for name, scope in query.inputs.items() if name not in tables}
+    potentials = query.potentials + tuple(Factor(query.inputs[n], a) for n, a in tables.items())
+
+    variables = {v.name: v for p in potentials for v in p.scope}
+    variables |= {v.name: v for s in [*query.targets, *inputs.values()] for v in s}
+    domains = {
+        name: (certain[name],) if name in certain else tuple(range(v.n_states))
+        for name, v in variables.items()
+    }
+    if fixed or tables:
+        domains = possible_states(potentials, domains, keep=observed)
+    # Functions of the evidence are computed, and have no tables.
+    gone = {cpd.variable.name for cpd in derived}
+    potentials = tuple(
+        p for p in potentials if isinstance(p, Factor) or p.variable.name not in gone
+    )
+    impossible_states = sum(
+        v.n_states - len(domains[name]) for name, v in variables.items() if name not in certain
+    )
+    request = Request(
+        query=query,
+        known=known,
+        free=free,
+        derived=derived,
+        inputs=inputs,
+        large=(),
+        certain=certain,
+        impossible=impossible_states,
+    )
+    return request, potentials, domains
+
+
+def unopened(query: Query, known: Known) -> Request:
+    """Return the remaining query, without a search for possible states and derived variables."""
+    fixed = known.fixed
+    return Request(
+        query=query,
+        known=known,
+        free=tuple(v for v in query.evidence if v.name not in fixed),
+        derived=(),
+        inputs={n: scope for n, scope in query.inputs.items() if n not in known.given},
+        large=(),
+        certain={v.name: v.index(fixed[v.name]) for v in query.evidence if v.name in fixed},
+        impossible=0,
+    )
+
+
+def _determined(query: Query, free: set[str], certain: dict[str, int]) -> tuple[FunctionalCPD, ...]:
+    """Return the functional variables that the free evidence determines, parents first.
+
+    The function adds those that the fixed evidence determines to ``certain``.
+    """
+    known, result = free | set(certain), []
+    if query.whole:
+        return ()
+    targeted = {v.name for s in [*query.targets, *query.inputs.values()] for v in s}
+    for potential in query.potentials:
+        if not isinstance(potential, FunctionalCPD) or potential.variable.name in known | targeted:
+            continue
+        parents = [v.name for v in potential.parents]
+        if all(name in certain for name in parents):
+            certain[potential.variable.name] = potential.value([certain[name] for name in parents])
+        elif all(name in known for name in parents):
+            result.append(potential)
+        else:
+            continue
+        known.add(potential.variable.name)
+    return tuple(result)
+
+
+def with_more(query: Query, known: Known, more: Findings, inputs: Mapping[str, Values]) -> Known:
+    """Return the known evidence and inputs with additional ones."""
+    soft = {label_of(v.name): likelihood(v, more[v.name]) for v in query.soft if v.name in more}
+    return replace(known, fixed={**known.fixed, **more}, given={**known.given, **inputs, **soft})
+
+
+# --- Compiled queries as plain data: tables, program, answers, and the original query -------------
+#
+# It holds numbers, names and tables, and no functions. `bnmind.junction.inference.assembly` makes
+# it, and `bnmind.junction.inference.plan` is its interface for users.
 
 _SURELY_QUICK = 2**26
 """The most multiplications of a run whose time is not predicted: far less than the usual limit."""
@@ -288,3 +486,123 @@ def plan_text(plan: CompiledQuery) -> str:
     ]
     lines += [f"target    {', '.join(v.name for v in scope)}" for scope in plan.targets if scope]
     return "\n".join(lines)
+
+
+# --- The initial registers of a run: the tables reduced to the evidence, and the inputs -----------
+#
+# All functions are pure functions of a compiled query and the arguments of a run.
+
+
+def starting_registers(
+    plan: CompiledQuery,
+    evidence: Evidence | None = None,
+    inputs: Mapping[str, Values] | None = None,
+) -> list[Values]:
+    """Return the initial registers of a run: tables reduced to the evidence, then positions.
+
+    Raises
+    ------
+    TooLargeError
+        If a run exceeds its limits.
+    InvalidArgumentError, UnknownNameError
+        If the evidence or the inputs are not those of the plan.
+    """
+    findings = read_findings(evidence, plan.evidence, plan.soft)
+    tables = all_inputs(plan, findings, inputs)
+    if plan.refusal is not None:
+        raise plan.refusal
+    return registers_of(plan, positions_of(plan, findings), tables)
+
+
+def positions_of(plan: CompiledQuery, findings: Findings) -> dict[str, int]:
+    """Return the state positions of all variables that the evidence makes certain."""
+    observed = dict(plan.certain)
+    observed.update((v.name, v.index(findings[v.name])) for v in plan.evidence)
+    for cpd in plan.derived:
+        observed[cpd.variable.name] = cpd.value([observed[v.name] for v in cpd.parents])
+    return observed
+
+
+def all_inputs(
+    plan: CompiledQuery, findings: Findings, inputs: Mapping[str, Values] | None
+) -> dict[str, Values]:
+    """Return the inputs of a run, and the likelihoods of the soft variables as inputs."""
+    tables = checked_inputs(plan, inputs)
+    for v in plan.soft:
+        finding = findings.get(v.name)
+        weights = np.ones(v.n_states) if finding is None else likelihood(v, finding)
+        tables[label_of(v.name)] = weights
+    return tables
+
+
+def checked_inputs(
+    plan: CompiledQuery, inputs: Mapping[str, Any] | None, *, partial: bool = False
+) -> dict[str, Values]:
+    """Return the inputs of a run as arrays; ``partial`` inputs may be incomplete.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If they are not the inputs of the plan, have another shape, or are negative.
+    """
+    tables = dict(by_name(inputs, "the inputs"))
+    problems = []
+    if not set(tables) <= set(plan.inputs) or (not partial and set(tables) != set(plan.inputs)):
+        problems.append(f"the plan has the inputs {sorted(plan.inputs)}, got {sorted(tables)}")
+    for name in sorted(set(tables) & set(plan.inputs)):
+        shape = tuple(v.n_states for v in plan.inputs[name])
+        values = real_numbers(tables[name], f"the input {name}")
+        if values.shape != shape:
+            problems.append(f"the input {name} must be of shape {shape}, got {values.shape}")
+        elif not np.all((values >= 0) & np.isfinite(values)):
+            problems.append(f"the numbers of the input {name} must be finite and not negative")
+        tables[name] = values
+    if problems:
+        raise InvalidArgumentError(listed(problems), tuple(problems))
+    return tables
+
+
+def registers_of(
+    plan: CompiledQuery, observed: Mapping[str, int], given: Mapping[str, Values]
+) -> list[Values]:
+    """Return the registers for positions from `positions_of` and inputs from `all_inputs`."""
+    registers: list[Any] = list(plan.unchanging)
+    for number, source in enumerate(plan.sources):
+        if registers[number] is None:
+            registers[number] = load(plan, source, observed, given)
+    # The positions of deterministic tables' children come after the tables.
+    registers += [
+        source.positions[tuple(observed[name] for name in source.observed)]
+        for source in plan.sources
+        if source.positions is not None
+    ]
+    return registers
+
+
+def load(
+    plan: CompiledQuery,
+    source: Source,
+    observed: Mapping[str, int],
+    given: Mapping[str, Values],
+) -> Values:
+    """Return a table reduced to the evidence, or an input.
+
+    Raises
+    ------
+    TooLargeError
+        If the table is too large to be expanded.
+    """
+    if source.input is not None:
+        return source.reduced(given[source.input])
+    if source.rows is not None:
+        return source.rows.cut(observed)
+    if source.values is None:
+        allowed = plan.limits.table_cells
+        raise TooLargeError(
+            f"the table of {source.label} would have {source.n_cells:,} cells, and tables of"
+            f" {allowed:,} cells are allowed; restrict the plan to evidence first",
+            needed=source.n_cells,
+            budget=allowed,
+        )
+    cut: Values = source.values[tuple(observed[name] for name in source.observed)]
+    return cut

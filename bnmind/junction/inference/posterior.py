@@ -21,11 +21,7 @@ from bnmind.pgm.variable import Variable, name_text
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["Posterior"]
-
 # --- The tables of a posterior for terminals and notebooks ----------------------------------------
-#
-#
 
 _Joints: TypeAlias = Sequence[tuple[Sequence[Variable], Values]]
 """The variables of each target, and their joint."""
@@ -109,8 +105,6 @@ def _cells(scope: Sequence[Variable], values: Values) -> list[str]:
 
 
 # --- Posterior distributions, indexed by the names of variables and states ------------------------
-#
-#
 
 _Default = TypeVar("_Default")
 

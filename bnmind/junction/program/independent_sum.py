@@ -1,23 +1,4 @@
-"""Queries about many variables that depend only through their sum, answered without a program.
-
-An example is a thousand votes and their total: the votes are dependent only because the total is
-known. The tree of partial sums of `bnmind.junction.program.sum_tree`, whose levels are arrays,
-answers such a query in milliseconds; a program would take some thousand steps.
-
-An observed total may be very improbable. The weight of each value c of a summand is then multiplied
-by 2^(jc), for a whole number j that makes the total probable (exponential tilting). Tilting does
-not change distributions given the total, and changes the probability of the total by a known power
-of two.
-
-Underflow does not matter: all weights are scaled to at most one, and the weight of the total is at
-least 2⁻⁶⁰⁰. Each of fewer than 2⁶⁴ products can lose about 2⁻¹⁰⁷⁴, so that the total loss is less
-than the last digit of the total. A total of smaller weight is not answered here.
-
-References
-----------
-F. Esscher, "On the probability function in the collective theory of risk", Skandinavisk
-Aktuarietidskrift 15 (1932), 175-195: tilting.
-"""
+"""Sums of independent variables, without a table of all of them."""
 
 from __future__ import annotations
 
@@ -27,19 +8,134 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from bnmind._values import Sealed, sealed
 from bnmind.information import Floats
 from bnmind.junction.program.program_inputs import Source
-from bnmind.junction.program.sum_tree import n_products, outside, partial_sums, scaled
 from bnmind.pgm.cpd import FunctionalCPD, TabularCPD
 from bnmind.pgm.factor import Factor, Values
 from bnmind.pgm.functions import Addition
 from bnmind.pgm.network import Potential
 from bnmind.pgm.variable import Variable
 
-__all__ = ["IndependentSum", "Summed", "independent_sum", "sum_among"]
+# --- The distribution of a sum of independent variables, by a balanced tree of partial sums -------
+#
+# A leaf holds the weights of the values of one summand. A node holds the weights of the sum of its
+# two children, which are the convolution of theirs. All nodes of a level are computed at once. On
+# the way back, each node receives the weights of its sums from the variables outside its subtree,
+# so two passes answer all summands (a Shenoy-Shafer propagation whose messages are the weights of
+# partial sums). The convolution of two sums of n summands takes n² products. Fourier transforms
+# would take fewer, but lose small numbers.
+#
+# A power of two scales the weights of each node, so that the largest is near one.
+
+
+def partial_sums(leaves: Floats) -> tuple[list[Floats], int]:
+    """Return the weights of all partial sums, level by level, and a power of two.
+
+    Parameters
+    ----------
+    leaves
+        ``(summands, values)``: the weights of the values 0, 1, 2, … of each summand.
+
+    Returns
+    -------
+    levels, power
+        ``(nodes, sums)`` for each level, the leaves first; the last one has a single node, and two
+        to the ``power`` times its weights is the distribution of the whole sum. Other levels
+        have an even number of nodes; the last one may be padding, a sum that is surely zero.
+    """
+    rows, powers = scaled(leaves)
+    levels, power = [], int(powers.sum())
+    while len(rows) > 1:
+        if len(rows) % 2:
+            rows = np.concatenate([rows, np.eye(1, rows.shape[1])])
+        levels.append(rows)
+        rows, powers = scaled(_convolved(rows[0::2], rows[1::2]))
+        power += int(powers.sum())
+    return [*levels, rows], power
+
+
+def outside(levels: list[Floats], whole: Floats) -> Floats:
+    """Return the weight of each value of each summand from the other summands and the whole sum.
+
+    Parameters
+    ----------
+    levels
+        As returned by `partial_sums`.
+    whole
+        A weight of each value of the whole sum.
+
+    Returns
+    -------
+    ndarray
+        ``(summands, values)``, each row times a power of two. The last rows may be padding.
+    """
+    rows: Floats = whole[None, :]
+    for level in reversed(levels[:-1]):
+        n_pairs, n_values = len(level) // 2, level.shape[1]
+        windows = sliding_window_view(rows[:n_pairs], n_values, axis=1)
+        weights = np.empty((2 * n_pairs, n_values))
+        weights[0::2] = _times(windows, level[1::2])
+        weights[1::2] = _times(windows, level[0::2])
+        rows, _ = scaled(weights)
+    return rows
+
+
+def n_products(n_summands: int, n_values: int) -> int:
+    """Return the number of multiplications of both passes."""
+    count = 0
+    while n_summands > 1:
+        n_pairs = (n_summands + 1) // 2
+        count += n_pairs * n_values * (4 * n_values - 1)
+        n_summands, n_values = n_pairs, 2 * n_values - 1
+    return count
+
+
+def scaled(rows: Floats) -> tuple[Floats, Any]:
+    """Return rows as multiples of powers of two that bring their largest numbers near one.
+
+    >>> scaled(np.array([[3.0, 1.0], [0.0, 0.0]]))[1].tolist()
+    [2, 0]
+    """
+    powers = np.frexp(rows.max(axis=1))[1]
+    return np.ldexp(rows, -powers[:, None]), powers
+
+
+def _convolved(left: Floats, right: Floats) -> Floats:
+    """Return the convolution of each row with a row."""
+    n_pairs, n_values = left.shape
+    padded = np.zeros((n_pairs, 3 * n_values - 2))
+    padded[:, n_values - 1 : 2 * n_values - 1] = left
+    return _times(sliding_window_view(padded, n_values, axis=1), right[:, ::-1])
+
+
+def _times(matrices: Any, vectors: Floats) -> Floats:
+    product: Floats = np.matmul(matrices, vectors[..., None])[..., 0]
+    return product
+
+
+# Queries about many variables that depend only through their sum, answered without a program.
+#
+# An example is a thousand votes and their total: the votes are dependent only because the total is
+# known. The tree of partial sums of `bnmind.junction.program.independent_sum`, whose levels are
+# arrays, answers such a query in milliseconds; a program would take some thousand steps.
+#
+# An observed total may be very improbable. The weight of each value c of a summand is then
+# multiplied by 2^(jc), for a whole number j that makes the total probable (exponential tilting).
+# Tilting does not change distributions given the total, and changes the probability of the total by
+# a known power of two.
+#
+# Underflow does not matter: all weights are scaled to at most one, and the weight of the total is
+# at least 2⁻⁶⁰⁰. Each of fewer than 2⁶⁴ products can lose about 2⁻¹⁰⁷⁴, so that the total loss is
+# less than the last digit of the total. A total of smaller weight is not answered here.
+#
+# References
+# ----------
+# F. Esscher, "On the probability function in the collective theory of risk", Skandinavisk
+# Aktuarietidskrift 15 (1932), 175-195: tilting.
 
 _MANY = 64
 """The least number of summands; sums of fewer variables are answered by a program."""
@@ -120,7 +216,7 @@ class IndependentSum(Sealed):
         Parameters
         ----------
         registers
-            The tables, by `bnmind.junction.inference.registers`.
+            The tables, by `bnmind.junction.inference.compiled_query`.
         at
             The position of each observed variable.
         """

@@ -1,14 +1,4 @@
-"""The messages of a junction tree, as steps of a program.
-
-Every table is assigned to a clique that contains its scope. A message from a clique to a neighbor
-is the product of the tables of the clique and of the messages from its other neighbors, summed to
-the separator. The product of the two messages of an edge is the belief of its separator, and
-answers targets in the separator. Other targets are answered at a clique that contains them. The
-program computes only messages that some target needs, each of them once (Shafer & Shenoy,
-*Probability propagation*, 1990).
-
-Many neighbors of a clique are connected by stations; see `bnmind.junction.program.stations`.
-"""
+"""The messages of a junction tree as steps of a program."""
 
 from __future__ import annotations
 
@@ -18,9 +8,148 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from bnmind.junction.program.contraction import ProgramBuilder, Variables
-from bnmind.junction.program.stations import StationTree
 
-__all__ = ["Passing", "Question", "TreeShape"]
+# Stations: auxiliary cliques through which many neighbors of a clique exchange their messages.
+#
+# A message from a clique to one of k neighbors multiplies those of all others, so that all messages
+# take about k² products. A binary tree of stations needs about 3k (Shenoy, *Binary join trees for
+# computing marginals in the Shenoy-Shafer architecture*, 1997). A station holds the union of the
+# separators below it.
+#
+# Neighbors with the same separator are connected by stations over that separator. Many neighbors
+# with different separators are connected as in bucket elimination: those that share a variable by a
+# tree of stations, and all others by a station without that variable, where this is repeated. The
+# sizes of these stations sum to a small multiple of that of the clique (Kask, Dechter, Larrosa &
+# Dechter, *Unifying tree decompositions for reasoning in graphical models*, Artif. Intell. 166,
+# 2005).
+
+_MANY = 12
+"""The most separators of a clique without stations between them."""
+
+_LARGEST_HUB = 2**22
+"""The most cells of a clique with stations over different separators. They hold tables of half its
+size, while a clique holds none."""
+
+_SHRINK = 4
+"""How many times smaller than the clique a station over several separators must be."""
+
+
+class _End(NamedTuple):
+    """A clique or a station that is to be connected."""
+
+    separator: frozenset[int]
+    clique: int
+
+
+@dataclass
+class StationTree:
+    """A tree of cliques with room for stations, while they are being added."""
+
+    scopes: list[frozenset[int]]
+    """The variables of each clique and station."""
+    neighbors: list[dict[int, frozenset[int]]]
+    """For each clique and station, its neighbors with the separators."""
+    sizes: Sequence[int]
+    """The number of states of each variable."""
+
+    def connect(self, clique: int) -> None:
+        """Connect the neighbors of a clique by stations."""
+        groups: dict[frozenset[int], list[int]] = {}
+        for neighbor, separator in self.neighbors[clique].items():
+            groups.setdefault(separator, []).append(neighbor)
+        spread = len(groups) > _MANY and self.cells(self.scopes[clique]) <= _LARGEST_HUB
+        ends: list[_End] = []
+        for separator, group in groups.items():
+            if len(group) < 3 and not spread:
+                continue
+            for neighbor in group:
+                del self.neighbors[clique][neighbor], self.neighbors[neighbor][clique]
+            ends.append(_End(separator, self._same(group, separator)))
+        if spread:
+            self._spread(clique, ends)
+        else:
+            self._attach(clique, ends)
+
+    def _same(self, group: Sequence[int], separator: frozenset[int]) -> int:
+        """Return the top of a binary tree over neighbors with the same separator."""
+        if len(group) == 1:
+            return group[0]
+        middle = len(group) // 2
+        halves = [self._same(half, separator) for half in (group[:middle], group[middle:])]
+        return self._station(separator, [_End(separator, half) for half in halves])
+
+    def _spread(self, hub: int, ends: list[_End]) -> None:
+        """Connect ends with different separators to a clique or station that contains them."""
+        while len(ends) > 3:
+            scope = self.scopes[hub]
+            most = self.cells(scope) // _SHRINK
+            shared: dict[int, list[_End]] = {}
+            for end in ends:
+                for variable in end.separator:
+                    shared.setdefault(variable, []).append(end)
+            if not shared:
+                break
+            # As in bucket elimination by the fewest neighbors.
+            variable = min(shared, key=lambda v: (len(shared[v]), v))
+            bucket = sorted(shared[variable], key=lambda end: sorted(end.separator))
+            self._attach(hub, self._halves(bucket, most))
+            ends = [end for end in ends if variable not in end.separator]
+            if len(ends) > 3:
+                rest = _union(ends)
+                station = self._station(rest, [])
+                self._join(hub, station, rest)
+                hub = station
+        self._attach(hub, ends)
+
+    def _attach(self, hub: int, ends: Sequence[_End]) -> None:
+        for end in ends:
+            self._join(hub, end.clique, end.separator)
+
+    def _halves(self, ends: Sequence[_End], most: int) -> list[_End]:
+        """Return ends connected by stations of at most so many cells, two if possible."""
+        if len(ends) <= 1:
+            return list(ends)
+        middle = len(ends) // 2
+        tops = []
+        for half in (ends[:middle], ends[middle:]):
+            union = _union(half)
+            below = self._halves(half, most)
+            if len(below) > 1 and self.cells(union) <= most:
+                below = [_End(union, self._station(union, below))]
+            tops += below
+        return tops
+
+    def _station(self, scope: frozenset[int], below: Sequence[_End]) -> int:
+        station = len(self.scopes)
+        self.scopes.append(scope)
+        self.neighbors.append({})
+        self._attach(station, below)
+        return station
+
+    def _join(self, first: int, second: int, separator: frozenset[int]) -> None:
+        self.neighbors[first][second] = separator
+        self.neighbors[second][first] = separator
+
+    def cells(self, scope: frozenset[int]) -> int:
+        """Return the number of configurations of some variables."""
+        return math.prod([self.sizes[v] for v in scope])
+
+
+def _union(ends: Sequence[_End]) -> frozenset[int]:
+    return frozenset().union(*[end.separator for end in ends])
+
+
+# --- The messages of a junction tree, as steps of a program ---------------------------------------
+#
+# Every table is assigned to a clique that contains its scope. A message from a clique to a neighbor
+# is the product of the tables of the clique and of the messages from its other neighbors, summed to
+# the separator. The product of the two messages of an edge is the belief of its separator, and
+# answers targets in the separator. Other targets are answered at a clique that contains them. The
+# program computes only messages that some target needs, each of them once (Shafer & Shenoy,
+# *Probability propagation*, 1990).
+#
+# Many neighbors of a clique are connected by stations; see
+# `bnmind.junction.program.message_passing`.
 
 _SMALL = 2**12
 """The most cells of a joint from which several variables of a single clique are answered."""
@@ -33,18 +162,6 @@ class TreeShape:
     cliques: tuple[Variables, ...]
     edges: tuple[tuple[int, int, Variables], ...]
     """Two cliques and their separator, for each edge."""
-
-
-class Question(NamedTuple):
-    """A question about a tree."""
-
-    clique: int
-    neighbor: int
-    """The two messages of this edge answer the question; -1 if the clique does."""
-    keep: Variables
-    """The variables of the messages' or the clique's product that are kept."""
-    final: Variables | None
-    """The variables to which that product is summed afterwards."""
 
 
 class Passing:
@@ -95,33 +212,28 @@ class Passing:
         """
         if not self.scopes:
             return None
-        clique, neighbor, keep, final = self.question(target)
-        if neighbor >= 0:
-            if (clique, neighbor) not in self._beliefs:
-                self._beliefs[clique, neighbor] = self._at_separator(clique, neighbor)
-            belief = self._beliefs[clique, neighbor]
-        else:
-            belief = self._at_clique(clique, keep)
-        return belief if belief is None or final is None else self.builder.contract([belief], final)
-
-    def question(self, target: Variables) -> Question:
-        """Return where a target is answered.
-
-        A single variable is answered from the smallest table that the messages provide.
-        """
         if len(target) != 1:
-            return Question(self._host(target), -1, target, None)
+            return self._at_clique(self._host(target), target)
         (variable,) = target
+        # From the smallest table that the messages provide.
         edge = self.smallest.get(variable)
         if edge is not None:
-            _, first, second = edge
-            return Question(first, second, self.neighbors[first][second], target)
+            return self._reduced(self._belief(*edge[1:]), target)
         clique = self._host(target)
         # Together with the other variables that are only in this clique.
         together = frozenset(self._private[clique])
         if _size(together, self.builder.sizes) > _SMALL:
-            return Question(clique, -1, target, None)
-        return Question(clique, -1, together, target)
+            return self._at_clique(clique, target)
+        return self._reduced(self._at_clique(clique, together), target)
+
+    def _reduced(self, register: int | None, target: Variables) -> int | None:
+        return register if register is None else self.builder.contract([register], target)
+
+    def _belief(self, first: int, second: int) -> int | None:
+        """Return the register of the belief of a separator."""
+        if (first, second) not in self._beliefs:
+            self._beliefs[first, second] = self._at_separator(first, second)
+        return self._beliefs[first, second]
 
     def _at_separator(self, first: int, second: int) -> int | None:
         both = [self._sent(first, second), self._sent(second, first)]

@@ -15,12 +15,10 @@ from numpy.typing import NDArray
 from bnmind._values import Sealed, made, sealed
 from bnmind.junction.program.contraction import Function
 from bnmind.junction.program.program import Scope
-from bnmind.junction.reduction.reduced_model import FunctionTable, Reduction
+from bnmind.junction.reduction import FunctionTable, Reduction
 from bnmind.pgm.factor import Values
 from bnmind.pgm.network import Potential
 from bnmind.pgm.variable import Variable
-
-__all__ = ["Answer", "Rows", "Source", "answer_of", "deterministic", "sources_of"]
 
 _WORTH_LOOKING_UP = 64
 """The fewest cells of a table that is searched for a variable that the others determine."""

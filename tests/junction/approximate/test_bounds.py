@@ -17,7 +17,7 @@ from bnmind.junction import (
     compile_bounds,
     compile_plan,
 )
-from bnmind.junction.approximate.bounded_conditioning import _log_priors
+from bnmind.junction.approximate import _log_priors
 from bnmind.pgm import Network, TabularCPD, Variable
 from tests.junction.slicing.test_sliced_plan import small_network
 
@@ -115,7 +115,7 @@ def test_bounds_of_another_question_and_fewer_slices_than_none_are_refused() -> 
 
 
 def test_too_many_slices_are_refused_by_their_number(monkeypatch: pytest.MonkeyPatch) -> None:
-    import bnmind.junction.approximate.bounded_conditioning as module
+    import bnmind.junction.approximate as module
 
     monkeypatch.setattr(module, "_MOST_SLICES", 1)
     memory = compile_plan(grid(5)).memory

@@ -21,7 +21,7 @@ from bnmind.junction import (
     compile_model,
     compile_search,
 )
-from bnmind.junction.branch_and_bound.search_state import grown, search_arrays
+from bnmind.junction.search_kernel import grown, search_arrays
 from bnmind.pgm import Factor, FactorModel, Network, Variable
 from tests.junction.branch_and_bound.test_search import (
     SMALL,

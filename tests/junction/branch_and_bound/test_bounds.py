@@ -11,11 +11,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from bnmind.junction import RandomizedGreedy
-from bnmind.junction.branch_and_bound.cost_shifting import shifted_tables
-from bnmind.junction.branch_and_bound.dives_kernel import dive, exact_value
-from bnmind.junction.branch_and_bound.log_tables import LogTables, log_tables
-from bnmind.junction.branch_and_bound.problem import SearchProblem
-from bnmind.junction.branch_and_bound.progress import Progress
+from bnmind.junction.search_bounds import LogTables, log_tables, shifted_tables
+from bnmind.junction.search_kernel import dive, exact_value
+from bnmind.junction.search_problem import SearchProblem
+from bnmind.junction.search_question import Progress
 from bnmind.pgm import Factor, FactorModel, Variable
 from tests.junction.branch_and_bound.test_search import factor_models, joint_of
 from tests.modes import examples

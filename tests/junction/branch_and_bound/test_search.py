@@ -20,7 +20,7 @@ from bnmind.junction import (
     compile_marginal_map,
     compile_search,
 )
-from bnmind.junction.branch_and_bound.search_kernel import _place, first_places
+from bnmind.junction.search_kernel import _place, first_places
 from bnmind.pgm import Factor, FactorModel, Network, Variable
 from tests.junction.test_most_probable import probability, questions, weighed
 from tests.modes import examples

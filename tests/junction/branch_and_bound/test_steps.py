@@ -9,13 +9,13 @@ import pickle
 import numpy as np
 import pytest
 
+import bnmind.junction.search_problem as problem
 from bnmind.junction import (
     Limits,
     compile_explanation,
     compile_marginal_map,
     compile_search,
 )
-from bnmind.junction.branch_and_bound import problem
 from bnmind.pgm import Factor, FactorModel, Variable
 from tests.junction.branch_and_bound.test_search import SMALL, grid, joint_of
 
@@ -79,7 +79,7 @@ def test_ctrl_c_before_anything_is_found_is_not_caught(monkeypatch: pytest.Monke
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("bnmind.junction.branch_and_bound.progress.Progress.advance", interrupted)
+    monkeypatch.setattr("bnmind.junction.search_question.Progress.advance", interrupted)
     with pytest.raises(KeyboardInterrupt):
         compile_search(grid(2, 1)).run()
 

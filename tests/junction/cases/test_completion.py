@@ -16,8 +16,8 @@ from bnmind.pgm import Factor, FactorModel, Network, TabularCPD, Variable
 from tests.junction.cases.test_predict import GARDEN, RAIN, WET, tables
 from tests.modes import examples
 
-ALONE = "bnmind.junction.cases.joint_solver._MOST_CELLS"
-PATTERNS = "bnmind.junction.cases.joint_solver.MOST_PLANS"
+ALONE = "bnmind.junction.cases.completion._MOST_CELLS"
+PATTERNS = "bnmind.junction.cases.completion.MOST_PLANS"
 
 
 @pytest.mark.parametrize("alone", [False, True], ids=["together", "alone"])
@@ -175,12 +175,12 @@ def test_rows_are_filled_in_parts_without_a_trace(
     cases = pd.DataFrame({"wet": ["damp", None, "no", None, None], "rain": [None] * 5})
     filled = complete(GARDEN, cases).frame
     drawn = sample_missing(GARDEN, cases, rng=np.random.default_rng(5), draws=7).frame
-    monkeypatch.setattr("bnmind.junction.cases.buckets._WEIGHTS", weights)
+    monkeypatch.setattr("bnmind.junction.cases.completion._WEIGHTS", weights)
     assert complete(GARDEN, cases).frame.equals(filled)
     monkeypatch.setattr(PATTERNS, 0)
     assert complete(GARDEN, cases).frame.equals(filled)
     monkeypatch.undo()
-    monkeypatch.setattr("bnmind.junction.cases.buckets._WEIGHTS", weights)
+    monkeypatch.setattr("bnmind.junction.cases.completion._WEIGHTS", weights)
     again = sample_missing(GARDEN, cases, rng=np.random.default_rng(5), draws=7).frame
     assert again.equals(drawn)
 

@@ -34,8 +34,8 @@ from bnmind.junction import (
     predict_proba,
     sample_missing,
 )
-from bnmind.junction.cases import CaseTableWarning
 from bnmind.junction.cases.solver import Links, requisite
+from bnmind.junction.cases.tables import CaseTableWarning
 from bnmind.pgm import FactorModel, Network, TabularCPD, Variable
 from tests.modes import examples
 from tests.networks import networks
@@ -80,9 +80,9 @@ def by_row(network: Network, row: dict[str, Any], targets: list[str]) -> dict[st
 
 WAYS: dict[str, dict[str, Any]] = {
     "plans": {},
-    "a tree": {"runner.MOST_PLANS": 0, "runner._SMALL": 0, "solver.MOST_PLANS": 0},
-    "one plan": {"runner.MOST_PLANS": 0, "runner._SMALL": 2**40, "solver.MOST_PLANS": 0},
-    "each alone": {"runner.compile_plan": "TOO LARGE"},
+    "a tree": {"MOST_PLANS": 0, "_SMALL": 0},
+    "one plan": {"MOST_PLANS": 0, "_SMALL": 2**40},
+    "each alone": {"compile_plan": "TOO LARGE"},
 }
 """What is patched so that all cases are computed in one of the ways."""
 
@@ -98,9 +98,9 @@ def too_large(*_: Any, limits: Limits, **options: Any) -> Any:
 def forced(way: str) -> Iterator[None]:
     """Compute all cases in one of the ways."""
     with pytest.MonkeyPatch.context() as patch:
-        for place, value in WAYS[way].items():
+        for name, value in WAYS[way].items():
             made = too_large if value == "TOO LARGE" else value
-            patch.setattr(f"bnmind.junction.cases.{place}", made)
+            patch.setattr(f"bnmind.junction.cases.solver.{name}", made)
         if way != "plans":
             patch.setattr("bnmind.junction.cases.solver.FEW_TARGETS", 1)
         yield

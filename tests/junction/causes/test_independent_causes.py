@@ -12,14 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import bnmind.junction.causes.sweep as sweep_module
-import bnmind.junction.causes.sweep_order as sweep_order_module
-import bnmind.junction.causes.swept_case as swept_case
+import bnmind.junction.causes as swept_case
+import bnmind.junction.sweep as sweep_module
+import bnmind.junction.sweep as sweep_order_module
 from bnmind.errors import ImpossibleEvidenceError, TooLargeError
 from bnmind.information import Floats
 from bnmind.junction import Limits, compile_model, compile_plan
-from bnmind.junction.causes.independent_causes import independent_causes
-from bnmind.junction.causes.sweep import _moved
+from bnmind.junction.causes import independent_causes
+from bnmind.junction.sweep import _moved
 from bnmind.pgm import (
     CPD,
     Addition,
@@ -303,7 +303,7 @@ def test_a_sweep_fits_in_the_memory_that_is_allowed(monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.parametrize("most", [0, 2**10])
 def test_a_matrix_moves_one_axis_of_a_table(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bnmind.junction.causes.sweep._SMALL", most)
+    monkeypatch.setattr("bnmind.junction.sweep._SMALL", most)
     rng = np.random.default_rng(1)
     table = rng.random((2, 3, 4, 2))
     for axis, n in enumerate(table.shape):

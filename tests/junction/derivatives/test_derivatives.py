@@ -23,10 +23,10 @@ from bnmind.junction import (
     DerivativePlan,
     Gradient,
     Limits,
-    Propagation,
     compile_derivatives,
     compile_plan,
 )
+from bnmind.junction.propagation import Propagation
 from bnmind.pgm import (
     Factor,
     FactorModel,

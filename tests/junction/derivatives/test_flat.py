@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
+import bnmind.junction.derivatives.plan as plan_module
 from bnmind.errors import ImpossibleEvidenceError
 from bnmind.junction import DerivativePlan, compile_derivatives
-from bnmind.junction.derivatives import plan as plan_module
 from bnmind.junction.derivatives.backward import register_program
 from bnmind.junction.derivatives.plan import (
     ProductBuilder,

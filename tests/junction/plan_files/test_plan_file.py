@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+import bnmind.junction.triangulation.randomized_greedy as randomized_greedy
 from bnmind.errors import (
     ImpossibleEvidenceError,
     InvalidArgumentError,
@@ -18,8 +19,7 @@ from bnmind.errors import (
     TooLargeError,
 )
 from bnmind.junction import Limits, MinWeight, Plan, compile_plan, read_plan, write_plan
-from bnmind.junction.plan_files.fingerprint import fingerprint, has_code
-from bnmind.junction.triangulation import randomized_greedy
+from bnmind.junction.plan_files import fingerprint, has_code
 from bnmind.pgm import (
     Factor,
     FactorModel,

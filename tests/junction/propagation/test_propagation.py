@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import pickle
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 import pytest
@@ -13,12 +11,11 @@ from hypothesis import strategies as st
 
 from bnmind.errors import (
     ImpossibleEvidenceError,
-    InvalidArgumentError,
     InvalidModelError,
     TooLargeError,
-    UnknownNameError,
 )
-from bnmind.junction import GivenOrder, Limits, MinFill, Propagation, compile_plan
+from bnmind.junction import GivenOrder, Limits, MinFill, compile_plan
+from bnmind.junction.propagation import Propagation
 from bnmind.pgm import Factor, FactorModel, FunctionalCPD, Network, TabularCPD, Variable, noisy_or
 from tests.networks import enumerate_joint, factor_models, networks
 
@@ -179,7 +176,7 @@ def test_targets_are_the_same_as_among_all(network: Network, seed: int) -> None:
     names = [network.variables[i].name for i in chosen]
     some, log_again = propagation.marginals_of(cases, targets=names)
     np.testing.assert_array_equal(log_evidence, log_again)
-    np.testing.assert_array_equal(log_evidence, propagation.log_evidence_of(cases))
+    np.testing.assert_array_equal(log_evidence, propagation.marginals_of(cases, targets=())[1])
     for i, marginal in zip(chosen, some, strict=True):
         np.testing.assert_array_equal(marginal, everything[i])
 
@@ -247,22 +244,12 @@ def test_numbers_too_small_for_floats_are_computed_again() -> None:
         assert logs[0] == -np.inf
 
 
-def test_a_propagation_shows_its_size_and_survives_a_pickle() -> None:
-    propagation = Propagation.of(GARDEN)
-    assert repr(propagation) == "Propagation(2 variables, 6 cells)"
-    assert "6 possible ones" in str(propagation)
-    copy = pickle.loads(pickle.dumps(propagation))
-    assert copy.marginals([-1, 1])[1] == propagation.marginals([-1, 1])[1]
-    assert not copy.tree.table.flags.writeable
-
-
 def test_states_that_are_impossible_elsewhere_have_no_cells() -> None:
     always = TabularCPD(RAIN, (), np.array([0.0, 1.0]))
     network = Network((always, *GARDEN.cpds[1:]))
     # It always rains, so that the table of wet keeps one row of two cells.
     propagation = Propagation.of(network, order=GivenOrder(("wet", "rain")))
     assert propagation.total_size == 1 + 2
-    assert "3 possible ones" in str(propagation)
     assert propagation.marginals([-1, -1])[0][1].tolist() == pytest.approx([0.1, 0.9])
     # The row of each state of rain is kept where both are possible.
     assert Propagation.of(GARDEN, order=GivenOrder(("wet", "rain"))).total_size == 2 + 4
@@ -287,36 +274,6 @@ def test_weights_multiply_expected_counts() -> None:
     assert wet is not None
     np.testing.assert_allclose(rain, np.array([1.6, 3.4]))
     np.testing.assert_allclose(wet, np.array([[1.44, 0.04], [0.16, 3.36]]))
-
-
-@pytest.mark.parametrize(
-    ("cases", "error", "words"),
-    [
-        ([[0, 2]], InvalidArgumentError, "state of wet from 0 to 1"),
-        ([[0, -2]], InvalidArgumentError, "-1 where missing"),
-        ([[0]], InvalidArgumentError, "2 variables"),
-        ([0, 1], InvalidArgumentError, "2 variables"),
-        ([[0.0, 1.0]], InvalidArgumentError, "whole numbers"),
-        ([["no", "yes"]], InvalidArgumentError, "whole numbers"),
-    ],
-)
-def test_bad_cases(cases: Any, error: type[Exception], words: str) -> None:
-    with pytest.raises(error, match=words):
-        Propagation.of(GARDEN).marginals_of(cases)
-
-
-@pytest.mark.parametrize(
-    ("likelihoods", "error", "words"),
-    [
-        ({"snow": [1.0, 1.0]}, UnknownNameError, "snow"),
-        ({"rain": [1.0]}, InvalidArgumentError, "2 numbers"),
-        ({"rain": [1.0, -1.0]}, InvalidArgumentError, "not negative"),
-        ({"rain": [np.nan, 1.0]}, InvalidArgumentError, "finite"),
-    ],
-)
-def test_bad_likelihoods(likelihoods: Any, error: type[Exception], words: str) -> None:
-    with pytest.raises(error, match=words):
-        Propagation.of(GARDEN).marginals([-1, -1], likelihoods)
 
 
 def test_models_that_do_not_fit_are_refused() -> None:

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import bnmind.junction.sliced_plan as sliced_plan_module
 from bnmind.errors import (
     ImpossibleEvidenceError,
     InvalidArgumentError,
@@ -30,10 +31,8 @@ from bnmind.junction import (
     compile_sliced,
     posterior,
 )
-from bnmind.junction.slicing import sliced_plan as sliced_plan_module
-from bnmind.junction.slicing.beyond_memory import sliced_instead
-from bnmind.junction.slicing.compile_sliced import SliceCosts, chosen_variables
-from bnmind.junction.slicing.sliced_plan import possible_slices
+from bnmind.junction.slice_choice import SliceCosts, chosen_variables, sliced_instead
+from bnmind.junction.sliced_plan import possible_slices
 from bnmind.pgm import (
     Factor,
     FactorModel,
@@ -298,7 +297,7 @@ def test_the_digest_of_a_question_depends_on_all_numbers_and_functions() -> None
 def test_a_killed_run_loses_at_most_the_slices_after_the_last_saving(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import bnmind.junction.slicing.sliced_plan as module
+    import bnmind.junction.sliced_plan as module
 
     monkeypatch.setattr(module, "_SAVING_WORK", 1)
     monkeypatch.setattr(module, "_MOST_TOGETHER", 1)
@@ -381,7 +380,7 @@ def test_sums_of_another_question_are_refused() -> None:
 def test_a_refusal_after_all_rounds_quotes_costs_that_do_not_fit(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    import bnmind.junction.slicing.compile_sliced as module
+    import bnmind.junction.slice_choice as module
 
     monkeypatch.setattr(module, "_MOST_ROUNDS", 1)
     model = grid(5, seed=5)
@@ -406,7 +405,7 @@ def test_a_refusal_of_factors_says_why(value: complex, kind: str) -> None:
 def test_an_engine_remembers_sliced_plans_and_predicts_their_costs(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    import bnmind.junction.slicing.beyond_memory as module
+    import bnmind.junction.slice_choice as module
 
     calls: list[int] = []
 

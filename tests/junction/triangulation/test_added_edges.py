@@ -5,8 +5,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from bnmind.junction.triangulation import scored_graph
-from bnmind.junction.triangulation.scored_graph import by_pairs, by_products
+import bnmind.junction.triangulation.greedy as scored_graph
+from bnmind.junction.triangulation.greedy import by_pairs, by_products
 
 
 def _graph(n: int, density: float, seed: int) -> tuple[list[int], list[int]]:

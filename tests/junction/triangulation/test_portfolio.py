@@ -18,10 +18,9 @@ from bnmind.junction import (
     RandomizedGreedy,
     TreeAnnealing,
 )
-from bnmind.junction.triangulation.annealing.tree_annealing import annealed
-from bnmind.junction.triangulation.portfolio.portfolio import run_cost
-from bnmind.junction.triangulation.randomized_greedy import MOST_WORK
-from bnmind.junction.triangulation.shared_search import BoundedFinder, SharedSearch
+from bnmind.junction.triangulation.annealing import annealed
+from bnmind.junction.triangulation.portfolio import run_cost
+from bnmind.junction.triangulation.randomized_greedy import MOST_WORK, BoundedFinder, SharedSearch
 from tests.graphs import graph_of, graphs
 
 

@@ -13,14 +13,16 @@ from hypothesis import strategies as st
 from bnmind._jit import run_plainly
 from bnmind.errors import InvalidArgumentError
 from bnmind.junction import GivenOrder, InteractionGraph, MinFill, TreeAnnealing
-from bnmind.junction.graphs.interaction_graph import bits
-from bnmind.junction.triangulation.annealing.tree_annealing import (
+from bnmind.junction.graphs import bits
+from bnmind.junction.triangulation.annealing import (
+    Tree,
+    anneal,
     covering_cliques,
     order_of,
+    tables,
     tree_of,
 )
-from bnmind.junction.triangulation.annealing.tree_kernel import Tree, anneal, tables
-from bnmind.junction.triangulation.scored_graph import whole_graph
+from bnmind.junction.triangulation.greedy import whole_graph
 from tests.graphs import cost_to_go, graph_of, graphs
 from tests.modes import examples
 

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from bnmind._files import LARGE_FILE, read_bytes
 from bnmind._messages import counted, first_faults
 from bnmind.errors import ModelFileError
-from bnmind.junction.cases.workbook import WORKBOOK, plain_cell, read_by, read_sheet
+from bnmind.junction.cases.case_files import WORKBOOK, plain_cell, read_by, read_sheet
 from bnmind.pgm.variable import label_text
 
 if TYPE_CHECKING:

@@ -1,0 +1,708 @@
+"""Answers within bounds, and answers from weighted samples."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind._arguments import checked
+from bnmind._display import Result
+from bnmind._messages import counted, many
+from bnmind._values import ReadOnlyDict, Sealed, Value, sealed
+from bnmind.errors import (
+    ImpossibleEvidenceError,
+    InvalidArgumentError,
+    TooFewSamplesError,
+    TooLargeError,
+)
+from bnmind.information import Floats
+from bnmind.junction.graphs import OrderFinder
+from bnmind.junction.inference.compile import compile_plan
+from bnmind.junction.inference.evidence import (
+    Evidence,
+    by_name,
+    is_missing,
+    is_state,
+    likelihood,
+    read_findings,
+)
+from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
+from bnmind.junction.inference.plan import Answering, impossible
+from bnmind.junction.slice_choice import compile_sliced
+from bnmind.junction.sliced_plan import SlicedPlan, SliceSums
+from bnmind.pgm.cpd import CPD, FunctionalCPD
+from bnmind.pgm.network import Network
+from bnmind.pgm.noisy import NoisyExtremum, NoisyMaximum, combined
+from bnmind.pgm.variable import Variable
+
+# --- Posteriors between guaranteed bounds, which narrow with each slice (bounded conditioning) ----
+#
+# E. J. Horvitz, H. J. Suermondt & G. F. Cooper, *Bounded conditioning: flexible inference for
+# decisions under scarce resources*, UAI 1989.
+#
+# ================  ==============================================================
+# of the paper      here
+# ================  ==============================================================
+# c                 a joint state of the sliced variables (an instance of the loop
+#                   cutset), `number`
+# p(c)              its probability without evidence, ``priors``
+# Σ p(x, e, c)      the sum over the slices so far, `SliceSums`
+# the rest          ``1 − Σ p(c)``, which bounds the probability that is missing
+# ================  ==============================================================
+#
+# The evidence and a state x have the probability S(x) in the slices so far, and S is the sum over
+# x. If the other slices have the prior mass R, then ``S <= P(e) <= S + R``, and ``S(x) / (S + R) <=
+# P(x | e) <= (S(x) + R) / (S + R)``. Slices run in the order of their prior.
+
+_MOST_SLICES = 2**20
+"""The most slices whose priors are computed beforehand."""
+
+_PRIORS_AT_ONCE = 4096
+"""The slices whose priors are computed at once."""
+
+_ALL_WORK = 2**200
+"""A limit for all slices together, which need not all run."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PosteriorBounds(Result, Sealed):
+    """Bounds of posteriors and of the probability of the evidence: the state between two steps."""
+
+    targets: tuple[tuple[Variable, ...], ...]
+    """The variables of each target."""
+    sums: SliceSums
+    """The sums over the slices so far."""
+    log_rest: float
+    """The natural logarithm of the prior probability of all other slices; −inf for none."""
+
+    @property
+    def gap(self) -> float:
+        """The upper bound of every posterior probability minus its lower bound."""
+        if self.log_rest == -math.inf:
+            return 0.0
+        difference = self.sums.log_evidence - self.log_rest
+        return 1 / (1 + math.exp(min(difference, 700.0)))
+
+    @property
+    def lower(self) -> tuple[Floats, ...]:
+        """For each target, a lower bound of each of its probabilities."""
+        return tuple([sealed(self._share(joint)) for joint in self.sums.joints])
+
+    @property
+    def upper(self) -> tuple[Floats, ...]:
+        """For each target, an upper bound of each of its probabilities."""
+        shares = [self._share(joint) for joint in self.sums.joints]
+        return tuple([sealed(np.minimum(share + self.gap, 1.0)) for share in shares])
+
+    def _share(self, joint: Floats) -> Floats:
+        if not self.sums.total > 0:
+            return np.zeros_like(joint)
+        share: Floats = joint / self.sums.total * (1 - self.gap)
+        return share
+
+    @property
+    def log_evidence(self) -> tuple[float, float]:
+        """The bounds of the natural logarithm of the probability of the evidence."""
+        low = self.sums.log_evidence
+        return low, min(float(np.logaddexp(low, self.log_rest)), 0.0)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the bounds of all targets of one variable as a record for JSON."""
+        pairs = zip(self.targets, self.lower, self.upper, strict=True)
+        return {
+            "bounds": {
+                scope[0].name: dict(zip(scope[0].states, np.c_[low, high].tolist(), strict=True))
+                for scope, low, high in pairs
+                if len(scope) == 1
+            },
+            "gap": self.gap,
+            "log_evidence": list(self.log_evidence),
+        }
+
+    def __repr__(self) -> str:
+        low, high = self.log_evidence
+        lines = [f"PosteriorBounds(gap {self.gap:.3g}, log_evidence from {low:.6g} to {high:.6g})"]
+        for scope, lower, upper in zip(self.targets, self.lower, self.upper, strict=True):
+            if len(scope) == 1:
+                states = zip(scope[0].states, lower.tolist(), upper.tolist(), strict=True)
+                texts = [f"{state} {low:.3f}..{high:.3f}" for state, low, high in states]
+                lines.append(f"{scope[0].name}  " + "  ".join(texts))
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class BoundsInfo(Value):
+    """The account of a step of bounded conditioning."""
+
+    done: int
+    """The number of slices so far."""
+    slices: int
+    """The number of all slices."""
+    gap: float
+    """The width of the bounds after this step."""
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class BoundedConditioning(Value):
+    """A plan of slices in the order of their prior probability; `compile_bounds` makes it."""
+
+    plan: SlicedPlan
+    """The slices."""
+    numbers: NDArray[np.intp]
+    """``(slices,)`` the joint states of the sliced variables that are possible without evidence,
+    the most probable first."""
+    log_rests: Floats
+    """``(slices + 1,)`` the natural logarithm of the prior mass of the slices from each one on."""
+
+    def __repr__(self) -> str:
+        return f"BoundedConditioning({counted(len(self.numbers), 'slice')}; {self.plan!r})"
+
+    @checked
+    def steps(
+        self, evidence: Evidence | None = None, *, start: PosteriorBounds | None = None
+    ) -> Iterator[tuple[PosteriorBounds, BoundsInfo]]:
+        """Yield the bounds after each slice, with an account; the last ones are exact.
+
+        Parameters
+        ----------
+        evidence
+            As for `Plan.run`.
+        start
+            The bounds to go on from, of this plan and the same evidence.
+
+        Raises
+        ------
+        InvalidArgumentError, UnknownNameError
+            As in `Plan.run`, and if ``start`` holds the bounds of another question.
+        """
+        findings = read_findings(evidence, self.plan.evidence, ())
+        first = self._start(findings).sums
+        return self._steps(findings, first if start is None else start.sums.of(first.question))
+
+    def _start(self, findings: dict[str, str]) -> PosteriorBounds:
+        """Return the bounds before the first slice."""
+        digest = hashlib.sha256(self.plan.digest(findings).encode())
+        # The order of the slices counts too.
+        digest.update(np.ascontiguousarray(self.numbers).tobytes())
+        sums = SliceSums.start(self.plan.targets, digest.hexdigest())
+        return PosteriorBounds(
+            targets=self.plan.targets, sums=sums, log_rest=float(self.log_rests[0])
+        )
+
+    def _steps(
+        self, findings: dict[str, str], sums: SliceSums
+    ) -> Iterator[tuple[PosteriorBounds, BoundsInfo]]:
+        answering = Answering(self.plan.plan.compiled)
+        sizes = [v.n_states for v in self.plan.sliced]
+        for done in range(sums.done + 1, len(self.numbers) + 1):
+            states = np.unravel_index(int(self.numbers[done - 1]), sizes) if sizes else ()
+            pairs = zip(self.plan.sliced, states, strict=True)
+            fixed = {v.name: v.states[int(state)] for v, state in pairs}
+            try:
+                posterior = answering.attempt({**findings, **fixed})
+            except ImpossibleEvidenceError:
+                posterior = None
+            if posterior is None:
+                sums = sums.up_to(done)
+            else:
+                joints = [np.real(joint) for joint in posterior.joints]
+                sums = sums.add(posterior.log_evidence, joints, done)
+            rest = float(self.log_rests[done])
+            bounds = PosteriorBounds(targets=self.plan.targets, sums=sums, log_rest=rest)
+            yield bounds, BoundsInfo(done, len(self.numbers), bounds.gap)
+
+    @checked
+    def run(
+        self,
+        evidence: Evidence | None = None,
+        *,
+        gap: float = 0.0,
+        max_slices: int | None = None,
+        progress: Callable[[int, int | None], None] | None = None,
+    ) -> PosteriorBounds:
+        """Return the bounds when they are narrow enough, or after a number of slices.
+
+        Parameters
+        ----------
+        evidence
+            As for `Plan.run`.
+        gap
+            The width of the bounds that is narrow enough.
+        max_slices
+            The most slices to run; by default all.
+        progress
+            A function that is called with the number of finished slices, and of all.
+
+        Raises
+        ------
+        ImpossibleEvidenceError
+            If all slices ran and the evidence has probability zero.
+        InvalidArgumentError, UnknownNameError
+            As in `Plan.run`, and if ``max_slices`` is negative.
+        """
+        if max_slices is not None and max_slices < 0:
+            raise InvalidArgumentError(
+                f"max_slices must be at least 0, got {max_slices}", max_slices
+            )
+        most = len(self.numbers) if max_slices is None else max_slices
+        findings = read_findings(evidence, self.plan.evidence, ())
+        bounds = self._start(findings)
+        if most > 0:
+            for state, info in self._steps(findings, bounds.sums):
+                bounds = state
+                if progress is not None:
+                    progress(info.done, info.slices)
+                if info.gap <= gap or info.done >= most:
+                    break
+        if not bounds.sums.total > 0 and bounds.log_rest == -math.inf:
+            fixed = self.plan.plan.compiled.known.fixed
+            raise impossible({**fixed, **findings})
+        return bounds
+
+
+@checked
+def compile_bounds(
+    network: Network,
+    *,
+    evidence: Iterable[str] = (),
+    known: Evidence | None = None,
+    targets: Iterable[Iterable[str]] | None = None,
+    order: OrderFinder | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> BoundedConditioning:
+    """Compile an anytime answer with guaranteed lower and upper bounds.
+
+    The slices are those of `compile_sliced`; a smaller ``max_bytes`` makes more and quicker ones.
+    They run in the order of their probability without evidence, and the mass of those that have not
+    run bounds what they could change.
+
+    Parameters
+    ----------
+    network
+        The network. A product of factors has no prior probabilities.
+    evidence, known, targets, order
+        As for `compile_sliced`.
+    limits
+        The limits of the memory and the multiplications of each slice. There is no limit for all
+        slices together, because they need not all run.
+
+    Raises
+    ------
+    TooLargeError
+        If no choice of variables makes a slice fit, or there are more than a million slices.
+    UnknownNameError, InvalidArgumentError, ImpossibleEvidenceError
+        As for `compile_sliced`.
+
+    Examples
+    --------
+    >>> from bnmind.pgm import TabularCPD
+    >>> rain, wet = Variable("rain", ("no", "yes")), Variable("wet", ("no", "yes"))
+    >>> network = Network((TabularCPD(rain, (), [0.8, 0.2]),
+    ...                    TabularCPD(wet, (rain,), [[0.9, 0.1], [0.1, 0.9]])))
+    >>> compile_bounds(network, evidence=["wet"]).run({"wet": "yes"})
+    PosteriorBounds(gap 0, log_evidence from -1.34707 to -1.34707)
+    rain  no 0.308..0.308  yes 0.692..0.692
+    """
+    plan = compile_sliced(
+        network,
+        evidence=evidence,
+        known=known,
+        targets=targets,
+        order=order,
+        limits=replace(limits, max_multiplications=_ALL_WORK),
+    )
+    if plan.n_slices > _MOST_SLICES:
+        raise TooLargeError(
+            f"the bounds would take {many(plan.n_slices)} slices; allowed are {_MOST_SLICES:,}."
+            " Observe more variables, or raise max_bytes, which makes fewer slices.",
+            needed=plan.n_slices,
+            budget=_MOST_SLICES,
+        )
+    if plan.plan.multiplications > limits.max_multiplications:
+        raise TooLargeError(
+            f"each slice of the bounds would take {many(plan.plan.multiplications)}"
+            f" multiplications; allowed are max_multiplications={limits.max_multiplications:,}."
+            " Observe more variables or raise the limit.",
+            needed=plan.plan.multiplications,
+            budget=limits.max_multiplications,
+        )
+    logs = _log_priors(network, plan.sliced, order, limits)
+    numbers = np.argsort(-logs, kind="stable")
+    numbers = numbers[logs[numbers] > -math.inf]
+    # From the least probable slice on, so that small masses are not lost.
+    rests = np.logaddexp.accumulate(np.append(-math.inf, logs[numbers[::-1]]))[::-1]
+    return BoundedConditioning(plan=plan, numbers=numbers, log_rests=np.minimum(rests, 0.0))
+
+
+def _log_priors(
+    network: Network, sliced: tuple[Variable, ...], order: OrderFinder | None, limits: Limits
+) -> Floats:
+    """Return the natural logarithm of the prior probability of each joint state of variables."""
+    if not sliced:
+        return np.zeros(1)
+    names = [v.name for v in sliced]
+    plan = compile_plan(network, evidence=names, targets=[()], order=order, limits=limits)
+    sizes = [v.n_states for v in sliced]
+    n = math.prod(sizes)
+    logs = np.empty(n)
+    for start in range(0, n, _PRIORS_AT_ONCE):
+        numbers = np.arange(start, min(n, start + _PRIORS_AT_ONCE))
+        columns = np.unravel_index(numbers, sizes)
+        cases = dict(zip(names, columns, strict=True))
+        logs[numbers] = plan.run_batch(cases, allow_impossible=True).log_evidence
+    return logs
+
+
+# --- Posteriors from weighted samples, with their standard errors (likelihood weighting) ----------
+#
+# R. Fung & K.-C. Chang, *Weighing and integrating evidence for stochastic simulation in Bayesian
+# networks*, UAI 1989 (1990); R. D. Shachter & M. A. Peot, *Simulation approaches to general
+# probabilistic inference on belief networks*, UAI 1989 (1990). Variables without evidence are drawn
+# from their conditional distributions, parents first. The weight of a sample is the probability of
+# the evidence given its parents. The standard error is that of a ratio of means (the delta method):
+# ``sqrt(Σ w² (f − p)²) / Σ w`` for an estimate p = Σ w f / Σ w. It is zero for a state that
+# occurred in no sample, or in all. Such a state has the error 3/n for n effective samples instead:
+# with a probability of about .95, an event that n independent samples lack is no more probable (the
+# rule of three: J. A. Hanley & A. Lippman-Hand, *If nothing goes wrong, is everything all right?*,
+# JAMA 249, 1983). All other errors are at least 1/n.
+
+_CHUNK = 2**14
+"""The samples that are drawn at once."""
+
+_FEWEST = 10
+"""The effective samples below which there are no estimates."""
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class WeightedPosterior(Result, Sealed):
+    """Estimates of posteriors from weighted samples, with their standard errors."""
+
+    variables: tuple[Variable, ...]
+    """The targets."""
+    estimates: tuple[Floats, ...]
+    """For each target, the estimate of the probability of each state, ``(states,)``."""
+    standard_errors: tuple[Floats, ...]
+    """For each target, the standard error of each estimate, ``(states,)``.
+
+    A state that occurred in no sample, or in all, has 3 / ``effective_samples``, an upper bound of
+    its error with a probability of about .95. Targets whose state is observed have 0.
+    """
+    log_evidence: float
+    """The natural logarithm of the estimated probability of the evidence."""
+    evidence_error: float
+    """The standard error of the estimated probability of the evidence, divided by it."""
+    n_samples: int
+    """The number of samples."""
+    effective_samples: float
+    """The number of equally weighted samples that would be as good, ``(Σ w)² / Σ w²``."""
+
+    @cached_property
+    def marginals(self) -> Mapping[str, Floats]:
+        """The estimated distribution of each target by name."""
+        return ReadOnlyDict(
+            {v.name: p for v, p in zip(self.variables, self.estimates, strict=True)}
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the estimates and their errors as a record for JSON."""
+
+        def by_state(columns: Sequence[Floats]) -> dict[str, dict[str, float]]:
+            pairs = zip(self.variables, columns, strict=True)
+            return {v.name: dict(zip(v.states, c.tolist(), strict=True)) for v, c in pairs}
+
+        return {
+            "estimates": by_state(self.estimates),
+            "standard_errors": by_state(self.standard_errors),
+            "log_evidence": self.log_evidence,
+            "evidence_error": self.evidence_error,
+            "n_samples": self.n_samples,
+            "effective_samples": self.effective_samples,
+        }
+
+    def __repr__(self) -> str:
+        lines = [
+            f"WeightedPosterior({counted(self.n_samples, 'sample')} worth"
+            f" {self.effective_samples:,.0f}, log_evidence={self.log_evidence:.6g}"
+            f" ± {self.evidence_error:.2g})"
+        ]
+        for v, p, error in zip(self.variables, self.estimates, self.standard_errors, strict=True):
+            states = zip(v.states, p.tolist(), error.tolist(), strict=True)
+            texts = [f"{state} {mean:.3f} ± {deviation:.2g}" for state, mean, deviation in states]
+            lines.append(f"{v.name}  " + "  ".join(texts))
+        return "\n".join(lines)
+
+
+@checked
+def likelihood_weighting(
+    network: Network,
+    evidence: Evidence | None = None,
+    targets: Iterable[str] | None = None,
+    *,
+    n_samples: int,
+    rng: np.random.Generator,
+    limits: Limits = DEFAULT_LIMITS,
+    progress: Callable[[int, int | None], None] | None = None,
+) -> WeightedPosterior:
+    """Estimate posteriors from weighted samples.
+
+    The estimates are not exact. Their standard errors are reliable only if the effective number of
+    samples is large; evidence of small probability makes it small. Fewer than ten effective samples
+    give no estimates, but an error.
+
+    Parameters
+    ----------
+    network
+        The network.
+    evidence
+        For each observed variable a state, a likelihood, or a missing value.
+    targets
+        The variables of interest; by default all without a state in the evidence.
+    n_samples
+        The number of samples.
+    rng
+        The random generator.
+    limits
+        The limit of the multiplications: one for each state of each variable in each sample; for
+        a noisy maximum or minimum, one for each of its parents too.
+    progress
+        A function that is called with the number of samples drawn, and of all samples.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If no samples are asked for, or the arguments are wrong.
+    TooFewSamplesError
+        If the samples are worth fewer than ten, or none agrees with the evidence.
+    UnknownNameError
+        If a variable or a state is unknown.
+    TooLargeError
+        If the samples would exceed the limit.
+
+    Examples
+    --------
+    >>> from bnmind.pgm import TabularCPD
+    >>> rain, wet = Variable("rain", ("no", "yes")), Variable("wet", ("no", "yes"))
+    >>> network = Network((TabularCPD(rain, (), [0.8, 0.2]),
+    ...                    TabularCPD(wet, (rain,), [[0.9, 0.1], [0.1, 0.9]])))
+    >>> likelihood_weighting(network, {"wet": "yes"}, n_samples=10_000,
+    ...                      rng=np.random.default_rng(1)).marginals["rain"].round(1).tolist()
+    [0.3, 0.7]
+    """
+    if n_samples < 1:
+        raise InvalidArgumentError(f"n_samples must be at least 1, got {n_samples}", n_samples)
+    work = n_samples * sum([_work(cpd) for cpd in network.cpds])
+    if work > limits.max_multiplications:
+        raise TooLargeError(
+            f"{many(n_samples)} samples would take {many(work)} multiplications; allowed are"
+            f" max_multiplications={limits.max_multiplications:,}. Draw fewer samples, or raise the"
+            " limit.",
+            needed=work,
+            budget=limits.max_multiplications,
+        )
+    if isinstance(targets, str):
+        raise InvalidArgumentError("targets must be a list of names, got a single string", targets)
+    fixed, weights = _read(network, evidence)
+    names = [v.name for v in network.variables if v.name not in fixed]
+    wanted = [network.variable(name) for name in (names if targets is None else targets)]
+    draws = _Draws(network, fixed, weights)
+    sums = _Sums.start(wanted)
+    for start in range(0, n_samples, _CHUNK):
+        n = min(_CHUNK, n_samples - start)
+        states, logs = draws.draw(n, rng)
+        sums = sums.add(logs, [states[v.name] for v in wanted])
+        if progress is not None:
+            progress(start + n, n_samples)
+    return sums.posterior(wanted, n_samples, frozenset(fixed))
+
+
+def _work(cpd: CPD) -> int:
+    """Return the number of multiplications of a sample of a variable."""
+    n = cpd.variable.n_states
+    return n * (1 + len(cpd.parents)) if isinstance(cpd, NoisyExtremum) else n
+
+
+def _read(network: Network, evidence: Evidence | None) -> tuple[dict[str, int], dict[str, Floats]]:
+    """Return the states and the likelihoods of the evidence by name."""
+    fixed, weights = dict[str, int](), dict[str, Floats]()
+    for name, finding in by_name(evidence, "the evidence").items():
+        variable = network.variable(name)
+        if is_missing(finding):
+            continue
+        if is_state(finding):
+            fixed[name] = variable.index(finding)
+        else:
+            weights[name] = likelihood(variable, finding)
+    return fixed, weights
+
+
+class _Draws:
+    """Draws samples of a network given evidence.
+
+    Parameters
+    ----------
+    network
+        The network.
+    fixed, weights
+        The states and the likelihoods of the evidence.
+    """
+
+    def __init__(
+        self, network: Network, fixed: Mapping[str, int], weights: Mapping[str, Floats]
+    ) -> None:
+        self.fixed, self.weights = fixed, weights
+        # They are sorted, parents first.
+        self.cpds = network.cpds
+        self.tables = {
+            cpd.variable.name: np.moveaxis(np.real(cpd.to_factor().values), 0, -1)
+            for cpd in self.cpds
+            if not isinstance(cpd, FunctionalCPD | NoisyExtremum)
+        }
+
+    def draw(self, n: int, rng: np.random.Generator) -> tuple[dict[str, NDArray[np.intp]], Floats]:
+        """Return n samples, and the natural logarithm of the weight of each."""
+        states: dict[str, NDArray[np.intp]] = {}
+        logs = np.zeros(n)
+        with np.errstate(divide="ignore"):
+            for cpd in self.cpds:
+                name = cpd.variable.name
+                at = tuple([states[v.name] for v in cpd.parents])
+                seen = self.fixed.get(name)
+                if isinstance(cpd, FunctionalCPD):
+                    drawn = np.broadcast_to(cpd.function(*at), n).astype(np.intp)
+                    if seen is not None:
+                        logs += np.log(drawn == seen)
+                        drawn = np.full(n, seen, dtype=np.intp)
+                else:
+                    rows = (
+                        _extrema(cpd, at)
+                        if isinstance(cpd, NoisyExtremum)
+                        else self.tables[name][at]
+                    )
+                    rows = np.broadcast_to(rows, (n, cpd.variable.n_states))
+                    if seen is not None:
+                        logs += np.log(rows[:, seen])
+                        drawn = np.full(n, seen, dtype=np.intp)
+                    else:
+                        drawn = _drawn(rows, rng.random(n))
+                states[name] = drawn
+                if name in self.weights:
+                    logs += np.log(self.weights[name][drawn])
+        return states, logs
+
+
+def _extrema(cpd: NoisyExtremum, at: Sequence[NDArray[np.intp]]) -> Floats:
+    """Return the distributions of a noisy maximum or minimum, ``(samples, states)``.
+
+    The table over all parents is never expanded.
+
+    Parameters
+    ----------
+    cpd
+        The distribution.
+    at
+        The states of each parent in the samples.
+    """
+    # In reverse order of the states, a minimum is a maximum.
+    turn = slice(None) if isinstance(cpd, NoisyMaximum) else slice(None, None, -1)
+    leak, *links = [contribution[turn] for contribution in cpd.contributions]
+    columns = leak
+    for link, states in zip(links, at, strict=True):
+        columns = combined(columns, link[:, states])
+    return columns[turn].T
+
+
+def _drawn(rows: Floats, uniform: Floats) -> NDArray[np.intp]:
+    """Return a state drawn from each row of probabilities, none of probability zero."""
+    bounds = np.cumsum(rows, axis=1)
+    places = (bounds <= (uniform * bounds[:, -1])[:, None]).sum(axis=1)
+    drawn: NDArray[np.intp] = np.minimum(places, rows.shape[1] - 1)
+    return drawn
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Sums:
+    """Sums of weights, as multiples of the largest one."""
+
+    log_scale: float
+    first: float
+    """Σ w."""
+    second: float
+    """Σ w²."""
+    firsts: tuple[Floats, ...]
+    """For each target, Σ w of the samples in each state."""
+    seconds: tuple[Floats, ...]
+    """For each target, Σ w² of the samples in each state."""
+
+    @classmethod
+    def start(cls, targets: Sequence[Variable]) -> _Sums:
+        zeros = tuple([np.zeros(v.n_states) for v in targets])
+        return cls(log_scale=-math.inf, first=0.0, second=0.0, firsts=zeros, seconds=zeros)
+
+    def add(self, logs: Floats, states: Sequence[NDArray[np.intp]]) -> _Sums:
+        """Return the sums with more samples."""
+        scale = max(self.log_scale, float(logs.max()))
+        if scale == -math.inf:
+            return self
+        old, w = math.exp(self.log_scale - scale), np.exp(logs - scale)
+
+        def counted(before: Sequence[Floats], factor: float, values: Floats) -> tuple[Floats, ...]:
+            return tuple(
+                [
+                    factor * sums + np.bincount(column, weights=values, minlength=len(sums))
+                    for sums, column in zip(before, states, strict=True)
+                ]
+            )
+
+        return _Sums(
+            log_scale=scale,
+            first=old * self.first + float(w.sum()),
+            second=old**2 * self.second + float((w**2).sum()),
+            firsts=counted(self.firsts, old, w),
+            seconds=counted(self.seconds, old**2, w**2),
+        )
+
+    def posterior(
+        self, targets: Sequence[Variable], n: int, observed: frozenset[str]
+    ) -> WeightedPosterior:
+        """Return the estimates from n samples."""
+        effective = self.first**2 / self.second if self.first > 0 else 0.0
+        # Sums of equal weights are not exact.
+        if effective < _FEWEST * (1 - 1e-9):
+            agree = f"are worth only {effective:.2g}" if effective else "all disagree with it"
+            raise TooFewSamplesError(
+                f"{many(n)} samples are too few for this evidence, and {agree}; at least {_FEWEST}"
+                " are needed. Draw more samples, or compute the answer exactly; the evidence may be"
+                " impossible or very improbable.",
+                n_samples=n,
+                effective_samples=effective,
+            )
+        estimates = [first / self.first for first in self.firsts]
+        errors = [
+            np.zeros(v.n_states) if v.name in observed else self._errors(first, second, effective)
+            for v, first, second in zip(targets, self.firsts, self.seconds, strict=True)
+        ]
+        mean, square = self.first / n, self.second / n
+        return WeightedPosterior(
+            variables=tuple(targets),
+            estimates=tuple(estimates),
+            standard_errors=tuple(errors),
+            log_evidence=self.log_scale + math.log(mean),
+            evidence_error=math.sqrt(max(square / mean**2 - 1, 0.0) / n),
+            n_samples=n,
+            effective_samples=effective,
+        )
+
+    def _errors(self, first: Floats, second: Floats, effective: float) -> Floats:
+        """Return the standard errors for the sums of w and of w² in each state of a target."""
+        if np.count_nonzero(first) == 1:
+            return np.full(len(first), 3 / effective)
+        p = first / self.first
+        errors = np.sqrt(np.maximum((1 - 2 * p) * second + p**2 * self.second, 0.0)) / self.first
+        return np.where(first > 0, np.maximum(errors, 1 / effective), 3 / effective)

@@ -1,1 +1,0 @@
-"""Approximate answers, for those who ask for them: bounds at any time, and weighted samples."""

@@ -1,1 +1,0 @@
-"""Proven most probable explanations and marginal MAP by branch and bound."""

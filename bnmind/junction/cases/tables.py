@@ -1,0 +1,527 @@
+"""Tables of cases: data frames whose columns are variables."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from numbers import Number
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind._messages import one_line, shown
+from bnmind.errors import InvalidArgumentError, TableError, UnknownNameError
+from bnmind.junction.inference.evidence import is_missing
+from bnmind.pgm.variable import Variable, label_text, name_text
+
+if TYPE_CHECKING:
+    import pandas
+
+# --- The distinct rows of a table of whole numbers, so that identical cases are computed once -----
+
+_MOST_KEYS = 2**62
+
+
+class Distinct(NamedTuple):
+    """The distinct rows of a table."""
+
+    first: NDArray[np.intp]
+    """The number of the first row of each kind, ``(kinds,)``, ascending."""
+    kind: NDArray[np.intp]
+    """The kind of each row, ``(rows,)``."""
+
+
+def distinct_rows(columns: Iterable[tuple[NDArray[Any], int]], n_rows: int) -> Distinct:
+    """Return the distinct rows of a table.
+
+    A row is read as the digits of one number. Where that number would exceed 62 bits, the prefixes
+    of the rows so far are numbered anew, so that the result is exact.
+
+    Parameters
+    ----------
+    columns
+        The whole numbers of each column, ``(rows,)``, from 0, and an upper bound of them.
+    n_rows
+        The number of rows.
+
+    Examples
+    --------
+    >>> distinct = distinct_rows([(np.array([1, 0, 1]), 2), (np.array([2, 2, 2]), 3)], 3)
+    >>> distinct.first.tolist(), distinct.kind.tolist()
+    ([0, 1], [0, 1, 0])
+    """
+    import pandas
+
+    keys = np.zeros(n_rows, dtype=np.int64)
+    most = 1
+    for digits, size in columns:
+        if most * size >= _MOST_KEYS:
+            keys, known = pandas.factorize(keys)
+            most = max(1, len(known))
+        keys = keys * size + digits
+        most *= size
+    kind, known = pandas.factorize(keys)
+    first = np.empty(len(known), dtype=np.intp)
+    first[kind[::-1]] = np.arange(n_rows)[::-1]  # of equal indices, the last assignment counts
+    return Distinct(first, np.asarray(kind, dtype=np.intp))
+
+
+# --- States that a reader of files may have taken for missing cells -------------------------------
+#
+# `pandas.read_csv` reads some texts, such as ``None`` and ``NA``, as missing cells. Where they are
+# states of a variable, all cases with these states are lost without a word.
+
+_READ_AS_MISSING = frozenset(
+    (
+        *("#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN"),
+        *("", "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null"),
+    )
+)
+"""The texts that `pandas.read_csv` takes for missing cells (pandas 2.2, ``na_values``)."""
+
+_SHOWN = 5
+
+
+class CaseTableWarning(UserWarning):
+    """A table of cases can be read, but may not mean what its author thinks."""
+
+
+def warn_of_lost_states(
+    columns: Iterable[tuple[Variable, NDArray[np.int32], Sequence[int]]],
+) -> None:
+    """Warn if missing cells may have been states when the file was read.
+
+    A column is suspected if some of its cells are missing, some are not, and the variable has the
+    state ``None`` (or ``NA``, …), which neither a cell nor a category of the column holds.
+
+    Parameters
+    ----------
+    columns
+        Variables with the state position of each cell, -1 where it is missing, and the positions
+        of the states that the column knows.
+    """
+    lost = []
+    for variable, positions, known in columns:
+        names = [state for state in variable.states if state in _READ_AS_MISSING]
+        if not names or not np.any(positions < 0) or not np.any(positions >= 0):
+            continue
+        lost += [(variable.name, s) for s in names if variable.states.index(s) not in known]
+    if lost:
+        some = ", ".join(f"{one_line(name)} ({state})" for name, state in lost[:_SHOWN])
+        more = f" and {len(lost) - _SHOWN:,} more" if len(lost) > _SHOWN else ""
+        warnings.warn(
+            f"these columns have missing cells, but never a state whose name pandas reads as"
+            f" missing: {some}{more}; if the cells held this state, read the file by"
+            " pandas.read_csv(…, keep_default_na=False)",
+            CaseTableWarning,
+            stacklevel=2,
+        )
+
+
+# --- Cases as the columns of a data frame, read as state positions --------------------------------
+#
+# Columns are matched with variables by name. A cell holds a state as the user has it: text, a
+# number, a truth value or a category. None, NaN and missing values of pandas are missing cells.
+# Each distinct value of a column is looked up once.
+
+MISSING = -1
+"""The position of a missing cell."""
+
+_UNKNOWN = -2
+_FAULTS_SHOWN = 10
+_ROWS_COMPARED = 10_000
+
+_MISSING_TEXTS = frozenset(["", "?", "na", "n/a", "nan", "null", "none", "<na>", "nat"])
+"""Texts of a file, in lower case, that mark a missing cell unless they are states."""
+
+
+_TRUTH_TEXTS = {"true": True, "false": False}
+"""Texts of a file, in lower case, that pandas writes for truth values."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Column:
+    """The column of a variable: its distinct values, and the position of each cell."""
+
+    variable: Variable
+    label: Hashable
+    """The label of the column in the frame."""
+    values: tuple[Any, ...]
+    """The distinct values that are present, or the categories."""
+    places: tuple[int, ...]
+    """The position of each of these values; -1 for text that marks a missing cell."""
+    positions: NDArray[np.int32]
+    """The state position of each cell, -1 where it is missing."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CaseTable:
+    """The cases of a data frame, matched with the variables of a model."""
+
+    variables: tuple[Variable, ...]
+    frame: pandas.DataFrame
+    columns: Mapping[str, Column]
+    """The columns of variables of the model, by the name of the variable."""
+    unused: tuple[Hashable, ...]
+    """The labels of the other columns."""
+    close: Mapping[str, tuple[str, ...]]
+    """For labels of other columns, variables without a column that have a similar name."""
+
+    def __len__(self) -> int:
+        return len(self.frame)
+
+    def states(self, rows: slice, hidden: Sequence[str] = ()) -> NDArray[np.int32]:
+        """Return the positions of some rows, ``(variables, rows)``, -1 where missing.
+
+        The variables in ``hidden`` are missing in every row.
+        """
+        n = len(range(*rows.indices(len(self))))
+        states = np.full((len(self.variables), n), MISSING, dtype=np.int32)
+        for number, v in enumerate(self.variables):
+            if v.name in self.columns and v.name not in hidden:
+                states[number] = self.columns[v.name].positions[rows]
+        return states
+
+
+def frame_of(cases: Any) -> pandas.DataFrame:
+    """Return cases as a data frame.
+
+    Parameters
+    ----------
+    cases
+        A `pandas.DataFrame`, an object with a method ``to_pandas``, or a mapping from names to
+        columns of states.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If it is anything else.
+    """
+    import pandas
+
+    if isinstance(cases, pandas.DataFrame):
+        return cases
+    if callable(convert := getattr(cases, "to_pandas", None)) and not isinstance(cases, type):
+        cases = convert()
+        if isinstance(cases, pandas.DataFrame):
+            return cases
+    if isinstance(cases, Mapping):
+        try:
+            return pandas.DataFrame(dict(cases))
+        except (ValueError, TypeError) as fault:
+            raise InvalidArgumentError(f"the cases are not a table: {fault}", cases) from fault
+    raise InvalidArgumentError(
+        f"expected the cases as a pandas.DataFrame with a column for each observed variable, got"
+        f" {shown(cases)}",
+        cases,
+    )
+
+
+def read_table(
+    variables: Sequence[Variable],
+    frame: pandas.DataFrame,
+    *,
+    as_text: bool = False,
+    first_row: int | None = None,
+) -> CaseTable:
+    """Return the cases of a data frame, matched with variables.
+
+    Parameters
+    ----------
+    variables
+        The variables of the model.
+    frame
+        The cases.
+    as_text
+        Whether all cells are the text of a file. Texts such as ``NA`` then mark missing cells
+        unless they are states, and the text of a number or a truth value matches the state of
+        an equal one.
+    first_row
+        The number of the first row in error messages; by default, rows have the labels of the
+        index.
+
+    Raises
+    ------
+    TableError
+        If a cell holds no state of its variable, two columns have the name of one variable, or no
+        column has the name of a variable. The error names the first cell with each of ten wrong
+        contents, with its row and column, and the number of all.
+    """
+    by_name = {v.name: v for v in variables}
+    labels: dict[str, int] = {}
+    unused: list[Hashable] = []
+    twice = []
+    for number, label in enumerate(frame.columns):
+        name = name_text(label)
+        if not isinstance(name, str) or name not in by_name:
+            unused.append(label)
+        elif name in labels:
+            twice.append(f"two columns have the name of the variable {one_line(name)}")
+        else:
+            labels[name] = number
+    if twice:
+        raise TableError(twice)
+    close = close_names(unused, [name for name in by_name if name not in labels])
+    if not labels and by_name:
+        raise TableError([_no_column(frame, variables, close)])
+    columns = {
+        name: _column(by_name[name], frame.columns[number], frame.iloc[:, number], as_text=as_text)
+        for name, number in labels.items()
+    }
+    _raise_unknown(frame, columns, first_row)
+    if not as_text:
+        warn_of_lost_states((c.variable, c.positions, c.places) for c in columns.values())
+    return CaseTable(
+        variables=tuple(variables),
+        frame=frame,
+        columns=columns,
+        unused=tuple(unused),
+        close=close,
+    )
+
+
+def close_names(unused: Sequence[Hashable], free: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Return the free variables with a name similar to that of an unused column."""
+    found: dict[str, tuple[str, ...]] = {}
+    for label in islice(unused, 200):  # comparing takes time
+        text = label_text(label)
+        if similar := UnknownNameError("variable", text, free).close:
+            found[text] = similar
+    return found
+
+
+def _no_column(
+    frame: pandas.DataFrame, variables: Sequence[Variable], close: Mapping[str, tuple[str, ...]]
+) -> str:
+    def some(names: Sequence[str]) -> str:
+        return ", ".join(map(one_line, names[:6])) + (", …" if len(names) > 6 else "")
+
+    text = (
+        f"no column has the name of a variable: the columns are"
+        f" {some([label_text(label) for label in frame.columns]) or 'none'}; the variables are"
+        f" {some([v.name for v in variables])}"
+    )
+    if question := separator_question(frame.columns):
+        return text + question
+    for label, similar in islice(close.items(), 1):
+        text += f"; did you mean {similar[0]} by {label}?"
+    return text
+
+
+def separator_question(labels: Iterable[Hashable]) -> str:
+    """Return the question whether the cells of a file are separated by semicolons or tabs.
+
+    >>> separator_question(["rain;wet"]), separator_question(["rain", "wet"])
+    ("; is the separator ';'?", '')
+    """
+    names = list(islice(map(label_text, labels), 2))
+    found = [sign for sign in (";", "\t") if len(names) == 1 and sign in names[0]]
+    return f"; is the separator {found[0]!r}?" if found else ""
+
+
+def _column(
+    variable: Variable, label: Hashable, series: pandas.Series[Any], *, as_text: bool
+) -> Column:
+    codes, values = _coded(series)
+    places = [_place(variable, value, as_text=as_text) for value in values]
+    # The last entry is for the code -1, a missing cell.
+    lookup = np.array([*places, MISSING], dtype=np.int32)
+    return Column(
+        variable=variable,
+        label=label,
+        values=tuple(values),
+        places=tuple(places),
+        positions=lookup[codes],
+    )
+
+
+def _coded(series: pandas.Series[Any]) -> tuple[NDArray[Any], list[Any]]:
+    """Return the number of each cell's value, -1 where it is missing, and the values."""
+    import pandas
+
+    if isinstance(series.dtype, pandas.CategoricalDtype):
+        return series.cat.codes.to_numpy(), _values(series.cat.categories)
+    if series.dtype == np.float16:  # which pandas cannot factorize
+        few, number = np.unique(series.to_numpy(), return_inverse=True)
+        series = pandas.Series(np.array([float(str(value)) for value in few])[number])
+    mixed = series.dtype == object and pandas.api.types.infer_dtype(series) not in (
+        *("string", "boolean", "integer", "floating", "empty"),
+    )
+    if not mixed:
+        codes, known = pandas.factorize(series)
+        return codes, _values(known)
+    # Equal values of different types, such as 1 and True, may be different states.
+    numbers: dict[Any, int] = {}
+    values: list[Any] = []
+    codes = np.full(len(series), -1, dtype=np.intp)
+    for row, value in enumerate(series.tolist()):
+        if is_missing(value):
+            continue
+        key = (type(value), value if isinstance(value, str | Number | np.generic) else repr(value))
+        if key not in numbers:
+            numbers[key] = len(values)
+            values.append(value)
+        codes[row] = numbers[key]
+    return codes, values
+
+
+def _values(known: pandas.Index[Any]) -> list[Any]:
+    """Return values as Python has them; numbers of low precision by their shortest text."""
+    kind: Any = known.dtype
+    if getattr(kind, "kind", "") == "f" and kind.itemsize < 8:
+        return [float(str(value)) for value in known.to_numpy(dtype=f"f{kind.itemsize}")]
+    return list(known.tolist())
+
+
+def _place(variable: Variable, value: Any, *, as_text: bool) -> int:
+    """Return the position of a value; -1 where it is missing, -2 if there is no such state."""
+    if isinstance(value, np.floating) and value.itemsize < 8:
+        value = float(str(value))
+    try:
+        return variable.index(value)
+    except UnknownNameError:
+        if not (as_text and isinstance(value, str)):
+            return MISSING if is_missing(value) else _UNKNOWN
+    text = value.strip()
+    if text in variable.states:
+        return variable.states.index(text)
+    if text.casefold() in _MISSING_TEXTS:
+        return MISSING
+    try:
+        truth = _TRUTH_TEXTS.get(text.casefold())
+        return variable.index(float(text) if truth is None else truth)
+    except (ValueError, UnknownNameError):
+        return _UNKNOWN
+
+
+def _raise_unknown(
+    frame: pandas.DataFrame, columns: Mapping[str, Column], first_row: int | None
+) -> None:
+    """Raise an error that names the cells without a state of their variable, if there are any."""
+    wrong = [column for column in columns.values() if _UNKNOWN in column.places]
+    if not wrong:
+        return
+    cells = [np.flatnonzero(column.positions == _UNKNOWN) for column in wrong]
+    count = sum(map(len, cells))
+    if not count:  # an unused category
+        return
+    first: dict[tuple[int, str], tuple[int, int, Any]] = {}  # the first cell with each content
+    for number, rows in enumerate(cells):
+        contents = frame[wrong[number].label].iloc[rows[:_ROWS_COMPARED]].tolist()
+        for row, content in zip(rows.tolist(), contents, strict=False):
+            first.setdefault((number, repr(content)), (row, number, content))
+    shown_first = sorted(first.values(), key=lambda cell: cell[:2])[:_FAULTS_SHOWN]
+
+    def faults() -> Iterator[str]:
+        for row, number, content in shown_first:
+            column = wrong[number]
+            label = str(frame.index[row]) if first_row is None else f"{row + first_row:,}"
+            fault = UnknownNameError("state", content, column.variable.states)
+            yield f"row {one_line(label)}, column {one_line(column.variable.name)}: {fault}"
+
+    raise TableError(faults(), count=count)
+
+
+# --- States as the column of a user has them: text, numbers, truth values or categories -----------
+
+
+def spelled(
+    table: CaseTable, variable: Variable, positions: NDArray[Any], index: pandas.Index[Any]
+) -> pandas.Series[Any]:
+    """Return states of a variable as values of its column.
+
+    Parameters
+    ----------
+    table
+        The cases. If they have a column of the variable, the result has its type, with a nullable
+        type for whole numbers and truth values if a state is missing. A state that does not occur
+        in the column is converted in the same way, if possible. Otherwise, states are text.
+    variable
+        The variable.
+    positions
+        State positions, ``(rows,)``; -1 becomes a missing value.
+    index
+        The index of the result.
+    """
+    import pandas
+
+    if variable.name not in table.columns:
+        values = np.array([*variable.states, None], dtype=object)[positions]
+        return pandas.Series(values, index=index, name=variable.name, dtype="str")
+    column = table.columns[variable.name]
+    of_user = table.frame[column.label]
+    known: dict[int, int] = {}
+    for number, place in enumerate(column.places):
+        known.setdefault(place, number)
+    if isinstance(of_user.dtype, pandas.CategoricalDtype):
+        values = _categories(of_user.dtype, variable, known, positions)
+        return pandas.Series(values, index=index, name=column.label)
+    make = _converter(of_user)
+    lookup = np.empty(variable.n_states + 1, dtype=object)
+    for place, state in enumerate(variable.states):
+        lookup[place] = column.values[known[place]] if place in known else make(state)
+    lookup[-1] = None
+    values = lookup[positions]
+    kind: Any = of_user.dtype
+    if (positions < 0).any():
+        kind = {"i": "Int64", "u": "UInt64", "b": "boolean"}.get(getattr(kind, "kind", ""), kind)
+    if getattr(kind, "kind", "") == "b" and not _truth_values(lookup[np.unique(positions)]):
+        kind = object  # a cast would turn any text into True
+    series: pandas.Series[Any]
+    try:
+        series = pandas.Series(values, index=index, name=column.label, dtype=kind)
+    except (ValueError, TypeError, OverflowError):  # a state that does not fit among numbers
+        series = pandas.Series(values, index=index, name=column.label, dtype=object)
+    return series
+
+
+def _truth_values(values: NDArray[Any]) -> bool:
+    """Return whether all values are truth values or missing."""
+    return all(value is None or isinstance(value, bool | np.bool_) for value in values)
+
+
+def _categories(
+    kind: pandas.CategoricalDtype,
+    variable: Variable,
+    known: Mapping[int, int],
+    positions: NDArray[Any],
+) -> pandas.Categorical:
+    """Return states as categories, which are extended by states that are not among them."""
+    import pandas
+
+    categories = kind.categories.tolist()
+    codes = np.full(variable.n_states + 1, -1, dtype=np.intp)
+    used = set(np.unique(positions).tolist())
+    for place, state in enumerate(variable.states):
+        if place in known:
+            codes[place] = known[place]
+        elif place in used:
+            codes[place] = len(categories)
+            categories.append(state)
+    if len(categories) > len(kind.categories):
+        kind = pandas.CategoricalDtype(categories, ordered=kind.ordered)
+    return pandas.Categorical.from_codes(codes[positions], dtype=kind)
+
+
+def _converter(series: pandas.Series[Any]) -> Callable[[str], Any]:
+    """Return a function that converts the text of a state to a value of a column."""
+    kind = getattr(series.dtype, "kind", "O")
+    present = series.dropna()
+    if kind == "O" and len(present):
+        kinds = {int: "i", float: "f", bool: "b"}
+        kind = kinds.get(type(present.iloc[0]), "O")
+
+    def convert(state: str) -> Any:
+        try:
+            if kind == "b":
+                return {"true": True, "false": False, "1": True, "0": False}[state.casefold()]
+            if kind in "iu":
+                return int(float(state)) if float(state).is_integer() else float(state)
+            return float(state) if kind == "f" else state
+        except (KeyError, ValueError, OverflowError):
+            return state
+
+    return convert

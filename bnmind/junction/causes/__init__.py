@@ -1,1 +1,0 @@
-"""Exact inference with independent causes of observed effects, given the states of the effects."""

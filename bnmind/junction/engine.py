@@ -1,0 +1,861 @@
+"""Engines: one object that answers any question about a model, under any evidence.
+
+An engine makes plans when questions need them, and remembers them within a number of bytes. The
+answer to a question does not depend on the questions before it, except for rounding errors.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind._arguments import checked
+from bnmind._messages import bytes_text, counted
+from bnmind._values import Natural, Value, made
+from bnmind.errors import (
+    ImpossibleEvidenceError,
+    InvalidArgumentError,
+    InvalidModelError,
+    TooLargeError,
+)
+from bnmind.information import Floats, entropy
+from bnmind.junction.causes import are_layered, may_be_swept
+from bnmind.junction.engine_planning import (
+    Planner,
+    PlanStore,
+    Reader,
+    Scopes,
+    Seen,
+    Stored,
+    TableQuestions,
+    Targets,
+)
+from bnmind.junction.graphs import OrderFinder
+from bnmind.junction.inference.compile import interaction_graph
+from bnmind.junction.inference.evidence import Evidence
+from bnmind.junction.inference.limits import DEFAULT_JOINT_CELLS, DEFAULT_LIMITS, Limits
+from bnmind.junction.inference.plan import Plan
+from bnmind.junction.inference.posterior import Posterior
+from bnmind.junction.light import LightModel, query_at
+from bnmind.junction.triangulation.greedy import quick_cells
+from bnmind.pgm.cpd import FunctionalCPD
+from bnmind.pgm.distribution import Distribution
+from bnmind.pgm.factor import Factor, Values
+from bnmind.pgm.network import FactorModel, Network, Potential
+
+if TYPE_CHECKING:
+    from bnmind.junction.explanations import Explanation
+    from bnmind.junction.propagation import Propagation
+    from bnmind.junction.sampling import Samples
+
+# --- The choice among the ways to compute posteriors, by their predicted costs --------------------
+#
+# ==============  ==================================================================================
+# way             good for
+# ==============  ==================================================================================
+# sweep           independent causes of many observed effects, such as noisy-or
+# light path      few targets: eliminates only what matters to them, without a compiled plan
+# plan            joint distributions, signed factors, evidence that leaves little of a large tree,
+#                 and the first questions about many targets
+# propagation     many targets: one tree, compiled once, which any evidence restricts
+# ==============  ==================================================================================
+#
+# A tree costs more to compile than a plan, up to a hundred times on networks with large cliques.
+# An engine therefore makes plans first, and compiles the tree when its predicted cost is within a
+# multiple of what the plans have cost (a ski-rental problem: Karlin, Manasse, Rudolph & Sleator,
+# *Competitive snoopy caching*, Algorithmica 3, 1988). For most networks, this is the second
+# question. All costs are predicted from numbers of operations. No clock is read.
+
+_FEW = 3
+"""The most targets for the light path, which takes them one by one."""
+
+_SMALL = 8
+"""The most variables of a model for which the tree takes less time than a light path for two
+targets."""
+
+_LIGHT_NS = 2.0
+"""Nanoseconds for each multiplication of the light path."""
+
+_CELL_NS, _BUCKET_NS = 6.0, 150.0
+"""Nanoseconds for each cell that a propagation visits, and for each of its tables."""
+
+_PLANNING_NS = 200_000.0
+"""Nanoseconds for each variable to make a plan."""
+
+_STEP_NS, _MULTIPLICATION_NS = 5_000.0, 2.0
+"""Nanoseconds for each step of a plan, and for each multiplication."""
+
+_COMPILED_CELL_NS = 50.0
+"""Nanoseconds to compile each cell of a tree in a quick order, besides the search for a better
+one."""
+
+_FUTURE = 16.0
+"""The expected cost of future questions about many targets, as a multiple of the cost so far."""
+
+_LIGHT_ALWAYS_NS = 100_000.0
+"""The cost of a light path below which no other way is considered."""
+
+_LIGHT_NEVER_NS = 100_000_000.0
+"""The cost of a light path above which a plan with a better order is made."""
+
+_LIGHT_MOST_WORK = 2**26
+"""The operations of planning a light path above which a plan takes less: m² / 4 for m variables."""
+
+_MODEL_BYTES = 16_384
+_VARIABLE_BYTES = 512
+"""The bytes of a compiled model besides its arrays, and those of each variable, from above."""
+
+_TREE = "any evidence"
+"""The key of the tree in the store."""
+
+
+class Routes:
+    """Computes posteriors in the cheapest way.
+
+    Parameters
+    ----------
+    reader
+        The model.
+    planner
+        Makes plans, with the options of the engine.
+    store
+        Where compiled forms of the model are remembered.
+    """
+
+    def __init__(self, reader: Reader, planner: Planner, store: PlanStore) -> None:
+        self.reader = reader
+        self.planner = planner
+        self.store = store
+        self._spent = 0.0
+        self._repeated = 0.0
+
+    def posterior(self, scopes: Scopes, seen: Seen) -> Posterior:
+        """Return the joint distribution of each target given evidence."""
+        if self._has_large_effects and are_layered(
+            self.reader.model.potentials, seen.positions, scopes
+        ):
+            return self.planner.posterior(scopes, seen)
+        answer = None
+        are_single = all(len(scope) == 1 for scope in scopes)
+        is_few = 0 < len(scopes) <= _FEW
+        if is_few and are_single and len(scopes) > 1 and len(self.reader.columns) <= _SMALL:
+            is_few = not self._is_worth_its_price
+            self._spent += _PLANNING_NS * len(self.reader.columns)
+        if is_few:
+            answer = self._light(scopes, seen)
+        if answer is not None:  # a posterior without variables is false
+            return answer
+        return self._many(scopes, seen) if are_single else self.planner.posterior(scopes, seen)
+
+    @cached_property
+    def _has_large_effects(self) -> bool:
+        """Whether some question may be about independent causes of observed effects."""
+        return self.planner.order is None and may_be_swept(self.reader.model.potentials)
+
+    def _light(self, scopes: Scopes, seen: Seen) -> Posterior | None:
+        """Return the answer of the light path; None if another way is better."""
+        # A user's order would have no effect here.
+        if self.reader.network is None or self.planner.order is not None:
+            return None
+        model: LightModel = self.store.get("light", self._light_model)
+        try:
+            query = query_at(
+                model,
+                self.reader.named(scopes),
+                (seen.positions, seen.soft),
+                self.planner.limits,
+                most_work=_LIGHT_MOST_WORK,
+            )
+        except TooLargeError:
+            return None
+        cost = _LIGHT_NS * query.multiplications
+        if cost > _LIGHT_ALWAYS_NS and all(len(scope) == 1 for scope in scopes):
+            propagation: Propagation | None = self.store.peek(_TREE)
+            if propagation is not None and self._cost(propagation, seen) < cost:
+                return None
+        if cost > _LIGHT_NEVER_NS:
+            return None
+        found = query.run()
+        # An empty posterior is false.
+        return self.planner.posterior(scopes, seen) if found is None else found
+
+    def _many(self, scopes: Scopes, seen: Seen) -> Posterior:
+        """Return the distributions of many variables."""
+        planning = _PLANNING_NS * len(self.reader.columns)
+        plan: Plan | None = None
+        if "_price" not in self.__dict__ and self._repeated < planning:
+            plan = self.planner.remembered(scopes, seen)
+            if plan is not None:
+                # The price of the tree may take longer to compute than this run, which is
+                # that of a smaller plan if this one is too large.
+                self._repeated += min(planning, self._run_cost(plan))
+                return self.planner.posterior(scopes, seen)
+        propagation = self._propagation()
+        if propagation is None:
+            if not self._is_worth_its_price:
+                self._spent += planning
+                with suppress(TooLargeError):  # slices may fit
+                    plan = self.planner.plan(scopes, seen)
+                    self._spent += self._run_cost(plan)
+            # A plan that takes more memory than there is for plans is made once all the same.
+            return self.planner.posterior(scopes, seen, plan)
+        most = self.planner.limits.max_multiplications
+        if propagation.total_size > most and (
+            propagation.predicted_cells(self._states(seen)) > most
+        ):
+            return self.planner.posterior(scopes, seen)  # it may take less, or refuses
+        if self._most(propagation) > planning:
+            cost = self._cost(propagation, seen)
+            if cost > planning:
+                plan = self.planner.plan(scopes, seen)
+                if self._run_cost(plan) < cost:
+                    return self.planner.posterior(scopes, seen, plan)
+        return self._propagated(propagation, scopes, seen)
+
+    def _run_cost(self, plan: Plan) -> float:
+        """Return the predicted nanoseconds of a run of a plan."""
+        if plan.by_case is not None:
+            return _PLANNING_NS * len(self.reader.columns)
+        if plan.compiled.refusal is not None:
+            return math.inf
+        steps = len(plan.compiled.program.steps)
+        return _STEP_NS * steps + _MULTIPLICATION_NS * plan.multiplications
+
+    @property
+    def _is_worth_its_price(self) -> bool:
+        """Whether enough questions came to compile the tree for any evidence."""
+        return self._spent > 0 and _FUTURE * self._spent >= self._price
+
+    @cached_property
+    def _price(self) -> float:
+        """The predicted nanoseconds to compile the tree for any evidence."""
+        cells = quick_cells(interaction_graph(self.reader.model))
+        return _PLANNING_NS * len(self.reader.columns) + _COMPILED_CELL_NS * cells
+
+    def _propagated(self, propagation: Propagation, scopes: Scopes, seen: Seen) -> Posterior:
+        """Return the answer of the propagation."""
+        marginals, log_evidence = propagation.marginals(self._states(seen), seen.soft)
+        columns, alone = self.reader.columns, self.reader.alone
+        return made(
+            Posterior,
+            scopes=tuple([alone[name] for (name,) in scopes]),
+            joints=tuple([marginals[columns[name]] for (name,) in scopes]),
+            log_evidence=log_evidence,
+        )
+
+    def _most(self, propagation: Propagation) -> float:
+        """Return the predicted nanoseconds of a run without evidence, the longest ones."""
+        return _BUCKET_NS * len(propagation.order.variables) + _CELL_NS * propagation.total_size
+
+    def _cost(self, propagation: Propagation, seen: Seen) -> float:
+        """Return the predicted nanoseconds of a run."""
+        cells = propagation.predicted_cells(self._states(seen))
+        return _BUCKET_NS * len(propagation.order.variables) + _CELL_NS * cells
+
+    def _states(self, seen: Seen) -> NDArray[np.int64]:
+        """Return the state positions of all variables, −1 where missing."""
+        states = np.full(len(self.reader.columns), -1, dtype=np.int64)
+        columns = self.reader.columns
+        for name, place in seen.positions.items():
+            states[columns[name]] = place
+        return states
+
+    def _light_model(self) -> Stored:
+        assert self.reader.network is not None  # as the caller has seen
+        model = LightModel.of(self.reader.network)
+        arrays = sum([array.nbytes for array in model.arrays])
+        return Stored(model, self._objects() + arrays, "few targets: the tables")
+
+    def _propagation(self) -> Propagation | None:
+        """Return the tree for any evidence; None if it is not worth its price, or too large."""
+        if self.store.most_bytes < _MODEL_BYTES or not self._is_worth_its_price:
+            return None
+        propagation: Propagation | None = self.store.get(_TREE, self._compiled)
+        return propagation
+
+    def _compiled(self) -> Stored:
+        from bnmind.junction.propagation import Propagation
+
+        most = min(self.planner.limits.max_bytes, self.store.most_bytes)
+        try:
+            propagation = Propagation.of(
+                self.reader.model,
+                order=self.planner.order,
+                limits=replace(self.planner.limits, max_bytes=most),
+            )
+        except TooLargeError:
+            return Stored(None, _MODEL_BYTES, "any evidence: the tree is too large")
+        except InvalidModelError:
+            return Stored(None, _MODEL_BYTES, "any evidence: no tree of negative factors")
+        size = self._objects() + propagation.memory + propagation.run_memory
+        if size > self.store.most_bytes:
+            return Stored(None, _MODEL_BYTES, "any evidence: the tree is too large")
+        return Stored(propagation, size, f"any evidence: {propagation.total_size:,} cells")
+
+    def _objects(self) -> int:
+        """Return the bytes of a compiled model besides its arrays."""
+        return _MODEL_BYTES + _VARIABLE_BYTES * len(self.reader.columns)
+
+
+# --- The entropy of all variables of a model given evidence, from the posteriors of its tables ----
+#
+# Notation
+# --------
+# f       a table of the model, over the variables x_f
+# λ       the likelihoods of the soft evidence
+# Z       the probability of the evidence, Σ_x Π f(x_f) Π λ(x)
+#
+# The posterior is P(x) = Π f(x_f) Π λ(x) / Z, so that its entropy is
+#
+#     H = log Z − Σ_f Σ P(x_f) log f(x_f) − Σ_λ Σ P(x) log λ(x).
+#
+# Functions add nothing to the sum, since their tables hold only zeros and ones. The joint
+# distribution of all variables is never needed.
+#
+# References
+# ----------
+# T. M. Cover and J. A. Thomas, *Elements of Information Theory*, 2006, chapter 2.
+
+
+def model_entropy(
+    model: Network | FactorModel, seen: Seen, posterior: Callable[[Scopes, Seen], Posterior]
+) -> float:
+    """Return the entropy of all variables of a model given evidence, in bits.
+
+    Parameters
+    ----------
+    model
+        The model.
+    seen
+        The evidence.
+    posterior
+        Returns the joint distributions of targets given evidence.
+
+    Raises
+    ------
+    InvalidModelError
+        If a factor has negative or complex numbers.
+    """
+    potentials = [p for p in model.potentials if p.scope and not isinstance(p, FunctionalCPD)]
+    problems = [
+        "the entropy needs factors without negative or complex numbers; that of"
+        f" {', '.join(v.name for v in p.scope)} has some"
+        for p in potentials
+        if isinstance(p, Factor) and (np.iscomplexobj(p.values) or np.any(p.values < 0))
+    ]
+    if problems:
+        raise InvalidModelError(problems)
+    scopes = tuple([tuple([v.name for v in p.scope]) for p in potentials])
+    answer = posterior(scopes + tuple([(name,) for name in seen.soft]) or ((),), seen)
+    nats = [answer.log_evidence]
+    for potential, joint in zip(potentials, answer.joints, strict=False):
+        nats.append(-_expected_logarithm(joint, _numbers(potential)))
+    for weights, joint in zip(seen.soft.values(), answer.joints[len(potentials) :], strict=False):
+        nats.append(-_expected_logarithm(joint, weights))
+    constants = [p for p in model.potentials if not p.scope]
+    nats += [-math.log(float(_numbers(p))) for p in constants]
+    return max(0.0, math.fsum(nats) / math.log(2.0))
+
+
+def _numbers(potential: Potential) -> Floats:
+    factor = potential if isinstance(potential, Factor) else potential.to_factor()
+    numbers: Floats = factor.values.real
+    return numbers
+
+
+def _expected_logarithm(probabilities: Values, numbers: Values) -> float:
+    """Return Σ p log x, where p = 0 adds nothing."""
+    p = np.real(probabilities)
+    positive = p > 0
+    return float(np.dot(p[positive], np.log(numbers[positive])))
+
+
+# --- Engines: one object that answers any question about a model, under any evidence --------------
+
+DEFAULT_MEMORY = 2**28
+"""The default limit for the bytes of all remembered plans: 256 MiB."""
+
+_MOST_LINES = 12
+"""The most plans that the text of an engine lists."""
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Engine(TableQuestions, Value):
+    """A compiled model that answers any question under any evidence.
+
+    `compile_model` makes engines. The evidence of a question is a mapping or a `pandas.Series`: for
+    each variable a state, a likelihood ``{state: weight}``, or a missing value (None, NaN, or a
+    missing value of pandas). States may be numbers or truth values.
+
+    An engine may be used by several threads at once. Copies and pickles of an engine hold the
+    model and the options, and start without plans.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If ``memory`` is negative.
+
+    Examples
+    --------
+    >>> from bnmind.pgm import Network, TabularCPD, Variable
+    >>> rain, wet = Variable("rain", ("no", "yes")), Variable("wet", ("no", "yes"))
+    >>> engine = compile_model(Network((TabularCPD(rain, (), [0.8, 0.2]),
+    ...                                 TabularCPD(wet, (rain,), [[0.9, 0.1], [0.1, 0.9]]))))
+    >>> engine.posterior("rain", {"wet": "yes"})
+    Posterior(1 target, log_evidence=-1.34707)
+    rain  no 0.308  yes 0.692
+    >>> round(engine.probability({"rain": "yes"}, {"wet": "yes"}), 3)
+    0.692
+    """
+
+    model: Network | FactorModel
+    """The model."""
+    memory: Natural = DEFAULT_MEMORY
+    """The limit for the bytes of all remembered plans."""
+    order: OrderFinder | None = None
+    """The search for elimination orders; None for the default of each question."""
+    limits: Limits = DEFAULT_LIMITS
+    """The limits of the cost of each answer."""
+
+    def __repr__(self) -> str:
+        plans = self._store.held()
+        used = sum(stored.bytes for stored in plans)
+        return (
+            f"Engine({counted(len(self.model.variables), 'variable')}, {_plans(len(plans))} in"
+            f" {bytes_text(used)} of at most {bytes_text(self.memory)})"
+        )
+
+    def __str__(self) -> str:
+        plans = self._store.held()
+        used = sum(stored.bytes for stored in plans)
+        states = sum(v.n_states for v in self.model.variables)
+        lines = [
+            f"engine for {counted(len(self.model.variables), 'variable')} with {states:,} states",
+            f"remembers {_plans(len(plans))} in {bytes_text(used)} of at most"
+            f" {bytes_text(self.memory)}",
+        ]
+        latest = plans[: -_MOST_LINES - 1 : -1]
+        lines += [f"  {stored.title}  {bytes_text(stored.bytes)}" for stored in latest]
+        if len(plans) > _MOST_LINES:
+            lines.append(f"  … and {len(plans) - _MOST_LINES:,} more")
+        lines.append(
+            f"an answer may take {counted(self.limits.max_multiplications, 'multiplication')} and"
+            f" {bytes_text(self.limits.max_bytes)}"
+        )
+        return "\n".join(lines)
+
+    def posterior(
+        self, targets: Targets | None = None, evidence: Evidence | None = None
+    ) -> Posterior:
+        """Return the distributions of variables given evidence.
+
+        Parameters
+        ----------
+        targets
+            A name or a list of names; a tuple of names inside of a list asks for a joint
+            distribution. By default every variable without a state in the evidence.
+        evidence
+            As for all questions; see `Engine`.
+
+        Raises
+        ------
+        UnknownNameError
+            If the model has no such variable, or the variable no such state.
+        ImpossibleEvidenceError
+            If the evidence has probability zero. The error names findings that contradict each
+            other.
+        TooLargeError
+            If the answer would exceed the limits. The error is raised before the computation.
+        InvalidArgumentError
+            If the evidence or the targets are not valid.
+        CancellationError
+            As in `Plan.run`.
+        """
+        seen = self._reader.evidence(evidence)
+        return self._posterior(self._reader.scopes(targets, seen), seen)
+
+    @checked
+    def joint(self, targets: Targets, evidence: Evidence | None = None) -> Distribution:
+        """Return the joint distribution of variables given evidence, with axes in their order.
+
+        The distribution of a single variable is indexed by its states, and that of several
+        variables by tuples of states. The errors are those of `posterior`.
+
+        Parameters
+        ----------
+        targets
+            The name of a variable, or several names.
+        evidence
+            Observed states by name, or weights of states; none if None.
+        """
+        names = self._reader.names(targets, "a joint")
+        seen = self._reader.evidence(evidence)
+        return self._posterior((names,), seen)[names]
+
+    @checked
+    def mpe(self, evidence: Evidence | None = None) -> Explanation:
+        """Return the most probable explanation: the most probable states of all other variables.
+
+        Equal questions have equal answers, even if several explanations are equally probable.
+        Where the tables of an exact elimination exceed the limits, branch and bound finds the
+        explanation and proves it; see `compile_search`. The errors are those of `posterior`;
+        `TooLargeError` if there is no proof within the limits.
+
+        Parameters
+        ----------
+        evidence
+            Observed states by name, or weights of states; none if None.
+        """
+        return self._planner.explanation(self._reader.evidence(evidence))
+
+    @checked
+    def best_explanations(
+        self,
+        count: int,
+        evidence: Evidence | None = None,
+        *,
+        targets: Targets | None = None,
+    ) -> tuple[Explanation, ...]:
+        """Return the ``count`` most probable explanations, the most probable one first.
+
+        With targets, these are their most probable joint states, with all other variables summed
+        out. Where the tables of an exact elimination exceed the limits, and for targets always,
+        branch and bound finds the explanations and proves them; see `ExplanationSearch.best`. The
+        errors are those of `mpe`, `map` and `ExplanationPlan.best`.
+
+        Parameters
+        ----------
+        count
+            The number of explanations, at least 1.
+        evidence
+            Observed states by name, or weights of states; none if None.
+        targets
+            The name of a variable, or several names.
+        """
+        seen = self._reader.evidence(evidence)
+        if targets is None:
+            return self._planner.best_explanations(count, seen)
+        return self._planner.best_maps(count, self._reader.names(targets, "a marginal MAP"), seen)
+
+    @checked
+    def map(
+        self,
+        targets: Targets,
+        evidence: Evidence | None = None,
+        *,
+        max_joint: int = DEFAULT_JOINT_CELLS,
+    ) -> Explanation:
+        """Return the most probable joint state of some variables, with all others summed out.
+
+        This is the marginal MAP. It differs from `mpe`, which explains all variables, and from the
+        most probable states of the single variables.
+
+        Parameters
+        ----------
+        targets
+            The name or names of the variables to explain, without evidence.
+        evidence
+            As for all questions; see `Engine`.
+        max_joint
+            The most cells of the joint distribution of the targets. If it has more, or does not fit
+            otherwise, branch and bound finds its largest cell; see `compile_search`.
+
+        Raises
+        ------
+        TooLargeError
+            If there is no proof within the limits.
+        InvalidArgumentError
+            If there are no targets, or a target is evidence.
+        UnknownNameError, ImpossibleEvidenceError, CancellationError
+            As in `posterior`.
+        """
+        names = self._reader.names(targets, "a marginal MAP")
+        seen = self._reader.evidence(evidence)
+        return self._planner.marginal_map(names, seen, max_joint)
+
+    @checked
+    def sample(
+        self, n_samples: int, rng: np.random.Generator, evidence: Evidence | None = None
+    ) -> Samples:
+        """Return independent samples of all variables given evidence, exactly distributed.
+
+        Parameters
+        ----------
+        n_samples
+            The number of samples, at least 0.
+        rng
+            The random generator. Equal generators give equal samples.
+        evidence
+            As for all questions; see `Engine`.
+
+        Raises
+        ------
+        TooLargeError
+            If there are too many states to draw, or the answer exceeds the limits.
+        InvalidArgumentError
+            If ``n_samples`` is negative, or the evidence is not valid.
+        UnknownNameError, ImpossibleEvidenceError
+            As in `posterior`.
+        """
+        plan, findings = self._planner.sampling(self._reader.evidence(evidence))
+        return plan.run(findings, n_samples=n_samples, rng=rng)
+
+    @checked
+    def probability(self, event: Evidence, evidence: Evidence | None = None) -> float:
+        """Return the probability of an event given evidence; 0 if they contradict each other.
+
+        Parameters
+        ----------
+        event
+            The states of some variables at the same time, as ``{"rain": "yes", "wet": "no"}``. For
+            a likelihood, the result is its expected value.
+        evidence
+            As for all questions; see `Engine`.
+
+        Raises
+        ------
+        ImpossibleEvidenceError
+            If the evidence has probability zero.
+        UnknownNameError, TooLargeError, InvalidArgumentError, CancellationError
+            As in `posterior`.
+        """
+        first, seen = self._reader.event(event), self._reader.evidence(evidence)
+        if len(first.positions) == 1 and not first.soft:
+            ((name, place),) = first.positions.items()
+            return float(self._posterior(((name,),), seen).joints[0][place])
+        return math.exp(self._log_probability(first, seen))
+
+    @checked
+    def log_probability(self, event: Evidence, evidence: Evidence | None = None) -> float:
+        """Return the natural logarithm of the probability of an event given evidence.
+
+        It is −inf if they contradict each other. The arguments and errors are those of
+        `probability`.
+        """
+        first, seen = self._reader.event(event), self._reader.evidence(evidence)
+        return self._log_probability(first, seen)
+
+    @checked
+    def entropy(self, targets: Targets | None = None, evidence: Evidence | None = None) -> float:
+        """Return the entropy of the joint distribution of variables given evidence, in bits.
+
+        Parameters
+        ----------
+        targets
+            A name or a list of names; by default all variables. The joint distribution of all
+            variables is not computed, but that of named ones is.
+        evidence
+            As for all questions; see `Engine`.
+
+        Raises
+        ------
+        UnknownNameError, ImpossibleEvidenceError, TooLargeError, InvalidArgumentError
+            As in `posterior`.
+        CancellationError
+            As in `posterior`.
+        """
+        seen = self._reader.evidence(evidence)
+        if targets is None:
+            return model_entropy(self.model, seen, self._posterior)
+        names = self._reader.names(targets, "an entropy")
+        return float(entropy(self._posterior((names,), seen).joints[0].ravel()))
+
+    @checked
+    def plan(
+        self,
+        targets: Iterable[Iterable[str]],
+        *,
+        evidence: Iterable[str] = (),
+        soft: Iterable[str] = (),
+    ) -> Plan:
+        """Return a plan for targets and evidence variables, from memory if possible.
+
+        The parameters and errors are those of `compile_plan`. A plan that exceeds the limits is
+        returned too: its restrictions may be smaller.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If a list of names is a single text.
+        """
+        if any(isinstance(names, str) for names in (targets, evidence, soft)):
+            raise InvalidArgumentError("expected lists of names, got a single string", targets)
+        # A plan refuses a single name in place of a target.
+        scopes: Any = tuple(t if isinstance(t, str) else tuple(t) for t in targets)
+        return self._planner.plan_for(scopes, tuple(evidence), tuple(soft))
+
+    def _log_probability(self, event: Seen, given: Seen) -> float:
+        """Return ln P(event | given)."""
+        both = event.joined(given)
+        total = 0.0
+        if given.positions or given.soft or isinstance(self.model, FactorModel):
+            total = self._posterior(((),), given).log_evidence
+        if both is None:
+            return -math.inf
+        try:
+            return min(self._posterior(((),), both).log_evidence - total, _most(event))
+        except ImpossibleEvidenceError:
+            return -math.inf
+
+    def _posterior(self, scopes: Scopes, seen: Seen) -> Posterior:
+        """Return the joint distribution of each target given evidence."""
+        return self._routes.posterior(scopes, seen)
+
+    @cached_property
+    def _routes(self) -> Routes:
+        return Routes(self._reader, self._planner, self._store)
+
+    @cached_property
+    def _planner(self) -> Planner:
+        return Planner(self.model, self.order, self.limits, self._store)
+
+    @cached_property
+    def _reader(self) -> Reader:
+        return Reader(self.model)
+
+    @property
+    def _store(self) -> PlanStore:
+        """The remembered plans; all threads get the same store."""
+        store: PlanStore | None = self.__dict__.get("_plan_store")
+        if store is None:
+            # Of several threads that make a store at the same time, the first wins.
+            store = self.__dict__.setdefault("_plan_store", PlanStore(self.memory))
+        return store
+
+
+def _most(event: Seen) -> float:
+    """Return the logarithm of the largest expected likelihood of an event."""
+    largest = [float(weights.max()) for weights in event.soft.values()]
+    return math.fsum(map(math.log, largest)) if all(largest) else -math.inf
+
+
+def _plans(number: int) -> str:
+    return "1 plan" if number == 1 else f"{number:,} plans"
+
+
+@checked
+def compile_model(
+    model: Network | FactorModel,
+    *,
+    memory: int = DEFAULT_MEMORY,
+    order: OrderFinder | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> Engine:
+    """Return an engine that answers any question about a model, under any evidence.
+
+    The engine makes its plans when questions first need them.
+
+    Parameters
+    ----------
+    model
+        A network, or a product of factors.
+    memory
+        The limit for the bytes of all remembered plans. Those used least recently are dropped
+        first; a plan that does not fit at all is made for each question anew.
+    order
+        The search for elimination orders, as in `compile_plan`.
+    limits
+        The limits of the cost of each answer, as in `compile_plan`.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If ``memory`` is negative.
+
+    Examples
+    --------
+    >>> from bnmind.pgm import Network, TabularCPD, Variable
+    >>> coin = Variable("coin", ("heads", "tails"))
+    >>> call = Variable("call", ("heads", "tails"))
+    >>> engine = compile_model(Network((TabularCPD(coin, (), [0.5, 0.5]),
+    ...                                 TabularCPD(call, (coin,), [[0.9, 0.1], [0.1, 0.9]]))))
+    >>> engine
+    Engine(2 variables, 0 plans in 0 bytes of at most 256 MiB)
+    >>> engine.posterior(["coin"], {"call": "heads"})["coin"]["heads"]
+    0.9
+    """
+    return Engine(model=model, memory=memory, order=order, limits=limits)
+
+
+# --- Questions in one call: each model keeps an engine, which remembers plans for the next call ---
+
+MODEL_MEMORY = 2**26
+"""The limit for the bytes of the plans that a model keeps for questions in one call: 64 MiB."""
+
+
+def engine_of(model: Network | FactorModel) -> Engine:
+    """Return the engine that a model keeps. Copies and pickles of the model have none."""
+    engine: Engine | None = model.__dict__.get("_engine")
+    if engine is None:
+        # Of several threads that make one at the same time, the first wins.
+        made = compile_model(model, memory=MODEL_MEMORY)
+        engine = model.__dict__.setdefault("_engine", made)
+    return engine
+
+
+@checked
+def posterior(
+    model: Network | FactorModel,
+    evidence: Evidence | None = None,
+    targets: str | Iterable[str | Iterable[str]] | None = None,
+    *,
+    order: OrderFinder | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> Posterior:
+    """Return the distributions of variables given evidence.
+
+    This is one question to an engine; see `compile_model` for all other questions. Without
+    ``order`` and ``limits``, the model keeps the engine, with at most 64 MiB of plans, so that
+    repeated questions are faster.
+
+    Parameters
+    ----------
+    model
+        A network, or a product of factors.
+    evidence
+        A state for each observed variable, or a likelihood ``{state: weight}`` where the
+        observation is uncertain. None and NaN mean that nothing was observed. A mapping or a
+        `pandas.Series`.
+    targets
+        The variables of interest: a name or a list of names; a tuple of names inside of a list
+        asks for a joint distribution. By default every variable without a state in the evidence.
+    order
+        The search for an elimination order; by default `Portfolio`.
+    limits
+        The limits of the computation, as in `compile_plan`.
+
+    Raises
+    ------
+    UnknownNameError
+        If the model has no such variable, or the variable no such state.
+    ImpossibleEvidenceError
+        If the evidence has probability zero. The error names findings that contradict each other.
+    TooLargeError
+        If the computation would exceed its limits. The error is raised before the computation.
+    InvalidArgumentError
+        If the evidence or the targets are not valid.
+    CancellationError
+        As in `Plan.run`.
+
+    Examples
+    --------
+    >>> from bnmind.pgm import Network, TabularCPD, Variable
+    >>> rain, wet = Variable("rain", ("no", "yes")), Variable("wet", ("no", "yes"))
+    >>> network = Network((TabularCPD(rain, (), [0.8, 0.2]),
+    ...                    TabularCPD(wet, (rain,), [[0.9, 0.1], [0.1, 0.9]])))
+    >>> posterior(network, {"wet": "yes"})
+    Posterior(1 target, log_evidence=-1.34707)
+    rain  no 0.308  yes 0.692
+    >>> round(posterior(network, targets=[("wet", "rain")])["wet", "rain"]["yes", "no"], 3)
+    0.08
+    """
+    if order is None and limits == DEFAULT_LIMITS:
+        return engine_of(model).posterior(targets, evidence)
+    return Engine(model=model, order=order, limits=limits).posterior(targets, evidence)

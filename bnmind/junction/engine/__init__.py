@@ -1,1 +1,0 @@
-"""Engines: a compiled model that answers any question under any evidence."""

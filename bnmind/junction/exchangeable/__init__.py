@@ -1,1 +1,0 @@
-"""Models with interchangeable variables, answered through their numbers of states."""

@@ -1,0 +1,490 @@
+"""Most probable explanations of all variables or of some."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind._arguments import checked
+from bnmind._display import Result, Table
+from bnmind._messages import counted, listed, many
+from bnmind._values import Value
+from bnmind.errors import InvalidArgumentError, TooLargeError
+from bnmind.information import Floats
+from bnmind.junction.backward_walk import (
+    CHUNK,
+    Choice,
+    Elimination,
+    choice_of,
+    look_up,
+    told,
+    walk_back,
+    weights_of,
+)
+from bnmind.junction.graphs import OrderFinder
+from bnmind.junction.inference.compile import compile_plan
+from bnmind.junction.inference.compiled_query import CompiledQuery, starting_registers
+from bnmind.junction.inference.evidence import Evidence, read_findings
+from bnmind.junction.inference.limits import DEFAULT_JOINT_CELLS, DEFAULT_LIMITS, Limits
+from bnmind.junction.inference.plan import Answering, Plan, impossible
+from bnmind.junction.program.program import Program
+from bnmind.junction.program.runs import logarithms, run_logarithms
+from bnmind.pgm.factor import Values
+from bnmind.pgm.network import FactorModel, Network
+from bnmind.pgm.variable import Variable
+
+# --- The k most probable explanations, by one backward walk that keeps k partial ones -------------
+#
+# The registers of a max-product run hold the exact weight of the best completion of every partial
+# configuration. The walk extends k partial configurations at a time by all configurations of the
+# variables of a step, and keeps the k whose best completions weigh most. No other one can belong to
+# the k best explanations, because each of those kept has a completion that weighs at least as much.
+#
+# References
+# ----------
+# D. Nilsson, "An efficient algorithm for finding the M most probable configurations in
+# probabilistic expert systems", Statistics and Computing 8 (1998). Nilsson divides the rest of the
+# configurations after each explanation; here, the exact weights of completions make one pass
+# enough.
+
+_TIE = 1e-10
+"""The relative difference of logarithms below which explanations are equally probable."""
+
+_States = NDArray[np.intp]
+
+
+def walk_back_to_best(
+    program: Program, registers: Sequence[Values], count: int
+) -> tuple[_States, Floats]:
+    """Return the most probable states of all variables of a program that eliminates all of them.
+
+    Parameters
+    ----------
+    program
+        The program of a plan made by `compile_elimination`.
+    registers
+        The registers after a run with maxima on logarithms.
+    count
+        The largest number of explanations.
+
+    Returns
+    -------
+    states, differences
+        State positions ``(variables, found)``, and the logarithm of each explanation's probability
+        minus that of the best one, descending. There are fewer explanations than ``count`` if there
+        are fewer possible configurations.
+    """
+    states = np.zeros((len(program.sizes), 1), dtype=np.intp)
+    scores = np.zeros(1)
+    for number in reversed(range(len(program.steps))):
+        look_up(program, registers, number, states)
+        choice = choice_of(program, registers, number)
+        if choice is not None:
+            rows, chosen, scores = _best_extensions(choice, states, scores, count)
+            states = states[:, rows]
+            states[list(choice.gone)] = np.stack(np.unravel_index(chosen, choice.sizes))
+    return states, scores
+
+
+def _best_extensions(
+    choice: Choice, states: _States, scores: Floats, count: int
+) -> tuple[_States, _States, Floats]:
+    """Return the rows, the choices and the scores of the best extensions, best first."""
+    found: tuple[_States, _States, Floats] = (
+        np.empty(0, dtype=np.intp),
+        np.empty(0, dtype=np.intp),
+        np.empty(0),
+    )
+    chunk = max(1, CHUNK // math.prod(choice.sizes))
+    for start in range(0, len(scores), chunk):
+        part = slice(start, min(start + chunk, len(scores)))
+        weights = weights_of(choice, states, part, np.add)
+        # A row is kept only if its best extension is possible.
+        extended = scores[part, None] + (weights - weights.max(axis=1, keepdims=True))
+        rows, chosen = np.nonzero(extended > -np.inf)
+        merged = (
+            np.concatenate([found[0], rows + start]),
+            np.concatenate([found[1], chosen]),
+            np.concatenate([found[2], extended[rows, chosen]]),
+        )
+        best = _largest(merged[2], count)
+        found = (merged[0][best], merged[1][best], merged[2][best])
+    return found
+
+
+def _largest(scores: Floats, count: int) -> _States:
+    """Return the positions of the largest scores, descending; of equal ones, the first."""
+    order: _States = np.arange(len(scores))
+    if len(scores) > 2 * count:
+        least = np.partition(scores, len(scores) - count)[len(scores) - count]
+        order = np.flatnonzero(scores >= least)
+    order = order[np.argsort(-scores[order], kind="stable")]
+    return order[:count]
+
+
+def in_order(positions: NDArray[np.intp], log_probabilities: Floats) -> list[int]:
+    """Return the order of explanations: by probability, and equally probable ones by their states.
+
+    Parameters
+    ----------
+    positions
+        State positions ``(variables, explanations)``.
+    log_probabilities
+        Their logarithms, descending. Those that differ by less than 1e-10, relatively, from the
+        one before are equal.
+    """
+    near = _TIE * np.maximum(1.0, np.abs(log_probabilities[1:]))
+    groups = np.concatenate([[0], np.cumsum(-np.diff(log_probabilities) > near)])
+    keys = [*positions[::-1], groups]
+    order: list[int] = np.lexsort(keys).tolist()
+    return order
+
+
+# --- The most probable explanation: the most probable configuration given the evidence ------------
+#
+# The program of a junction tree runs with maxima instead of sums, on logarithms. A backward walk
+# from the overall maximum then finds the states. Barren variables cannot be omitted, because the
+# maximum of a conditional distribution is not one.
+#
+# References
+# ----------
+# J. Pearl, *Probabilistic Reasoning in Intelligent Systems*, 1988, chapter 5 (belief
+# revision); A. P. Dawid, "Applications of a general propagation algorithm for
+# probabilistic expert systems", Statistics and Computing 2 (1992).
+
+MOST_STATES = 2**24
+"""The most states that explanations may have in all; as dictionaries they take about 1 GiB."""
+
+
+@dataclass(frozen=True)
+class Explanation(Result, Value):
+    """A configuration that explains the evidence, and its probability."""
+
+    states: Mapping[str, str]
+    """The state of every explained variable, {variable: state}."""
+    log_probability: float
+    """Natural logarithm of the joint probability of these states and the evidence; for a product
+    of factors, of their product."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the states and their probability as a record for JSON."""
+        return {"states": dict(self.states), "log_probability": self.log_probability}
+
+    def _shown(self) -> Iterator[str | Table]:
+        yield Table(("variable", "most probable state"), list(self.states.items()))
+        yield f"log-probability of these states and the evidence {self.log_probability:.6g}"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ExplanationPlan(Value):
+    """A compiled search for the most probable states of all variables that are not evidence.
+
+    `compile_explanation` makes such plans. Printing a plan shows its cliques, their sizes and the
+    cost.
+    """
+
+    variables: tuple[Variable, ...]
+    """The explained variables: all variables without evidence, in the order of the model."""
+    plan: Plan
+    """The plan that eliminates all variables. It has no program if each case has its own plan; see
+    `Plan.by_case`."""
+    elimination: Elimination
+    """The model and the evidence variables, from which plans for cases are made."""
+
+    def __repr__(self) -> str:
+        return f"ExplanationPlan({counted(len(self.variables), 'variable')}{told(self.plan)})"
+
+    def __str__(self) -> str:
+        return f"{self.plan}\nexplains  {', '.join(v.name for v in self.variables)}"
+
+    def run(self, evidence: Evidence | None = None) -> Explanation:
+        """Return the most probable configuration given the evidence.
+
+        If several configurations are equally probable, the same plan and evidence always give the
+        same one.
+
+        Parameters
+        ----------
+        evidence
+            As for `Plan.run`.
+
+        Raises
+        ------
+        ImpossibleEvidenceError
+            If the evidence has probability zero. The error names findings that contradict each
+            other.
+        UnknownNameError, InvalidArgumentError
+            If the evidence is not that of the plan.
+        TooLargeError
+            If each case has its own plan, and the plan for this evidence exceeds its limits.
+        """
+        compiled, filled, log_probability = self._maximized(evidence)
+        states = walk_back(compiled.program, filled, 1, np.add, _most_likely)
+        return self._explanation(compiled, states[:, 0], log_probability)
+
+    @checked
+    def best(self, count: int, evidence: Evidence | None = None) -> tuple[Explanation, ...]:
+        """Return the most probable configurations given the evidence, in descending order.
+
+        Equally probable configurations (up to a relative difference of 1e-10 of the logarithms)
+        stand in the order of the states of the variables. If some of them are beyond ``count``, the
+        same plan and evidence always give the same ones.
+
+        Parameters
+        ----------
+        count
+            The number of configurations. The result has fewer if fewer are possible.
+        evidence
+            As for `Plan.run`.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If ``count`` is less than 1, or the evidence is not that of the plan.
+        TooLargeError
+            If there are too many states to return, or as for `run`.
+        ImpossibleEvidenceError, UnknownNameError
+            As for `run`.
+        """
+        possible = check_count(count, self.variables)
+        compiled, filled, log_probability = self._maximized(evidence)
+        states, differences = walk_back_to_best(compiled.program, filled, min(count, possible))
+        rows = dict(zip(compiled.numbered, states, strict=True))
+        own = [rows[v.name] for v in self.variables if v.name in rows]
+        logs = log_probability + differences
+        order = in_order(np.array(own, dtype=np.intp).reshape(-1, len(logs)), logs)
+        return tuple(self._explanation(compiled, states[:, i], float(logs[i])) for i in order)
+
+    def _maximized(self, evidence: Evidence | None) -> tuple[CompiledQuery, list[Values], float]:
+        """Return the plan of a case, its registers after the run, and the largest logarithm."""
+        evidence = read_findings(evidence, self.plan.evidence, self.plan.soft)
+        compiled = self.elimination.for_case(self.plan, evidence).compiled
+        logs = logarithms(starting_registers(compiled, evidence), len(compiled.sources))
+        log_probability = float(sum(logs[register] for register in compiled.scalars))
+        filled = run_logarithms(compiled.program, logs, np.maximum)
+        end = compiled.answers[0].register
+        log_probability += 0.0 if end is None else float(filled[end])
+        if not log_probability > -np.inf:
+            raise impossible(Answering(compiled).conflict(evidence))
+        return compiled, filled, log_probability
+
+    def _explanation(
+        self, compiled: CompiledQuery, positions: NDArray[np.intp], log_probability: float
+    ) -> Explanation:
+        at = dict(zip(compiled.numbered, positions.tolist(), strict=True))
+        return Explanation(
+            {v.name: v.states[at.get(v.name, 0)] for v in self.variables}, log_probability
+        )
+
+
+def check_count(count: int, variables: Sequence[Variable]) -> int:
+    """Return the number of configurations; raise an error if ``count`` of them are too many."""
+    if count < 1:
+        raise InvalidArgumentError(f"count must be at least 1, got {count}", count)
+    possible = math.prod([v.n_states for v in variables])
+    needed = min(count, possible) * max(1, len(variables))
+    if needed > MOST_STATES:
+        raise TooLargeError(
+            f"expected explanations of at most {MOST_STATES:,} states in all, got"
+            f" {many(needed)}; ask for fewer",
+            needed=needed,
+            budget=MOST_STATES,
+        )
+    return possible
+
+
+def _most_likely(weights: Floats, rows: slice) -> NDArray[np.intp]:
+    return np.asarray(np.argmax(weights, axis=1), dtype=np.intp)
+
+
+@checked
+def compile_explanation(
+    model: Network | FactorModel,
+    *,
+    evidence: Iterable[str] = (),
+    soft: Iterable[str] = (),
+    order: OrderFinder | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> ExplanationPlan:
+    """Return a plan for the most probable explanation of any states of the evidence variables.
+
+    Parameters
+    ----------
+    model
+        A network, or a product of non-negative factors. Functions of many parents are split into
+        chains.
+    evidence, soft
+        The evidence variables, and those with soft evidence, as in `compile_plan`. Variables with
+        soft evidence are explained too.
+    order, limits
+        As in `compile_plan`.
+
+    Raises
+    ------
+    TooLargeError
+        If a run would exceed the limits, unless separate plans for
+        cases are possible. The error names the largest clique, or a variable whose table is too
+        large.
+    UnknownNameError, InvalidArgumentError
+        As in `compile_plan`.
+
+    Examples
+    --------
+    >>> from bnmind.pgm import TabularCPD
+    >>> rain, sprinkler = Variable("rain", ("no", "yes")), Variable("sprinkler", ("off", "on"))
+    >>> wet = Variable("wet", ("no", "yes"))
+    >>> network = Network((
+    ...     TabularCPD(rain, (), [0.8, 0.2]),
+    ...     TabularCPD(sprinkler, (rain,), [[0.6, 0.9], [0.4, 0.1]]),
+    ...     TabularCPD(wet, (rain, sprinkler), [[[1, 0.1], [0.2, 0]], [[0, 0.9], [0.8, 1]]]),
+    ... ))
+    >>> plan = compile_explanation(network, evidence=["wet"])
+    >>> explanation = plan.run({"wet": "yes"})
+    >>> dict(explanation.states), round(explanation.log_probability, 3)
+    ({'rain': 'no', 'sprinkler': 'on'}, -1.245)
+    """
+    observed = tuple(evidence)
+    search = Elimination(
+        model.potentials,
+        tuple(v.name for v in model.variables),
+        sums_only=False,
+        evidence=observed,
+        soft=tuple(soft),
+        order=order,
+        limits=limits,
+    )
+    observed_names = frozenset(observed)
+    variables = tuple(v for v in model.variables if v.name not in observed_names)
+    return ExplanationPlan(variables=variables, plan=search.plan(), elimination=search)
+
+
+# Marginal MAP: the most probable configuration of some variables, with the others summed out.
+#
+# The joint distribution of the variables is the target of a plan, and its largest cell is the
+# result. This is exact, but only suitable for small sets of variables. The problem is harder than
+# the most probable explanation (NP^PP-complete), because sums and maxima do not commute.
+#
+# References
+# ----------
+# J. D. Park and A. Darwiche, "Complexity results and approximation strategies for MAP
+# explanations", Journal of Artificial Intelligence Research 21 (2004).
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MarginalMapPlan(Value):
+    """A compiled search for the most probable states of some variables.
+
+    `compile_marginal_map` makes such plans.
+    """
+
+    plan: Plan
+    """Its one target is the joint of the variables."""
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """The explained variables."""
+        return self.plan.targets[0]
+
+    def __repr__(self) -> str:
+        names = ", ".join(v.name for v in self.variables)
+        return f"MarginalMapPlan({names}{told(self.plan)})"
+
+    def __str__(self) -> str:
+        return str(self.plan)
+
+    def run(self, evidence: Evidence | None = None) -> Explanation:
+        """Return the most probable configuration of the variables given the evidence.
+
+        Of equally probable configurations (up to rounding), the method returns the first in the
+        order of the variables and their states.
+
+        Parameters
+        ----------
+        evidence
+            As for `Plan.run`, whose errors it raises.
+        """
+        posterior = self.plan.run(evidence)
+        joint = posterior.joints[0]
+        best = np.unravel_index(int(joint.argmax()), joint.shape)
+        log_probability = posterior.log_evidence + math.log(joint[best])
+        states = {v.name: v.states[int(i)] for v, i in zip(self.variables, best, strict=True)}
+        return Explanation(states, log_probability)
+
+
+@checked
+def compile_marginal_map(
+    model: Network | FactorModel,
+    variables: Iterable[str],
+    *,
+    evidence: Iterable[str] = (),
+    soft: Iterable[str] = (),
+    order: OrderFinder | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+    max_joint: int = DEFAULT_JOINT_CELLS,
+) -> MarginalMapPlan:
+    """Return a plan for the most probable states of a small set of variables.
+
+    Parameters
+    ----------
+    model
+        A network, or a product of factors.
+    variables
+        The variables to explain, without evidence variables.
+    evidence, soft, order, limits
+        As in `compile_plan`.
+    max_joint
+        Most cells of the joint of ``variables``.
+
+    Raises
+    ------
+    TooLargeError
+        If the joint of ``variables`` has more than ``max_joint`` cells, or a run would exceed
+        the limits.
+    InvalidArgumentError
+        If ``variables`` is empty, or contains a variable twice or an evidence variable.
+    UnknownNameError
+        If a variable is not in the model.
+
+    Examples
+    --------
+    Each cause alone is more probably absent than present, but one of them must be present.
+
+    >>> from bnmind.pgm import TabularCPD, noisy_or
+    >>> flu, cold, fever = (Variable(name, ("no", "yes")) for name in ("flu", "cold", "fever"))
+    >>> network = Network((TabularCPD(flu, (), [0.9, 0.1]), TabularCPD(cold, (), [0.8, 0.2]),
+    ...                    noisy_or(fever, (flu, cold), [0.9, 0.3])))
+    >>> plan = compile_marginal_map(network, ["flu", "cold"], evidence=["fever"])
+    >>> dict(plan.run({"fever": "yes"}).states)
+    {'flu': 'yes', 'cold': 'no'}
+    """
+    explained = [model.variable(name) for name in variables]
+    observed = list(evidence)
+    problems = [
+        f"{v.name} cannot be both explained and evidence" for v in explained if v.name in observed
+    ]
+    if not explained:
+        problems.append("there must be at least one variable to explain")
+    if problems:
+        raise InvalidArgumentError(listed(problems), tuple(problems))
+    cells = math.prod(v.n_states for v in explained)
+    if cells > max_joint:
+        raise TooLargeError(
+            f"expected a joint of at most {max_joint:,} cells, got {cells:,} for"
+            f" {', '.join(v.name for v in explained)}",
+            needed=cells,
+            budget=max_joint,
+        )
+    plan = compile_plan(
+        model,
+        evidence=observed,
+        soft=soft,
+        targets=[[v.name for v in explained]],
+        order=order,
+        limits=limits,
+    )
+    return MarginalMapPlan(plan)

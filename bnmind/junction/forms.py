@@ -1,0 +1,563 @@
+"""The forms in which conditional distributions enter a plan: tables, chains, terms of rank one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bnmind.errors import InvalidModelError, TooLargeError
+from bnmind.information import Floats
+from bnmind.junction.graphs import (
+    EliminationOrder,
+    InteractionGraph,
+    OrderFinder,
+    graph_of_scopes,
+    maximal_cliques,
+    vertices_in_order,
+)
+from bnmind.junction.reduction import Domains, n_cells, n_numbers
+from bnmind.junction.triangulation.randomized_greedy import started
+from bnmind.pgm.cpd import CPD, FunctionalCPD, TabularCPD
+from bnmind.pgm.factor import Factor
+from bnmind.pgm.functions import Addition, Exactly, Parity, Threshold
+from bnmind.pgm.network import Potential
+from bnmind.pgm.noisy import NoisyMaximum, NoisyMinimum
+from bnmind.pgm.variable import Variable
+from bnmind.rank_one.chain import chain_form
+from bnmind.rank_one.factorize import rank_one_form
+from bnmind.rank_one.observed_chain import observed_chain
+from bnmind.rank_one.parent_order import with_parents_in_order
+
+# --- Small non-negative tables for maximization and sampling --------------------------------------
+#
+# A rank-one factorization of a sum has negative terms, which cannot be maximized or sampled. A
+# function of many parents becomes a chain of partial results instead, see `bnmind.rank_one.chain`.
+# The partial results are functions of the parents, so the chain is valid for maxima and for sums.
+# The partial results of a noisy extremum are random, so its chain is valid only for sums.
+
+_UNDIVIDED_CELLS = 2**10
+"""The most cells of a table that stays unchanged."""
+
+
+def small_tables(
+    potentials: Iterable[Potential], names: Iterable[str], *, sums_only: bool, max_cells: int
+) -> tuple[Potential, ...]:
+    """Return non-negative tables that multiply to the same as the potentials.
+
+    Parameters
+    ----------
+    potentials
+        Distributions, and factors of non-negative numbers.
+    names
+        Names that auxiliary variables must not have.
+    sums_only
+        Whether the auxiliary variables will be summed out, so that noisy extrema may also be
+        split into steps.
+    max_cells
+        The largest table allowed.
+
+    Raises
+    ------
+    TooLargeError
+        If a distribution cannot be split into steps and is too large. The error names the
+        variable.
+    InvalidModelError
+        If a factor has negative or complex values.
+    """
+    used_names = set(names)
+    return tuple(
+        table
+        for potential in potentials
+        for table in _tables(potential, used_names, sums_only=sums_only, max_cells=max_cells)
+    )
+
+
+def _tables(
+    cpd: Potential, taken: set[str], *, sums_only: bool, max_cells: int
+) -> Sequence[Potential]:
+    if isinstance(cpd, Factor):
+        if np.iscomplexobj(cpd.values) or np.any(cpd.values < 0):
+            over = ", ".join(cpd.names) or "no variable"
+            raise InvalidModelError(
+                [f"the factors must not be negative or complex, but the one over {over} is"]
+            )
+        return [cpd]
+    if cpd.n_cells > _UNDIVIDED_CELLS and (sums_only or isinstance(cpd, FunctionalCPD)):
+        prefix = f"{cpd.variable.name}--"
+        while any(f"{prefix}_{i}" in taken for i in range(len(cpd.parents) + 1)):
+            prefix += "-"
+        steps = chain_form(cpd, name=prefix, max_cells=max_cells)
+        if steps is not None:
+            taken |= {step.variable.name for step in steps}
+            return steps
+    try:
+        return [cpd.to_factor(max_cells=max_cells)]
+    except TooLargeError as fault:
+        raise TooLargeError(
+            f"{fault}, which does not break into steps"
+            f" {'that can be summed' if sums_only else 'that can be maximized'}",
+            needed=fault.needed,
+            budget=fault.budget,
+        ) from None
+
+
+# --- The choice of a form for each large distribution of a plan: table, chain or rank one ---------
+#
+# =============  ======================================  =================================
+# form           source                                  cost
+# =============  ======================================  =================================
+# table          the distribution                        all its parents in one clique
+# chain          `bnmind.rank_one.chain_form`            two partial results in each clique
+# ordered chain  the same, with the parents in the
+#                order in which the model has them
+# observed       `bnmind.rank_one.observed_chain`: the   two partial results in each clique,
+# chain          chain of a child that is observed, as   as few as lead to the observed state
+#                few partial results as possible
+# rank one       `bnmind.rank_one.rank_one_form`         one variable in each clique, but
+#                                                        signed or complex numbers
+# =============  ======================================  =================================
+#
+# The best form depends on the whole model. The function therefore compares the total sizes of
+# junction trees, which it estimates by quick elimination orders. Signed terms cancel and lose the
+# digits of improbable results, so signed forms are used only if they are much smaller.
+# Distributions of the same shape take the same form. The work is bounded: about eighty orders, and
+# at most half of the work of all searches of a plan.
+#
+# A noisy-or that is observed as true is the difference of two products, a rank-one form with a
+# sign. Its chain of variables "some cause so far" adds two states to each clique and does not
+# cancel. A noisy-or that is observed as false needs no form, see `bnmind.junction.forms`.
+
+_SMALL_TABLE = 2**4
+"""The most cells of a table that stays a table."""
+
+_SMALL_TREE = 2**16
+"""The most cells of a tree that needs no other form."""
+
+_SIGNED_COST = 4
+"""The cost of signed cells, which are usually complex and lose digits."""
+
+_SIGNED_LEAST = 2**20
+"""The most cells of a tree without signs that is preferred to any with signs."""
+
+_LONG_CHAIN = 2**24
+"""The most cells of a chain."""
+
+_LARGEST_FLOAT = 10**300
+"""The number of cells above which trees are not compared."""
+
+_WORTH = 0.5
+"""Forms with signs must at least halve the cost: a quick order is only an estimate."""
+
+_MOST_GROUPS = 12
+"""The number of groups, those with the largest tables, whose forms are tried one by one."""
+
+
+_TABLE, _CHAIN, _ORDERED, _OBSERVED, _OBSERVED_ORDERED, _RANK_ONE = _KINDS = (
+    *("table", "chain", "ordered chain"),
+    *("observed chain", "ordered observed chain", "rank one"),
+)
+
+_STARTS = (
+    _KINDS,
+    (_OBSERVED, _CHAIN, _RANK_ONE, _TABLE),
+    (_OBSERVED_ORDERED, _OBSERVED, _ORDERED, _CHAIN, _RANK_ONE, _TABLE),
+    (_RANK_ONE, _CHAIN, _TABLE),
+)
+"""The preferred forms at the start of the search."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Form:
+    """One way to write a distribution."""
+
+    potentials: tuple[Potential, ...]
+    cells: int
+    """The cells of its tables, on the possible states."""
+    is_signed: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class _Choice:
+    """The distributions of one shape, and the forms that each of them may take."""
+
+    places: tuple[int, ...]
+    """Their positions among the potentials."""
+    forms: Mapping[str, tuple[_Form, ...]]
+    """For each available kind, the form of each distribution."""
+
+    def taking(self, preferences: Sequence[str]) -> dict[int, _Form]:
+        """Return the form of each distribution, of the first of these kinds that is available."""
+        kind = next(kind for kind in preferences if kind in self.forms)
+        return dict(zip(self.places, self.forms[kind], strict=True))
+
+
+def choose_forms(
+    potentials: Sequence[Potential],
+    domains: Domains,
+    *,
+    observed: Iterable[str] = (),
+    joints: Iterable[Iterable[str]] = (),
+    order: OrderFinder | None = None,
+    max_cells: int = 2**22,
+    signed: bool = True,
+    goes_on: Callable[[], bool] = lambda: True,
+) -> tuple[Potential, ...]:
+    """Return the potentials with large functional and noisy distributions in their best form.
+
+    Parameters
+    ----------
+    potentials
+        The tables of the model.
+    domains
+        The possible state positions of each variable. Other variables of the result
+        are new; all their states are possible.
+    observed
+        Evidence variables, whose states each run takes. They are in no clique.
+    joints
+        Other sets of variables that a clique must contain: targets and inputs.
+    order
+        A quick finder of elimination orders for the estimates; min-fill by default.
+    max_cells
+        The most cells of the table of a function that has another form.
+    signed
+        Whether factors may be negative or complex.
+    goes_on
+        Returns whether another estimate is worth its time; called after the necessary ones.
+
+    Returns
+    -------
+    tuple
+        The potentials, unchanged where no form is better. The product, summed over the new
+        variables, is the same on the possible states.
+
+    Examples
+    --------
+    >>> from bnmind.pgm import noisy_or
+    >>> causes = tuple(Variable(f"cause{i}", ("no", "yes")) for i in range(30))
+    >>> effect = noisy_or(Variable("effect", ("no", "yes")), causes, [0.5] * 30)
+    >>> forms = choose_forms([effect], {v.name: (0, 1) for v in effect.scope})
+    >>> max(len(form.scope) for form in forms)
+    3
+    """
+    places = [
+        i for i, potential in enumerate(potentials) if _is_large(potential, domains, max_cells)
+    ]
+    if not places:
+        return tuple(potentials)
+    estimate = _Estimate(
+        potentials=tuple(potentials),
+        domains=domains,
+        observed=frozenset(observed),
+        joints=tuple(tuple(scope) for scope in joints),
+        order=order or _min_fill,
+        goes_on=goes_on,
+    )
+    fits = all(n_numbers(potentials[i], domains) <= max_cells for i in places)
+    if fits and estimate.cost({}) <= _SMALL_TREE:
+        return tuple(potentials)
+    names = {v.name for potential in potentials for v in potential.scope} | set(domains)
+    place = {name: i for i, name in enumerate(domains)}
+    forms = {i: _forms(potentials[i], domains, names, place, max_cells) for i in places}
+    chosen, cost = _best(_choices(potentials, domains, forms), estimate)
+    if signed and goes_on() and _WORTH * cost > _SIGNED_LEAST:
+        forms = {i: _with_signs(potentials[i], domains, names, form) for i, form in forms.items()}
+        other, other_cost = _best(_choices(potentials, domains, forms), estimate)
+        chosen = other if other_cost < _WORTH * cost else chosen
+    result: list[Potential] = []
+    for i, potential in enumerate(potentials):
+        form = chosen.get(i)
+        result += (potential,) if form is None else form.potentials
+    return tuple(result)
+
+
+def estimated_cells(
+    potentials: Sequence[Potential],
+    domains: Domains,
+    *,
+    observed: Iterable[str] = (),
+    joints: Iterable[Iterable[str]] = (),
+    order: OrderFinder | None = None,
+) -> int:
+    """Return an estimate of the cells of a plan, from a quick order; see `choose_forms`."""
+    scopes = tuple(tuple(scope) for scope in joints)
+    estimate = _Estimate(
+        potentials=tuple(potentials),
+        domains=domains,
+        observed=frozenset(observed),
+        joints=scopes,
+        order=order or _min_fill,
+    )
+    return int(estimate.cost({}))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Estimate:
+    """An estimate of the cost of a plan."""
+
+    potentials: tuple[Potential, ...]
+    domains: Domains
+    observed: frozenset[str]
+    joints: tuple[tuple[str, ...], ...]
+    order: OrderFinder
+    goes_on: Callable[[], bool] = lambda: True
+
+    def cost(self, chosen: Mapping[int, _Form]) -> float:
+        """Return the cells of the tree and of the chosen tables; signed ones count more."""
+        sizes = {name: len(states) for name, states in self.domains.items()}
+        scopes: list[tuple[str, ...]] = list(self.joints)
+        functions: list[tuple[str, ...]] = []
+        cells = 0.0
+        for i, potential in enumerate(self.potentials):
+            form = chosen.get(i)
+            for part in (potential,) if form is None else form.potentials:
+                scopes.append(tuple(v.name for v in part.scope))
+                for v in part.scope:
+                    sizes.setdefault(v.name, v.n_states)
+                if isinstance(part, FunctionalCPD) and part.variable.name not in self.observed:
+                    functions.append(scopes[-1])
+            cells += 0 if form is None else form.cells
+        hidden = [
+            tuple(n for n in scope if n not in self.observed and sizes[n] > 1) for scope in scopes
+        ]
+        graph = graph_of_scopes({n: sizes[n] for s in hidden for n in s}, hidden)
+        total = self._worked_with(graph, functions) + cells
+        if any(form.is_signed for form in chosen.values()):
+            return max(_SIGNED_COST * total, _SIGNED_LEAST)
+        return total
+
+    def _worked_with(self, graph: InteractionGraph, functions: Sequence[Sequence[str]]) -> float:
+        """Return the cells of the cliques, without the states that a function determines."""
+        order = self.order(graph)
+        if not functions:
+            return float(min(order.total_size, _LARGEST_FLOAT))
+        place = {name: i for i, name in enumerate(graph.names)}
+        children: dict[int, set[int]] = {}
+        for name, *others in functions:
+            if name in place:
+                children[place[name]] = {place[v] for v in others if v in place}
+        total = 0
+        for clique in maximal_cliques(graph, vertices_in_order(graph, order.variables)):
+            sizes = {v: graph.sizes[v] for v in clique}
+            determined = [
+                size for v, size in sizes.items() if v in children and children[v] <= sizes.keys()
+            ]
+            total += math.prod(sizes.values()) // max(determined, default=1)
+        return float(min(total, _LARGEST_FLOAT))
+
+
+def _min_fill(graph: InteractionGraph) -> EliminationOrder:
+    order = started(graph).order(graph)
+    assert order is not None  # without a limit
+    return order
+
+
+def _is_large(potential: Potential, domains: Domains, max_cells: int) -> bool:
+    if isinstance(potential, Factor | TabularCPD):
+        return False
+    active = sum(len(domains[v.name]) > 1 for v in potential.parents)
+    numbers = n_numbers(potential, domains)
+    return numbers > max_cells or (active > 2 and n_cells(potential, domains) > _SMALL_TABLE)
+
+
+def _choices(
+    potentials: Sequence[Potential], domains: Domains, forms: Mapping[int, dict[str, _Form]]
+) -> list[_Choice]:
+    """Return the distributions by shape, those with the largest tables first."""
+    shapes: dict[tuple[object, ...], dict[int, dict[str, _Form]]] = {}
+    for i, own in forms.items():
+        potential = potentials[i]
+        kind = type(potential.function) if isinstance(potential, FunctionalCPD) else type(potential)
+        sizes = [len(domains[v.name]) for v in potential.scope]
+        shape = (kind, sizes[0], *sorted(sizes[1:]), *own)
+        shapes.setdefault(shape, {})[i] = own
+    choices = [
+        _Choice(tuple(each), {k: tuple(f[k] for f in each.values()) for k in shape if k in _KINDS})
+        for shape, each in shapes.items()
+    ]
+    return sorted(choices, key=lambda c: -n_cells(potentials[c.places[0]], domains))
+
+
+def _forms(
+    potential: Potential,
+    domains: Domains,
+    names: set[str],
+    place: Mapping[str, int],
+    max_cells: int,
+) -> dict[str, _Form]:
+    """Return the forms without signs that a distribution may take, by kind.
+
+    New variables have names outside ``names``. The parents of a chain are in the order of their
+    ``place``.
+    """
+    assert not isinstance(potential, Factor)  # as chosen by the caller
+    forms = {}
+    cells = n_numbers(potential, domains)
+    if cells <= max_cells:
+        forms[_TABLE] = _Form((potential,), cells)
+    name = _free(f"{potential.variable.name}_of", names, len(potential.parents))
+    states = {v.name: domains[v.name] for v in potential.scope}
+    ordered = with_parents_in_order(potential, place)
+    kinds = {_CHAIN: potential} if ordered is potential else {_CHAIN: potential, _ORDERED: ordered}
+    for kind, cpd in kinds.items():
+        chain = chain_form(cpd, states=states, name=name, max_cells=_LONG_CHAIN)
+        if chain is not None:
+            forms[kind] = _Form(chain, sum(_numbers(part, domains) for part in chain))
+    known = {v.name: domains[v.name][0] for v in potential.scope if len(domains[v.name]) == 1}
+    if potential.variable.name in known:
+        for kind, order in ((_OBSERVED, None), (_OBSERVED_ORDERED, place)):
+            factors = observed_chain(potential, known, place=order, name=name)
+            if factors is not None:
+                forms[kind] = _Form(factors, sum(_remaining(f.scope, domains) for f in factors))
+    if not _has_signs(potential):
+        form = _rank_one(potential, domains, names)
+        if form is not None and not form.is_signed:
+            forms[_RANK_ONE] = form
+    return forms or {_TABLE: _Form((potential,), cells)}
+
+
+def _with_signs(
+    potential: Potential, domains: Domains, names: set[str], forms: dict[str, _Form]
+) -> dict[str, _Form]:
+    """Return the possible forms of a distribution, including the signed one."""
+    assert not isinstance(potential, Factor)
+    if _RANK_ONE in forms:
+        return forms
+    form = _rank_one(potential, domains, names)
+    return forms if form is None else {**forms, _RANK_ONE: form}
+
+
+def _rank_one(cpd: CPD, domains: Domains, names: set[str]) -> _Form | None:
+    states = {v.name: domains[v.name] for v in cpd.scope}
+    form = rank_one_form(cpd, states=states, name=_free(f"B_{cpd.variable.name}", names))
+    if form is None:
+        return None
+    cells = sum(_remaining(factor.scope, domains) for factor in form.factors)
+    return _Form(form.factors, cells, form.is_signed)
+
+
+def _has_signs(cpd: CPD) -> bool:
+    """Return whether the rank-one form surely has signs, without computing it."""
+    return isinstance(cpd, FunctionalCPD) and isinstance(
+        cpd.function, Addition | Exactly | Parity | Threshold
+    )
+
+
+def _numbers(part: CPD, domains: Domains) -> int:
+    """Return how many numbers a plan stores for a link of a chain."""
+    return n_numbers(
+        part, {v.name: domains.get(v.name, tuple(range(v.n_states))) for v in part.scope}
+    )
+
+
+def _remaining(scope: Sequence[Variable], domains: Domains) -> int:
+    return math.prod(len(domains[v.name]) if v.name in domains else v.n_states for v in scope)
+
+
+def _free(name: str, taken: set[str], count: int = 0) -> str:
+    """Return an unused name that is also unused with suffixes up to ``count``."""
+    while {name, *(f"{name}_{i}" for i in range(count + 1))} & taken:
+        name += "_"
+    return name
+
+
+def _best(choices: Sequence[_Choice], estimate: _Estimate) -> tuple[dict[int, _Form], float]:
+    """Return the best form found for each distribution, and the cost.
+
+    The search takes the best common kind first, and then improves it group by group.
+    """
+    starts = [
+        {place: form for choice in choices for place, form in choice.taking(start).items()}
+        for start in _STARTS
+    ]
+    best = starts[0]
+    cost = estimate.cost(best)
+    for number, start in enumerate(starts[1:], 1):
+        if any(start == other for other in starts[:number]):
+            continue
+        if not estimate.goes_on():
+            return best, cost
+        new_cost = estimate.cost(start)
+        if new_cost < cost:
+            best, cost = start, new_cost
+    for choice in choices[:_MOST_GROUPS]:
+        for kind in choice.forms:
+            other = {**best, **choice.taking([kind])}
+            if all(other[place] is best[place] for place in choice.places):
+                continue
+            if not estimate.goes_on():
+                return best, cost
+            new_cost = estimate.cost(other)
+            if new_cost < cost:
+                best, cost = other, new_cost
+    return best, cost
+
+
+# --- Noisy extrema without an effect, which are products of a factor for each parent --------------
+#
+# A noisy-or that is observed as false is a product of the probabilities that each parent has no
+# effect, whatever the size of its table. The same holds for a noisy maximum in its lowest state
+# (D. Heckerman, *A tractable inference algorithm for diagnosing multiple diseases*, UAI 1989:
+# negative findings cost nothing).
+
+_SMALL, _LARGE = 1e-100, 1e100
+"""The bounds of products of factors over one variable."""
+
+
+def without_effects(potentials: Sequence[Potential], domains: Domains) -> tuple[Potential, ...]:
+    """Return the potentials with factors in place of noisy extrema without an effect.
+
+    Parameters
+    ----------
+    potentials
+        The tables of the model.
+    domains
+        The possible state positions of each variable.
+
+    Returns
+    -------
+    tuple
+        The other potentials, then the factors. The product is the same on the possible states.
+
+    Examples
+    --------
+    >>> from bnmind.pgm import noisy_or
+    >>> flu, cold, fever = (Variable(name, ("no", "yes")) for name in ("flu", "cold", "fever"))
+    >>> known = {"flu": (0, 1), "cold": (0, 1), "fever": (0,)}
+    >>> for factor in without_effects([noisy_or(fever, (flu, cold), [0.8, 0.5])], known):
+    ...     print(factor.names, factor.values.round(3).tolist())
+    ('fever',) [1.0, 0.0]
+    ('flu',) [1.0, 0.2]
+    ('cold',) [1.0, 0.5]
+    """
+    rest: list[Potential] = []
+    factors: list[Factor] = []
+    products: dict[Variable, Floats] = {}
+    for potential in potentials:
+        if not isinstance(potential, NoisyMaximum | NoisyMinimum):
+            rest.append(potential)
+            continue
+        child = potential.variable
+        least = 0 if isinstance(potential, NoisyMaximum) else child.n_states - 1
+        if tuple(domains[child.name]) != (least,):
+            rest.append(potential)
+            continue
+        leak, *links = potential.contributions
+        certain = np.where(np.arange(child.n_states) == least, leak[least, 0], 0.0)
+        factors.append(Factor((child,), certain))
+        for parent, link in zip(potential.parents, links, strict=True):
+            before = products.get(parent)
+            product = link[least] if before is None else before * link[least]
+            if before is not None and not _is_safe(product):
+                factors.append(Factor((parent,), before))
+                product = link[least]
+            products[parent] = product
+    factors += [Factor((parent,), product) for parent, product in products.items()]
+    return (*rest, *factors)
+
+
+def _is_safe(product: Floats) -> bool:
+    positive = product[product > 0]
+    return not positive.size or bool(positive.min() > _SMALL and positive.max() < _LARGE)

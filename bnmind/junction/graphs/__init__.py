@@ -1,1 +1,0 @@
-"""Interaction graphs, elimination orders and junction trees."""

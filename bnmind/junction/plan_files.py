@@ -1,0 +1,340 @@
+"""Files of plans."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields, is_dataclass, replace
+from enum import Enum
+from typing import Any, ClassVar
+
+import numpy as np
+
+from bnmind._arguments import checked
+from bnmind._files import parse_document, read_text, write_file
+from bnmind.errors import InvalidArgumentError, InvalidModelError, ModelFileError, UnknownNameError
+from bnmind.junction.graphs import (
+    EliminationOrder,
+    InteractionGraph,
+    measured_order,
+    vertices_in_order,
+)
+from bnmind.junction.inference.compile import (
+    DEFAULT_ORDER,
+    DEFAULT_ORDER_RESTRICTED,
+    Simplifications,
+    compile_plan,
+)
+from bnmind.junction.inference.evidence import label_of
+from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
+from bnmind.junction.inference.plan import Plan
+from bnmind.junction.reduction import without_barren
+from bnmind.junction.triangulation.greedy import MinFill
+from bnmind.junction.triangulation.randomized_greedy import BoundedFinder, Start
+from bnmind.pgm.network import FactorModel, Network, Potential
+
+# --- Fingerprints of models: equal for equal tables, and different for all others in practice -----
+
+
+def fingerprint(potentials: Iterable[Potential]) -> str:
+    """Return the SHA-256 of the tables, functions and noisy distributions of a model.
+
+    Functions of code outside of this package (see `has_code`) count only with their names and
+    fields.
+
+    Examples
+    --------
+    >>> from bnmind.pgm import Factor, Variable
+    >>> rain = Variable("rain", ("no", "yes"))
+    >>> fingerprint([Factor((rain,), [0.8, 0.2])]) == fingerprint([Factor((rain,), [0.7, 0.3])])
+    False
+    """
+    digest = hashlib.sha256()
+    for potential in potentials:
+        _add(digest, potential)
+    return digest.hexdigest()
+
+
+def has_code(value: object) -> bool:
+    """Return whether a model, or a part of it, holds a function of code outside of this package.
+
+    Another function may have the same name, or the same fields.
+
+    >>> from bnmind.pgm import FunctionalCPD, Variable
+    >>> a, b = (Variable.of_integers(name, range(2)) for name in "ab")
+    >>> has_code(FunctionalCPD.sum_of("sum", (a, b))), has_code([lambda x: 1 - x])
+    (False, True)
+    """
+    if is_dataclass(value) and not isinstance(value, type):
+        if callable(value) and type(value).__module__.partition(".")[0] != "bnmind":
+            return True
+        return any(has_code(getattr(value, field.name)) for field in fields(value) if field.init)
+    if isinstance(value, Mapping):
+        return any(map(has_code, value.values()))
+    if isinstance(value, tuple | list):
+        return any(map(has_code, value))
+    return callable(value)
+
+
+def _add(digest: Any, value: object) -> None:
+    """Add a value with its type and the number of its parts, so that no two values mix."""
+    if isinstance(value, np.ndarray):
+        array = np.ascontiguousarray(value, dtype=value.dtype.newbyteorder("<"))
+        digest.update(f"array {array.dtype.str} {array.shape};".encode())
+        digest.update(array.tobytes())
+    elif isinstance(value, Enum):
+        digest.update(f"{type(value).__qualname__}.{value.name};".encode())
+    elif is_dataclass(value) and not isinstance(value, type):
+        given = [field.name for field in fields(value) if field.init]
+        digest.update(f"{type(value).__qualname__} {len(given)};".encode())
+        for name in given:
+            _add(digest, getattr(value, name))
+    elif isinstance(value, Mapping):
+        digest.update(f"mapping {len(value)};".encode())
+        for key in sorted(value, key=repr):
+            _add(digest, key)
+            _add(digest, value[key])
+    elif isinstance(value, tuple | list):
+        digest.update(f"list {len(value)};".encode())
+        for item in value:
+            _add(digest, item)
+    elif callable(value):
+        module = getattr(value, "__module__", "")
+        name = getattr(value, "__qualname__", type(value).__qualname__)
+        digest.update(f"function {module}.{name};".encode())
+    else:
+        digest.update(f"{type(value).__name__} {value!r};".encode())
+
+
+# --- Plans in files -------------------------------------------------------------------------------
+#
+# A file holds the query and the elimination orders of its junction trees, in JSON, and a
+# fingerprint of the model. `read_plan` puts the plan together again from the model, without a
+# search for orders.
+
+_FORMAT = "bnmind plan"
+_VERSION = 1
+_LARGEST = 2**28
+"""The largest file of a plan, in bytes."""
+
+
+@dataclass(frozen=True)
+class _KnownOrders:
+    """A finder that knows the orders of some graphs, by their variables."""
+
+    orders: Mapping[frozenset[str], tuple[tuple[str, tuple[str, ...]], ...]]
+    """For each set of variables, the names of searches and the orders that they found."""
+
+    def __call__(self, graph: InteractionGraph) -> EliminationOrder:
+        """Return the smallest known order; for another graph, that of one greedy pass."""
+        known = self.orders.get(frozenset(graph.names), ())
+        found = [
+            measured_order(graph, vertices_in_order(graph, order), method=method)
+            for method, order in known
+        ]
+        return min(found, key=lambda order: order.total_size) if found else MinFill()(graph)
+
+
+@dataclass(frozen=True)
+class _KnownBoundedOrders(_KnownOrders):
+    """A `BoundedFinder` that knows the orders of some graphs.
+
+    Plans of such finders may do without a tree; those of others have the tree of the order.
+    """
+
+    effort: ClassVar[float] = 1.0
+    restarts: ClassVar[int] = 0
+
+    def wanted(self, cells: int, n: int) -> float:
+        """Return no work."""
+        return 0.0
+
+    def within(
+        self,
+        graph: InteractionGraph,
+        *,
+        most: float = math.inf,
+        limit: float = math.inf,
+        compiled: bool = False,
+        start: Start | None = None,
+    ) -> tuple[EliminationOrder | None, int]:
+        """Return the known order, if its tree is within the limit, and no work."""
+        order = self(graph)
+        return (order if order.total_size <= limit else None), 0
+
+
+@checked
+def write_plan(plan: Plan, path: str | os.PathLike[str]) -> None:
+    """Write a plan to a file, from which `read_plan` reads it.
+
+    Parameters
+    ----------
+    plan
+        A plan from `compile_plan`.
+    path
+        Replaced if it exists.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If evidence or inputs of the plan are already known: write the plan before it is restricted.
+    FileWriteError
+        If the file cannot be written.
+    """
+    query, known = plan.compiled.query, plan.compiled.known
+    if known.fixed or known.given or query.whole:
+        raise InvalidArgumentError(
+            "only plans of compile_plan can be written, before they are restricted; got a plan"
+            f" that knows {', '.join([*known.fixed, *known.given]) or 'all variables'}",
+            plan,
+        )
+    likelihoods = {label_of(v.name) for v in query.soft}
+    content = {
+        "format": _FORMAT,
+        "version": _VERSION,
+        "model": fingerprint(query.potentials),
+        "evidence": [v.name for v in query.evidence],
+        "soft": [v.name for v in query.soft],
+        "targets": [[v.name for v in target] for target in query.targets],
+        "inputs": {
+            name: [v.name for v in scope]
+            for name, scope in query.inputs.items()
+            if name not in likelihoods
+        },
+        "only_restrictions": query.limits.only_restrictions,
+        "compress": query.compress,
+        "factorize": query.factorize,
+        "bounded": isinstance(query.order, BoundedFinder),
+        "orders": [list(tree.order.variables) for tree in plan.compiled.trees],
+        "methods": [tree.order.method for tree in plan.compiled.trees],
+        "total_size": plan.compiled.total_size,
+    }
+    write_file(path, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+
+
+@checked
+def read_plan(
+    path: str | os.PathLike[str], model: Network | FactorModel, *, limits: Limits = DEFAULT_LIMITS
+) -> Plan:
+    """Return the plan in a file of `write_plan`, without a search for elimination orders.
+
+    Parameters
+    ----------
+    path
+        The file.
+    model
+        The model that the plan was compiled for.
+    limits
+        The limits of the memory and the multiplications of a run, as for `compile_plan`. The file
+        holds none. Whether only restrictions may run is a property of the plan in the file.
+
+    Raises
+    ------
+    ModelFileError
+        If the file cannot be read, is not a plan, is damaged, or belongs to another model or
+        another version of bnmind.
+    TooLargeError
+        If a run would exceed the limits.
+    """
+    name = os.fspath(path)
+    content = _content(read_text(path, most=_LARGEST), name)
+    asked = [content["evidence"], content["soft"], *content["targets"], *content["inputs"].values()]
+    needed = {variable for scope in asked for variable in scope}
+    other_model = ModelFileError(f"{name} holds a plan for another model than the given one", name)
+    try:
+        for variable in needed:
+            model.variable(variable)
+    except UnknownNameError as fault:
+        raise other_model from fault
+    if fingerprint(without_barren(model.potentials, needed)) != content["model"]:
+        raise other_model
+    try:
+        plan = _compiled(model, content, limits)
+    except (InvalidArgumentError, InvalidModelError, UnknownNameError) as fault:
+        raise ModelFileError(f"{name} is a damaged plan: {fault}", name) from fault
+    known = set(map(tuple, content["orders"]))
+    if any(tree.order.variables not in known for tree in plan.compiled.trees):
+        raise ModelFileError(
+            f"{name} lacks the order of a junction tree of the plan: it is damaged, or from another"
+            " version of bnmind; compile the plan again",
+            name,
+        )
+    if plan.compiled.total_size != content["total_size"]:
+        raise ModelFileError(
+            f"{name} holds a plan whose orders give {plan.compiled.total_size:,} cells instead of"
+            f" {content['total_size']:,}: it is damaged, or from another version of bnmind; compile"
+            " the plan again",
+            name,
+        )
+    # Plans for more evidence search again.
+    query = replace(
+        plan.compiled.query, order=DEFAULT_ORDER, order_restricted=DEFAULT_ORDER_RESTRICTED
+    )
+    return Plan(replace(plan.compiled, query=query))
+
+
+def _compiled(model: Network | FactorModel, content: Mapping[str, Any], limits: Limits) -> Plan:
+    """Return the plan with the orders of a file."""
+    orders: dict[frozenset[str], tuple[tuple[str, tuple[str, ...]], ...]] = {}
+    for method, order in zip(content["methods"], content["orders"], strict=True):
+        names = frozenset(order)
+        orders[names] = (*orders.get(names, ()), (method, tuple(order)))
+    return compile_plan(
+        model,
+        evidence=content["evidence"],
+        soft=content["soft"],
+        targets=content["targets"],
+        inputs=content["inputs"],
+        order=(_KnownBoundedOrders if content["bounded"] else _KnownOrders)(orders),
+        limits=replace(limits, only_restrictions=content["only_restrictions"]),
+        simplifications=Simplifications(
+            compress=content["compress"], factorize=content["factorize"]
+        ),
+    )
+
+
+_KINDS: Mapping[str, tuple[Any, str]] = {
+    "model": (str, "a text"),
+    "evidence": (list, "a list of names"),
+    "soft": (list, "a list of names"),
+    "targets": (list, "lists of names"),
+    "inputs": (dict, "lists of names"),
+    "only_restrictions": (bool, "true or false"),
+    "compress": (bool, "true or false"),
+    "factorize": (bool, "true or false"),
+    "bounded": (bool, "true or false"),
+    "orders": (list, "lists of names"),
+    "methods": (list, "a list of names"),
+    "total_size": (int, "a whole number"),
+}
+
+
+def _content(text: str, path: str) -> dict[str, Any]:
+    """Return the checked content of a file."""
+    try:
+        content = parse_document(text, _FORMAT, _VERSION)
+    except ModelFileError as fault:
+        raise ModelFileError(f"expected a plan in {path}: {fault}", path) from fault
+    problems = []
+    for field, (kind, text) in _KINDS.items():
+        value = content.get(field)
+        is_good = type(value) is kind
+        if is_good and kind in (list, dict):
+            is_good = _are_lists_of_names([value] if text == "a list of names" else value)
+        if not is_good:
+            problems.append(f"{field} must be {text}")
+    if not problems and len(content["methods"]) != len(content["orders"]):
+        problems.append("there must be a method for each order")
+    if problems:
+        raise ModelFileError(f"{path} is a damaged plan: {'; '.join(problems)}", path)
+    return content
+
+
+def _are_lists_of_names(lists: Any) -> bool:
+    return all(
+        isinstance(names, list) and all(isinstance(name, str) for name in names)
+        for names in (lists.values() if isinstance(lists, dict) else lists)
+    )

@@ -1,1 +1,0 @@
-"""Files of plans, which hold elimination orders instead of tables."""

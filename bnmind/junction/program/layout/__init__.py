@@ -1,1 +1,0 @@
-"""The messages of large junction trees, laid out in compiled code."""

@@ -1,1 +1,0 @@
-"""Propagation of any evidence in one tree that is compiled once."""

@@ -1,1 +1,0 @@
-"""Single queries, most probable explanations, marginal MAP and samples."""

@@ -1,0 +1,817 @@
+"""Smaller models with the same answers: fewer variables, fewer states, fewer tables."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, deque
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from graphlib import CycleError, TopologicalSorter
+from typing import Any, TypeAlias, TypeGuard
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind._values import Sealed, made, sealed
+from bnmind.errors import ImpossibleEvidenceError
+from bnmind.pgm.cpd import FunctionalCPD, TabularCPD
+from bnmind.pgm.factor import Factor, Values
+from bnmind.pgm.network import Potential
+from bnmind.pgm.variable import Variable
+
+# --- Removal of barren variables, and the division of queries into groups of ancestors ------------
+#
+# A variable that is neither evidence nor a target, and has no such descendant, is *barren*: its
+# distribution sums to one (Shachter, *Evaluating influence diagrams*, 1986). D-separated parts
+# become disconnected when the tables are reduced to the evidence. If there is little evidence,
+# separate small networks of the ancestors of a few targets each are often cheaper than one network,
+# in which all common children connect their parents.
+
+_SLACK = 2
+"""The slack of the limit, for sets that turn out to lie in others only after they are computed."""
+
+
+def without_barren(potentials: Sequence[Potential], needed: Iterable[str]) -> tuple[Potential, ...]:
+    """Return the potentials without those of barren children, which sum to one."""
+    children = {p.variable.name: p for p in potentials if not isinstance(p, Factor)}
+    if not children:
+        return tuple(potentials)
+    uses: dict[str, int] = {}
+    for potential in potentials:
+        for variable in potential.scope:
+            uses[variable.name] = uses.get(variable.name, 0) + 1
+    safe = set(needed)
+    waiting = [name for name in children if uses[name] == 1 and name not in safe]
+    gone = set()
+    while waiting:
+        barren = waiting.pop()
+        gone.add(barren)
+        for variable in children[barren].scope[1:]:
+            name = variable.name
+            uses[name] -= 1
+            if uses[name] == 1 and name in children and name not in safe:
+                waiting.append(name)
+    return tuple(p for p in potentials if isinstance(p, Factor) or p.variable.name not in gone)
+
+
+@dataclass(frozen=True)
+class Group:
+    """A set of variables that contains all their parents, and the targets answered in it."""
+
+    names: frozenset[str]
+    targets: tuple[int, ...]
+    """Positions in the list of targets."""
+
+
+def closure(
+    parents: Mapping[str, Sequence[str]], names: Iterable[str], base: Iterable[str] = ()
+) -> frozenset[str]:
+    """Return variables with all their ancestors; a variable without distribution has no parents.
+
+    The result contains ``base``, which must contain its own ancestors.
+    """
+    closed = set(base)
+    waiting = [name for name in names if name not in closed]
+    closed.update(waiting)
+    while waiting:
+        for name in parents.get(waiting.pop(), ()):
+            if name not in closed:
+                closed.add(name)
+                waiting.append(name)
+    return frozenset(closed)
+
+
+def closures(
+    parents: Mapping[str, Sequence[str]],
+    evidence: Iterable[str],
+    targets: Sequence[Sequence[str]],
+    *,
+    most: float = math.inf,
+) -> list[frozenset[str]] | None:
+    """Return the sets of a target, the evidence and all their ancestors that lie in no other one.
+
+    Parameters
+    ----------
+    parents, evidence
+        As for `closure`.
+    targets
+        The variables of each target.
+    most
+        The limit for the number of variables of all sets together.
+
+    Returns
+    -------
+    list | None
+        The sets, the largest first; None if they have more than ``most`` variables, or if some
+        variable is its own ancestor, because omitted distributions then do not sum to one.
+    """
+    base = closure(parents, evidence)
+    hidden = list(dict.fromkeys(frozenset(target) - base for target in targets))
+    try:
+        place = {name: i for i, name in enumerate(TopologicalSorter(parents).static_order())}
+    except CycleError:
+        return None
+    # Sets of later variables contain those of earlier ones. They come first, so that most others
+    # need not be computed.
+    hidden.sort(key=lambda names: sorted([place.get(name, -1) for name in names], reverse=True))
+    variables = frozenset().union(*hidden)
+    walked: list[tuple[frozenset[str], frozenset[str]]] = []
+    index = _Index(variables)
+    total = 0
+    for names in reversed(hidden):
+        if index.covers(names):
+            continue
+        ancestors = closure(parents, names, base)
+        total += len(ancestors)
+        if total > _SLACK * most:
+            return None
+        walked.append((names, ancestors))
+        index.add(ancestors)
+    # Drop sets that lie in larger sets found later.
+    walked.sort(key=lambda pair: -len(pair[1]))
+    index = _Index(variables)
+    for names, ancestors in walked:
+        if not index.covers(names):
+            index.add(ancestors)
+    return index.sets if sum(map(len, index.sets)) <= most else None
+
+
+class _Index:
+    """Sets of variables, indexed by the variables of the targets."""
+
+    def __init__(self, asked: frozenset[str]) -> None:
+        self.sets: list[frozenset[str]] = []
+        self._holding: dict[str, list[frozenset[str]]] = {name: [] for name in asked}
+
+    def add(self, names: frozenset[str]) -> None:
+        self.sets.append(names)
+        for name in names:
+            if name in self._holding:
+                self._holding[name].append(names)
+
+    def covers(self, names: frozenset[str]) -> bool:
+        """Return whether some set contains all these variables."""
+        if not names:
+            return bool(self.sets)
+        fewest = min([self._holding[name] for name in names], key=len)
+        return any(names <= members for members in fewest)
+
+
+def ancestral_groups(
+    closed: Sequence[frozenset[str]],
+    evidence: Iterable[str],
+    targets: Sequence[Sequence[str]],
+    cost: Sequence[int],
+) -> dict[int, Group]:
+    """Return the groups that answer the targets, by the positions of their sets.
+
+    Parameters
+    ----------
+    closed, evidence, targets
+        The sets that `closures` returns, and its arguments.
+    cost
+        The cost of each set. A target is answered in the cheapest set that contains it.
+    """
+    unanswered: dict[str, dict[int, frozenset[str]]] = {}
+    free: list[int] = []
+    known = frozenset(evidence)
+    for number, target in enumerate(targets):
+        names = frozenset(target) - known
+        if names:
+            unanswered.setdefault(min(names), {})[number] = names
+        else:
+            free.append(number)
+    answered: dict[int, list[int]] = {}
+    for whole in sorted(range(len(closed)), key=lambda i: (cost[i], i)):
+        answered_here, free = free, []
+        for name in closed[whole] & unanswered.keys():
+            fitting = [
+                number for number, names in unanswered[name].items() if names <= closed[whole]
+            ]
+            for number in fitting:
+                del unanswered[name][number]
+            if not unanswered[name]:
+                del unanswered[name]
+            answered_here += fitting
+        if answered_here:
+            answered[whole] = sorted(answered_here)
+    return {
+        whole: Group(closed[whole], tuple(numbers))
+        for whole, numbers in sorted(answered.items(), key=lambda item: item[1])
+    }
+
+
+# --- The possible states of variables given evidence, by arc consistency --------------------------
+#
+# Each table excludes the states of its variables for which all its entries are zero. States
+# excluded by one table may exclude more states in other tables, until nothing changes (arc
+# consistency). Large functions find their possible states without their tables.
+
+_SMALL_TABLE = 2**8
+"""The most cells of tables of functions that are expanded to find zeros."""
+
+_LARGE_FUNCTION = 2**12
+"""The most cells of a table of a function; larger functions are stored by their values."""
+
+Domains = Mapping[str, tuple[int, ...]]
+"""The possible state positions of each variable."""
+
+
+def n_cells(potential: Potential, domains: Domains) -> int:
+    """Return the number of cells of a potential's table on the possible states."""
+    return math.prod(len(domains[v.name]) for v in potential.scope)
+
+
+def table(potential: Potential, domains: Domains) -> Values:
+    """Return the values of a potential on the possible states, with an axis for each variable."""
+    states = [domains[v.name] for v in potential.scope]
+    if not isinstance(potential, Factor | TabularCPD):
+        return potential.table_on(states)
+    values = potential.values
+    if values.shape == tuple(map(len, states)):
+        return values
+    return values[np.ix_(*[list(k) for k in states])]
+
+
+def is_kept_as_function(potential: Potential, domains: Domains) -> TypeGuard[FunctionalCPD]:
+    """Return whether a potential is stored as the child's state in each row."""
+    return (
+        isinstance(potential, FunctionalCPD)
+        and len(domains[potential.variable.name]) > 1
+        and n_cells(potential, domains) > _LARGE_FUNCTION
+    )
+
+
+def n_numbers(potential: Potential, domains: Domains) -> int:
+    """Return how many numbers a plan stores for a potential: cells, or values of a function."""
+    cells = n_cells(potential, domains)
+    if is_kept_as_function(potential, domains):
+        return cells // len(domains[potential.variable.name])
+    return cells
+
+
+def positions(cpd: FunctionalCPD, domains: Domains) -> NDArray[np.intp]:
+    """Return the child's position among its possible states, with an axis for each parent.
+
+    The position is −1 where the function's value is not possible.
+    """
+    arguments = np.ix_(*[np.asarray(domains[v.name], dtype=np.intp) for v in cpd.parents])
+    places = np.full(cpd.variable.n_states, -1, dtype=np.intp)
+    child_states = domains[cpd.variable.name]
+    places[list(child_states)] = np.arange(len(child_states))
+    values = np.broadcast_to(cpd.function(*arguments), [len(domains[v.name]) for v in cpd.parents])
+    return places[values]
+
+
+def possible_states(
+    potentials: Sequence[Potential],
+    domains: Domains,
+    *,
+    keep: Iterable[str] = (),
+    max_cells: int = 2**22,
+) -> dict[str, tuple[int, ...]]:
+    """Return the states that no single table excludes.
+
+    Parameters
+    ----------
+    potentials
+        The tables of the model.
+    domains
+        The initial possible states of every variable; evidence has one state.
+    keep
+        Variables that keep all their states.
+    max_cells
+        Larger tables are skipped unless they are functions.
+
+    Raises
+    ------
+    ImpossibleEvidenceError
+        If a variable has no possible state. ``evidence`` names the variables that had a single
+        state initially.
+    """
+    current = dict(domains)
+    protected = frozenset(keep)
+    holders: dict[str, list[int]] = {}
+    for i, potential in enumerate(potentials):
+        for variable in potential.scope:
+            holders.setdefault(variable.name, []).append(i)
+    order = sorted(range(len(potentials)), key=lambda i: _cells(potentials[i]))
+    waiting = deque(order)
+    queued = set(order)
+    while waiting:
+        i = waiting.popleft()
+        queued.remove(i)
+        if not _is_quick(potentials[i], current, max_cells):
+            # It is queued again when one of its variables loses a state.
+            continue
+        potential = potentials[i]
+        supported = _supported(potential, current)
+        if not all(supported):
+            raise _impossible(potentials, domains)
+        for variable, states in zip(potential.scope, supported, strict=True):
+            name = variable.name
+            if name not in protected and len(states) < len(current[name]):
+                current[name] = states
+                more = [j for j in holders[name] if j != i and j not in queued]
+                waiting += more
+                queued.update(more)
+    return current
+
+
+def _is_quick(potential: Potential, domains: Domains, max_cells: int) -> bool:
+    return (
+        not isinstance(potential, Factor | TabularCPD) or n_cells(potential, domains) <= max_cells
+    )
+
+
+def _supported(potential: Potential, domains: Domains) -> tuple[tuple[int, ...], ...]:
+    """Return, for each variable of a table, its states with a non-zero entry."""
+    states = [domains[v.name] for v in potential.scope]
+    small = n_cells(potential, domains) <= _SMALL_TABLE
+    if not isinstance(potential, Factor | TabularCPD) and not small:
+        return tuple(potential.possible(states))
+    positive = table(potential, domains) != 0
+    result = []
+    for axis, domain in enumerate(states):
+        others = tuple(a for a in range(positive.ndim) if a != axis)
+        occurs = positive.any(axis=others)
+        result.append(tuple(domain) if occurs.all() else tuple(np.asarray(domain)[occurs].tolist()))
+    return tuple(result)
+
+
+def _cells(potential: Potential) -> int:
+    return math.prod(v.n_states for v in potential.scope)
+
+
+def _impossible(potentials: Sequence[Potential], domains: Domains) -> ImpossibleEvidenceError:
+    """Return the error that names the variables fixed initially."""
+    variables = {v.name: v for potential in potentials for v in potential.scope}
+    evidence = {
+        name: variables[name].states[states[0]]
+        for name, states in domains.items()
+        if len(states) == 1 and variables[name].n_states > 1
+    }
+    shown = ", ".join(f"{name}={state}" for name, state in evidence.items())
+    return ImpossibleEvidenceError(
+        f"expected evidence of positive probability, got zero for {shown or 'the inputs'}", evidence
+    )
+
+
+# --- Reduced models, with fewer states, fewer tables and compound variables -----------------------
+#
+# A reduced model has its own variables. A `Lift` maps each variable of the original model to the
+# reduced one. A variable with a single state has no reduced variable. A variable with fewer states
+# keeps its name. Variables with few possible joint configurations become one compound variable,
+# whose states are these configurations (zero compression of exact zeros: Jensen & Andersen,
+# *Approximations in Bayesian belief universes for knowledge-based systems*, 1990).
+
+Scope: TypeAlias = tuple[str, ...]
+"""The variables of a table, in the order of its axes."""
+
+_CONSTANT = 1e-14
+"""The relative variation below which a sum does not depend on its variables."""
+
+
+@dataclass(frozen=True, eq=False)
+class Lift(Sealed):
+    """The place of a variable of the original model in a reduced one."""
+
+    home: str | None
+    """The reduced variable, or None for a variable with a single state."""
+    positions: NDArray[np.intp]
+    """The original state position for each state of ``home``; one entry without a home."""
+
+
+@dataclass(frozen=True, eq=False)
+class Table(Sealed):
+    """Values over reduced variables."""
+
+    scope: Scope
+    values: Values
+
+
+@dataclass(frozen=True, eq=False)
+class FunctionTable(Sealed):
+    """A large table of zeros and ones, stored as the state of the one in each row."""
+
+    scope: Scope
+    """The determined variable, then the variables that determine it."""
+    positions: NDArray[np.intp]
+    """Its state for each configuration of the others; −1 where no state is possible."""
+    place: int
+    """The number of tables of the model before it."""
+
+    def table(self, n_states: int) -> Table:
+        """Return the expanded table, for ``n_states`` states of the first variable."""
+        states = np.arange(n_states).reshape(-1, *[1] * self.positions.ndim)
+        return Table(self.scope, (states == self.positions).astype(np.float64))
+
+
+@dataclass(frozen=True, eq=False)
+class Reduction(Sealed):
+    """A reduced model: the sizes of its variables, its tables, and the map to the original."""
+
+    sizes: Mapping[str, int]
+    lifts: Mapping[str, Lift]
+    tables: tuple[Table, ...]
+    functions: tuple[FunctionTable, ...] = ()
+    """Further tables of the model, in order."""
+    halved: bool = False
+    """Whether one of each pair of conjugate terms is omitted, so that only real parts count."""
+
+    @property
+    def scopes(self) -> tuple[Scope, ...]:
+        """The scopes of all tables, in the order in which the model has them."""
+        scopes = []
+        functions = deque(self.functions)
+        for number, table in enumerate(self.tables):
+            while functions and functions[0].place <= number:
+                scopes.append(functions.popleft().scope)
+            scopes.append(table.scope)
+        return (*scopes, *(function.scope for function in functions))
+
+    def scope(self, names: Iterable[str]) -> Scope:
+        """Return the reduced variables of original ones."""
+        lifts = self.lifts
+        homes = dict.fromkeys([lifts[name].home for name in names])
+        return tuple([home for home in homes if home is not None])
+
+    def positions(self, names: Sequence[str]) -> tuple[NDArray[np.intp], ...]:
+        """Return index arrays that map a table over ``names`` to one over their homes."""
+        scope = self.scope(names)
+        index = []
+        for name in names:
+            lift = self.lifts[name]
+            shape = [1] * len(scope)
+            if lift.home is not None:
+                shape[scope.index(lift.home)] = len(lift.positions)
+            index.append(lift.positions.reshape(shape))
+        return tuple(index)
+
+    def take(self, names: Sequence[str], values: Values) -> Table:
+        """Return a table over original variables as one over the reduced ones.
+
+        Further axes, such as one of cases, stay unchanged.
+        """
+        variables, more = values.shape[: len(names)], values.shape[len(names) :]
+        if all(
+            self.lifts[name].home == name and len(self.lifts[name].positions) == size
+            for name, size in zip(names, variables, strict=True)
+        ):
+            return Table(tuple(names), values)
+        scope = self.scope(names)
+        shape = (*(self.sizes[home] for home in scope), *more)
+        return Table(scope, np.broadcast_to(values[self.positions(names)], shape))
+
+    def cells(self, names: Sequence[str], shape: Sequence[int]) -> NDArray[np.intp]:
+        """Return, for each cell of the reduced table, its flat index in the original one."""
+        sizes = tuple(self.sizes[home] for home in self.scope(names))
+        flat: Any = np.ravel_multi_index(
+            np.broadcast_arrays(*self.positions(names)) if names else (), tuple(shape)
+        )
+        return np.ascontiguousarray(np.broadcast_to(flat, sizes)).ravel()
+
+
+@lru_cache(maxsize=256)
+def _all_of(n: int) -> NDArray[np.intp]:
+    """Return the positions of n states."""
+    return sealed(np.arange(n, dtype=np.intp))
+
+
+def lift_of(domains: Domains) -> tuple[dict[str, int], dict[str, Lift]]:
+    """Return sizes and lifts that drop impossible states and certain variables."""
+    lifts = {
+        name: made(
+            Lift,
+            home=name if len(states) > 1 else None,
+            # Positions ascend, so the last one tells whether all are possible.
+            positions=_all_of(len(states))
+            if states[-1] == len(states) - 1
+            else sealed(np.array(states, dtype=np.intp)),
+        )
+        for name, states in domains.items()
+    }
+    return {n: len(k) for n, k in domains.items() if len(k) > 1}, lifts
+
+
+def without_leaves(model: Reduction, protected: Iterable[str]) -> Reduction:
+    """Return the model without variables that influence nothing.
+
+    If a variable is in a single table, and its sum out of that table is constant, it influences
+    nothing (the C_i of a color that the guess does not have). The table is replaced by a number.
+    This may make further variables removable.
+    """
+    safe = frozenset(protected)
+    tables = [_essential(table) for table in model.tables]
+    functions = list(model.functions)
+    summed: set[str] = set()
+    # Each removal may enable the other kind.
+    while _sum_tables(tables, functions, safe, summed) + _sum_functions(
+        tables, functions, safe, summed
+    ):
+        continue
+    used = {name for scope in _scopes(tables, functions) for name in scope} | safe
+    known = used | summed
+    # A variable in no table contributes a factor: its number of states.
+    forgotten = [size for name, size in model.sizes.items() if name not in known]
+    tables += [Table((), np.asarray(float(size))) for size in forgotten]
+    sizes = {name: size for name, size in model.sizes.items() if name in used}
+    return replace(model, sizes=sizes, tables=tuple(tables), functions=tuple(functions))
+
+
+def _scopes(tables: Sequence[Table], functions: Sequence[FunctionTable]) -> list[Scope]:
+    return [table.scope for table in tables] + [function.scope for function in functions]
+
+
+def _sum_tables(
+    tables: list[Table], functions: list[FunctionTable], safe: frozenset[str], summed: set[str]
+) -> int:
+    """Replace tables with a variable that sums out to a constant by numbers; return how many.
+
+    The variables of functions and the ``safe`` variables stay.
+    """
+    safe |= {name for function in functions for name in function.scope}
+    holders: dict[str, set[int]] = {}
+    for i, table in enumerate(tables):
+        for name in table.scope:
+            holders.setdefault(name, set()).add(i)
+    waiting = [name for name, where in holders.items() if len(where) == 1 and name not in safe]
+    count = 0
+    for name in waiting:
+        if len(holders[name]) != 1:
+            continue
+        (place,) = holders[name]
+        table = tables[place]
+        total = table.values.sum(axis=table.scope.index(name))
+        low, high = np.abs(total - total.flat[0]).max(), np.abs(total.flat[0])
+        if low <= _CONSTANT * high:
+            tables[place] = Table((), np.asarray(total.flat[0]))
+            summed.add(name)
+            count += 1
+            for other in table.scope:
+                holders[other].remove(place)
+                if len(holders[other]) == 1 and other not in safe:
+                    waiting.append(other)
+    return count
+
+
+def _sum_functions(
+    tables: list[Table], functions: list[FunctionTable], safe: frozenset[str], summed: set[str]
+) -> int:
+    """Remove functions whose value no other table depends on; return how many.
+
+    The table of a function with a state in every row sums out to one.
+    """
+    uses = Counter(name for scope in _scopes(tables, functions) for name in scope)
+    waiting: dict[str, list[FunctionTable]] = {}
+    for function in functions:
+        waiting.setdefault(function.scope[0], []).append(function)
+    ends = [name for name in waiting if uses[name] == 1]
+    gone: set[str] = set()
+    # Each removal may make others removable.
+    for name in ends:
+        (function,) = waiting[name]
+        if name in safe or np.any(function.positions < 0):
+            continue
+        gone.add(name)
+        for other in function.scope:
+            uses[other] -= 1
+            if uses[other] == 1 and other in waiting and other not in gone:
+                ends.append(other)
+    summed |= gone
+    functions[:] = [f for f in functions if f.scope[0] not in gone]
+    return len(gone)
+
+
+def _essential(table: Table) -> Table:
+    """Return the table without the variables that its values do not depend on."""
+    for name in table.scope:
+        axis = table.scope.index(name)
+        first = table.values.take([0], axis=axis)
+        if np.array_equal(np.broadcast_to(first, table.values.shape), table.values):
+            rest = tuple(v for v in table.scope if v != name)
+            table = Table(rest, first.squeeze(axis=axis))
+    return table
+
+
+def with_compound(model: Reduction, table: Table, name: str) -> Reduction:
+    """Return the model with a table's variables merged into one of its non-zero configurations.
+
+    Parameters
+    ----------
+    model
+        The model. Its other tables are rewritten over the new variable.
+    table
+        A table with zeros; one of the model's own.
+    name
+        The name of the new variable.
+    """
+    # A growing compound variable comes first, so that its configurations keep their order.
+    merged = tuple(sorted(table.scope, key=lambda v: v != name))
+    # Functions of merged variables are expanded.
+    inside = [f for f in model.functions if not set(merged).isdisjoint(f.scope)]
+    tables = (*model.tables, *(f.table(model.sizes[f.scope[0]]) for f in inside))
+    values = np.transpose(table.values, [table.scope.index(v) for v in merged])
+    rows = np.argwhere(values != 0)
+    sizes = {n: s for n, s in model.sizes.items() if n not in merged}
+    sizes[name] = len(rows)
+    column = {v: rows[:, axis] for axis, v in enumerate(merged)}
+    lifts = {
+        original: Lift(name, lift.positions[column[lift.home]]) if lift.home in column else lift
+        for original, lift in model.lifts.items()
+    }
+    return replace(
+        model,
+        sizes=sizes,
+        lifts=lifts,
+        tables=tuple(_gathered(t, merged, rows, name) for t in tables),
+        functions=tuple(f for f in model.functions if f not in inside),
+    )
+
+
+def _gathered(table: Table, merged: Scope, rows: NDArray[np.intp], name: str) -> Table:
+    inside = [v for v in merged if v in table.scope]
+    if not inside:
+        return table
+    if inside == [name]:
+        n_before = table.values.shape[table.scope.index(name)]
+        if np.array_equal(rows[:, 0], np.arange(n_before)):
+            # Each configuration has one row, so the values stay in place.
+            return table
+    rest = tuple(v for v in table.scope if v not in merged)
+    front = np.transpose(table.values, [table.scope.index(v) for v in (*inside, *rest)])
+    index = tuple(rows[:, merged.index(v)] for v in inside)
+    return Table((name, *rest), front[index])
+
+
+# Zero compression: several variables become one, whose states are their possible configurations.
+#
+# Only exact zeros are compressed (Jensen & Andersen, *Approximations in Bayesian belief universes
+# for knowledge-based systems*, 1990). The candidates are the variables of a table that is known to
+# have zeros, or of a target. Variables that are functions of the compound variable join it, so a
+# joint distribution of causes and their consequences becomes a table over the causes.
+
+_MOST_STATES = 2**18
+"""The most configurations of a target that becomes one variable."""
+
+
+def compounds(
+    model: Reduction,
+    given: Sequence[tuple[tuple[Variable, ...], Values]],
+    targets: Sequence[tuple[Variable, ...]],
+    observed: frozenset[str],
+) -> list[Reduction]:
+    """Return models with possible configurations of several variables as compound ones.
+
+    Parameters
+    ----------
+    model
+        The initial model.
+    given
+        Tables over variables of the original model whose zeros are known. Without such tables,
+        the first target that is small enough is used.
+    targets
+        The variables of each target.
+    observed
+        Evidence variables, whose states each run takes; they are not merged.
+    """
+    wholes = [([v.name for v in scope], values) for scope, values in given]
+    wholes = [whole for whole in wholes if not model.take(*whole).values.all()]
+    if not wholes:
+        for target in targets:
+            scope = model.scope(v.name for v in target)
+            if math.prod([model.sizes[name] for name in scope]) <= _MOST_STATES:
+                shape = [v.n_states for v in target]
+                wholes = [([v.name for v in target], np.broadcast_to(np.ones(()), shape))]
+                break
+    result = []
+    for names, values in wholes:
+        # An earlier table may have merged some of its variables.
+        whole = model.take(names, values)
+        if len(whole.scope) < 2 or not observed.isdisjoint(whole.scope):
+            continue
+        label = "+".join(whole.scope)
+        while label in model.sizes or label in model.lifts:
+            label += "+"
+        model = with_compound(model, whole, label)
+        result.append(model)
+        while joining := _determined_by(model, label, observed):
+            model = with_compound(model, joining, label)
+        result.append(_multiplied(model, label))
+    return result
+
+
+def _multiplied(model: Reduction, label: str) -> Reduction:
+    """Return the model with all tables over only a compound variable multiplied into one."""
+    alone = [content.values for content in model.tables if content.scope == (label,)]
+    if not alone:
+        return model
+    rest = tuple(content for content in model.tables if content.scope != (label,))
+    product = Table((label,), math.prod(alone[1:], start=alone[0]))
+    return replace(model, tables=(product, *rest))
+
+
+def _determined_by(model: Reduction, label: str, observed: frozenset[str]) -> Table | None:
+    """Return a table whose other variables a compound variable determines, if there is one."""
+    for content in model.tables:
+        together = label in content.scope and len(content.scope) > 1
+        if not together or not observed.isdisjoint(content.scope):
+            continue
+        if np.count_nonzero(content.values) <= model.sizes[label]:
+            return content
+    return None
+
+
+# --- Half of the terms of a factorization over the complex numbers --------------------------------
+#
+# In a factorization with roots of unity, the terms of a real table are conjugate pairs, except for
+# the real roots. Twice the real part of one term is the sum of its pair. Therefore ⌊m/2⌋ + 1 states
+# of the auxiliary variable suffice instead of m, and the result is the real part.
+#
+# Only one of several auxiliary variables is halved. Suppose that the complex tables form groups,
+# each over its own variable B_j, whose states are conjugate in pairs in every table that contains
+# B_j. Given all other variables, the sum over B_j of the product of its tables is then a real
+# number R_j. Halving B_1 therefore preserves the result:
+#
+# .. math:: \sum_{b_1} g_1(b_1)\, \prod_{j > 1} R_j
+#           = \Re \sum_{b_1 \text{, halved}} g_1(b_1) \prod_{j > 1} R_j
+#
+# The real part of a product of several halves is not the product of their real parts, so a second
+# variable cannot be halved.
+
+_SAME = 1e-12
+"""The tolerance for equal conjugates; roots of unity have rounding errors."""
+
+
+def without_conjugates(model: Reduction, protected: Iterable[str]) -> Reduction:
+    """Return the model with one state of each conjugate pair of an auxiliary variable.
+
+    If every complex table contains exactly one such variable, the function halves the one with
+    the most states. Otherwise it returns the model unchanged. The real parts of the reduced
+    model's sums equal the model's sums, which are real. The ``protected`` variables, those of
+    the result and of the evidence, keep all their states.
+    """
+    scopes = [frozenset(t.scope) for t in model.tables if t.values.dtype.kind == "c"]
+    if not scopes:
+        return model
+    remaining = set(scopes)
+    candidates = set().union(*scopes) - set(protected)
+    candidates -= {name for function in model.functions for name in function.scope}
+    chosen: dict[str, NDArray[np.intp]] = {}
+    # An auxiliary variable is in many complex tables, the variable it represents in few.
+    for name in sorted(candidates, key=lambda n: (-sum(n in scope for scope in scopes), n)):
+        mine = {scope for scope in remaining if name in scope}
+        if not mine or any(name in scope for scope in set(scopes) - remaining):
+            continue
+        partner = _partners([t for t in model.tables if name in t.scope], name)
+        if partner is not None:
+            chosen[name] = partner
+            remaining -= mine
+    if remaining or not chosen:
+        return model
+    name = max(chosen, key=lambda n: (model.sizes[n], n))
+    return _halved(model, name, chosen[name])
+
+
+def _front(table: Table, name: str) -> Values:
+    return np.moveaxis(table.values, table.scope.index(name), 0)
+
+
+def _partners(tables: list[Table], name: str) -> NDArray[np.intp] | None:
+    """Return the state conjugate to each state in every table at once, if there is one."""
+    fronts = [_front(table, name) for table in tables]
+    rows = np.concatenate([front.reshape(len(front), -1) for front in fronts], axis=1)
+    # One number of each row finds candidates, which are then compared in full.
+    key = rows @ (0.5 + math.sqrt(2) * np.arange(rows.shape[1]) % 1)
+    partner = np.abs(key[:, None] - key.conj()[None, :]).argmin(axis=1)
+    states = np.arange(len(rows))
+    paired = np.array_equal(partner[partner], states)
+    return partner if paired and np.abs(rows - rows[partner].conj()).max() <= _SAME else None
+
+
+def _halved(model: Reduction, name: str, partner: NDArray[np.intp]) -> Reduction:
+    states = np.arange(len(partner))
+    kept_states = states[states <= partner]
+    weight = np.where(partner[kept_states] == kept_states, 1.0, 2.0)
+    tables, weighted = [], False
+    for table in model.tables:
+        if name not in table.scope:
+            tables.append(table)
+            continue
+        axis = table.scope.index(name)
+        values = table.values.take(kept_states, axis=axis)
+        if not weighted:
+            shape = [1] * values.ndim
+            shape[axis] = -1
+            values, weighted = values * weight.reshape(shape), True
+        tables.append(Table(table.scope, values))
+    lift = replace(model.lifts[name], positions=model.lifts[name].positions[kept_states])
+    sizes = {**model.sizes, name: len(kept_states)}
+    return replace(
+        model,
+        sizes=sizes,
+        lifts={**model.lifts, name: lift},
+        tables=tuple(tables),
+        halved=True,
+    )

@@ -1,1 +1,0 @@
-"""Reductions of models before planning, which do not change the results."""

@@ -1,0 +1,387 @@
+"""Samples of all variables from their joint distribution given the evidence.
+
+The evidence variables and their ancestors are drawn from a junction tree: a backward walk through
+the program that sums out all variables draws, at each step, the variables that the step sums out.
+All other variables are barren. They are drawn forward, each from its distribution given its parents
+(logic sampling: M. Henrion, *Propagating uncertainty in Bayesian networks by probabilistic logic
+sampling*, 1988). No sample is rejected, and without evidence no junction tree is needed.
+
+References
+----------
+A. P. Dawid, "Applications of a general propagation algorithm for probabilistic expert
+systems", Statistics and Computing 2 (1992).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind._arguments import checked
+from bnmind._messages import counted, many
+from bnmind._values import ReadOnlyDict, Value, sealed
+from bnmind.errors import InvalidArgumentError, InvalidModelError, TooLargeError, UnknownNameError
+from bnmind.information import Floats
+from bnmind.junction.backward_walk import Elimination, told, walk_back
+from bnmind.junction.graphs import OrderFinder
+from bnmind.junction.inference.compiled_query import CompiledQuery, starting_registers
+from bnmind.junction.inference.evidence import Evidence, Findings, read_findings
+from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
+from bnmind.junction.inference.plan import Answering, Plan, impossible
+from bnmind.junction.program.program import MATTERS, Arithmetic
+from bnmind.junction.program.runs import logarithms, run_logarithms
+from bnmind.junction.reduction import closure
+from bnmind.pgm.cpd import CPD, FunctionalCPD
+from bnmind.pgm.factor import Factor, Values
+from bnmind.pgm.network import FactorModel, Network, Potential
+from bnmind.pgm.noisy import NoisyMaximum, NoisyMinimum
+from bnmind.pgm.variable import Variable
+
+if TYPE_CHECKING:
+    import pandas
+
+_Positions = NDArray[np.intp]
+
+MOST_STATES = 2**31
+"""The most states of all variables in all samples of a run; they take 16 GiB."""
+
+_CHUNK = 2**20
+"""The number of probabilities processed at a time."""
+
+
+@dataclass(frozen=True, eq=False)
+class Samples(Value):
+    """Independent draws of all variables given the evidence."""
+
+    variables: tuple[Variable, ...]
+    """All variables of the model, with the evidence, in the order of the model."""
+    positions: _Positions
+    """``(samples, variables)`` state positions."""
+    log_evidence: float
+    """Natural logarithm of the probability of the evidence; for a product of factors, of the sum of
+    the product given the evidence."""
+
+    def __len__(self) -> int:
+        return len(self.positions)
+
+    def __repr__(self) -> str:
+        return f"Samples({len(self)} of {len(self.variables)} variables)"
+
+    @cached_property
+    def columns(self) -> Mapping[str, NDArray[np.str_]]:
+        """The names of the states, ``(samples,)`` for each variable."""
+        return ReadOnlyDict(
+            {
+                v.name: sealed(np.array(v.states)[self.positions[:, number]])
+                for number, v in enumerate(self.variables)
+            }
+        )
+
+    def to_frame(self) -> pandas.DataFrame:
+        """Return a `pandas.DataFrame`: samples × variables, states as categories."""
+        import pandas
+
+        return pandas.DataFrame(
+            {
+                v.name: pandas.Categorical.from_codes(
+                    self.positions[:, number], dtype=pandas.CategoricalDtype(list(v.states))
+                )
+                for number, v in enumerate(self.variables)
+            }
+        )
+
+    @checked
+    def frequencies(self, *names: str) -> Floats:
+        """Return the relative frequency of each configuration of some variables.
+
+        Parameters
+        ----------
+        *names
+            Names of variables, each an axis of the result in this order.
+
+        Raises
+        ------
+        UnknownNameError
+            If a variable is not in the model.
+        """
+        known = {v.name: number for number, v in enumerate(self.variables)}
+        for name in names:
+            if name not in known:
+                raise UnknownNameError("variable", name, known)
+        axes = [known[name] for name in names]
+        counts = np.zeros([self.variables[axis].n_states for axis in axes])
+        np.add.at(counts, tuple(self.positions[:, axes].T), 1)
+        return counts / max(len(self), 1)
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class SamplingPlan(Value):
+    """A compiled sampler of a model given evidence; made by `compile_sampling`."""
+
+    model: Network | FactorModel
+    """The model."""
+    evidence: tuple[Variable, ...]
+    """The variables whose states each run takes."""
+    soft: tuple[Variable, ...]
+    """The variables for which each run takes a state, a likelihood, or nothing."""
+    plan: Plan | None
+    """The plan for the evidence and its ancestors, or for a product; None without evidence."""
+    forward: tuple[CPD, ...]
+    """The distributions of the other variables, parents first."""
+    elimination: Elimination | None = None
+    """The tables and the evidence variables, from which plans for cases are made."""
+
+    def __repr__(self) -> str:
+        drawn = len(self.model.variables) - len(self.evidence)
+        condition = " | nothing" if self.plan is None else told(self.plan)
+        return f"SamplingPlan({counted(drawn, 'variable')}{condition})"
+
+    def __str__(self) -> str:
+        lines = [] if self.plan is None else [str(self.plan)]
+        names = ", ".join(cpd.variable.name for cpd in self.forward)
+        return "\n".join([*lines, f"drawn forward  {names or 'none'}"])
+
+    @checked
+    def run(
+        self, evidence: Evidence | None = None, *, n_samples: int, rng: np.random.Generator
+    ) -> Samples:
+        """Return independent samples of the joint distribution given the evidence.
+
+        Parameters
+        ----------
+        evidence
+            As for `Plan.run`.
+        n_samples
+            The number of samples, at least 0.
+        rng
+            The random generator. Equal generators give equal samples.
+
+        Raises
+        ------
+        ImpossibleEvidenceError
+            If the evidence has probability zero. The error names findings that contradict each
+            other.
+        UnknownNameError, InvalidArgumentError
+            If the evidence is not that of the plan, or ``n_samples`` is negative.
+        TooLargeError
+            If there are too many states to draw; or if each case has its own plan, and the plan for
+            this evidence exceeds its limits.
+        """
+        if n_samples < 0:
+            raise InvalidArgumentError(f"n_samples must be at least 0, got {n_samples}", n_samples)
+        drawn_states = n_samples * len(self.model.variables)
+        if drawn_states > MOST_STATES:
+            raise TooLargeError(
+                f"expected at most {MOST_STATES:,} states to draw at a time, got"
+                f" {many(drawn_states)}",
+                needed=drawn_states,
+                budget=MOST_STATES,
+            )
+        evidence = read_findings(evidence, self.evidence, self.soft)
+        # Variables that the plan does not number have a single state.
+        at: dict[str, _Positions] = {
+            v.name: np.zeros(n_samples, dtype=np.intp) for v in self.model.variables
+        }
+        log_evidence = 0.0
+        if self.plan is not None and self.elimination is not None:
+            plan = self.elimination.for_case(self.plan, evidence)
+            drawn, log_evidence = _backward(plan, evidence, n_samples, rng)
+            at.update(drawn)
+        # The plan numbers the evidence, but does not draw it.
+        at.update((v.name, np.full(n_samples, v.index(evidence[v.name]))) for v in self.evidence)
+        for cpd in self.forward:
+            at[cpd.variable.name] = _draw(cpd, [at[v.name] for v in cpd.parents], n_samples, rng)
+        columns = [at[v.name] for v in self.model.variables]
+        positions = np.stack(columns, axis=1)
+        positions.setflags(write=False)
+        return Samples(self.model.variables, positions, log_evidence)
+
+
+def _backward(
+    plan: Plan, evidence: Findings, n_samples: int, rng: np.random.Generator
+) -> tuple[dict[str, _Positions], float]:
+    """Return positions of the eliminated variables, and the log-probability of the evidence."""
+    compiled = plan.compiled
+    registers = starting_registers(compiled, evidence)
+    program, end = compiled.program, compiled.answers[0].register
+    logs = logarithms([registers[register] for register in compiled.scalars], len(compiled.scalars))
+    log_evidence = math.fsum(map(float, logs))
+    combine: np.ufunc = np.multiply
+    weigh = _as_they_are
+    filled, powers, has_lost = program.run(registers, Arithmetic(scaled=True))
+    if has_lost and not _is_all(compiled, registers, filled, powers):
+        combine, weigh = np.add, _from_logarithms
+        logs = logarithms(registers, len(compiled.sources))
+        filled = run_logarithms(program, logs, np.logaddexp)
+        log_evidence += 0.0 if end is None else float(filled[end])
+    elif end is not None:
+        total = float(filled[end])
+        log_evidence += math.log(total) if total > 0 else -math.inf
+        log_evidence += powers[end] * math.log(2.0)
+    if not log_evidence > -math.inf:
+        raise impossible(Answering(compiled).conflict(evidence))
+
+    def pick(weights: Floats, rows: slice) -> _Positions:
+        return _pick(weigh(weights), rng.random(rows.stop - rows.start))
+
+    states = walk_back(program, filled, n_samples, combine, pick)
+    return dict(zip(compiled.numbered, states, strict=True)), log_evidence
+
+
+def _is_all(
+    plan: CompiledQuery,
+    registers: Sequence[Values],
+    filled: Sequence[Values],
+    powers: Sequence[int],
+) -> bool:
+    """Return whether numbers that underflowed in a run provably do not matter."""
+    end = plan.answers[0].register
+    if end is None:
+        return True
+    most, shifts, _ = plan.program.run(registers, Arithmetic(scaled=True, rounds_up=True))
+    shift = shifts[end] - powers[end]
+    tolerance = MATTERS * float(filled[end])
+    return abs(shift) < 1000 and math.ldexp(float(most[end]), shift) <= tolerance
+
+
+def _as_they_are(weights: Floats) -> Floats:
+    return weights
+
+
+def _from_logarithms(weights: Floats) -> Floats:
+    """Return weights scaled so that the largest of each row is one."""
+    with np.errstate(under="ignore"):
+        plain: Floats = np.exp(weights - weights.max(axis=1, keepdims=True))
+    return plain
+
+
+def _pick(weights: Floats, luck: Floats) -> _Positions:
+    """Return a choice for each row of weights, in proportion to them.
+
+    A weight of zero is never chosen, because the chosen cumulative sum is larger than the one
+    before it.
+    """
+    sums = np.cumsum(weights, axis=1)
+    if len(sums) == 1:
+        positions: _Positions = np.searchsorted(sums[0], luck * sums[0, -1], side="right")
+        return positions
+    choices: _Positions = np.count_nonzero(sums <= (luck * sums[:, -1])[:, None], axis=1)
+    return choices
+
+
+def _draw(
+    cpd: CPD, parents: list[_Positions], n_samples: int, rng: np.random.Generator
+) -> _Positions:
+    """Return draws of a variable given positions of its parents."""
+    if isinstance(cpd, FunctionalCPD):
+        return np.broadcast_to(cpd.function(*parents), (n_samples,))
+    if isinstance(cpd, NoisyMaximum | NoisyMinimum):
+        extremum = np.maximum if isinstance(cpd, NoisyMaximum) else np.minimum
+        leak, *links = cpd.contributions
+        drawn = _from_rows(leak[:, 0], [], n_samples, rng)
+        for link, positions in zip(links, parents, strict=True):
+            drawn = extremum(drawn, _from_rows(link, [positions], n_samples, rng))
+        return drawn
+    return _from_rows(cpd.values, parents, n_samples, rng)
+
+
+def _from_rows(
+    table: Floats, parents: list[_Positions], n_samples: int, rng: np.random.Generator
+) -> _Positions:
+    """Return draws of the first axis of a table at positions of the others."""
+    if not parents:
+        return _pick(table[None, :], rng.random(n_samples))
+    rows: Any = np.moveaxis(table, 0, -1)
+    drawn = np.zeros(n_samples, dtype=np.intp)
+    chunk = max(1, _CHUNK // len(table))
+    for start in range(0, n_samples, chunk):
+        part = slice(start, min(start + chunk, n_samples))
+        weights = rows[tuple(positions[part] for positions in parents)]
+        drawn[part] = _pick(weights, rng.random(len(weights)))
+    return drawn
+
+
+@checked
+def compile_sampling(
+    model: Network | FactorModel,
+    *,
+    evidence: Iterable[str] = (),
+    soft: Iterable[str] = (),
+    order: OrderFinder | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> SamplingPlan:
+    """Return a plan that draws all variables for any states of the evidence variables.
+
+    Parameters
+    ----------
+    model
+        A network, or a product of non-negative factors, from which configurations are drawn in
+        proportion to the product.
+    evidence, soft
+        The evidence variables, and those with soft evidence, as in `compile_plan`.
+    order, limits
+        As in `compile_plan`.
+
+    Raises
+    ------
+    TooLargeError, UnknownNameError, InvalidArgumentError
+        As in `bnmind.junction.compile_explanation`.
+
+    Examples
+    --------
+    >>> from bnmind.pgm import TabularCPD
+    >>> rain, wet = Variable("rain", ("no", "yes")), Variable("wet", ("no", "yes"))
+    >>> network = Network((TabularCPD(rain, (), [0.8, 0.2]),
+    ...                    TabularCPD(wet, (rain,), [[0.9, 0.3], [0.1, 0.7]])))
+    >>> plan = compile_sampling(network, evidence=["wet"])
+    >>> samples = plan.run({"wet": "yes"}, n_samples=10_000, rng=np.random.default_rng(1))
+    >>> samples.frequencies("rain").round(1).tolist()
+    [0.4, 0.6]
+    """
+    observed = tuple(model.variable(name) for name in evidence)
+    uncertain = tuple(model.variable(name) for name in soft)
+    first, forward = _parts(model, [v.name for v in (*observed, *uncertain)])
+    draws = plan = None
+    if first:
+        draws = Elimination(
+            first,
+            tuple(v.name for v in model.variables),
+            sums_only=True,
+            evidence=tuple(v.name for v in observed),
+            soft=tuple(v.name for v in uncertain),
+            order=order,
+            limits=limits,
+        )
+        plan = draws.plan()
+    return SamplingPlan(
+        model=model,
+        evidence=observed,
+        soft=uncertain,
+        plan=plan,
+        forward=forward,
+        elimination=draws,
+    )
+
+
+def _parts(
+    model: Network | FactorModel, told_of: Sequence[str]
+) -> tuple[tuple[Potential, ...], tuple[CPD, ...]]:
+    """Return the potentials of the junction tree, and the distributions for forward sampling."""
+    cpds = tuple(p for p in model.potentials if not isinstance(p, Factor))
+    if len(cpds) < len(model.potentials):
+        return model.potentials, ()
+    try:
+        # The product may be a network.
+        cpds = Network(cpds).cpds
+    except InvalidModelError:
+        return model.potentials, ()
+    parents = {cpd.variable.name: [v.name for v in cpd.parents] for cpd in cpds}
+    relevant = closure(parents, told_of)
+    first = tuple(cpd for cpd in cpds if cpd.variable.name in relevant)
+    return first, tuple(cpd for cpd in cpds if cpd.variable.name not in relevant)

@@ -1,0 +1,604 @@
+"""Branch and bound in compiled code: its arrays, its steps, and dives to good solutions."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind._jit import njit
+from bnmind.information import Floats
+from bnmind.junction.search_problem import Ints, TreeArrays
+
+# --- Depth-first AND/OR branch and bound, compiled, which can be interrupted and continued --------
+#
+# All values of a subtree are relative to its bound, the sum of the tables that its mini-buckets
+# give. So the bound of every subtree is zero, and its value is negative, or zero where the bound is
+# exact.
+#
+# =================  ============================================================================
+# array              content, for each node on the path from the top to the current node
+# =================  ============================================================================
+# least              only values above this number matter
+# best               the largest value found so far
+# failed             the largest bound of the states that failed so far
+# totals             the bound of the current state, with the values of the subtrees searched so far
+# =================  ============================================================================
+#
+# A finished node returns its exact value if it is above ``least``, and an upper bound otherwise.
+# Both are cached.
+#
+# References
+# ----------
+# R. Marinescu and R. Dechter, "AND/OR branch-and-bound search for combinatorial optimization in
+# graphical models", Artificial Intelligence 173 (2009), algorithm AOBB with context-based caching;
+# S. de Givry, T. Schiex and G. Verfaillie, "Exploiting tree decomposition and soft local
+# consistency in weighted CSP", AAAI (2006), for the bounds of unfinished subproblems.
+
+ENTER = 0
+"""The next thing to do: enter the current node."""
+
+NEXT = 1
+"""The next thing to do: try the next state of the current node."""
+
+RETURN = 2
+"""The next thing to do: return a value from the current node."""
+
+VALUED = 3
+"""The next thing to do: take the value of a leaf that the caller evaluated."""
+
+DONE = 0
+"""Why a run ended: the search is complete."""
+
+PAUSED = 1
+"""Why a run ended: it visited as many nodes as it may."""
+
+LEAF = 2
+"""Why a run ended: a leaf must be evaluated."""
+
+_PROBES = 4
+"""The number of places of the cache where a value may stand."""
+
+_GOLDEN = 0x9E3779B97F4A7C15
+_MIX = 0xBF58476D1CE4E5B9
+
+
+class SearchArrays(NamedTuple):
+    """The state of a search."""
+
+    states: Ints
+    """The state of each node on the current path."""
+    least: Floats
+    best: Floats
+    failed: Floats
+    totals: Floats
+    positions: Ints
+    """How many states of each node were tried."""
+    ordered: Ints
+    """The states of each node, the most promising first."""
+    upper: Floats
+    """Their bounds."""
+    child_at: Ints
+    """Which subtree of the current state is searched."""
+    solution: Ints
+    """The best states of each subtree; −1 where a value came from the cache."""
+    control: Ints
+    """The current node, what to do next, the top of the search, and whether a returned value is
+    exact."""
+    returned: Floats
+    """The value that a subtree returned, or of a leaf."""
+    cache_keys: Ints
+    """Configurations of contexts; the places are a power of two."""
+    cache_nodes: Ints
+    cache_values: Floats
+    cache_is_exact: NDArray[np.int8]
+
+
+@njit
+def _context_key(tree: TreeArrays, states: Ints, node: int) -> int:
+    key = 0
+    for at in range(tree.context_starts[node], tree.context_starts[node + 1]):
+        key += tree.context_strides[at] * states[tree.context[at]]
+    return key
+
+
+@njit
+def _place(node: int, key: int, size: int) -> np.int64:
+    mixed = np.uint64(key) * np.uint64(_GOLDEN) + np.uint64(node)
+    mixed = (mixed ^ (mixed >> np.uint64(31))) * np.uint64(_MIX)
+    mixed = (mixed ^ (mixed >> np.uint64(29))) & np.uint64(size - 1)
+    return np.int64(mixed)
+
+
+def first_places(nodes: Ints, keys: Ints, size: int) -> Ints:
+    """Return the places of the cache where a search looks first, as `_place` computes them."""
+    mixed = keys.astype(np.uint64) * np.uint64(_GOLDEN) + nodes.astype(np.uint64)
+    mixed = (mixed ^ (mixed >> np.uint64(31))) * np.uint64(_MIX)
+    mixed = (mixed ^ (mixed >> np.uint64(29))) & np.uint64(size - 1)
+    return mixed.astype(np.int64)
+
+
+@njit
+def cached_value(tree: TreeArrays, arrays: SearchArrays, node: int) -> int | np.int64:
+    """Return where the value of a subtree in its context stands in the cache; −1 if nowhere."""
+    if not tree.is_cached[node] or arrays.cache_keys.size == 0:
+        return -1
+    key = _context_key(tree, arrays.states, node)
+    size = arrays.cache_keys.size
+    place = _place(node, key, size)
+    for _ in range(_PROBES):
+        if arrays.cache_nodes[place] == node and arrays.cache_keys[place] == key:
+            return place
+        place = (place + 1) & (size - 1)
+    return -1
+
+
+@njit
+def _remember(
+    tree: TreeArrays, arrays: SearchArrays, node: int, value: float, is_exact: bool
+) -> None:
+    size = arrays.cache_keys.size
+    if not tree.is_cached[node] or size == 0:
+        return
+    key = _context_key(tree, arrays.states, node)
+    first = _place(node, key, size)
+    place = first
+    chosen = first
+    for _ in range(_PROBES):
+        if arrays.cache_nodes[place] == node and arrays.cache_keys[place] == key:
+            chosen = place
+            break
+        if arrays.cache_nodes[place] < 0 <= arrays.cache_nodes[chosen]:
+            chosen = place
+        place = (place + 1) & (size - 1)
+    arrays.cache_nodes[chosen] = node
+    arrays.cache_keys[chosen] = key
+    arrays.cache_values[chosen] = value
+    arrays.cache_is_exact[chosen] = is_exact
+
+
+@njit
+def table_start(tree: TreeArrays, states: Ints, table: int, skipped: int) -> int:
+    """Return the cell of a table at the current states, without the last ``skipped`` axes."""
+    cell: int = tree.firsts[table]
+    for at in range(tree.scope_starts[table], tree.scope_starts[table + 1] - skipped):
+        cell += tree.strides[at] * states[tree.scopes[at]]
+    return cell
+
+
+@njit
+def _fill_bounds(tree: TreeArrays, arrays: SearchArrays, node: int) -> None:
+    """Compute the bounds of the states of a node, and order the states by them."""
+    start = tree.choice_starts[node]
+    size = tree.sizes[node]
+    base = tree.constant[0] if node == 0 else 0.0
+    for at in range(tree.own_starts[node], tree.own_starts[node + 1]):
+        base -= tree.cells[table_start(tree, arrays.states, tree.own[at], 0)]
+    for x in range(size):
+        arrays.upper[start + x] = base
+    for at in range(tree.bucket_starts[node], tree.bucket_starts[node + 1]):
+        cell = table_start(tree, arrays.states, tree.bucket[at], 1)
+        for x in range(size):
+            arrays.upper[start + x] += tree.cells[cell + x]
+    # Insertion sort; equal bounds keep the order of the states.
+    for x in range(size):
+        bound = arrays.upper[start + x]
+        at = x
+        while at > 0 and arrays.upper[start + arrays.ordered[start + at - 1]] < bound:
+            arrays.ordered[start + at] = arrays.ordered[start + at - 1]
+            at -= 1
+        arrays.ordered[start + at] = x
+
+
+@njit
+def _keep_solution(tree: TreeArrays, arrays: SearchArrays, node: int) -> None:
+    """Copy the best states of the subtrees of a node to those of the node."""
+    start = tree.solution_starts[node]
+    arrays.solution[start] = arrays.states[node]
+    for at in range(tree.child_starts[node], tree.child_starts[node + 1]):
+        child = tree.children[at]
+        source = tree.solution_starts[child]
+        to = start + child - node
+        for i in range(tree.ends[child] - child):
+            arrays.solution[to + i] = arrays.solution[source + i]
+
+
+@njit
+def _take_leaf(
+    tree: TreeArrays, arrays: SearchArrays, node: int, value: float, tolerance: float
+) -> None:
+    """Take the value of a leaf, relative to its bound."""
+    arrays.totals[node] += value
+    total = arrays.totals[node]
+    if total > max(arrays.least[node], arrays.best[node]) + tolerance:
+        arrays.best[node] = total
+        arrays.solution[tree.solution_starts[node]] = arrays.states[node]
+    else:
+        arrays.failed[node] = max(arrays.failed[node], total)
+
+
+@njit
+def _take_value(
+    tree: TreeArrays,
+    arrays: SearchArrays,
+    node: int,
+    value: float,
+    is_exact: bool,
+    tolerance: float,
+) -> tuple[int, int]:
+    """Take the value of a subtree at its parent; return the next node, and what to do there."""
+    parent = tree.parents[node]
+    threshold = max(arrays.least[parent], arrays.best[parent])
+    arrays.totals[parent] += value
+    total = arrays.totals[parent]
+    if not is_exact or total <= threshold + tolerance:
+        arrays.failed[parent] = max(arrays.failed[parent], total)
+        return parent, NEXT
+    arrays.child_at[parent] += 1
+    at = arrays.child_at[parent]
+    if at < tree.child_starts[parent + 1]:
+        child = tree.children[at]
+        arrays.least[child] = threshold - total
+        return child, ENTER
+    arrays.best[parent] = total
+    _keep_solution(tree, arrays, parent)
+    return parent, NEXT
+
+
+@njit
+def run_search(
+    tree: TreeArrays,
+    arrays: SearchArrays,
+    most_nodes: int,
+    tolerance: float,
+    evaluates: bool,
+) -> tuple[int, int]:
+    """Continue a search.
+
+    Parameters
+    ----------
+    tree, arrays
+        The tree and the state of the search, which changes.
+    most_nodes
+        The number of nodes to visit.
+    tolerance
+        Values above the best one by no more than this are not searched for.
+    evaluates
+        Whether the caller evaluates the leaves.
+
+    Returns
+    -------
+    reason, visited
+        `DONE`, `PAUSED` or `LEAF`, and the number of nodes visited.
+    """
+    control = arrays.control
+    node, phase, top = control[0], control[1], control[2]
+    is_exact = control[3] != 0
+    value = arrays.returned[0]
+    visited = 0
+    reason = -1
+    while reason < 0:
+        if phase == ENTER:
+            if visited >= most_nodes:
+                reason = PAUSED
+                continue
+            visited += 1
+            place = cached_value(tree, arrays, node) if node != top else -1
+            if place >= 0:
+                is_exact = arrays.cache_is_exact[place] != 0
+                value = arrays.cache_values[place]
+                if is_exact or value <= arrays.least[node] + tolerance:
+                    start = tree.solution_starts[node]
+                    for i in range(tree.ends[node] - node):
+                        arrays.solution[start + i] = -1
+                    phase = RETURN
+                    continue
+            _fill_bounds(tree, arrays, node)
+            arrays.best[node] = -np.inf
+            arrays.failed[node] = -np.inf
+            arrays.positions[node] = 0
+            phase = NEXT
+        elif phase == NEXT:
+            threshold = max(arrays.least[node], arrays.best[node])
+            start = tree.choice_starts[node]
+            bound = -np.inf
+            x = -1
+            if arrays.positions[node] < tree.sizes[node]:
+                x = arrays.ordered[start + arrays.positions[node]]
+                bound = arrays.upper[start + x]
+            if bound <= threshold + tolerance:
+                is_exact = arrays.best[node] > arrays.least[node]
+                value = arrays.best[node] if is_exact else max(arrays.failed[node], bound)
+                _remember(tree, arrays, node, value, is_exact)
+                phase = RETURN
+                continue
+            arrays.positions[node] += 1
+            arrays.states[node] = x
+            arrays.totals[node] = bound
+            first = tree.child_starts[node]
+            if first < tree.child_starts[node + 1]:
+                arrays.child_at[node] = first
+                child = tree.children[first]
+                arrays.least[child] = threshold - bound
+                node = child
+                phase = ENTER
+            elif evaluates:
+                phase = VALUED
+                reason = LEAF
+            else:
+                arrays.best[node] = bound
+                arrays.solution[tree.solution_starts[node]] = x
+        elif phase == VALUED:
+            _take_leaf(tree, arrays, node, value, tolerance)
+            phase = NEXT
+        else:
+            if node == top:
+                reason = DONE
+                continue
+            node, phase = _take_value(tree, arrays, node, value, is_exact, tolerance)
+    control[0], control[1], control[3] = node, phase, is_exact
+    arrays.returned[0] = value
+    return reason, visited
+
+
+# --- Good configurations for the start of a search: dives along the bounds, and local search ------
+#
+# A dive assigns the nodes from the top, each in the state with the best bound plus noise. A hill
+# climb then changes single states as long as that raises the value. Dives may prefer the states of
+# the best configuration known, so that they stay near it.
+#
+# References
+# ----------
+# K. Kask and R. Dechter, "Mini-bucket heuristics for improved search", UAI (1999): greedy and
+# stochastic use of mini-bucket bounds.
+
+_MOST_ROUNDS = 50
+"""The most rounds of a hill climb."""
+
+
+@njit
+def _random(seed: NDArray[np.uint64]) -> float:
+    """Return a number above zero and below one (xorshift64*)."""
+    x = seed[0]
+    x ^= x >> np.uint64(12)
+    x ^= x << np.uint64(25)
+    x ^= x >> np.uint64(27)
+    seed[0] = x
+    product = x * np.uint64(0x2545F4914F6CDD1D)
+    number: float = (float(product >> np.uint64(11)) + 0.5) / 9007199254740992.0
+    return number
+
+
+@njit
+def exact_value(tree: TreeArrays, states: Ints) -> float:
+    """Return the sum of the exact tables in a configuration."""
+    total: float = tree.constant[1]
+    for table in range(tree.firsts.size):
+        if tree.is_exact[table]:
+            total += tree.cells[table_start(tree, states, table, 0)]
+    return total
+
+
+@njit
+def dive(
+    tree: TreeArrays,
+    states: Ints,
+    near: Ints,
+    weights: Floats,
+    seed: NDArray[np.uint64],
+    scores: Floats,
+) -> float:
+    """Fill in the states of all nodes; return the value of the configuration, −inf if impossible.
+
+    Parameters
+    ----------
+    tree
+        The tree.
+    states
+        The states of the nodes, to be filled in.
+    near
+        A configuration whose states are preferred; −1 for none.
+    weights
+        The scale of Gumbel noise that is added to the bounds, and what is added to the bounds of
+        the preferred states.
+    seed
+        A number other than zero, which changes.
+    scores
+        Room for the states of the largest node.
+    """
+    noise = weights[0]
+    for node in range(tree.sizes.size):
+        size = tree.sizes[node]
+        for x in range(size):
+            scores[x] = weights[1] if x == near[node] else 0.0
+        for at in range(tree.bucket_starts[node], tree.bucket_starts[node + 1]):
+            cell = table_start(tree, states, tree.bucket[at], 1)
+            for x in range(size):
+                scores[x] += tree.cells[cell + x]
+        chosen, largest = 0, -np.inf
+        for x in range(size):
+            score = scores[x]
+            if noise > 0.0:
+                score -= noise * np.log(-np.log(_random(seed)))
+            if score > largest:
+                chosen, largest = x, score
+        if largest == -np.inf:
+            return -np.inf
+        states[node] = chosen
+    _climb(tree, states, scores)
+    return exact_value(tree, states)
+
+
+@njit
+def _climb(tree: TreeArrays, states: Ints, scores: Floats) -> None:
+    """Change single states as long as that raises the value."""
+    for _ in range(_MOST_ROUNDS):
+        has_moved = False
+        for node in range(1, tree.sizes.size):
+            size = tree.sizes[node]
+            before = states[node]
+            for x in range(size):
+                scores[x] = 0.0
+            for at in range(tree.use_starts[node], tree.use_starts[node + 1]):
+                table = tree.uses[at]
+                stride = tree.use_strides[at]
+                cell = table_start(tree, states, table, 0) - stride * before
+                for x in range(size):
+                    scores[x] += tree.cells[cell + stride * x]
+            best = before
+            for x in range(size):
+                # By an explicit margin, so that rounding errors do not move states to and fro.
+                if scores[x] > scores[best] + 1e-12 * (1.0 + abs(scores[best])):
+                    best = x
+            if best != before:
+                states[node] = best
+                has_moved = True
+        if not has_moved:
+            return
+
+
+# --- The state of a search, its bound, and the reading of its result ------------------------------
+
+BYTES_OF_PLACE = 25
+"""The bytes of a place of the cache."""
+
+_FIRST_PLACES = 2**15
+_GROWTH = 8
+_MOST_PLACES = 2**22
+"""The places of the cache at first, their growth when half of them are in use, and the most."""
+
+
+def search_arrays(tree: TreeArrays, least: float, cache_bytes: int) -> SearchArrays:
+    """Return the state of a search that starts.
+
+    Parameters
+    ----------
+    tree
+        The tree.
+    least
+        Only configurations with a value above this number matter.
+    cache_bytes
+        The limit for the bytes of the cache.
+    """
+    n = len(tree.sizes)
+    places = min(_FIRST_PLACES, _most_places(cache_bytes)) if tree.is_cached.any() else 0
+    arrays = SearchArrays(
+        states=np.zeros(n, dtype=np.int64),
+        least=np.full(n, -np.inf),
+        best=np.full(n, -np.inf),
+        failed=np.full(n, -np.inf),
+        totals=np.zeros(n),
+        positions=np.zeros(n, dtype=np.int64),
+        ordered=np.zeros(int(tree.choice_starts[-1]), dtype=np.int64),
+        upper=np.zeros(int(tree.choice_starts[-1])),
+        child_at=np.zeros(n, dtype=np.int64),
+        solution=np.full(int(tree.solution_starts[-1]), -1, dtype=np.int64),
+        control=np.zeros(4, dtype=np.int64),
+        returned=np.zeros(1),
+        **_empty_cache(places),
+    )
+    arrays.least[0] = least
+    return arrays
+
+
+def _most_places(cache_bytes: int) -> int:
+    """Return the most places of a cache, a power of two or 0."""
+    places = min(_MOST_PLACES, cache_bytes // BYTES_OF_PLACE)
+    return 1 << (places.bit_length() - 1) if places > 0 else 0
+
+
+def _empty_cache(places: int) -> dict[str, Any]:
+    return {
+        "cache_keys": np.zeros(places, dtype=np.int64),
+        "cache_nodes": np.full(places, -1, dtype=np.int64),
+        "cache_values": np.zeros(places),
+        "cache_is_exact": np.zeros(places, dtype=np.int8),
+    }
+
+
+def grown(arrays: SearchArrays, cache_bytes: int) -> SearchArrays:
+    """Return the state of a search with a larger cache if half of its places are in use."""
+    places = min(len(arrays.cache_nodes) * _GROWTH, _most_places(cache_bytes))
+    if places <= len(arrays.cache_nodes):
+        return arrays
+    used = np.flatnonzero(arrays.cache_nodes >= 0)
+    if 2 * len(used) < len(arrays.cache_nodes):
+        return arrays
+    cache = _empty_cache(places)
+    at = first_places(arrays.cache_nodes[used], arrays.cache_keys[used], places)
+    # Of several values for a place, the cache keeps one.
+    at, chosen = np.unique(at, return_index=True)
+    for name, values in cache.items():
+        values[at] = getattr(arrays, name)[used[chosen]]
+    return arrays._replace(**cache)
+
+
+def _path(tree: TreeArrays, arrays: SearchArrays) -> list[int]:
+    """Return the nodes from the top of a search to the current one."""
+    node, top = int(arrays.control[0]), int(arrays.control[2])
+    path = [node]
+    while node != top:
+        node = int(tree.parents[node])
+        path.append(node)
+    return path[::-1]
+
+
+def upper_bound(tree: TreeArrays, arrays: SearchArrays) -> float:
+    """Return an upper bound of the value of all configurations, in the middle of a search."""
+    bound = 0.0
+    path = _path(tree, arrays)
+    for depth, node in enumerate(reversed(path)):
+        is_entering = depth == 0 and arrays.control[1] == ENTER
+        if is_entering:
+            if node == 0:
+                bound = float(tree.constant[0])
+            continue
+        start, at = int(tree.choice_starts[node]), int(arrays.positions[node])
+        options = [float(arrays.best[node]), float(arrays.failed[node])]
+        if at < tree.sizes[node]:
+            options.append(float(arrays.upper[start + arrays.ordered[start + at]]))
+        if depth > 0:
+            options.append(float(arrays.totals[node]) + min(0.0, bound))
+        elif arrays.control[1] != NEXT:
+            options.append(float(arrays.totals[node]))
+        bound = max(options)
+    return bound
+
+
+def raise_least(tree: TreeArrays, arrays: SearchArrays, least: float) -> None:
+    """Raise the value above which configurations matter, for all nodes of the current path."""
+    path = _path(tree, arrays)
+    arrays.least[path[0]] = max(float(arrays.least[path[0]]), least)
+    for node, child in itertools.pairwise(path):
+        threshold = max(float(arrays.least[node]), float(arrays.best[node]))
+        needed = threshold - float(arrays.totals[node])
+        arrays.least[child] = max(float(arrays.least[child]), needed)
+
+
+def solved_states(tree: TreeArrays, arrays: SearchArrays, tolerance: float) -> Ints:
+    """Return the states of all nodes in the best configuration of a search that found one.
+
+    Where the value of a subtree came from the cache, the subtree is searched again.
+    """
+    n = len(tree.sizes)
+    states = arrays.solution[:n].copy()
+    while True:
+        unknown = np.flatnonzero(states < 0)
+        if not len(unknown):
+            return states
+        node = int(unknown[0])
+        arrays.states[:node] = states[:node]
+        place = cached_value(tree, arrays, node)
+        least = float(arrays.cache_values[place]) - 4 * tolerance if place >= 0 else -np.inf
+        for each in (least, -np.inf):
+            arrays.least[node] = each
+            arrays.control[:] = (node, ENTER, node, 0)
+            reason, _ = run_search(tree, arrays, np.iinfo(np.int64).max, tolerance, False)
+            assert reason == DONE
+            if arrays.best[node] > -np.inf:
+                break
+        start = int(tree.solution_starts[node])
+        end = int(tree.ends[node])
+        states[node:end] = arrays.solution[start : start + end - node]

@@ -1,1 +1,0 @@
-"""The light path for a few targets: no plan, only the elimination of the variables that matter."""

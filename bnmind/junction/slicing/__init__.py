@@ -1,1 +1,0 @@
-"""Slicing: what does not fit is conditioned on some variables, and their states run one by one."""

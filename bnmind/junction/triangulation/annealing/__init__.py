@@ -1,1 +1,0 @@
-"""Simulated annealing on contraction trees."""

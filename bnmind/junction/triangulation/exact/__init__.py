@@ -1,1 +1,0 @@
-"""The exact search: branch and bound over sets of eliminated variables."""

@@ -1,1 +1,0 @@
-"""Finders that combine searches, and the registry of all finders."""
