@@ -171,48 +171,48 @@ from bnmind.adaptive.response_models.tabulated import Tabulated as Tabulated
 from bnmind.adaptive.responses.examinees import Examinees as Examinees
 from bnmind.adaptive.responses.folds import fold_numbers as fold_numbers
 from bnmind.adaptive.responses.responses import Responses as Responses
-from bnmind.adaptive.selection.baselines import ChosenBy as ChosenBy
-from bnmind.adaptive.selection.baselines import FixedOrder as FixedOrder
-from bnmind.adaptive.selection.baselines import PerCost as PerCost
-from bnmind.adaptive.selection.baselines import RandomItem as RandomItem
-from bnmind.adaptive.selection.baselines import ScoredBy as ScoredBy
-from bnmind.adaptive.selection.baselines import item_cost as item_cost
-from bnmind.adaptive.selection.baselines import item_time as item_time
-from bnmind.adaptive.selection.content_balance import ContentBalance as ContentBalance
-from bnmind.adaptive.selection.entropy import MinimalEntropy as MinimalEntropy
-from bnmind.adaptive.selection.expected_loss import Loss as Loss
-from bnmind.adaptive.selection.expected_loss import LossGain as LossGain
-from bnmind.adaptive.selection.fisher import MaximalFisher as MaximalFisher
-from bnmind.adaptive.selection.gdi import DiscriminationIndex as DiscriminationIndex
-from bnmind.adaptive.selection.item_eligibility import ItemEligibility as ItemEligibility
-from bnmind.adaptive.selection.kullback_leibler import KullbackLeibler as KullbackLeibler
-from bnmind.adaptive.selection.kullback_leibler import (
-    ModifiedPosteriorWeightedKL as ModifiedPosteriorWeightedKL,
-)
-from bnmind.adaptive.selection.kullback_leibler import PosteriorWeightedKL as PosteriorWeightedKL
-from bnmind.adaptive.selection.posterior_variance import (
+from bnmind.adaptive.selection.ability_scores import AStratified as AStratified
+from bnmind.adaptive.selection.ability_scores import MaximalFisher as MaximalFisher
+from bnmind.adaptive.selection.ability_scores import (
     MinimalPosteriorVariance as MinimalPosteriorVariance,
 )
-from bnmind.adaptive.selection.progressive import Progressive as Progressive
-from bnmind.adaptive.selection.randomesque import Randomesque as Randomesque
-from bnmind.adaptive.selection.ranking import RankedItem as RankedItem
-from bnmind.adaptive.selection.ranking import rank_items as rank_items
-from bnmind.adaptive.selection.registry import SELECTORS as SELECTORS
-from bnmind.adaptive.selection.registry import selector_by_name as selector_by_name
+from bnmind.adaptive.selection.content_balance import ContentBalance as ContentBalance
+from bnmind.adaptive.selection.exposure import ItemEligibility as ItemEligibility
+from bnmind.adaptive.selection.exposure import Progressive as Progressive
+from bnmind.adaptive.selection.exposure import Randomesque as Randomesque
+from bnmind.adaptive.selection.exposure import SympsonHetter as SympsonHetter
 from bnmind.adaptive.selection.rules import Enemies as Enemies
 from bnmind.adaptive.selection.rules import OnlyItems as OnlyItems
 from bnmind.adaptive.selection.rules import Rule as Rule
 from bnmind.adaptive.selection.rules import Testlets as Testlets
 from bnmind.adaptive.selection.rules import allowed_items as allowed_items
+from bnmind.adaptive.selection.scores import DiscriminationIndex as DiscriminationIndex
+from bnmind.adaptive.selection.scores import KullbackLeibler as KullbackLeibler
+from bnmind.adaptive.selection.scores import Loss as Loss
+from bnmind.adaptive.selection.scores import LossGain as LossGain
+from bnmind.adaptive.selection.scores import MinimalEntropy as MinimalEntropy
+from bnmind.adaptive.selection.scores import (
+    ModifiedPosteriorWeightedKL as ModifiedPosteriorWeightedKL,
+)
+from bnmind.adaptive.selection.scores import PosteriorWeightedKL as PosteriorWeightedKL
+from bnmind.adaptive.selection.scores import RankedItem as RankedItem
+from bnmind.adaptive.selection.scores import SkillEntropy as SkillEntropy
+from bnmind.adaptive.selection.scores import TargetEntropy as TargetEntropy
+from bnmind.adaptive.selection.scores import rank_items as rank_items
 from bnmind.adaptive.selection.selector import BatchSelection as BatchSelection
 from bnmind.adaptive.selection.selector import QuestionBelief as QuestionBelief
 from bnmind.adaptive.selection.selector import ScoringSelector as ScoringSelector
 from bnmind.adaptive.selection.selector import Selection as Selection
 from bnmind.adaptive.selection.selector import Selector as Selector
-from bnmind.adaptive.selection.stratified import AStratified as AStratified
-from bnmind.adaptive.selection.sympson_hetter import SympsonHetter as SympsonHetter
-from bnmind.adaptive.selection.target_entropy import SkillEntropy as SkillEntropy
-from bnmind.adaptive.selection.target_entropy import TargetEntropy as TargetEntropy
+from bnmind.adaptive.selection.selectors import SELECTORS as SELECTORS
+from bnmind.adaptive.selection.selectors import ChosenBy as ChosenBy
+from bnmind.adaptive.selection.selectors import FixedOrder as FixedOrder
+from bnmind.adaptive.selection.selectors import PerCost as PerCost
+from bnmind.adaptive.selection.selectors import RandomItem as RandomItem
+from bnmind.adaptive.selection.selectors import ScoredBy as ScoredBy
+from bnmind.adaptive.selection.selectors import item_cost as item_cost
+from bnmind.adaptive.selection.selectors import item_time as item_time
+from bnmind.adaptive.selection.selectors import selector_by_name as selector_by_name
 from bnmind.adaptive.sessions.design import Design as Design
 from bnmind.adaptive.sessions.design import Outlook as Outlook
 from bnmind.adaptive.sessions.design import ReportOptions as ReportOptions
@@ -245,25 +245,25 @@ from bnmind.adaptive.simulation.simulate import SimulationOptions as SimulationO
 from bnmind.adaptive.simulation.simulate import calibrated as calibrated
 from bnmind.adaptive.simulation.simulate import simulate as simulate
 from bnmind.adaptive.simulation.simulate import simulate_designs as simulate_designs
-from bnmind.adaptive.stopping.certainty import DeviationBelow as DeviationBelow
-from bnmind.adaptive.stopping.certainty import EntropyBelow as EntropyBelow
-from bnmind.adaptive.stopping.certainty import GainBelow as GainBelow
-from bnmind.adaptive.stopping.certainty import ProfileCertain as ProfileCertain
-from bnmind.adaptive.stopping.certainty import SkillsCertain as SkillsCertain
-from bnmind.adaptive.stopping.length import MaximalCost as MaximalCost
-from bnmind.adaptive.stopping.length import MaximalItems as MaximalItems
-from bnmind.adaptive.stopping.length import MaximalTime as MaximalTime
-from bnmind.adaptive.stopping.plateau import Plateau as Plateau
-from bnmind.adaptive.stopping.probability_ratio import AbilityDecided as AbilityDecided
-from bnmind.adaptive.stopping.probability_ratio import SkillsDecided as SkillsDecided
-from bnmind.adaptive.stopping.registry import STOPPERS as STOPPERS
-from bnmind.adaptive.stopping.registry import stopper_by_names as stopper_by_names
-from bnmind.adaptive.stopping.stopper import AllOf as AllOf
-from bnmind.adaptive.stopping.stopper import AnyOf as AnyOf
-from bnmind.adaptive.stopping.stopper import BatchProgress as BatchProgress
-from bnmind.adaptive.stopping.stopper import Progress as Progress
-from bnmind.adaptive.stopping.stopper import StopBy as StopBy
-from bnmind.adaptive.stopping.stopper import Stopper as Stopper
+from bnmind.adaptive.stopping.ending import AllOf as AllOf
+from bnmind.adaptive.stopping.ending import AnyOf as AnyOf
+from bnmind.adaptive.stopping.ending import BatchProgress as BatchProgress
+from bnmind.adaptive.stopping.ending import Progress as Progress
+from bnmind.adaptive.stopping.ending import StopBy as StopBy
+from bnmind.adaptive.stopping.ending import Stopper as Stopper
+from bnmind.adaptive.stopping.stoppers import STOPPERS as STOPPERS
+from bnmind.adaptive.stopping.stoppers import AbilityDecided as AbilityDecided
+from bnmind.adaptive.stopping.stoppers import DeviationBelow as DeviationBelow
+from bnmind.adaptive.stopping.stoppers import EntropyBelow as EntropyBelow
+from bnmind.adaptive.stopping.stoppers import GainBelow as GainBelow
+from bnmind.adaptive.stopping.stoppers import MaximalCost as MaximalCost
+from bnmind.adaptive.stopping.stoppers import MaximalItems as MaximalItems
+from bnmind.adaptive.stopping.stoppers import MaximalTime as MaximalTime
+from bnmind.adaptive.stopping.stoppers import Plateau as Plateau
+from bnmind.adaptive.stopping.stoppers import ProfileCertain as ProfileCertain
+from bnmind.adaptive.stopping.stoppers import SkillsCertain as SkillsCertain
+from bnmind.adaptive.stopping.stoppers import SkillsDecided as SkillsDecided
+from bnmind.adaptive.stopping.stoppers import stopper_by_names as stopper_by_names
 from bnmind.adaptive.trees.aims import AIMS as AIMS
 from bnmind.adaptive.trees.evaluation import evaluate_design as evaluate_design
 from bnmind.adaptive.trees.files import ITEM_TREE_FORMATS as ITEM_TREE_FORMATS

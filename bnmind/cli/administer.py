@@ -80,7 +80,7 @@ def run_test(
     bnmind test models/banks/fractions.json --design models/designs/fractions.toml
     """
     from bnmind.adaptive import Session, read_bank, stopper_by_names
-    from bnmind.adaptive.stopping.registry import default_stop, default_stop_words
+    from bnmind.adaptive.stopping.stoppers import default_stop, default_stop_words
 
     if salvage and session is None:
         raise BnmindError("--salvage needs --session, which names the damaged file")
@@ -145,7 +145,7 @@ def _whole(
     """Return the whole design that a file or a prior makes; None if there is neither."""
     from bnmind.adaptive import read_design
     from bnmind.adaptive.sessions.design_file import design_from, with_options
-    from bnmind.adaptive.stopping.registry import default_stop
+    from bnmind.adaptive.stopping.stoppers import default_stop
 
     if test.design is None and test.prior is None:
         return None

@@ -39,8 +39,8 @@ from bnmind.adaptive.beliefs.profile_space import n_profiles
 from bnmind.adaptive.items.records import bank_from_json, bank_to_json
 from bnmind.adaptive.sessions.design_file import design_from
 from bnmind.adaptive.sessions.records import bank_fingerprint
-from bnmind.adaptive.stopping.registry import default_stop
-from bnmind.adaptive.stopping.stopper import most_items_of
+from bnmind.adaptive.stopping.ending import most_items_of
+from bnmind.adaptive.stopping.stoppers import default_stop
 from bnmind.datasets import example_path
 from bnmind.errors import BnmindError, InvalidModelError, ModelFileError
 from bnmind.lab.mastermind import words

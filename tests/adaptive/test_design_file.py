@@ -39,7 +39,7 @@ from bnmind.adaptive import (
     resume_session,
     simulate_designs,
 )
-from bnmind.adaptive.selection.registry import LENGTH
+from bnmind.adaptive.selection.selectors import LENGTH
 from bnmind.adaptive.sessions.design_file import design_from, with_options
 from bnmind.errors import ModelFileError, SessionFileError
 

@@ -41,7 +41,7 @@ from bnmind.adaptive.beliefs.response_errors import (
     checked_error_chances,
     updated_anyway,
 )
-from bnmind.adaptive.selection.kullback_leibler import LEAST_CHANCE, floored
+from bnmind.adaptive.selection.scores import LEAST_CHANCE, floored
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 from tests.banks import answer_sets, banks, enumerated

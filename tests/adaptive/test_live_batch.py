@@ -51,7 +51,7 @@ from bnmind.adaptive import (
     start_belief,
     stopper_by_names,
 )
-from bnmind.adaptive.selection.luck import generator_of
+from bnmind.adaptive.selection.selector import generator_of
 from bnmind.errors import BnmindError, InvalidModelError
 from bnmind.pgm import Network, TabularCPD, Variable
 from tests.banks import banks

@@ -29,7 +29,7 @@ from bnmind._messages import shown
 from bnmind._registry import as_registered
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.priors import named_prior
-from bnmind.adaptive.selection.registry import SELECTORS
+from bnmind.adaptive.selection.selectors import SELECTORS
 from bnmind.adaptive.sessions.design import Design
 from bnmind.errors import ModelFileError
 

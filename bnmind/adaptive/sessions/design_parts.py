@@ -24,14 +24,15 @@ from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.priors import prior_of
 from bnmind.adaptive.pilot.pilot_items import PilotItems, pilot_faults
 from bnmind.adaptive.pilot.rules import PILOT_RULES
-from bnmind.adaptive.selection.baselines import FixedOrder
-from bnmind.adaptive.selection.item_eligibility import ItemEligibility
-from bnmind.adaptive.selection.progressive import Progressive
-from bnmind.adaptive.selection.randomesque import Randomesque
-from bnmind.adaptive.selection.registry import LENGTH, SELECTORS, selector_by_name
+from bnmind.adaptive.selection.exposure import (
+    ItemEligibility,
+    Progressive,
+    Randomesque,
+    SympsonHetter,
+)
 from bnmind.adaptive.selection.rules import Enemies, Rule, Testlets, named_codes
 from bnmind.adaptive.selection.selector import ScoringSelector, Selector
-from bnmind.adaptive.selection.sympson_hetter import SympsonHetter
+from bnmind.adaptive.selection.selectors import LENGTH, SELECTORS, FixedOrder, selector_by_name
 from bnmind.adaptive.sessions.design import Design, ReportOptions
 from bnmind.adaptive.sessions.records import (
     ContentRecord,
@@ -41,8 +42,8 @@ from bnmind.adaptive.sessions.records import (
     PilotRecord,
     StartRecord,
 )
-from bnmind.adaptive.stopping.registry import stopper_by_names
-from bnmind.adaptive.stopping.stopper import most_items_of
+from bnmind.adaptive.stopping.ending import most_items_of
+from bnmind.adaptive.stopping.stoppers import stopper_by_names
 from bnmind.errors import (
     InvalidArgumentError,
     ModelFileError,

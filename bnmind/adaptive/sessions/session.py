@@ -17,7 +17,7 @@ from bnmind.adaptive.beliefs.person_fit import AnswerFit, person_fit
 from bnmind.adaptive.beliefs.start import start_belief
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.pilot.pilot_items import selected_pilot
-from bnmind.adaptive.selection.ranking import RankedItem, Ranking, rank_items
+from bnmind.adaptive.selection.scores import RankedItem, Ranking, rank_items
 from bnmind.adaptive.selection.selector import Selection
 from bnmind.adaptive.sessions.design import Design, Outlook
 from bnmind.adaptive.sessions.events import Event, EventKind, Replay, SessionState, believed
@@ -30,8 +30,7 @@ from bnmind.adaptive.sessions.session_files import (
     replayed,
     write_log,
 )
-from bnmind.adaptive.stopping.ending import NOTHING_LEFT
-from bnmind.adaptive.stopping.stopper import Progress
+from bnmind.adaptive.stopping.ending import NOTHING_LEFT, Progress
 from bnmind.errors import NothingToAskError
 
 __all__ = ["Session"]

@@ -19,7 +19,7 @@ from bnmind.adaptive.responses.responses import Responses
 from bnmind.adaptive.selection.selector import Selector
 from bnmind.adaptive.simulation.results import SimulationResult, joined_runs
 from bnmind.adaptive.simulation.simulate import ProgressOfTests, SimulationOptions, simulate
-from bnmind.adaptive.stopping.stopper import Stopper
+from bnmind.adaptive.stopping.ending import Stopper
 from bnmind.errors import InvalidArgumentError
 
 if TYPE_CHECKING:

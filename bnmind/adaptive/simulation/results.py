@@ -19,7 +19,7 @@ from bnmind.adaptive.beliefs.batch_belief import MISSING, Responses
 from bnmind.adaptive.responses.examinees import Levels
 from bnmind.adaptive.simulation.measures import Measure
 from bnmind.adaptive.simulation.people import examinee_names, people_frame, posteriors_frame
-from bnmind.adaptive.stopping.stopper import Reasons
+from bnmind.adaptive.stopping.ending import Reasons
 from bnmind.errors import InvalidArgumentError, UnknownNameError
 from bnmind.information import Floats
 

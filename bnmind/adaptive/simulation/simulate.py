@@ -31,15 +31,20 @@ from bnmind.adaptive.pilot.pilot_items import (
     without_pilots,
 )
 from bnmind.adaptive.responses.examinees import Examinees, Levels
-from bnmind.adaptive.selection.item_eligibility import ItemEligibility
-from bnmind.adaptive.selection.luck import generator_of
+from bnmind.adaptive.selection.exposure import ItemEligibility
 from bnmind.adaptive.selection.rules import Enemies, Rule, Testlets, asked_mask
-from bnmind.adaptive.selection.selector import Selector
+from bnmind.adaptive.selection.selector import Selector, generator_of
 from bnmind.adaptive.sessions.design import Design
 from bnmind.adaptive.simulation.measures import Measure, Moment, Predictor, default_measures
 from bnmind.adaptive.simulation.results import SelectorRun, SimulationResult, joined_runs
-from bnmind.adaptive.stopping.ending import Ending, ending, rules_for_test
-from bnmind.adaptive.stopping.stopper import BatchProgress, Reasons, Stopper
+from bnmind.adaptive.stopping.ending import (
+    BatchProgress,
+    Ending,
+    Reasons,
+    Stopper,
+    ending,
+    rules_for_test,
+)
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 

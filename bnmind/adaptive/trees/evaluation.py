@@ -52,30 +52,40 @@ from bnmind.adaptive.beliefs.profile_space import ProfileSpace
 from bnmind.adaptive.beliefs.start import start_beliefs
 from bnmind.adaptive.beliefs.table_batch import TableBatch
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.adaptive.selection.baselines import FixedOrder, PerCost
+from bnmind.adaptive.selection.ability_scores import MaximalFisher
 from bnmind.adaptive.selection.content_balance import ContentBalance
-from bnmind.adaptive.selection.entropy import MinimalEntropy
-from bnmind.adaptive.selection.expected_loss import LossGain
-from bnmind.adaptive.selection.fisher import MaximalFisher
-from bnmind.adaptive.selection.gdi import DiscriminationIndex
-from bnmind.adaptive.selection.kullback_leibler import (
+from bnmind.adaptive.selection.rules import Enemies, OnlyItems, Testlets, asked_mask
+from bnmind.adaptive.selection.scores import (
+    DiscriminationIndex,
     KullbackLeibler,
+    LossGain,
+    MinimalEntropy,
     ModifiedPosteriorWeightedKL,
     PosteriorWeightedKL,
+    SkillEntropy,
+    TargetEntropy,
 )
-from bnmind.adaptive.selection.rules import Enemies, OnlyItems, Testlets, asked_mask
-from bnmind.adaptive.selection.target_entropy import SkillEntropy, TargetEntropy
+from bnmind.adaptive.selection.selectors import FixedOrder, PerCost
 from bnmind.adaptive.sessions.design import Design
-from bnmind.adaptive.stopping.certainty import (
+from bnmind.adaptive.stopping.ending import (
+    AllOf,
+    AnyOf,
+    Reasons,
+    RuleOfWholeTest,
+    RuleWithMinima,
+    limits_of,
+    most_items_of,
+)
+from bnmind.adaptive.stopping.stoppers import (
     DeviationBelow,
     EntropyBelow,
     GainBelow,
+    MaximalCost,
+    MaximalItems,
+    MaximalTime,
     ProfileCertain,
     SkillsCertain,
 )
-from bnmind.adaptive.stopping.ending import RuleOfWholeTest, RuleWithMinima
-from bnmind.adaptive.stopping.length import MaximalCost, MaximalItems, MaximalTime
-from bnmind.adaptive.stopping.stopper import AllOf, AnyOf, Reasons, limits_of, most_items_of
 from bnmind.adaptive.trees.item_tree import check_without_luck, outlook_of, selected_items
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats, unchecked_entropy

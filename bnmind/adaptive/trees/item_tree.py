@@ -17,14 +17,12 @@ from bnmind.adaptive.beliefs.ability_estimates import has_ability
 from bnmind.adaptive.beliefs.batch_belief import MISSING, BatchBelief, Responses
 from bnmind.adaptive.beliefs.start import beliefs_given, start_beliefs
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.adaptive.selection.baselines import FixedOrder
-from bnmind.adaptive.selection.drawing import MissingLuckError
-from bnmind.adaptive.selection.registry import selector_name
 from bnmind.adaptive.selection.rules import asked_mask
+from bnmind.adaptive.selection.selector import MissingLuckError
+from bnmind.adaptive.selection.selectors import FixedOrder, selector_name
 from bnmind.adaptive.sessions.design import Design
-from bnmind.adaptive.stopping.ending import Ending, ending
-from bnmind.adaptive.stopping.length import MaximalItems
-from bnmind.adaptive.stopping.stopper import BatchProgress, Reasons, Stopper
+from bnmind.adaptive.stopping.ending import BatchProgress, Ending, Reasons, Stopper, ending
+from bnmind.adaptive.stopping.stoppers import MaximalItems
 from bnmind.errors import InvalidArgumentError, TooLargeError
 
 __all__ = [

@@ -41,9 +41,9 @@ from bnmind._display import Result, Table, parts_of, picked
 from bnmind._messages import counted
 from bnmind._values import Value
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.adaptive.selection.baselines import FixedOrder
+from bnmind.adaptive.selection.selectors import FixedOrder
 from bnmind.adaptive.sessions.design import Design
-from bnmind.adaptive.stopping.length import MaximalItems
+from bnmind.adaptive.stopping.stoppers import MaximalItems
 from bnmind.adaptive.trees.aims import Aim, EntropyOfSkills
 from bnmind.adaptive.trees.evaluation import DesignEvaluation, evaluate_design
 from bnmind.adaptive.trees.item_tree import (
