@@ -365,7 +365,7 @@ def _show_why(session: Session) -> None:
 
 def _show_report(session: Session) -> None:
     from bnmind.adaptive import ability_deviation, expected_ability
-    from bnmind.adaptive.beliefs.ability_estimates import has_ability
+    from bnmind.adaptive.beliefs.estimates import has_ability
 
     report, shown = session.report(), session.design.report
     if report.impossible:

@@ -35,7 +35,7 @@ from bnmind.adaptive import (
     read_design,
     start_belief,
 )
-from bnmind.adaptive.beliefs.profile_space import n_profiles
+from bnmind.adaptive.beliefs.tables import n_profiles
 from bnmind.adaptive.items.records import bank_from_json, bank_to_json
 from bnmind.adaptive.sessions.design_file import design_from
 from bnmind.adaptive.sessions.records import bank_fingerprint

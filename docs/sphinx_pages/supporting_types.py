@@ -66,9 +66,9 @@ MEMBERS_SHOWN: Mapping[str, tuple[str, ...]] = {
 
 OPAQUE: Mapping[str, tuple[str, ...]] = {
     "bnmind._values": ("Bounded",),
-    "bnmind.adaptive.beliefs.batch_answers": ("BatchAnswers",),
-    "bnmind.adaptive.beliefs.profile_space": ("ProfileSpace",),
-    "bnmind.adaptive.beliefs.skill_tree": ("SkillTree",),
+    "bnmind.adaptive.beliefs.belief": ("BatchAnswers",),
+    "bnmind.adaptive.beliefs.tables": ("ProfileSpace",),
+    "bnmind.adaptive.beliefs.junction_trees": ("SkillTree",),
     "bnmind.adaptive.learning.learn": ("LearningModel",),
     "bnmind.adaptive.simulation.measures": ("Predictor",),
     "bnmind.dynamic.slice_plans": ("SlicePlans",),

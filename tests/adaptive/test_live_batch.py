@@ -19,7 +19,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import bnmind.adaptive.beliefs.start as beliefs_module
+import bnmind.adaptive.beliefs.estimates as beliefs_module
 from bnmind import adaptive
 from bnmind._front_door import homes
 from bnmind.adaptive import (

@@ -55,7 +55,7 @@ from bnmind.adaptive import (
     start_belief,
     start_beliefs,
 )
-from bnmind.adaptive.beliefs.profile_space import n_profiles
+from bnmind.adaptive.beliefs.tables import n_profiles
 from bnmind.errors import InvalidArgumentError, TableError, UnknownNameError
 from bnmind.information import Floats
 from bnmind.pgm import Network, TabularCPD, Variable

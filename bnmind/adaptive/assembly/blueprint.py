@@ -14,7 +14,7 @@ from bnmind._values import Count, Value
 from bnmind.adaptive.assembly.bounds import Bound
 from bnmind.adaptive.assembly.program import possible_classes, shortage
 from bnmind.adaptive.assembly.structure import Structure, structure_of
-from bnmind.adaptive.beliefs.batch_belief import MISSING
+from bnmind.adaptive.beliefs.belief import MISSING
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.selection.rules import asked_mask, checked_asked
 from bnmind.errors import InvalidArgumentError

@@ -33,8 +33,8 @@ from typing import Protocol
 import numpy as np
 
 from bnmind._values import Value
-from bnmind.adaptive.beliefs.ability_estimates import has_ability
-from bnmind.adaptive.beliefs.batch_belief import MISSING
+from bnmind.adaptive.beliefs.belief import MISSING
+from bnmind.adaptive.beliefs.estimates import has_ability
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.certainty import ParameterCertainty
 from bnmind.adaptive.learning.em.e_step_table import TableExpectation
@@ -402,7 +402,7 @@ def _of_skills(learned: Fitted) -> Iterator[LearningNote]:
 
 def mastery(learned: Fitted) -> dict[str, Floats]:
     """Return how probable each level of each skill is."""
-    from bnmind.adaptive.beliefs.start import start_belief
+    from bnmind.adaptive.beliefs.estimates import start_belief
 
     belief = start_belief(learned.bank)
     return {name: belief.marginal(name) for name in learned.bank.skills}

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from bnmind._messages import listed
 from bnmind._values import Count, Value
-from bnmind.adaptive.beliefs.batch_belief import MISSING
-from bnmind.adaptive.beliefs.belief import SkillBelief
+from bnmind.adaptive.beliefs.belief import MISSING, SkillBelief
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.pilot.rules import LeastCalibrated, PilotRule
 from bnmind.adaptive.selection.rules import asked_mask

@@ -46,10 +46,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import checked_if_it_fails
 from bnmind._values import Count
-from bnmind.adaptive.beliefs.ability_estimates import AbilityEstimate, ability_of, expected_ability
-from bnmind.adaptive.beliefs.batch_belief import MISSING, BatchBelief
-from bnmind.adaptive.beliefs.belief import SkillBelief
-from bnmind.adaptive.beliefs.skill_response_joints import batch_response_joints, response_joints
+from bnmind.adaptive.beliefs.belief import MISSING, BatchBelief, SkillBelief
+from bnmind.adaptive.beliefs.estimates import (
+    AbilityEstimate,
+    ability_of,
+    batch_response_joints,
+    expected_ability,
+    response_joints,
+)
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.response_models.base.abilities import ability_values
 from bnmind.adaptive.response_models.graded_response import GradedResponse

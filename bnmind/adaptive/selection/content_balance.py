@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bnmind._arguments import checked
 from bnmind._values import Count, Natural, Value
-from bnmind.adaptive.beliefs.batch_belief import MISSING
+from bnmind.adaptive.beliefs.belief import MISSING
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.selection.rules import asked_mask, checked_asked, named_codes
 

@@ -52,8 +52,7 @@ from numpy.typing import ArrayLike, NDArray
 from bnmind._arguments import check_shape, checked, number_array
 from bnmind._messages import shown
 from bnmind._values import Count, Finite, Probability, Value, sealed
-from bnmind.adaptive.beliefs.batch_belief import MISSING, BatchBelief
-from bnmind.adaptive.beliefs.belief import SkillBelief
+from bnmind.adaptive.beliefs.belief import MISSING, BatchBelief, SkillBelief
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.selection.scores import MinimalEntropy
 from bnmind.adaptive.selection.selector import (

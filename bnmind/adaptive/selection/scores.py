@@ -91,9 +91,8 @@ from bnmind._arguments import checked, checked_if_it_fails
 from bnmind._display import table_html
 from bnmind._messages import counted, shown
 from bnmind._values import Distinct, Finite, Value
-from bnmind.adaptive.beliefs.batch_belief import BatchBelief
-from bnmind.adaptive.beliefs.belief import SkillBelief
-from bnmind.adaptive.beliefs.skill_response_joints import (
+from bnmind.adaptive.beliefs.belief import BatchBelief, SkillBelief
+from bnmind.adaptive.beliefs.estimates import (
     batch_response_joints,
     checked_skills,
     response_joints,

@@ -20,8 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from bnmind._arguments import check_shape, checked, number_array
 from bnmind._messages import shown
 from bnmind._values import Value, frozen, made
-from bnmind.adaptive.beliefs.batch_belief import MISSING, BatchBelief
-from bnmind.adaptive.beliefs.belief import SkillBelief
+from bnmind.adaptive.beliefs.belief import MISSING, BatchBelief, SkillBelief
 from bnmind.errors import InvalidArgumentError, NothingToAskError
 from bnmind.information import Floats, tied_best
 

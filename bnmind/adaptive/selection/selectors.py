@@ -16,8 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from bnmind._arguments import checked, checked_if_it_fails
 from bnmind._registry import COUNT, NAMES, Argument, Registered, made_by_name
 from bnmind._values import Distinct, Value
-from bnmind.adaptive.beliefs.batch_belief import MISSING, BatchBelief
-from bnmind.adaptive.beliefs.belief import SkillBelief
+from bnmind.adaptive.beliefs.belief import MISSING, BatchBelief, SkillBelief
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.item import Item
 from bnmind.adaptive.selection.ability_scores import (

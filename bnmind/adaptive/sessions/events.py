@@ -8,8 +8,7 @@ from dataclasses import KW_ONLY, dataclass, field
 from enum import Enum
 
 from bnmind._values import Value
-from bnmind.adaptive.beliefs.belief import SkillBelief
-from bnmind.adaptive.beliefs.response_errors import updated_anyway
+from bnmind.adaptive.beliefs.belief import SkillBelief, updated_anyway
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.sessions.history import History
 from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError

@@ -9,8 +9,7 @@ from typing import Any
 
 from bnmind._values import Value
 from bnmind.adaptive.beliefs.belief import SkillBelief
-from bnmind.adaptive.beliefs.parameter_uncertainty import skill_intervals
-from bnmind.adaptive.beliefs.person_fit import AnswerFit
+from bnmind.adaptive.beliefs.estimates import AnswerFit, skill_intervals
 from bnmind.adaptive.sessions.design import Design
 from bnmind.adaptive.sessions.events import SessionState
 

@@ -13,8 +13,7 @@ from bnmind._arguments import checked, checked_if_it_fails
 from bnmind._files import create_file, locked, write_file
 from bnmind._values import ReadOnlyDict, Value
 from bnmind.adaptive.beliefs.belief import SkillBelief, skills_html
-from bnmind.adaptive.beliefs.person_fit import AnswerFit, person_fit
-from bnmind.adaptive.beliefs.start import start_belief
+from bnmind.adaptive.beliefs.estimates import AnswerFit, person_fit, start_belief
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.pilot.pilot_items import selected_pilot
 from bnmind.adaptive.selection.scores import RankedItem, Ranking, rank_items

@@ -30,8 +30,8 @@ from numpy.typing import NDArray
 
 from bnmind._arguments import check_shape, checked, number_array
 from bnmind._values import Sealed, Value, sealed
-from bnmind.adaptive.beliefs.ability_estimates import ability_deviation, expected_ability
-from bnmind.adaptive.beliefs.batch_belief import MISSING, BatchBelief, BatchProfiles, Responses
+from bnmind.adaptive.beliefs.belief import MISSING, BatchBelief, BatchProfiles, Responses
+from bnmind.adaptive.beliefs.estimates import ability_deviation, expected_ability
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.response_models.graded_response import GradedResponse
 from bnmind.adaptive.response_models.logistic import Logistic

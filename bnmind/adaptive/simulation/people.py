@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind.adaptive.beliefs.batch_belief import MISSING, BatchBelief
+from bnmind.adaptive.beliefs.belief import MISSING, BatchBelief
 from bnmind.information import Floats
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from bnmind._arguments import checked
 from bnmind._display import Result, Table, finite, frame_html
 from bnmind._messages import counted, percent
 from bnmind._values import Value, sealed
-from bnmind.adaptive.beliefs.batch_belief import MISSING, Responses
+from bnmind.adaptive.beliefs.belief import MISSING, Responses
 from bnmind.adaptive.responses.examinees import Levels
 from bnmind.adaptive.simulation.measures import Measure
 from bnmind.adaptive.simulation.people import examinee_names, people_frame, posteriors_frame

@@ -14,12 +14,16 @@ from numpy.typing import ArrayLike, NDArray
 from bnmind._arguments import checked
 from bnmind._values import Count, Natural, Value
 from bnmind._workers import Executor, faults_of_workers, results_of
-from bnmind.adaptive.beliefs.batch_belief import MISSING, BatchBelief, Responses
-from bnmind.adaptive.beliefs.belief import SkillBelief
-from bnmind.adaptive.beliefs.profile_space import n_profiles
-from bnmind.adaptive.beliefs.response_errors import updated_batch_anyway
-from bnmind.adaptive.beliefs.start import start_beliefs
-from bnmind.adaptive.beliefs.tree_batch import TreeBatch
+from bnmind.adaptive.beliefs.belief import (
+    MISSING,
+    BatchBelief,
+    Responses,
+    SkillBelief,
+    updated_batch_anyway,
+)
+from bnmind.adaptive.beliefs.estimates import start_beliefs
+from bnmind.adaptive.beliefs.junction_trees import TreeBatch
+from bnmind.adaptive.beliefs.tables import n_profiles
 from bnmind.adaptive.items.bank import HasBank, ItemBank, bank_of
 from bnmind.adaptive.pilot.pilot_items import (
     PilotItems,

@@ -19,8 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from bnmind._arguments import checked, checked_if_it_fails
 from bnmind._messages import shown
 from bnmind._values import Value
-from bnmind.adaptive.beliefs.batch_belief import MISSING, BatchBelief
-from bnmind.adaptive.beliefs.belief import SkillBelief
+from bnmind.adaptive.beliefs.belief import MISSING, BatchBelief, SkillBelief
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.selection.rules import Enemies, Rule, allowed_items, asked_mask
 from bnmind.errors import InvalidArgumentError

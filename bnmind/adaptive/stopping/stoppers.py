@@ -47,10 +47,14 @@ from numpy.typing import NDArray
 from bnmind._arguments import checked, checked_if_it_fails
 from bnmind._registry import COUNT, NUMBER, Argument, Registered, made_by_name
 from bnmind._values import Count, Finite, Positive, Value
-from bnmind.adaptive.beliefs.ability_estimates import ability_deviation, ability_of, has_ability
-from bnmind.adaptive.beliefs.batch_belief import MISSING, BatchBelief
-from bnmind.adaptive.beliefs.belief import Profile, SkillBelief
-from bnmind.adaptive.beliefs.start import start_belief, start_beliefs
+from bnmind.adaptive.beliefs.belief import MISSING, BatchBelief, Profile, SkillBelief
+from bnmind.adaptive.beliefs.estimates import (
+    ability_deviation,
+    ability_of,
+    has_ability,
+    start_belief,
+    start_beliefs,
+)
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.response_models.base.abilities import ability_values
 from bnmind.adaptive.selection.scores import MinimalEntropy

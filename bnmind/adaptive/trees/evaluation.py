@@ -46,11 +46,9 @@ from bnmind._arguments import checked
 from bnmind._display import Result, Table, finite, picked
 from bnmind._messages import counted, percent
 from bnmind._values import Sealed, Value
-from bnmind.adaptive.beliefs.ability_estimates import has_ability
-from bnmind.adaptive.beliefs.batch_belief import MISSING, BatchBelief, Responses
-from bnmind.adaptive.beliefs.profile_space import ProfileSpace
-from bnmind.adaptive.beliefs.start import start_beliefs
-from bnmind.adaptive.beliefs.table_batch import TableBatch
+from bnmind.adaptive.beliefs.belief import MISSING, BatchBelief, Responses
+from bnmind.adaptive.beliefs.estimates import has_ability, start_beliefs
+from bnmind.adaptive.beliefs.tables import ProfileSpace, TableBatch
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.selection.ability_scores import MaximalFisher
 from bnmind.adaptive.selection.content_balance import ContentBalance

@@ -13,9 +13,8 @@ from bnmind._arguments import checked
 from bnmind._display import Result, Table, table_html
 from bnmind._messages import counted
 from bnmind._values import Value
-from bnmind.adaptive.beliefs.ability_estimates import has_ability
-from bnmind.adaptive.beliefs.batch_belief import MISSING, BatchBelief, Responses
-from bnmind.adaptive.beliefs.start import beliefs_given, start_beliefs
+from bnmind.adaptive.beliefs.belief import MISSING, BatchBelief, Responses
+from bnmind.adaptive.beliefs.estimates import beliefs_given, has_ability, start_beliefs
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.selection.rules import asked_mask
 from bnmind.adaptive.selection.selector import MissingLuckError

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._values import Sealed
-from bnmind.adaptive.beliefs.profile_space import ProfileSpace
-from bnmind.adaptive.beliefs.start import TABLE_PROFILES
+from bnmind.adaptive.beliefs.estimates import TABLE_PROFILES
+from bnmind.adaptive.beliefs.tables import ProfileSpace
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.information import Floats, unchecked_entropy
 

@@ -54,7 +54,7 @@ from numpy.typing import NDArray
 from bnmind._arguments import checked
 from bnmind._display import frame_html
 from bnmind._values import Value
-from bnmind.adaptive.beliefs.profile_space import n_profiles
+from bnmind.adaptive.beliefs.tables import n_profiles
 from bnmind.adaptive.learning.em.e_step_table import TableExpectation, placed_sums
 from bnmind.adaptive.learning.em.response_layout import Patterns
 from bnmind.adaptive.learning.learn import Learned
