@@ -164,7 +164,7 @@ def _whole(
 
 def _design(bank: ItemBank, about: Mapping[str, str], seed: int | None) -> Design:
     from bnmind.adaptive import Design, selector_by_name, stopper_by_names
-    from bnmind.adaptive.sessions.resume import design_saved
+    from bnmind.adaptive.sessions.session import design_saved
 
     return design_saved(about, bank) or Design(
         bank,

@@ -14,8 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bnmind.adaptive import Event, EventKind, ItemBank, Session
-from bnmind.adaptive.sessions.events import Replay, SessionState
-from bnmind.adaptive.sessions.history import History, history_of
+from bnmind.adaptive.sessions.events import History, Replay, SessionState, history_of
 from bnmind.adaptive.sessions.records import extended, session_to_json
 from bnmind.errors import BnmindError, InvalidArgumentError, UnknownNameError
 

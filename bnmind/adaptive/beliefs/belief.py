@@ -443,6 +443,17 @@ class BatchBelief(Protocol):
         """
 
 
+def skills_html(belief: AnsweredBelief | SkillBelief, *, caption: str) -> str:
+    """Return the most probable level of each skill as an HTML table for notebooks."""
+    bank, rows = belief.bank, []
+    for skill in bank.skills[:MOST_ROWS]:
+        levels = belief.marginal(skill)
+        best = int(levels.argmax())
+        rows.append((skill, bank.variable(skill).states[best], f"{100 * levels[best]:.1f} %"))
+    heads = ("skill", "most probable level", "probability")
+    return table_html(heads, rows, caption=caption, n_rows=len(bank.skills))
+
+
 class _Causes(ABC):
     @property
     @abstractmethod
@@ -474,13 +485,7 @@ class AnsweredBelief(_Causes):
 
     def _repr_html_(self) -> str:
         """Return the skills as an HTML table, which notebooks display."""
-        bank, rows = self.bank, []
-        for skill in bank.skills[:MOST_ROWS]:
-            levels = self.marginal(skill)
-            best = int(levels.argmax())
-            rows.append((skill, bank.variable(skill).states[best], f"{100 * levels[best]:.1f} %"))
-        heads = ("skill", "most probable level", "probability")
-        return table_html(heads, rows, caption=repr(self), n_rows=len(bank.skills))
+        return skills_html(self, caption=repr(self))
 
     @property
     def responses(self) -> Mapping[str, int]:

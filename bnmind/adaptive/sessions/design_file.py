@@ -169,8 +169,7 @@ def design_from(content: Mapping[str, Any], bank: ItemBank) -> Design:
         faults with their places.
     """
     from bnmind._records import record_from_table
-    from bnmind.adaptive.sessions.design_parts import design_of
-    from bnmind.adaptive.sessions.records import DesignRecord
+    from bnmind.adaptive.sessions.records import DesignRecord, design_of
 
     record = record_from_table(DesignRecord, content, between=".")
     return design_of(record, bank, text=json.dumps(content, ensure_ascii=False))

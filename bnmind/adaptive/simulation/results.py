@@ -18,7 +18,6 @@ from bnmind._values import Value, sealed
 from bnmind.adaptive.beliefs.belief import MISSING, Responses
 from bnmind.adaptive.responses.examinees import Levels
 from bnmind.adaptive.simulation.measures import Measure
-from bnmind.adaptive.simulation.people import examinee_names, people_frame, posteriors_frame
 from bnmind.adaptive.stopping.ending import Reasons
 from bnmind.errors import InvalidArgumentError, UnknownNameError
 from bnmind.information import Floats
@@ -245,6 +244,13 @@ class SimulationResult(Result, Value):
                 rows = [(one, *(f"{mean[step]:.3f}" for step in steps)) for one, mean in means]
                 yield Table(("selector", *map(str, steps)), rows)
 
+    @cached_property
+    def _names(self) -> NDArray[Any]:
+        """The names of the examinees, or their numbers from 0, for data frames."""
+        return np.array(
+            self.examinees or range(len(self)), dtype=object if self.examinees else None
+        )
+
     @property
     def selectors(self) -> tuple[str, ...]:
         """The names of the selectors."""
@@ -363,7 +369,7 @@ class SimulationResult(Result, Value):
             answers = np.where(places == MISSING, MISSING, self.responses[rows, places])
             columns: dict[str, Any] = {
                 "selector": run.selector,
-                "examinee": examinee_names(self)[rows],
+                "examinee": self._names[rows],
                 "step": steps,
                 "item": np.array([*self.items, ""], dtype=object)[places],
                 "response": pd.array(np.where(answers == MISSING, 0, answers), dtype="Int64"),
@@ -439,7 +445,7 @@ class SimulationResult(Result, Value):
         for run in self.runs:
             columns: dict[str, Any] = {
                 "selector": run.selector,
-                "examinee": examinee_names(self),
+                "examinee": self._names,
                 "length": run.lengths,
                 "reason": run.reasons.astype(object),
                 "impossible": run.impossible,
@@ -456,7 +462,29 @@ class SimulationResult(Result, Value):
         ``eap_SKILL`` (the expected level: for two levels the probability of having the skill),
         ``level_SKILL`` (the most probable level by itself).
         """
-        return people_frame(self)
+        import pandas as pd
+
+        names = [np.array(states, dtype=object) for states in self.states]
+        parts = []
+        for run in self.runs:
+            columns: dict[str, Any] = {
+                "selector": run.selector,
+                "examinee": self._names,
+                "length": run.lengths,
+            }
+            for k, skill in enumerate(self.skills):
+                if np.all(self.levels[:, k] != MISSING):
+                    columns[f"true_{skill}"] = names[k][self.levels[:, k]]
+            for k, skill in enumerate(self.skills):
+                columns[f"map_{skill}"] = names[k][run.profiles[:, k]]
+            columns["map_probability"] = run.probabilities
+            final = _split(run.posteriors[:, -1], self.states)
+            for skill, states, table in zip(self.skills, self.states, final, strict=True):
+                columns[f"eap_{skill}"] = table @ _values(states)
+            for k, skill in enumerate(self.skills):
+                columns[f"level_{skill}"] = names[k][run.classified[:, k]]
+            parts.append(pd.DataFrame(columns))
+        return pd.concat(parts, ignore_index=True)
 
     @property
     def posteriors(self) -> pd.DataFrame:
@@ -465,7 +493,25 @@ class SimulationResult(Result, Value):
         Columns ``selector, examinee, step, skill, level, probability``. Without
         `SimulationOptions.posteriors`, only the last step of each test.
         """
-        return posteriors_frame(self)
+        import pandas as pd
+
+        skills = [s for s, states in zip(self.skills, self.states, strict=True) for _ in states]
+        levels = [state for states in self.states for state in states]
+        parts = []
+        for run in self.runs:
+            rows, steps = _kept(run)
+            n = len(levels)
+            columns: dict[str, Any] = {
+                "selector": run.selector,
+                "examinee": np.repeat(self._names[rows], n),
+                "step": np.repeat(steps, n),
+                "skill": np.tile(np.array(skills, dtype=object), len(rows)),
+                "level": np.tile(np.array(levels, dtype=object), len(rows)),
+            }
+            at = steps if run.posteriors.shape[1] > 1 else np.zeros(len(rows), dtype=np.intp)
+            columns["probability"] = run.posteriors[rows, at].reshape(-1)
+            parts.append(pd.DataFrame(columns))
+        return pd.concat(parts, ignore_index=True)
 
     @property
     def attributes(self) -> pd.DataFrame:
@@ -524,6 +570,26 @@ class SimulationResult(Result, Value):
             return np.ones(len(self))
         counts: Floats = (self.responses != MISSING).sum(axis=1).astype(np.float64)
         return counts
+
+
+def _kept(run: SelectorRun) -> tuple[Any, Any]:
+    """Return the examinees and steps whose posteriors were kept."""
+    if run.posteriors.shape[1] == 1:
+        return np.arange(len(run.lengths)), run.lengths
+    rows, steps = np.nonzero(np.arange(run.posteriors.shape[1]) <= run.lengths[:, None])
+    return rows, steps
+
+
+def _split(table: Floats, states: Sequence[Sequence[str]]) -> list[Floats]:
+    return np.split(table, np.cumsum([len(names) for names in states])[:-1], axis=1)
+
+
+def _values(states: Sequence[str]) -> Floats:
+    """Return the points of an ability, else the positions of the levels."""
+    try:
+        return np.array([float(state) for state in states])
+    except ValueError:
+        return np.arange(float(len(states)))
 
 
 def _steps(n_steps: int) -> list[int]:

@@ -1,12 +1,12 @@
-"""Simulations of adaptive tests of many examinees, with several selectors or whole designs."""
+"""Simulations of adaptive tests of many examinees: of selectors, of designs, of real answers."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,7 +17,6 @@ from bnmind._workers import Executor, faults_of_workers, results_of
 from bnmind.adaptive.beliefs.belief import (
     MISSING,
     BatchBelief,
-    Responses,
     SkillBelief,
     updated_batch_anyway,
 )
@@ -35,6 +34,8 @@ from bnmind.adaptive.pilot.pilot_items import (
     without_pilots,
 )
 from bnmind.adaptive.responses.examinees import Examinees, Levels
+from bnmind.adaptive.responses.folds import fold_numbers
+from bnmind.adaptive.responses.responses import Responses
 from bnmind.adaptive.selection.exposure import ItemEligibility
 from bnmind.adaptive.selection.rules import Enemies, Rule, Testlets, asked_mask
 from bnmind.adaptive.selection.selector import Selector, generator_of
@@ -52,18 +53,8 @@ from bnmind.adaptive.stopping.ending import (
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 
-__all__ = [
-    "DEFAULT_RULES",
-    "ProgressOfTests",
-    "SimulationOptions",
-    "calibrated",
-    "simulate",
-    "simulate_designs",
-]
-
-# --- The tests of many examinees with one selector, question by question, in one batch ------------
-#
-#
+if TYPE_CHECKING:
+    import pandas
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -90,30 +81,6 @@ class TestProtocol:
         return self.prior.bank
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class BatchOfTests:
-    """The results of the tests of some examinees with one selector."""
-
-    asked: NDArray[np.intp]
-    """``(examinees, questions)`` positions of items, in order; `MISSING` after the last one."""
-    reasons: Reasons
-    """``(examinees,)``, the reason why each test ended."""
-    set_aside: NDArray[np.bool_]
-    """``(examinees, items)``, a mask of the items that exposure control withheld."""
-    values: Floats
-    """``(measures, examinees, 1 + questions)``; values do not change after the end of a test."""
-    classified: Levels
-    """``(examinees, skills)``, the most probable level of each skill at the end."""
-    impossible: NDArray[np.bool_]
-    """``(examinees,)``, whether no profile of the skills explains all answers."""
-    profiles: Levels
-    """``(examinees, skills)``, the most probable profile as a whole at the end."""
-    probabilities: Floats
-    """``(examinees,)``, its probability."""
-    posteriors: Floats
-    """``(examinees, 1 + questions, levels of all skills)``, or only those at the end."""
-
-
 class _Luck:
     """The random numbers of some examinees at one step, drawn only if the selector uses them."""
 
@@ -132,22 +99,23 @@ class _Luck:
 
 def run_batch(
     protocol: TestProtocol,
+    name: str,
     selector: Selector[SkillBelief],
     numbers: NDArray[np.intp],
     *,
-    responses: Responses,
+    responses: NDArray[np.int16],
     levels: Levels,
     abilities: Floats,
     eligible: NDArray[np.bool_],
-) -> BatchOfTests:
+) -> SelectorRun:
     """Return the results of the tests of some examinees.
 
     Parameters
     ----------
     protocol
         The settings of all tests.
-    selector
-        The selector.
+    name, selector
+        The selector and its name.
     numbers
         ``(examinees,)``, the numbers of the examinees, which determine their generators.
     responses, levels, abilities
@@ -209,7 +177,8 @@ def run_batch(
         answers = responses[running, items].astype(np.intp)
         beliefs = updated_batch_anyway(beliefs, pilots.counted(items), answers)
         impossible[running] = beliefs.error_chances > 0
-    return BatchOfTests(
+    return SelectorRun(
+        selector=name,
         asked=asked,
         reasons=reasons.astype(np.str_),
         set_aside=aside,
@@ -324,10 +293,6 @@ def _ending(
     )
 
 
-# --- Simulations of adaptive tests of many examinees, with several selectors or whole designs -----
-#
-#
-
 DEFAULT_RULES: tuple[Rule, ...] = (Enemies(), Testlets())
 """The default rules, as in a live test: no enemies together, testlets without interruption."""
 
@@ -378,8 +343,6 @@ class SimulationOptions(Value):
         return faults_of_workers(self.workers)
 
 
-# --- Selectors ------------------------------------------------------------------------------------
-
 ProgressOfTests: TypeAlias = Callable[[int, int], None]
 """A function called with the number of finished tests and of all tests."""
 
@@ -398,7 +361,7 @@ class _Task:
     name: str
     selector: Selector[SkillBelief]
     numbers: NDArray[np.intp]
-    responses: Responses
+    responses: NDArray[np.int16]
     levels: Levels
     abilities: Floats
     eligible: NDArray[np.bool_]
@@ -408,27 +371,16 @@ class _Task:
         parts = []
         for start in range(0, len(self.numbers), self.batch_size):
             some = slice(start, start + self.batch_size)
-            batch = run_batch(
-                self.protocol,
-                self.selector,
-                self.numbers[some],
-                responses=self.responses[some],
-                levels=self.levels[some],
-                abilities=self.abilities[some],
-                eligible=self.eligible[some],
-            )
             parts.append(
-                SelectorRun(
-                    selector=self.name,
-                    asked=batch.asked,
-                    reasons=batch.reasons,
-                    set_aside=batch.set_aside,
-                    values=batch.values,
-                    classified=batch.classified,
-                    impossible=batch.impossible,
-                    profiles=batch.profiles,
-                    probabilities=batch.probabilities,
-                    posteriors=batch.posteriors,
+                run_batch(
+                    self.protocol,
+                    self.name,
+                    self.selector,
+                    self.numbers[some],
+                    responses=self.responses[some],
+                    levels=self.levels[some],
+                    abilities=self.abilities[some],
+                    eligible=self.eligible[some],
                 )
             )
         return joined_runs(parts, np.arange(len(self.numbers)))
@@ -597,8 +549,6 @@ def _most_blocks(workers: int | Executor) -> int:
     return 4 * max(2, known)
 
 
-# --- Whole designs --------------------------------------------------------------------------------
-
 _TOGETHER = 20
 """The tests after which the exposure of items is counted again."""
 
@@ -734,4 +684,112 @@ def _tested(
 def _of_design(options: SimulationOptions | None, design: Design) -> SimulationOptions:
     return dataclasses.replace(
         options or SimulationOptions(), rules=design.rules, seed=design.seed, pilot=design.pilot
+    )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Fold:
+    """The tests of the members of a fold, as one unit of work."""
+
+    learn: Callable[[Responses], ItemBank]
+    responses: Responses
+    members: NDArray[np.intp]
+    selectors: Mapping[str, Selector[SkillBelief]]
+    stopper: Stopper | None
+    options: SimulationOptions
+
+    def run(self) -> SimulationResult:
+        others = np.ones(len(self.responses), dtype=bool)
+        others[self.members] = False
+        bank = self.learn(self.responses.take(others))
+        members = Examinees.recorded(bank, self.responses).take(self.members)
+        return simulate(bank, members, self.selectors, self.stopper, options=self.options)
+
+
+@checked
+def replay(
+    learn: Callable[[Responses], ItemBank],
+    responses: Responses | pandas.DataFrame | ArrayLike,
+    selectors: Mapping[str, Selector[SkillBelief]],
+    stopper: Stopper | None = None,
+    *,
+    folds: int = 10,
+    fold_seed: int = 1,
+    options: SimulationOptions | None = None,
+    progress: ProgressOfTests | None = None,
+) -> SimulationResult:
+    """Simulate adaptive tests of recorded examinees with cross-validated banks.
+
+    For each fold a bank is learned from the answers of all other examinees, and the
+    examinees of the fold are tested with it. The answers to selected items are the recorded
+    ones.
+
+    Parameters
+    ----------
+    learn
+        A function of the responses of some examinees that returns a bank, always with the
+        same items and skills, such as ``lambda others: learn(others, q_matrix).bank``.
+    responses
+        The responses of all examinees.
+    selectors, stopper, options
+        As for `simulate`; the workers of the options get a fold each. After a fold, ``until`` may
+        end the replay with the examinees of the folds done.
+    folds, fold_seed
+        As for `fold_numbers`.
+    progress
+        Called after every fold with the number of finished tests and of all tests.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If there are more folds than examinees, or the banks have different items or skills.
+    TableError
+        If the responses are not valid, or nobody outside a fold answered an item.
+    """
+    table = Responses.of(responses)
+    numbers = fold_numbers(len(table), folds=folds, seed=fold_seed)
+    asked = options or SimulationOptions()
+    members = [np.flatnonzero(numbers == fold) for fold in range(folds)]
+    tasks = [
+        _Fold(
+            learn=learn,
+            responses=table,
+            members=rows,
+            selectors=selectors,
+            stopper=stopper,
+            # A fold is one task, so its tests are not distributed once more.
+            options=replace(asked, workers=1, until=None),
+        )
+        for rows in members
+    ]
+    results: list[SimulationResult] = []
+    done = 0
+    for rows, result in zip(
+        members, results_of([t.run for t in tasks], asked.workers), strict=True
+    ):
+        results.append(result)
+        if (result.items, result.skills) != (results[0].items, results[0].skills):
+            fold = len(results) - 1
+            raise InvalidArgumentError(
+                f"the bank of fold {fold} has other items or skills than the bank of fold 0", fold
+            )
+        done += len(rows)
+        if progress is not None:
+            progress(done * len(selectors), len(table) * len(selectors))
+        if asked.until is not None and asked.until():
+            break
+    tested = np.concatenate(members[: len(results)])
+    order = np.argsort(tested)
+    runs = tuple(
+        joined_runs(parts, order) for parts in zip(*(r.runs for r in results), strict=True)
+    )
+    return SimulationResult(
+        items=results[0].items,
+        skills=results[0].skills,
+        measures=results[0].measures,
+        responses=np.concatenate([result.responses for result in results])[order],
+        levels=np.concatenate([result.levels for result in results])[order],
+        runs=runs,
+        states=results[0].states,
+        examinees=tuple(table.examinees[row] for row in tested[order].tolist()),
     )

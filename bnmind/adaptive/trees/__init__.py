@@ -1,30 +1,30 @@
 """Adaptive tests as trees: evaluated exactly, optimized, and written as files and paper tests."""
 
-from bnmind.adaptive.trees.aims import (
-    AIMS,
-    Aim,
-    CostOfCertainty,
-    EntropyOfSkills,
-    ProfileLoss,
-    SkillLoss,
-    aim_by_name,
-)
 from bnmind.adaptive.trees.evaluation import CertifiedInterval, DesignEvaluation, evaluate_design
-from bnmind.adaptive.trees.files import ITEM_TREE_FORMATS, read_item_tree, write_item_tree
 from bnmind.adaptive.trees.item_tree import (
+    ITEM_TREE_FORMATS,
     Branch,
     ItemNode,
     ItemTree,
     design_tree,
     fixed_tree,
     item_tree,
+    read_item_tree,
+    write_item_tree,
 )
 from bnmind.adaptive.trees.optimal import (
+    AIMS,
+    Aim,
+    CostOfCertainty,
+    EntropyOfSkills,
     FixedTest,
     OptimalTest,
     Panel,
     PanelModule,
     PanelRoute,
+    ProfileLoss,
+    SkillLoss,
+    aim_by_name,
     fixed_test,
     optimal_test_tree,
     panel_test,

@@ -117,7 +117,7 @@ def best_fixed_list(
             needed=cells,
             budget=_MOST_CELLS,
         )
-    search = _Search(problem, until, float(joint.sum()))
+    search = _ListSearch(problem, until, float(joint.sum()))
     root = search.root(joint, without)
     search.greedy(root)
     lower: float = search.best_value
@@ -154,7 +154,7 @@ class _Part:
     """``(questions,)``."""
 
 
-class _Search:
+class _ListSearch:
     def __init__(
         self, problem: TreeProblem, until: Callable[[int, float], bool] | None, mass: float
     ) -> None:
