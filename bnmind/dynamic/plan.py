@@ -14,12 +14,29 @@ from numpy.typing import NDArray
 from bnmind._arguments import checked
 from bnmind._messages import bytes_text, counted, listed
 from bnmind._values import ReadOnlyDict, Sealed, Value, made, sealed
-from bnmind.dynamic.bound import plain
 from bnmind.dynamic.network import DynamicNetwork, previous
-from bnmind.dynamic.passes import Passes, Tables, check_messages, most_sequences, segment_length
-from bnmind.dynamic.results import FilterInfo, FilterState, MostProbablePath, SequencePosterior
-from bnmind.dynamic.sequences import Group, Sequences, read_sequences
-from bnmind.dynamic.slice_plans import PAST, SlicePlans, Two, check_interface, table_input
+from bnmind.dynamic.passes import (
+    PAST,
+    Passes,
+    SlicePlans,
+    Tables,
+    Two,
+    check_interface,
+    check_messages,
+    most_sequences,
+    plain,
+    segment_length,
+    table_input,
+)
+from bnmind.dynamic.sequences import (
+    FilterInfo,
+    FilterState,
+    Group,
+    MostProbablePath,
+    SequencePosterior,
+    Sequences,
+    read_sequences,
+)
 from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError, TooLargeError
 from bnmind.information import Floats
 from bnmind.junction.inference.compile import compile_all
@@ -32,8 +49,6 @@ from bnmind.junction.program.log_space import logarithms, run_logarithms
 from bnmind.junction.queries.backward_walk import compile_elimination, walk_back
 from bnmind.pgm.factor import Values
 from bnmind.pgm.variable import Variable
-
-__all__ = ["DynamicPlan", "compile_dynamic"]
 
 # --- The most probable path: Viterbi's algorithm over the interface -------------------------------
 #

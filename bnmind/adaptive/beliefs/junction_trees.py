@@ -70,16 +70,6 @@ from bnmind.junction.inference.limits import DEFAULT_PLAN_BYTES, DEFAULT_PLAN_MU
 from bnmind.junction.triangulation.randomized_greedy import RandomizedGreedy
 from bnmind.pgm import Network
 
-# --- The most probable states of all variables of a junction tree, from its cliques' joints -------
-#
-# Messages are passed inward with maxima instead of sums, each divided by the separator's
-# joint, and the maximizing states are read off on the way back: max Π P(C) / Π P(S).
-#
-# References
-# ----------
-# A. P. Dawid, "Applications of a general propagation algorithm for probabilistic expert
-# systems", Stat. Comput. 1992.
-
 _TIE = 1e-12
 """Products closer than this, relative to the largest, count as equal."""
 
@@ -145,10 +135,6 @@ def _fitted(values: Floats, names: Sequence[str], scope: Sequence[str]) -> Float
     sizes = dict(zip(names, values.shape, strict=True))
     return np.transpose(values, order).reshape([sizes.get(name, 1) for name in scope])
 
-
-# --- The junction tree of a bank's hidden variables, and results computed from its cliques --------
-#
-#
 
 DEFAULT_TREE_CELLS = 2**24
 """The default limit of cells in a tree."""

@@ -41,8 +41,7 @@ from bnmind.adaptive.response_models.base.model import ResponseModel
 from bnmind.adaptive.response_models.dina import Dina
 from bnmind.adaptive.responses.responses import Responses
 from bnmind.errors import ImpossibleEvidenceError
-from bnmind.fitting.record import LearningRecord
-from bnmind.fitting.squarem import Climb, climb
+from bnmind.fitting.squarem import Climb, LearningRecord, climb
 from bnmind.information import Floats
 from bnmind.junction import Plan, compile_plan
 from bnmind.pgm import Network, TabularCPD

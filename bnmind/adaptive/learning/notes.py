@@ -46,7 +46,7 @@ from bnmind.adaptive.response_models.graded_response import GradedResponse
 from bnmind.adaptive.response_models.logistic import Logistic
 from bnmind.adaptive.response_models.partial_credit import PartialCredit
 from bnmind.adaptive.responses.responses import Responses
-from bnmind.fitting.record import LearningRecord
+from bnmind.fitting.squarem import LearningRecord
 from bnmind.information import Floats
 
 __all__ = ["Fitted", "FittedModel", "LearningNote", "item_rest_correlations", "learning_notes"]

@@ -84,7 +84,7 @@ from bnmind.adaptive.stopping.stoppers import (
     ProfileCertain,
     SkillsCertain,
 )
-from bnmind.adaptive.trees.item_tree import check_without_luck, outlook_of, selected_items
+from bnmind.adaptive.trees.item_trees import check_without_luck, outlook_of, selected_items
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats, unchecked_entropy
 

@@ -52,7 +52,7 @@ from bnmind.adaptive.selection.selectors import FixedOrder
 from bnmind.adaptive.sessions.design import Design
 from bnmind.adaptive.stopping.stoppers import MaximalItems
 from bnmind.adaptive.trees.evaluation import DesignEvaluation, evaluate_design
-from bnmind.adaptive.trees.item_tree import (
+from bnmind.adaptive.trees.item_trees import (
     EXPECTED,
     Branch,
     ItemTree,
@@ -74,8 +74,7 @@ from bnmind.questions.trees import (
     best_tree,
     greedy_tree,
 )
-from bnmind.questions.trees.grown_tree import TOLERANCE
-from bnmind.questions.trees.search import DEFAULT_BELIEFS
+from bnmind.questions.trees.search import DEFAULT_BELIEFS, TOLERANCE
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

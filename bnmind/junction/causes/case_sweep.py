@@ -16,7 +16,7 @@ from bnmind.junction.causes.sweep_order import SweepOrder
 from bnmind.junction.program.independent_sum import Summed
 from bnmind.pgm.factor import Values
 from bnmind.pgm.variable import Variable
-from bnmind.rank_one.observed_chain import Effect
+from bnmind.rank_one.forms import Effect
 
 __all__ = ["CaseSweep", "Part"]
 

@@ -32,7 +32,7 @@ from bnmind.pgm.functions import is_stepwise
 from bnmind.pgm.network import Potential
 from bnmind.pgm.noisy import NoisyExtremum, NoisyMaximum
 from bnmind.pgm.variable import Variable
-from bnmind.rank_one.observed_chain import Effect, effect_of
+from bnmind.rank_one.forms import Effect, effect_of
 
 __all__ = ["IndependentCauses", "independent_causes"]
 

@@ -28,7 +28,7 @@ import numpy as np
 
 from bnmind.information import Floats
 from bnmind.junction.causes.sweep_order import KEPT_CELLS
-from bnmind.rank_one.observed_chain import Effect
+from bnmind.rank_one.forms import Effect
 
 __all__ = ["Swept", "sweep"]
 

@@ -46,10 +46,7 @@ from bnmind.pgm.factor import Factor
 from bnmind.pgm.functions import Addition, Exactly, Parity, Threshold
 from bnmind.pgm.network import Potential
 from bnmind.pgm.variable import Variable
-from bnmind.rank_one.chain import chain_form
-from bnmind.rank_one.factorize import rank_one_form
-from bnmind.rank_one.observed_chain import observed_chain
-from bnmind.rank_one.parent_order import with_parents_in_order
+from bnmind.rank_one.forms import chain_form, observed_chain, rank_one_form, with_parents_in_order
 
 __all__ = ["choose_forms", "estimated_cells"]
 

@@ -1,7 +1,7 @@
 """Small non-negative tables for maximization and sampling.
 
 A rank-one factorization of a sum has negative terms, which cannot be maximized or sampled. A
-function of many parents becomes a chain of partial results instead, see `bnmind.rank_one.chain`.
+function of many parents becomes a chain of partial results instead, see `bnmind.rank_one.forms`.
 The partial results are functions of the parents, so the chain is valid for maxima and for sums. The
 partial results of a noisy extremum are random, so its chain is valid only for sums.
 """
@@ -16,7 +16,7 @@ from bnmind.errors import InvalidModelError, TooLargeError
 from bnmind.pgm.cpd import FunctionalCPD
 from bnmind.pgm.factor import Factor
 from bnmind.pgm.network import Potential
-from bnmind.rank_one.chain import chain_form
+from bnmind.rank_one.forms import chain_form
 
 __all__ = ["small_tables"]
 

@@ -73,7 +73,7 @@ from bnmind.adaptive.response_models.partial_credit import PartialCredit
 from bnmind.adaptive.response_models.registry import model_name
 from bnmind.adaptive.response_models.sequential import Sequential
 from bnmind.errors import InvalidModelError, TooLargeError
-from bnmind.fitting.standard_errors import inverse_information
+from bnmind.fitting.em import inverse_information
 from bnmind.information import Floats
 from bnmind.pgm import Variable
 

@@ -17,7 +17,7 @@ from bnmind.adaptive.learning.notes import LearningNote, mastery
 from bnmind.adaptive.learning.parameters.curves.block import CurveBlock
 from bnmind.adaptive.response_models.base.abilities import ability_values
 from bnmind.errors import TooLargeError
-from bnmind.fitting.record import LearningRecord
+from bnmind.fitting.squarem import LearningRecord
 
 if TYPE_CHECKING:
     import pandas
