@@ -966,7 +966,6 @@ def _stoppers() -> Any:
 
 
 @_add(
-    adaptive.ContentBalance,
     adaptive.Enemies,
     adaptive.OnlyItems,
     adaptive.Testlets,
@@ -988,7 +987,6 @@ def _rules() -> Any:
         adaptive.ContentOrder((skill,)),
         adaptive.StageItems(("a", "b"), 1, 2),
         adaptive.StartItems(("a", "b")),
-        adaptive.ContentBalance({"x": 1}, {"y": 1}, 2),
         adaptive.Enemies((("a", "c"),)),
         adaptive.OnlyItems(("a", "b")),
         adaptive.Testlets(),

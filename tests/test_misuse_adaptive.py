@@ -370,9 +370,9 @@ def special() -> dict[str, Any]:
     for name in ("ProfileCertain", "SkillsCertain", "StopBy", "AnyOf", "AllOf", "Plateau"):
         found[f"{name}.stop_batch.progress"] = batch
     found["SkillsDecided.stop_batch.progress"] = batch
-    found["ContentBalance.needed.asked"] = np.zeros((5, 1), dtype=int)
+    found["Blueprint.needed.asked"] = np.zeros((5, 1), dtype=int)
     for name in (
-        *("ContentBalance", "Enemies", "OnlyItems", "Testlets"),
+        *("Enemies", "OnlyItems", "Testlets"),
         *("Blueprint", "ContentOrder", "StageItems", "StartItems"),
     ):
         found[f"{name}.restrict.allowed"] = ALLOWED

@@ -176,7 +176,6 @@ from bnmind.adaptive.selection.ability_scores import MaximalFisher as MaximalFis
 from bnmind.adaptive.selection.ability_scores import (
     MinimalPosteriorVariance as MinimalPosteriorVariance,
 )
-from bnmind.adaptive.selection.content_balance import ContentBalance as ContentBalance
 from bnmind.adaptive.selection.exposure import ItemEligibility as ItemEligibility
 from bnmind.adaptive.selection.exposure import Progressive as Progressive
 from bnmind.adaptive.selection.exposure import Randomesque as Randomesque

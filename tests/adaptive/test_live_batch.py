@@ -27,7 +27,7 @@ from bnmind.adaptive import (
     AbilityGrid,
     AnyOf,
     Blueprint,
-    ContentBalance,
+    CodeBound,
     Design,
     Enemies,
     Examinees,
@@ -263,7 +263,8 @@ def _compare(
     selector, stopper = make_selector(bank), make_stopper(bank)
     rules: tuple[Rule, ...] = (Enemies(), Testlets())
     if bank.items[0].content and data.draw(st.booleans(), label="balance"):
-        rules = (Enemies(), ContentBalance({"x": 1, "z": 2}, {"y": 2}), Testlets())
+        bounds = (CodeBound("x", 1), CodeBound("y", 0, 2), CodeBound("z", 2))
+        rules = (Enemies(), Blueprint(bounds), Testlets())
     rng = np.random.default_rng(data.draw(st.integers(0, 999), label="answers"))
     widths = [len(bank.responses(name)) for name in bank.item_names]
     answers = rng.integers(0, widths, (3, len(widths)))

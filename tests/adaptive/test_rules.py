@@ -14,7 +14,8 @@ from bnmind.adaptive import (
     AllOf,
     AnyOf,
     BatchProgress,
-    ContentBalance,
+    Blueprint,
+    CodeBound,
     Design,
     DeviationBelow,
     DiscriminationIndex,
@@ -114,8 +115,8 @@ def test_rules_wait_for_nothing_that_is_withheld() -> None:
     asked, available = [[BANK.position("e")]], [[name not in "cf" for name in NAMES]]
     mask = allowed_items(BANK, [Testlets()], asked, available=available)[0]
     assert [NAMES[i] for i in np.flatnonzero(mask)] == ["a", "b", "d"]
-    design = Design(BANK, rules=(ContentBalance({"forms": 1}), Testlets()))
-    assert design.allowed([]) == ("f",)
+    design = Design(BANK, rules=(Blueprint((CodeBound("forms", 1),), length=3), Testlets()))
+    assert design.allowed([]) == ("c", "e", "f")  # a story of three items
     assert design.allowed([], ["f"]) == ("a", "b", "c", "d", "e")
     # In a simulation, too: of the testlet an item is set aside, and the test goes on.
     control = SympsonHetter(FixedOrder(("c", "e", "f")), {"e": 0.0})
@@ -127,27 +128,26 @@ def test_rules_wait_for_nothing_that_is_withheld() -> None:
 
 
 def test_content_codes_keep_their_bounds() -> None:
-    bounds = ContentBalance({"products": 1, "forms": 1}, {"sums": 2}, length=4)
-    assert open_after([bounds]) == "abcdef"
-    assert open_after([bounds], "a") == "bcdef"
-    assert open_after([bounds], "a", "b") == "def"  # sums are full, and two questions are left
-    assert open_after([bounds], "a", "d", "b") == "f"
-    assert open_after([bounds], "d", "f", "e") == "abc"
-    # Without a length the minima come first.
-    assert open_after([ContentBalance({"forms": 1})]) == "f"
-    assert open_after([ContentBalance({"forms": 1})], "f") == "abcde"
+    codes = (CodeBound("products", 1), CodeBound("forms", 1), CodeBound("sums", 0, 2))
+    bounds = Blueprint(codes, length=4)
+    assert open_after([bounds]) == "acdef"  # b excludes e, of the story with the only form
+    assert open_after([bounds], "a") == "cef"  # three questions are left for the story
+    assert open_after([bounds], "d", "f") == "ce"
+    assert open_after([Enemies(), bounds], "c", "e", "f") == "ad"
+    # No later minimum depends on what comes first.
+    assert open_after([Blueprint(codes[1:2])]) == "acdef"
     # What is short of items closes nothing.
-    assert open_after([OnlyItems(("a", "b")), ContentBalance({"forms": 1})]) == "ab"
+    forms = Blueprint((CodeBound("forms", 1),))
+    assert open_after([OnlyItems(("a", "b")), forms]) == "ab"
     with pytest.raises(UnknownNameError, match="content code"):
-        open_after([ContentBalance({"verbs": 1})])
+        open_after([Blueprint((CodeBound("verbs", 1),))])
 
 
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: ContentBalance({"a": -1}), "at least 0"),
-        (lambda: ContentBalance({"a": 3}, {"a": 2}), "at most 2"),
-        (lambda: ContentBalance({"a": 3}, length=2), "length must be at least 3"),
+        (lambda: CodeBound("a", -1), "at least 0"),
+        (lambda: CodeBound("a", 3, 2), "is above the largest, 2"),
         (lambda: Randomesque(MinimalEntropy(), 0), "at least 1"),
         (lambda: SympsonHetter(MinimalEntropy(), {"a": 1.5}), "rates .* a number from 0 to 1"),
         (lambda: SympsonHetter(MinimalEntropy()).adjusted({}, 0), "limit"),

@@ -20,8 +20,9 @@ from bnmind.adaptive import (
     AbilityGrid,
     AllOf,
     AnyOf,
+    Blueprint,
     ChosenBy,
-    ContentBalance,
+    CodeBound,
     Design,
     DiscriminationIndex,
     Enemies,
@@ -283,7 +284,7 @@ def test_enemies_testlets_and_balance_are_heeded() -> None:
         [[1, 0], [0, 1], [1, 1], [1, 1], [0, 1]], guess=0.2, slip=0.1, items=items
     )
     people = Examinees.drawn(bank, 50, seed=1)
-    rules = (Enemies(), Testlets(), ContentBalance(maxima={"y": 2}))
+    rules = (Enemies(), Blueprint((CodeBound("y", 0, 2),)), Testlets())
     run = simulate(
         bank, people, {"random": RandomItem()}, options=SimulationOptions(rules=rules)
     ).runs[0]

@@ -216,10 +216,6 @@ class Blueprint(Value):
         program = structure.program(nothing, available, length=self._left(0, bank))
         return possible_classes(program) is not None
 
-    def outweighs_limits(self) -> bool:
-        """Return True: limits of number, cost and time wait for the items that are needed."""
-        return True
-
     def _left(self, n_asked: int, bank: ItemBank) -> int:
         most = len(bank.items) if self.length is None else min(self.length, len(bank.items))
         return max(most - n_asked, 0)

@@ -195,7 +195,7 @@ class Design(Value):
         """Return the open items, and the reason to stop if the test is over.
 
         The open items are those that `allowed` returns. While the stopper waits for the
-        minima of `ContentBalance`, they are the items that the minima need. At the question of a
+        minima of a `Blueprint`, they are the items that the minima need. At the question of a
         pilot item they are the pilot items.
 
         Parameters

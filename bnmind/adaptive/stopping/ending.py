@@ -10,7 +10,7 @@ rule outweighs them.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
@@ -116,23 +116,6 @@ class Stopper(Protocol):
 
 
 @runtime_checkable
-class Limiting(Protocol):
-    """A stopper with a part that ends a test even if content minima are not met."""
-
-    def limits(self) -> Stopper | None:
-        """Return that part; None if there is none."""
-
-
-def limits_of(stopper: Stopper) -> Stopper | None:
-    """Return the part of a stopper that does not wait for content minima; None if there is none.
-
-    Limits such as `MaximalItems` do not wait for the minima of `ContentBalance`; other
-    stoppers do. A stopper of your own waits unless it has a method ``limits``.
-    """
-    return stopper.limits() if isinstance(stopper, Limiting) else None
-
-
-@runtime_checkable
 class Bounding(Protocol):
     """A stopper that ends every test after some number of items."""
 
@@ -192,11 +175,6 @@ class AnyOf(_Composed):
         """Return the reasons of all stoppers that have one."""
         return " and ".join(filter(None, [stopper.stop(progress) for stopper in self.stoppers]))
 
-    def limits(self) -> Stopper | None:
-        """Return the limits of all stoppers, any of which ends a test; see `limits_of`."""
-        parts = tuple(part for one in self.stoppers if (part := limits_of(one)) is not None)
-        return AnyOf(parts) if parts else None
-
     def most_items(self) -> int | None:
         """Return the smallest number of items after which one of the stoppers ends every test."""
         known = (most_items_of(one) for one in self.stoppers)
@@ -236,11 +214,6 @@ class AllOf(_Composed):
         reasons = [stopper.stop(progress) for stopper in self.stoppers]
         return " and ".join(reasons) if all(reasons) else ""
 
-    def limits(self) -> Stopper | None:
-        """Return the limits if every stopper has one, else None; see `limits_of`."""
-        parts = tuple(part for one in self.stoppers if (part := limits_of(one)) is not None)
-        return AllOf(parts) if len(parts) == len(self.stoppers) else None
-
     def most_items(self) -> int | None:
         """Return the number of items after which all stoppers end every test, if all do."""
         known = [most_items_of(one) for one in self.stoppers]
@@ -272,18 +245,11 @@ class StopBy(Value):
         An optional function of a `BatchProgress` that returns ``(examinees,)`` reasons or
         truth values. Without it a simulation calls ``function`` for each examinee, which
         is slower.
-    is_limit
-        Whether the test ends even if content minima are not met, as with `MaximalItems`.
     """
 
     function: Callable[[Progress], str | bool]
     reason: str = "the test's own rule says so"
     batch_function: Callable[[BatchProgress], Sequence[str] | NDArray[np.bool_]] | None = None
-    is_limit: bool = field(default=False, kw_only=True)
-
-    def limits(self) -> Stopper | None:
-        """Return the stopper itself if it is a limit; see `limits_of`."""
-        return self if self.is_limit else None
 
     @checked_if_it_fails
     def stop(self, progress: Progress) -> str:
@@ -324,8 +290,11 @@ EVERYTHING_ASKED = "every item was asked"
 
 
 @runtime_checkable
-class RuleWithMinima(Protocol):
-    """A rule that needs some items in a test; stoppers wait for them."""
+class RuleOfWholeTest(Protocol):
+    """A rule about the test as a whole, such as a `Blueprint`.
+
+    It is checked before the test, and stoppers wait for the items that it needs.
+    """
 
     def needed(
         self, bank: ItemBank, asked: NDArray[np.intp], allowed: NDArray[np.bool_]
@@ -337,11 +306,6 @@ class RuleWithMinima(Protocol):
         bank, asked, allowed
             As for `Rule.restrict`.
         """
-
-
-@runtime_checkable
-class RuleOfWholeTest(RuleWithMinima, Protocol):
-    """A rule about the test as a whole, which is checked before the test and outweighs limits."""
 
     def for_test(
         self, bank: ItemBank, most_items: int | None, enemies: tuple[tuple[str, str], ...]
@@ -360,9 +324,6 @@ class RuleOfWholeTest(RuleWithMinima, Protocol):
 
     def can_be_met(self, bank: ItemBank, available: NDArray[np.bool_]) -> bool:
         """Return whether some test with the available items ``(items,)`` meets the rule."""
-
-    def outweighs_limits(self) -> bool:
-        """Return whether limits of number, cost and time wait for the items that it needs."""
 
 
 def rules_for_test(
@@ -431,34 +392,21 @@ def ending(
     if (stops != "").any():
         needed = _needed(bank, rules, asked, available)
         waits = (stops != "") & needed.any(axis=1)
-        if waits.any():
-            limits = limits_of(stopper)
-            limited = np.full(len(asked), "") if limits is None else reasons_of(limits, allowed)
-            firm = [r for r in rules if isinstance(r, RuleOfWholeTest) and r.outweighs_limits()]
-            if firm and (limited != "").any():
-                held = _needed(bank, rules, asked, available, by=firm).any(axis=1)
-                limited = np.where(held, "", limited)
-            stops = np.where(waits, limited, stops)
-            continues = waits & (limited == "")
-            allowed = np.where(continues[:, None], needed, allowed)
-            reasons = np.where(continues, "", reasons)
+        stops = np.where(waits, "", stops)
+        reasons = np.where(waits, "", reasons)
+        allowed = np.where(waits[:, None], needed, allowed)
     return Ending(allowed, np.where(stops != "", stops, reasons))
 
 
 def _needed(
-    bank: ItemBank,
-    rules: Sequence[Rule],
-    asked: NDArray[np.intp],
-    available: ArrayLike,
-    *,
-    by: Sequence[Rule] | None = None,
+    bank: ItemBank, rules: Sequence[Rule], asked: NDArray[np.intp], available: ArrayLike
 ) -> NDArray[np.bool_]:
-    """Return a mask of the allowed items that rules, or only those of ``by``, still need."""
+    """Return a mask of the allowed items that rules still need, ``(examinees, items)``."""
     allowed = ~asked_mask(bank, asked) & np.asarray(available)
     waits = np.zeros((len(asked), 1), dtype=bool)
     for rule in rules:
         allowed = rule.restrict(bank, asked, allowed) & allowed
-        if isinstance(rule, RuleWithMinima) and (by is None or rule in by):
+        if isinstance(rule, RuleOfWholeTest):
             needed = rule.needed(bank, asked, allowed) & allowed
             lacks = needed.any(axis=1, keepdims=True)
             allowed = np.where(lacks, needed, allowed)

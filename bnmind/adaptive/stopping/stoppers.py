@@ -79,7 +79,7 @@ _RELATIVE_TOLERANCE = 1e-9
 
 
 class _Limit(Value, ABC):
-    """A stopper by what was asked, which ends a test even if content minima are not met."""
+    """A stopper by the sum of what the items asked add."""
 
     @checked_if_it_fails
     def stop(self, progress: Progress) -> str:
@@ -92,10 +92,6 @@ class _Limit(Value, ABC):
         """Return the reasons to stop, ``(examinees,)``."""
         spent = progress.asked @ self._spent(progress.bank)
         return reasons_where(spent >= self._least, self._reason)
-
-    def limits(self) -> Stopper:
-        """Return the stopper itself: it ends a test even if content minima are not met."""
-        return self
 
     @abstractmethod
     def _spent(self, bank: ItemBank) -> Floats:

@@ -46,12 +46,12 @@ from bnmind._arguments import checked
 from bnmind._display import Result, Table, finite, picked
 from bnmind._messages import counted, percent
 from bnmind._values import Sealed, Value
+from bnmind.adaptive.assembly.blueprint import Blueprint
 from bnmind.adaptive.beliefs.belief import MISSING, BatchBelief, Responses
 from bnmind.adaptive.beliefs.estimates import has_ability, start_beliefs
 from bnmind.adaptive.beliefs.tables import ProfileSpace, TableBatch
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.selection.ability_scores import MaximalFisher
-from bnmind.adaptive.selection.content_balance import ContentBalance
 from bnmind.adaptive.selection.rules import Enemies, OnlyItems, Testlets, asked_mask
 from bnmind.adaptive.selection.scores import (
     DiscriminationIndex,
@@ -70,8 +70,6 @@ from bnmind.adaptive.stopping.ending import (
     AnyOf,
     Reasons,
     RuleOfWholeTest,
-    RuleWithMinima,
-    limits_of,
     most_items_of,
 )
 from bnmind.adaptive.stopping.stoppers import (
@@ -688,17 +686,11 @@ class _Resolution(Sealed):
 
 
 def _most_items(design: Design) -> int:
-    """Return the largest number of items of a test.
-
-    Rules with minima hold back every stopper but limits, and some outweigh limits too.
-    """
-    stopper, every = design.stopper, len(design.bank.items)
-    rules = [rule for rule in design.rules if isinstance(rule, RuleWithMinima)]
-    if any(isinstance(rule, RuleOfWholeTest) and rule.outweighs_limits() for rule in rules):
+    """Return the largest number of items of a test; stoppers wait for rules of whole tests."""
+    every = len(design.bank.items)
+    if any(isinstance(rule, RuleOfWholeTest) for rule in design.rules):
         return every
-    if rules and stopper is not None:
-        stopper = limits_of(stopper)
-    most = most_items_of(stopper)
+    most = most_items_of(design.stopper)
     return every if most is None else min(most, every)
 
 
@@ -718,8 +710,8 @@ def _ignores_order(design: Design) -> bool:
     """Return whether a design is known to ignore the order of the answers; if unsure, False."""
     has_testlets = any(item.testlet for item in design.bank.items)
     rules = all(
-        type(rule) in (Enemies, OnlyItems, ContentBalance)
-        or (type(rule) is Testlets and not has_testlets)
+        type(rule) in (Enemies, OnlyItems)
+        or (type(rule) in (Testlets, Blueprint) and not has_testlets)
         for rule in design.rules
     )
     return (
