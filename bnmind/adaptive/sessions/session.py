@@ -8,23 +8,33 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bnmind._arguments import checked, checked_if_it_fails
+from bnmind._display import Result, Table
 from bnmind._files import SMALL_FILE, create_file, locked, write_file
+from bnmind._messages import counted, percent
 from bnmind._values import ReadOnlyDict, Value
 from bnmind.adaptive.beliefs.belief import SkillBelief, skills_html
-from bnmind.adaptive.beliefs.estimates import AnswerFit, person_fit, skill_intervals, start_belief
+from bnmind.adaptive.beliefs.estimates import (
+    AnswerFit,
+    ability_deviation,
+    expected_ability,
+    has_ability,
+    person_fit,
+    skill_intervals,
+    start_belief,
+)
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.bank_files import read_text
 from bnmind.adaptive.pilot.pilot_items import selected_pilot
 from bnmind.adaptive.selection.scores import RankedItem, Ranking, rank_items
 from bnmind.adaptive.selection.selector import Selection
-from bnmind.adaptive.sessions.design import Design, Outlook
+from bnmind.adaptive.sessions.design import Design, Outlook, ReportOptions
 from bnmind.adaptive.sessions.design_file import design_from
 from bnmind.adaptive.sessions.events import (
     Event,
@@ -177,8 +187,15 @@ class SkillReport(Value):
     an interval of 90 %; see `skill_intervals`. None unless the design asks for it."""
 
 
+IMPOSSIBLE = (
+    "No examinee gives all these answers, by the bank; each of them now counts as an error"
+    " with a probability of 2^-40."
+)
+"""What to know about the belief after answers that no profile of the skills explains."""
+
+
 @dataclass(frozen=True, kw_only=True)
-class SessionReport(Value):
+class SessionReport(Result, Value):
     """The result of a test."""
 
     title: str
@@ -211,10 +228,45 @@ class SessionReport(Value):
     """Whether no profile of the skills explains all answers; see `Session.impossible`."""
     pilot: tuple[str, ...] = ()
     """The items asked whose answers do not count; see `PilotItems`."""
+    ability: tuple[float, float] | None = None
+    """The expected ability and its standard deviation; None if the bank has other skills."""
+    options: ReportOptions = field(default_factory=ReportOptions)
+    """The parts that are shown."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain data, for JSON."""
-        return dataclasses.asdict(self)
+        record = dataclasses.asdict(self)
+        return {key: part for key, part in record.items() if key not in ("ability", "options")}
+
+    def _shown(self) -> Iterator[str | Table]:
+        if self.impossible:
+            yield f"{IMPOSSIBLE}\n"
+        items = counted(len(self.asked), "item")
+        if self.pilot:
+            items += f" ({len(self.pilot)} new, which do not count)"
+        skipped = f", {len(self.skipped)} skipped" if self.skipped else ""
+        yield (
+            f"{items} asked{skipped}; {self.entropy_before:.2f} bits unknown before,"
+            f" {self.entropy:.2f} now."
+        )
+        if self.answers and self.options.answers:
+            rows = [(one.item, one.response, percent(one.p_value)) for one in self.answers]
+            yield Table(("item", "answer", "as surprising or more"), rows)
+        yield self._skill_table()
+
+    def _skill_table(self) -> Table:
+        if self.ability is not None:
+            row = (self.skills[0].label, "{:.2f} ± {:.2f}".format(*self.ability))
+            return Table(("", "expected value ± standard deviation"), [row])
+        options, heads = self.options, ["skill", "level", "probability"]
+        heads += ["if the parameters were others (90 %)"] * options.parameters
+        results = []
+        for one in self.skills:
+            if options.skills and one.skill not in options.skills:
+                continue
+            ends = [" to ".join(map(percent, one.interval or ()))] * options.parameters
+            results.append((one.label, one.level, percent(one.probability), *ends))
+        return Table(heads, results)
 
 
 def report_of(
@@ -276,6 +328,8 @@ def report_of(
         stop_reason=stop_reason,
         impossible=belief.error_chance != prior.error_chance,
         pilot=design.pilots_among(state.asked),
+        ability=_ability(belief) if has_ability(bank) else None,
+        options=design.report,
     )
 
 
@@ -679,6 +733,10 @@ class Session(Value):
         write_log(self.path, text, text_before=self._text, before=self.history)
         after.__dict__["_text"] = text  # the value of the cached property
         return after
+
+
+def _ability(belief: SkillBelief) -> tuple[float, float]:
+    return float(expected_ability(belief)), float(ability_deviation(belief))
 
 
 @checked
