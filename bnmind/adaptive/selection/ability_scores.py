@@ -44,21 +44,18 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnmind._arguments import checked_if_it_fails
 from bnmind._values import Count
-from bnmind.adaptive.beliefs.belief import MISSING, BatchBelief, SkillBelief
+from bnmind.adaptive.beliefs.belief import SkillBelief
 from bnmind.adaptive.beliefs.estimates import (
     AbilityEstimate,
     ability_of,
-    batch_response_joints,
     expected_ability,
-    response_joints,
 )
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.response_models.base.abilities import ability_values
 from bnmind.adaptive.response_models.graded_response import GradedResponse
 from bnmind.adaptive.response_models.logistic import Logistic
-from bnmind.adaptive.selection.selector import TOLERANCE, ScoringSelector
+from bnmind.adaptive.selection.selector import TOLERANCE, Candidates, CandidateSelector
 from bnmind.errors import InvalidModelError
 from bnmind.information import Floats
 
@@ -107,7 +104,7 @@ def fisher_information(bank: ItemBank, items: Sequence[str], abilities: ArrayLik
 
 
 @dataclass(frozen=True)
-class MaximalFisher(ScoringSelector[SkillBelief]):
+class MaximalFisher(CandidateSelector[SkillBelief]):
     """Select the item with the largest Fisher information at the estimated ability.
 
     With the same estimate it selects the same items as catsim's ``MaxInfoSelector``, except
@@ -138,19 +135,13 @@ class MaximalFisher(ScoringSelector[SkillBelief]):
     estimate: AbilityEstimate = expected_ability
     tolerance: float = TOLERANCE
 
-    @checked_if_it_fails
-    def scores(self, belief: SkillBelief, items: Sequence[str]) -> Floats:
-        """Return Fisher's information of each item."""
-        return fisher_information(belief.bank, items, self.estimate(belief))
-
-    @checked_if_it_fails
-    def batch_scores(self, beliefs: BatchBelief) -> Floats:
-        """Return Fisher's information of each item, ``(examinees, items)``."""
-        return fisher_information(beliefs.bank, beliefs.bank.item_names, self.estimate(beliefs))
+    def _scores(self, candidates: Candidates) -> Floats:
+        abilities = self.estimate(candidates.belief)
+        return fisher_information(candidates.bank, candidates.items, abilities)
 
 
 @dataclass(frozen=True)
-class MinimalPosteriorVariance(ScoringSelector[SkillBelief]):
+class MinimalPosteriorVariance(CandidateSelector[SkillBelief]):
     """Select the item with the smallest expected variance of the ability after its response.
 
     The score is the expected reduction of the variance of the belief, in squared units of the
@@ -178,27 +169,16 @@ class MinimalPosteriorVariance(ScoringSelector[SkillBelief]):
 
     tolerance: float = TOLERANCE
 
-    @checked_if_it_fails
-    def scores(self, belief: SkillBelief, items: Sequence[str]) -> Floats:
-        """Return the expected reduction of the variance by each item."""
-        ability = ability_of(belief.bank)
-        return _reduction(belief.bank, response_joints(belief, [ability], items))
-
-    @checked_if_it_fails
-    def batch_scores(self, beliefs: BatchBelief) -> Floats:
-        """Return the expected reduction of the variance, ``(examinees, items)``."""
-        ability = ability_of(beliefs.bank)
-        return _reduction(beliefs.bank, batch_response_joints(beliefs, [ability]))
-
-
-def _reduction(bank: ItemBank, joints: Floats) -> Floats:
-    """Return Var(E(θ | X)), from joints ``(…, abilities, items, responses)``."""
-    points = ability_values(bank.variable(ability_of(bank)))
-    masses = joints.sum(axis=-3)
-    sums = np.tensordot(joints, points, axes=(-3, 0))
-    squares = np.divide(sums**2, masses, out=np.zeros_like(sums), where=masses > 0).sum(axis=-1)
-    result: Floats = np.maximum(squares - sums.sum(axis=-1) ** 2, 0.0)
-    return result
+    def _scores(self, candidates: Candidates) -> Floats:
+        bank = candidates.bank
+        ability = ability_of(bank)
+        joints, points = candidates.joints([ability]), ability_values(bank.variable(ability))
+        masses = joints.sum(axis=-3)
+        sums = np.tensordot(joints, points, axes=(-3, 0))
+        squares = np.divide(sums**2, masses, out=np.zeros_like(sums), where=masses > 0)
+        # Var(E(θ | X))
+        reduction: Floats = squares.sum(axis=-1) - sums.sum(axis=-1) ** 2
+        return np.maximum(reduction, 0.0)
 
 
 _FAR = 1e6
@@ -206,7 +186,7 @@ _FAR = 1e6
 
 
 @dataclass(frozen=True)
-class AStratified(ScoringSelector[SkillBelief]):
+class AStratified(CandidateSelector[SkillBelief]):
     """Ask flat items first and steep items last, each with a difficulty near the ability.
 
     Steep items are kept for the end of the test, when the ability is known better, so items
@@ -240,28 +220,16 @@ class AStratified(ScoringSelector[SkillBelief]):
     estimate: AbilityEstimate = expected_ability
     tolerance: float = TOLERANCE
 
-    @checked_if_it_fails
-    def scores(self, belief: SkillBelief, items: Sequence[str]) -> Floats:
-        """Return the negative distance of each item, in units of the ability."""
-        bank = belief.bank
-        distances = self._distances(
-            bank, np.asarray(self.estimate(belief))[None], np.array([len(belief.responses)])
-        )
-        return -distances[0, [bank.position(name) for name in items]]
-
-    @checked_if_it_fails
-    def batch_scores(self, beliefs: BatchBelief) -> Floats:
-        """Return the negative distance of each item, ``(examinees, items)``."""
-        answered = (beliefs.responses != MISSING).sum(axis=1)
-        return -self._distances(beliefs.bank, self.estimate(beliefs), answered)
-
-    def _distances(self, bank: ItemBank, abilities: Floats, answered: NDArray[np.intp]) -> Floats:
+    def _scores(self, candidates: Candidates) -> Floats:
+        bank = candidates.bank
         slopes, difficulties = _curves(bank)
         stratum = _strata(slopes, difficulties, self.strata, blocked=self.blocked)
-        stage = np.minimum(answered * self.strata // self.length, self.strata - 1)
-        away = np.abs(stratum - stage[:, None])
-        result: Floats = np.abs(difficulties - abilities[:, None]) + _FAR * away
-        return result
+        stage = np.minimum(candidates.n_answered * self.strata // self.length, self.strata - 1)
+        away = np.abs(stratum - stage[..., None])
+        abilities = np.asarray(self.estimate(candidates.belief))
+        distances = np.abs(difficulties - abilities[..., None]) + _FAR * away
+        scores: Floats = -distances[..., [bank.position(name) for name in candidates.items]]
+        return scores
 
 
 def _curves(bank: ItemBank) -> tuple[Floats, Floats]:

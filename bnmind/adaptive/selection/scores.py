@@ -87,21 +87,21 @@ import numpy as np
 from annotated_types import Ge, MinLen
 from numpy.typing import ArrayLike, NDArray
 
-from bnmind._arguments import checked, checked_if_it_fails
+from bnmind._arguments import checked
 from bnmind._display import table_html
 from bnmind._messages import counted, shown
 from bnmind._values import Distinct, Finite, Value
 from bnmind.adaptive.beliefs.belief import BatchBelief, SkillBelief
 from bnmind.adaptive.beliefs.estimates import (
-    batch_response_joints,
     checked_skills,
     response_joints,
 )
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.selection.selector import (
     TOLERANCE,
+    Candidates,
+    CandidateSelector,
     QuestionBelief,
-    ScoringSelector,
     in_bank_order,
 )
 from bnmind.errors import InvalidArgumentError, InvalidModelError
@@ -109,7 +109,7 @@ from bnmind.information import Floats, information, unchecked_entropy
 
 
 @dataclass(frozen=True)
-class MinimalEntropy(ScoringSelector[QuestionBelief]):
+class MinimalEntropy(CandidateSelector[QuestionBelief]):
     """Select the item with the smallest expected entropy of all skills after its response.
 
     The score is the expected information of an item about all skills jointly, in bits,
@@ -140,15 +140,10 @@ class MinimalEntropy(ScoringSelector[QuestionBelief]):
 
     tolerance: float = TOLERANCE
 
-    @checked_if_it_fails
-    def scores(self, belief: QuestionBelief, items: Sequence[str]) -> Floats:
-        """Return the expected information of each item, in bits."""
-        return belief.information(items)
-
-    @checked_if_it_fails
-    def batch_scores(self, beliefs: BatchBelief) -> Floats:
-        """Return the expected information of each item, ``(examinees, items)``."""
-        return beliefs.information()
+    def _scores(self, candidates: Candidates) -> Floats:
+        belief, items = candidates.belief, candidates.items
+        bits: Floats = belief.information() if candidates.is_batch else belief.information(items)
+        return bits
 
 
 _Weight = Annotated[float, Ge(0), Finite]
@@ -175,7 +170,7 @@ def information_about(joints: Floats) -> Floats:
 
 
 @dataclass(frozen=True)
-class TargetEntropy(ScoringSelector[SkillBelief]):
+class TargetEntropy(CandidateSelector[SkillBelief]):
     """Select the item with the most expected information about some skills jointly.
 
     The score is in bits. Information about other skills counts only through its dependence
@@ -196,19 +191,12 @@ class TargetEntropy(ScoringSelector[SkillBelief]):
     skills: Annotated[tuple[str, ...], MinLen(1), Distinct]
     tolerance: float = TOLERANCE
 
-    @checked_if_it_fails
-    def scores(self, belief: SkillBelief, items: Sequence[str]) -> Floats:
-        """Return the information about the target skills, in bits."""
-        return information_about(response_joints(belief, self.skills, items))
-
-    @checked_if_it_fails
-    def batch_scores(self, beliefs: BatchBelief) -> Floats:
-        """Return the information about the target skills, ``(examinees, items)``."""
-        return information_about(batch_response_joints(beliefs, self.skills))
+    def _scores(self, candidates: Candidates) -> Floats:
+        return information_about(candidates.joints(self.skills))
 
 
 @dataclass(frozen=True)
-class SkillEntropy(ScoringSelector[SkillBelief]):
+class SkillEntropy(CandidateSelector[SkillBelief]):
     """Select the item with the smallest expected sum of the entropies of single skills.
 
     The score is Σ_k w_k I(X; S_k), in bits: each skill counts separately, whatever their
@@ -225,32 +213,20 @@ class SkillEntropy(ScoringSelector[SkillBelief]):
     weights: Annotated[Mapping[str, _Weight], MinLen(1)] | None = None
     tolerance: float = TOLERANCE
 
-    @checked_if_it_fails
-    def scores(self, belief: SkillBelief, items: Sequence[str]) -> Floats:
-        """Return the weighted sum of the information about each skill, in bits."""
-        total = np.zeros(len(items))
-        for skill, weight in self._weighed(belief.bank.skills).items():
-            checked_skills(belief.bank, [skill])
+    def _scores(self, candidates: Candidates) -> Floats:
+        weights = self.weights
+        if weights is None:
+            weights = dict.fromkeys(candidates.bank.skills, 1.0)
+        total = np.zeros(candidates.shape)
+        for skill, weight in weights.items():
+            checked_skills(candidates.bank, [skill])
             if weight:
-                total += weight * information_about(response_joints(belief, [skill], items))
+                total += weight * information_about(candidates.joints([skill]))
         return total
-
-    @checked_if_it_fails
-    def batch_scores(self, beliefs: BatchBelief) -> Floats:
-        """Return the weighted sum of the information about each skill, ``(examinees, items)``."""
-        total = np.zeros((len(beliefs), len(beliefs.bank.items)))
-        for skill, weight in self._weighed(beliefs.bank.skills).items():
-            checked_skills(beliefs.bank, [skill])
-            if weight:
-                total += weight * information_about(batch_response_joints(beliefs, [skill]))
-        return total
-
-    def _weighed(self, skills: Sequence[str]) -> Mapping[str, float]:
-        return dict.fromkeys(skills, 1.0) if self.weights is None else self.weights
 
 
 @dataclass(frozen=True)
-class DiscriminationIndex(ScoringSelector[QuestionBelief]):
+class DiscriminationIndex(CandidateSelector[QuestionBelief]):
     """Select the item with the largest G-DINA discrimination index (GDI).
 
     The score is the variance of the probability of a right response over the
@@ -271,23 +247,11 @@ class DiscriminationIndex(ScoringSelector[QuestionBelief]):
 
     tolerance: float = TOLERANCE
 
-    @checked_if_it_fails
-    def scores(self, belief: QuestionBelief, items: Sequence[str]) -> Floats:
-        """Return the index of each item."""
-        return _index(belief.masses(items), belief.bank.channels(items))
-
-    @checked_if_it_fails
-    def batch_scores(self, beliefs: BatchBelief) -> Floats:
-        """Return the index of each item, ``(examinees, items)``."""
-        items = np.arange(len(beliefs.bank.items))
-        return _index(beliefs.masses(items), beliefs.bank.channels())
-
-
-def _index(masses: Floats, channels: Floats) -> Floats:
-    mean = np.matmul(masses[..., None, :], channels)
-    variances = np.matmul(masses[..., None, :], (channels - mean) ** 2)
-    result: Floats = variances[..., 0, :].sum(axis=-1) / 2
-    return result
+    def _scores(self, candidates: Candidates) -> Floats:
+        channels, masses = candidates.channels, candidates.masses[..., None, :]
+        variances = np.matmul(masses, (channels - np.matmul(masses, channels)) ** 2)
+        index: Floats = variances[..., 0, :].sum(axis=-1) / 2
+        return index
 
 
 LEAST_CHANCE = 1e-4
@@ -303,7 +267,7 @@ def most_probable_profile(belief: SkillBelief | BatchBelief) -> NDArray[np.intp]
 
 
 @dataclass(frozen=True)
-class KullbackLeibler(ScoringSelector[SkillBelief]):
+class KullbackLeibler(CandidateSelector[SkillBelief]):
     """Select the item that best discriminates the estimated profile from all others (KL).
 
     The score is the mean over all profiles of the divergence from the estimated one, in
@@ -326,25 +290,15 @@ class KullbackLeibler(ScoringSelector[SkillBelief]):
     estimate: ProfileEstimate = most_probable_profile
     tolerance: float = TOLERANCE
 
-    @checked_if_it_fails
-    def scores(self, belief: SkillBelief, items: Sequence[str]) -> Floats:
-        """Return the mean divergence for each item, in bits."""
-        bank = belief.bank
-        channels = floored(bank.channels(items))
-        profile = _configurations(bank, self.estimate(belief), items)
+    def _scores(self, candidates: Candidates) -> Floats:
+        bank, items = candidates.bank, candidates.items
+        channels = floored(candidates.channels)
+        profile = _configurations(bank, self.estimate(candidates.belief), items)
         return _from(channels, profile, _uniform(bank, items, channels.shape[1]))
-
-    @checked_if_it_fails
-    def batch_scores(self, beliefs: BatchBelief) -> Floats:
-        """Return the mean divergence for each item, ``(examinees, items)``."""
-        bank = beliefs.bank
-        channels = floored(bank.channels())
-        profile = _configurations(bank, self.estimate(beliefs), bank.item_names)
-        return _from(channels, profile, _uniform(bank, bank.item_names, channels.shape[1]))
 
 
 @dataclass(frozen=True)
-class PosteriorWeightedKL(ScoringSelector[SkillBelief]):
+class PosteriorWeightedKL(CandidateSelector[SkillBelief]):
     """Select the item that best discriminates the estimated profile from probable ones (PWKL).
 
     The score is the mean over the profiles, weighted by the belief, of the divergence
@@ -366,23 +320,14 @@ class PosteriorWeightedKL(ScoringSelector[SkillBelief]):
     estimate: ProfileEstimate = most_probable_profile
     tolerance: float = TOLERANCE
 
-    @checked_if_it_fails
-    def scores(self, belief: SkillBelief, items: Sequence[str]) -> Floats:
-        """Return the weighted divergence for each item, in bits."""
-        bank = belief.bank
-        profile = _configurations(bank, self.estimate(belief), items)
-        return _from(floored(bank.channels(items)), profile, belief.masses(items))
-
-    @checked_if_it_fails
-    def batch_scores(self, beliefs: BatchBelief) -> Floats:
-        """Return the weighted divergence for each item, ``(examinees, items)``."""
-        bank = beliefs.bank
-        profile = _configurations(bank, self.estimate(beliefs), bank.item_names)
-        return _from(floored(bank.channels()), profile, beliefs.masses(np.arange(len(bank.items))))
+    def _scores(self, candidates: Candidates) -> Floats:
+        estimate = self.estimate(candidates.belief)
+        profile = _configurations(candidates.bank, estimate, candidates.items)
+        return _from(floored(candidates.channels), profile, candidates.masses)
 
 
 @dataclass(frozen=True)
-class ModifiedPosteriorWeightedKL(ScoringSelector[QuestionBelief]):
+class ModifiedPosteriorWeightedKL(CandidateSelector[QuestionBelief]):
     """Select the item that best discriminates probable profiles from each other (MPWKL).
 
     The score is the mean divergence between two profiles drawn from the belief, in bits.
@@ -401,16 +346,8 @@ class ModifiedPosteriorWeightedKL(ScoringSelector[QuestionBelief]):
 
     tolerance: float = TOLERANCE
 
-    @checked_if_it_fails
-    def scores(self, belief: QuestionBelief, items: Sequence[str]) -> Floats:
-        """Return the mean divergence for each item, in bits."""
-        return _between(floored(belief.bank.channels(items)), belief.masses(items))
-
-    @checked_if_it_fails
-    def batch_scores(self, beliefs: BatchBelief) -> Floats:
-        """Return the mean divergence for each item, ``(examinees, items)``."""
-        items = np.arange(len(beliefs.bank.items))
-        return _between(floored(beliefs.bank.channels()), beliefs.masses(items))
+    def _scores(self, candidates: Candidates) -> Floats:
+        return _between(floored(candidates.channels), candidates.masses)
 
 
 def floored(channels: Floats) -> Floats:
@@ -596,7 +533,7 @@ class Loss(Value):
 
 
 @dataclass(frozen=True)
-class LossGain(ScoringSelector[SkillBelief]):
+class LossGain(CandidateSelector[SkillBelief]):
     """Select the item with the largest expected reduction of the loss of the best decisions.
 
     Often no single response can change a decision. Then all scores are zero, and the first
@@ -620,24 +557,12 @@ class LossGain(ScoringSelector[SkillBelief]):
     losses: Annotated[tuple[Loss, ...], MinLen(1)] | None = None
     tolerance: float = TOLERANCE
 
-    @checked_if_it_fails
-    def scores(self, belief: SkillBelief, items: Sequence[str]) -> Floats:
-        """Return the expected reduction of the risk by each item."""
-        total = np.zeros(len(items))
-        for loss in self._losses(belief.bank):
-            total += loss.gains(response_joints(belief, loss.skills, items))
+    def _scores(self, candidates: Candidates) -> Floats:
+        losses = Loss.each_skill(candidates.bank) if self.losses is None else self.losses
+        total = np.zeros(candidates.shape)
+        for loss in losses:
+            total += loss.gains(candidates.joints(loss.skills))
         return total
-
-    @checked_if_it_fails
-    def batch_scores(self, beliefs: BatchBelief) -> Floats:
-        """Return the expected reduction of the risk by each item, ``(examinees, items)``."""
-        total = np.zeros((len(beliefs), len(beliefs.bank.items)))
-        for loss in self._losses(beliefs.bank):
-            total += loss.gains(batch_response_joints(beliefs, loss.skills))
-        return total
-
-    def _losses(self, bank: ItemBank) -> tuple[Loss, ...]:
-        return Loss.each_skill(bank) if self.losses is None else self.losses
 
 
 @dataclass(frozen=True, kw_only=True)

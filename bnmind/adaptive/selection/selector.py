@@ -12,15 +12,16 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnmind._arguments import check_shape, checked, number_array
+from bnmind._arguments import check_shape, checked, checked_if_it_fails, number_array
 from bnmind._messages import shown
 from bnmind._values import Value, frozen, made
 from bnmind.adaptive.beliefs.belief import MISSING, BatchBelief, SkillBelief
+from bnmind.adaptive.beliefs.estimates import batch_response_joints, response_joints
 from bnmind.errors import InvalidArgumentError, NothingToAskError
 from bnmind.information import Floats, tied_best
 
@@ -266,6 +267,76 @@ class ScoringSelector(Value, ABC, Generic[_Belief_contra]):
             f" got {score:g}",
             score,
         )
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Items to score: some for one belief, or all of a bank for the beliefs of a batch.
+
+    Arrays have the examinees of a batch as a first axis.
+    """
+
+    belief: Any
+    """A `QuestionBelief`, or a `BatchBelief`."""
+    items: tuple[str, ...]
+    """The names of the items."""
+    is_batch: bool
+
+    @property
+    def bank(self) -> Any:
+        """The bank of the items."""
+        return self.belief.bank
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of scores."""
+        return (len(self.belief), len(self.items)) if self.is_batch else (len(self.items),)
+
+    @property
+    def channels(self) -> Floats:
+        """The channels of the items, ``(items, configurations, responses)``."""
+        channels: Floats = self.bank.channels(None if self.is_batch else self.items)
+        return channels
+
+    @property
+    def masses(self) -> Floats:
+        """The probability of each parent configuration, ``(…, items, configurations)``."""
+        of: Any = np.arange(len(self.items)) if self.is_batch else self.items
+        masses: Floats = self.belief.masses(of)
+        return masses
+
+    @property
+    def n_answered(self) -> NDArray[np.intp]:
+        """The number of answers so far, ``(…,)``."""
+        responses = self.belief.responses
+        if not self.is_batch:
+            return np.asarray(len(responses))
+        answered: NDArray[np.intp] = (responses != MISSING).sum(axis=1)
+        return answered
+
+    def joints(self, skills: Sequence[str]) -> Floats:
+        """Return P(levels of skills, response), ``(…, configurations, items, responses)``."""
+        if self.is_batch:
+            return batch_response_joints(self.belief, skills)
+        return response_joints(self.belief, skills, self.items)
+
+
+class CandidateSelector(ScoringSelector[_Belief_contra]):
+    """A base of selectors whose scores are the same for one belief and for a batch."""
+
+    @abstractmethod
+    def _scores(self, candidates: Candidates) -> Floats:
+        """Return the scores, ``(…, items)``."""
+
+    @checked_if_it_fails
+    def scores(self, belief: _Belief_contra, items: Sequence[str]) -> Floats:
+        """Return the score of each item, ``(items,)``; larger is better."""
+        return self._scores(Candidates(belief, tuple(items), is_batch=False))
+
+    @checked_if_it_fails
+    def batch_scores(self, beliefs: BatchBelief) -> Floats:
+        """Return the score of each item of the bank, ``(examinees, items)``."""
+        return self._scores(Candidates(beliefs, beliefs.bank.item_names, is_batch=True))
 
 
 def checked_allowed(beliefs: BatchBelief, allowed: NDArray[np.bool_]) -> None:

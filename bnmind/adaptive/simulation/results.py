@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -377,8 +377,8 @@ class SimulationResult(Result, Value):
             columns["response"][answers == MISSING] = pd.NA
             for measure, values in zip(self.measures, run.values, strict=True):
                 columns[measure.name] = values[rows, steps]
-            parts.append(pd.DataFrame(columns))
-        return pd.concat(parts, ignore_index=True)
+            parts.append(columns)
+        return _joined_frame(parts)
 
     @property
     def curves(self) -> pd.DataFrame:
@@ -387,8 +387,6 @@ class SimulationResult(Result, Value):
         Columns ``selector, measure, step, mean, standard_error, low, high`` (see `band`), and
         ``testing``, the number of tests of at least this length.
         """
-        import pandas as pd
-
         parts = []
         for run in self.runs:
             steps = np.arange(1 + self.n_steps)
@@ -396,18 +394,19 @@ class SimulationResult(Result, Value):
             for measure in self.measures:
                 mean, error = self.mean(run.selector, measure.name)
                 low, high = self.band(run.selector, measure.name)
-                columns: dict[str, Any] = {
-                    "selector": run.selector,
-                    "measure": measure.name,
-                    "step": steps,
-                    "mean": mean,
-                    "standard_error": error,
-                    "low": low,
-                    "high": high,
-                    "testing": testing,
-                }
-                parts.append(pd.DataFrame(columns))
-        return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
+                parts.append(
+                    {
+                        "selector": run.selector,
+                        "measure": measure.name,
+                        "step": steps,
+                        "mean": mean,
+                        "standard_error": error,
+                        "low": low,
+                        "high": high,
+                        "testing": testing,
+                    }
+                )
+        return _joined_frame(parts)
 
     @property
     def exposure(self) -> pd.DataFrame:
@@ -417,11 +416,8 @@ class SimulationResult(Result, Value):
         share), ``selected`` (the share of tests in which it was asked or set aside by
         exposure control), ``overlap`` (the share of pairs of examinees who were both asked).
         """
-        import pandas as pd
-
-        parts = []
-        for run in self.runs:
-            columns: dict[str, Any] = {
+        return _joined_frame(
+            {
                 "selector": run.selector,
                 "item": list(self.items),
                 "asked": run.counts,
@@ -429,8 +425,8 @@ class SimulationResult(Result, Value):
                 "selected": run.selected,
                 "overlap": run.shared,
             }
-            parts.append(pd.DataFrame(columns))
-        return pd.concat(parts, ignore_index=True)
+            for run in self.runs
+        )
 
     @property
     def lengths(self) -> pd.DataFrame:
@@ -439,19 +435,16 @@ class SimulationResult(Result, Value):
         Columns ``selector, examinee, length, reason, impossible``; for the last see
         `SelectorRun.impossible`.
         """
-        import pandas as pd
-
-        parts = []
-        for run in self.runs:
-            columns: dict[str, Any] = {
+        return _joined_frame(
+            {
                 "selector": run.selector,
                 "examinee": self._names,
                 "length": run.lengths,
                 "reason": run.reasons.astype(object),
                 "impossible": run.impossible,
             }
-            parts.append(pd.DataFrame(columns))
-        return pd.concat(parts, ignore_index=True)
+            for run in self.runs
+        )
 
     @property
     def people(self) -> pd.DataFrame:
@@ -462,8 +455,6 @@ class SimulationResult(Result, Value):
         ``eap_SKILL`` (the expected level: for two levels the probability of having the skill),
         ``level_SKILL`` (the most probable level by itself).
         """
-        import pandas as pd
-
         names = [np.array(states, dtype=object) for states in self.states]
         parts = []
         for run in self.runs:
@@ -483,8 +474,8 @@ class SimulationResult(Result, Value):
                 columns[f"eap_{skill}"] = table @ _values(states)
             for k, skill in enumerate(self.skills):
                 columns[f"level_{skill}"] = names[k][run.classified[:, k]]
-            parts.append(pd.DataFrame(columns))
-        return pd.concat(parts, ignore_index=True)
+            parts.append(columns)
+        return _joined_frame(parts)
 
     @property
     def posteriors(self) -> pd.DataFrame:
@@ -493,8 +484,6 @@ class SimulationResult(Result, Value):
         Columns ``selector, examinee, step, skill, level, probability``. Without
         `SimulationOptions.posteriors`, only the last step of each test.
         """
-        import pandas as pd
-
         skills = [s for s, states in zip(self.skills, self.states, strict=True) for _ in states]
         levels = [state for states in self.states for state in states]
         parts = []
@@ -510,8 +499,8 @@ class SimulationResult(Result, Value):
             }
             at = steps if run.posteriors.shape[1] > 1 else np.zeros(len(rows), dtype=np.intp)
             columns["probability"] = run.posteriors[rows, at].reshape(-1)
-            parts.append(pd.DataFrame(columns))
-        return pd.concat(parts, ignore_index=True)
+            parts.append(columns)
+        return _joined_frame(parts)
 
     @property
     def attributes(self) -> pd.DataFrame:
@@ -570,6 +559,14 @@ class SimulationResult(Result, Value):
             return np.ones(len(self))
         counts: Floats = (self.responses != MISSING).sum(axis=1).astype(np.float64)
         return counts
+
+
+def _joined_frame(parts: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
+    """Return a data frame of the columns of all parts, one part after the other."""
+    import pandas as pd
+
+    frames = [pd.DataFrame(columns) for columns in parts]
+    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
 
 def _kept(run: SelectorRun) -> tuple[Any, Any]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -97,32 +97,46 @@ class _Luck:
         return np.asarray(self.drawn, dtype=dtype)
 
 
-def run_batch(
-    protocol: TestProtocol,
-    name: str,
-    selector: Selector[SkillBelief],
-    numbers: NDArray[np.intp],
-    *,
-    responses: NDArray[np.int16],
-    levels: Levels,
-    abilities: Floats,
-    eligible: NDArray[np.bool_],
-) -> SelectorRun:
-    """Return the results of the tests of some examinees.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SomeTests:
+    """The tests of some examinees with one selector, as one unit of work."""
 
-    Parameters
-    ----------
-    protocol
-        The settings of all tests.
-    name, selector
-        The selector and its name.
-    numbers
-        ``(examinees,)``, the numbers of the examinees, which determine their generators.
-    responses, levels, abilities
-        The answers, the true levels and the true abilities, a row for each examinee.
-    eligible
-        ``(examinees, items)``, a mask of the items that may be asked of each examinee.
-    """
+    protocol: TestProtocol
+    name: str
+    """The name of the selector."""
+    selector: Selector[SkillBelief]
+    numbers: NDArray[np.intp]
+    """``(examinees,)``, the numbers of the examinees, which determine their generators."""
+    responses: NDArray[np.int16]
+    """The answers, a row for each examinee; likewise below."""
+    levels: Levels
+    abilities: Floats
+    eligible: NDArray[np.bool_]
+    """``(examinees, items)``, a mask of the items that may be asked of each examinee."""
+
+    def take(self, rows: slice | NDArray[np.intp]) -> SomeTests:
+        """Return the tests of some of the examinees."""
+        return replace(
+            self,
+            numbers=self.numbers[rows],
+            responses=self.responses[rows],
+            levels=self.levels[rows],
+            abilities=self.abilities[rows],
+            eligible=self.eligible[rows],
+        )
+
+    def run(self, batch_size: int) -> SelectorRun:
+        """Return the results, computed so many examinees at a time."""
+        n = len(self.numbers)
+        starts = range(0, n, batch_size)
+        parts = [run_batch(self.take(slice(start, start + batch_size))) for start in starts]
+        return joined_runs(parts, np.arange(n))
+
+
+def run_batch(tests: SomeTests) -> SelectorRun:
+    """Return the results of the tests of some examinees, in one batch."""
+    protocol, numbers, responses = tests.protocol, tests.numbers, tests.responses
+    levels, abilities = tests.levels, tests.abilities
     bank, n = protocol.bank, len(numbers)
     beliefs = protocol.prior.take(np.zeros(n, dtype=np.intp))
     running = np.arange(n)
@@ -151,7 +165,7 @@ def run_batch(
         elif protocol.posteriors:
             posteriors.append(posteriors[-1].copy())
             posteriors[-1][rows] = moment.marginals
-        available = eligible[rows] & ~aside[rows]
+        available = tests.eligible[rows] & ~aside[rows]
         outlook = _ending(protocol, moment, pilots.without(asked[rows]), available & pilots.others)
         candidates = pilots.offered(rows, asked[rows], available, outlook)
         is_pilot = candidates.any(axis=1)
@@ -170,7 +184,7 @@ def run_batch(
         if not len(running):
             break
         luck = _Luck(protocol.seed, numbers[running], len(values) - 1, len(bank.items))
-        items, set_aside = pilots.selected(selector, beliefs, allowed, candidates, luck)
+        items, set_aside = pilots.selected(tests.selector, beliefs, allowed, candidates, luck)
         asked = np.concatenate([asked, np.full((n, 1), MISSING)], axis=1)
         asked[running, -1] = items
         aside[running] |= set_aside
@@ -178,7 +192,7 @@ def run_batch(
         beliefs = updated_batch_anyway(beliefs, pilots.counted(items), answers)
         impossible[running] = beliefs.error_chances > 0
     return SelectorRun(
-        selector=name,
+        selector=tests.name,
         asked=asked,
         reasons=reasons.astype(np.str_),
         set_aside=aside,
@@ -353,39 +367,6 @@ _MOST_EXAMINEES = 500
 """The most examinees in a batch; larger batches are not faster."""
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class _Task:
-    """The tests of some examinees with one selector, as one unit of work."""
-
-    protocol: TestProtocol
-    name: str
-    selector: Selector[SkillBelief]
-    numbers: NDArray[np.intp]
-    responses: NDArray[np.int16]
-    levels: Levels
-    abilities: Floats
-    eligible: NDArray[np.bool_]
-    batch_size: int
-
-    def run(self) -> SelectorRun:
-        parts = []
-        for start in range(0, len(self.numbers), self.batch_size):
-            some = slice(start, start + self.batch_size)
-            parts.append(
-                run_batch(
-                    self.protocol,
-                    self.name,
-                    self.selector,
-                    self.numbers[some],
-                    responses=self.responses[some],
-                    levels=self.levels[some],
-                    abilities=self.abilities[some],
-                    eligible=self.eligible[some],
-                )
-            )
-        return joined_runs(parts, np.arange(len(self.numbers)))
-
-
 @checked
 def simulate(
     bank: ItemBank | HasBank,
@@ -483,24 +464,23 @@ def simulate(
     )
     size = asked.batch_size or _batch_size(bank, prior)
     blocks = _blocks(len(examinees), size, asked.workers)
-    tasks = [
-        _Task(
+    each = [
+        SomeTests(
             protocol=protocol,
             name=name,
             selector=selector,
-            numbers=examinees.numbers[rows],
-            responses=responses[rows],
-            levels=levels[rows],
-            abilities=abilities[rows],
-            eligible=may[rows],
-            batch_size=size,
+            numbers=examinees.numbers,
+            responses=responses,
+            levels=levels,
+            abilities=abilities,
+            eligible=may,
         )
-        for rows in blocks
         for name, selector in selectors.items()
     ]
+    tasks = [partial(tests.take(rows).run, size) for rows in blocks for tests in each]
     parts: list[SelectorRun] = []
     done = 0
-    for part in results_of([task.run for task in tasks], asked.workers):
+    for part in results_of(tasks, asked.workers):
         parts.append(part)
         done += len(part.asked)
         if progress is not None:
@@ -613,7 +593,7 @@ def simulate_designs(
     # All have the same examinees, unless the options ended a simulation.
     first_of_all = np.arange(min(map(len, results)))
     runs = tuple(joined_runs([result.runs[0]], first_of_all) for result in results)
-    return dataclasses.replace(
+    return replace(
         results[0],
         runs=runs,
         responses=results[0].responses[first_of_all],
@@ -653,13 +633,13 @@ def calibrated(
     """
     if design.eligibility is None:
         return design
-    options = dataclasses.replace(options or SimulationOptions(), measures=(), until=None)
-    alone = dataclasses.replace(options, workers=1)
+    options = replace(options or SimulationOptions(), measures=(), until=None)
+    alone = replace(options, workers=1)
     limit, n = design.eligibility.limit, len(examinees)
     for start in range(0, n, _TOGETHER):
         some = examinees.take(np.arange(start, min(start + _TOGETHER, n)))
         counts = design.eligibility.after(*_tested(design, some, alone))
-        design = dataclasses.replace(design, eligibility=counts)
+        design = replace(design, eligibility=counts)
     nothing, found, least = ItemEligibility.start(design.bank, limit), design, math.inf
     for _ in range(_ROUNDS):
         eligible, asked = _tested(design, examinees, options)
@@ -668,7 +648,7 @@ def calibrated(
             found, least = design, largest
         elif least <= limit + 2 * math.sqrt(limit * (1 - limit) / n):
             break
-        design = dataclasses.replace(design, eligibility=nothing.after(eligible, asked))
+        design = replace(design, eligibility=nothing.after(eligible, asked))
     return found
 
 
@@ -682,7 +662,7 @@ def _tested(
 
 
 def _of_design(options: SimulationOptions | None, design: Design) -> SimulationOptions:
-    return dataclasses.replace(
+    return replace(
         options or SimulationOptions(), rules=design.rules, seed=design.seed, pilot=design.pilot
     )
 
