@@ -82,7 +82,7 @@ from bnmind.adaptive.stopping.stoppers import (
     ProfileCertain,
     SkillsCertain,
 )
-from bnmind.adaptive.trees.item_trees import check_without_luck, outlook_of, selected_items
+from bnmind.adaptive.trees.item_trees import check_without_luck, next_items, outlook_of
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats, unchecked_entropy
 
@@ -434,12 +434,7 @@ class _Evaluation:
         return self._children(block.take(rows), outlook.allowed[rows])
 
     def _children(self, block: _Block, allowed: NDArray[np.bool_]) -> _Block:
-        items = selected_items(self.design, block.beliefs, allowed)
-        chances = np.zeros((len(items), self.n_responses))
-        for item in np.unique(items).tolist():
-            rows = np.flatnonzero(items == item)
-            predicted = block.beliefs.take(rows).predict([item])[:, 0]
-            chances[rows, : predicted.shape[1]] = predicted
+        items, chances = next_items(self.design, block.beliefs, allowed)
         rows, responses = np.nonzero(block.probability[:, None] * chances > _NEVER)
         probability = block.probability[rows] * chances[rows, responses]
         asked = np.concatenate([block.asked[rows], items[rows, None]], axis=1)
@@ -651,15 +646,7 @@ class _Resolution(Sealed):
     def of(cls, bank: ItemBank, space: ProfileSpace) -> _Resolution:
         """Return the classes of the profiles of a bank."""
         states = np.indices(space.shape).reshape(len(space.shape), -1)
-        number = np.zeros(states.shape[1], dtype=np.intp)
-        for item, channel in enumerate(bank.item_channels):
-            axes = [space.place[name] for name in bank.causes[bank.cause_numbers[item]]]
-            sizes = tuple(space.shape[axis] for axis in axes)
-            rows = np.ravel_multi_index(tuple(states[axis] for axis in axes), sizes)
-            _, alike = np.unique(channel, axis=0, return_inverse=True)
-            # One item after the other, so that the numbers stay small.
-            number = number * len(channel) + alike.reshape(-1)[rows]
-            _, number = np.unique(number, return_inverse=True)
+        number, _ = class_numbers(bank, space, states)
         order = np.argsort(number, kind="stable")
         _, starts = np.unique(number[order], return_index=True)
         return cls(order, starts, states[: len(bank.skills)].T[order])
@@ -683,6 +670,29 @@ class _Resolution(Sealed):
         )
         left = np.maximum(beliefs.entropy - unchecked_entropy(classes), 0.0)
         return _Values(pattern, np.stack(skills, axis=1), left)
+
+
+def class_numbers(
+    bank: ItemBank, space: ProfileSpace, states: NDArray[np.intp]
+) -> tuple[NDArray[np.intp], list[NDArray[np.intp]]]:
+    """Return the classes of profiles ``(variables, profiles)`` with equal chances of all answers.
+
+    Returns
+    -------
+    tuple
+        The number of the class of each profile, and its row in the channel of each item.
+    """
+    number = np.zeros(states.shape[1], dtype=np.intp)
+    rows = []
+    for item, channel in enumerate(bank.item_channels):
+        axes = [space.place[name] for name in bank.causes[bank.cause_numbers[item]]]
+        sizes = tuple(space.shape[axis] for axis in axes)
+        rows.append(np.ravel_multi_index(tuple(states[axis] for axis in axes), sizes))
+        _, alike = np.unique(channel, axis=0, return_inverse=True)
+        # One item after the other, so that the numbers stay small.
+        number = number * len(channel) + alike.reshape(-1)[rows[-1]]
+        _, number = np.unique(number, return_inverse=True)
+    return number, rows
 
 
 def _most_items(design: Design) -> int:

@@ -38,6 +38,7 @@ from bnmind.adaptive.sessions.design import Design
 from bnmind.adaptive.stopping.ending import BatchProgress, Ending, Reasons, Stopper, ending
 from bnmind.adaptive.stopping.stoppers import MaximalItems
 from bnmind.errors import BnmindError, InvalidArgumentError, ModelFileError, TooLargeError
+from bnmind.information import Floats
 from bnmind.views.figures import TreeBox, tree_dot, tree_drawing
 
 EXPECTED = ("entropy", "pattern_accuracy", "attribute_accuracy", "length", "cost")
@@ -302,18 +303,14 @@ def design_tree(design: Design, *, max_nodes: int = MOST_NODES) -> ItemTree:
         if not len(rows):
             break
         beliefs, asked = beliefs.take(rows), asked[rows]
-        items = selected_items(design, beliefs, outlook.allowed[rows])
-        parents: list[int] = []
-        responses: list[int] = []
-        following: list[_Grown] = []
-        for place, (row, item) in enumerate(zip(rows.tolist(), items.tolist(), strict=True)):
+        items, chances = next_items(design, beliefs, outlook.allowed[rows])
+        for row, item in zip(rows.tolist(), items.tolist(), strict=True):
             level[row].item = bank.item_names[item]
-            chances = beliefs.take([place]).predict([item])[0, 0]
-            for response in np.flatnonzero(chances > _NEVER).tolist():
-                child = level[row].below[response] = _Grown()
-                parents.append(place)
-                responses.append(response)
-                following.append(child)
+        parents, responses = np.nonzero(chances > _NEVER)
+        following = []
+        for row, response in zip(rows[parents].tolist(), responses.tolist(), strict=True):
+            child = level[row].below[response] = _Grown()
+            following.append(child)
         n_nodes += len(following)
         if n_nodes > max_nodes:
             raise TooLargeError(
@@ -322,7 +319,7 @@ def design_tree(design: Design, *, max_nodes: int = MOST_NODES) -> ItemTree:
                 budget=max_nodes,
             )
         asked = np.concatenate([asked[parents], items[parents][:, None]], axis=1)
-        beliefs = beliefs.take(parents).update(items[parents], np.array(responses))
+        beliefs = beliefs.take(parents).update(items[parents], responses)
         level = following
     return item_tree(bank, root[0].branch())
 
@@ -409,7 +406,27 @@ def outlook_of(design: Design, beliefs: BatchBelief, asked: NDArray[np.intp]) ->
     )
 
 
-def selected_items(
+def next_items(
+    design: Design, beliefs: BatchBelief, allowed: NDArray[np.bool_]
+) -> tuple[NDArray[np.intp], Floats]:
+    """Return the next item for each belief, and the chances of its responses, padded with zeros.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the selector needs random numbers.
+    """
+    items = _selected_items(design, beliefs, allowed)
+    width = max(len(design.bank.responses(name)) for name in design.bank.item_names)
+    chances = np.zeros((len(items), width))
+    for item in np.unique(items).tolist():
+        rows = np.flatnonzero(items == item)
+        predicted = beliefs.take(rows).predict([item])[:, 0]
+        chances[rows, : predicted.shape[1]] = predicted
+    return items, chances
+
+
+def _selected_items(
     design: Design, beliefs: BatchBelief, allowed: NDArray[np.bool_]
 ) -> NDArray[np.intp]:
     """Return the next item for each belief.

@@ -51,7 +51,7 @@ from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.selection.selectors import FixedOrder
 from bnmind.adaptive.sessions.design import Design
 from bnmind.adaptive.stopping.stoppers import MaximalItems
-from bnmind.adaptive.trees.evaluation import DesignEvaluation, evaluate_design
+from bnmind.adaptive.trees.evaluation import DesignEvaluation, class_numbers, evaluate_design
 from bnmind.adaptive.trees.item_trees import (
     EXPECTED,
     Branch,
@@ -107,16 +107,7 @@ class ProfileClasses(Sealed):
         possible = np.flatnonzero(space.prior > 0)
         states = np.array(np.unravel_index(possible, space.shape))
         width = max(len(bank.responses(name)) for name in bank.item_names)
-        number = np.zeros(len(possible), dtype=np.intp)
-        rows = []
-        for item, channel in enumerate(bank.item_channels):
-            axes = [space.place[name] for name in bank.causes[bank.cause_numbers[item]]]
-            sizes = tuple(space.shape[axis] for axis in axes)
-            rows.append(np.ravel_multi_index(tuple(states[axis] for axis in axes), sizes))
-            _, alike = np.unique(channel, axis=0, return_inverse=True)
-            _, number = np.unique(
-                number * len(channel) + alike.reshape(-1)[rows[-1]], return_inverse=True
-            )
+        number, rows = class_numbers(bank, space, states)
         _, first, number = np.unique(number, return_index=True, return_inverse=True)
         channels = np.zeros((len(bank.items), len(first), width))
         for item, channel in enumerate(bank.item_channels):
