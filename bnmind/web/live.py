@@ -441,7 +441,7 @@ class LiveTests:
             at = _stamp(self._clock())
             after = session.answer(item, response, at=at)
             standing = _standing(after)
-        event = after.history.last
+        event = after.events[-1]
         try:
             self.store.add_event(
                 sitting.id, sitting.n_events, event, choice=text, standing=standing

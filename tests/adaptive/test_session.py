@@ -469,13 +469,13 @@ def test_a_session_never_writes_a_file_too_long_to_be_loaded_again(
     with pytest.raises(SessionFileError, match=r"too long.*start a new session"):
         session.undo()
     elsewhere = session.save(tmp_path / "other.json")
-    assert elsewhere.history == session.history
+    assert elsewhere.events == session.events
     monkeypatch.setattr("bnmind.adaptive.sessions.session.SMALL_FILE", size - 10)
     with pytest.raises(SessionFileError, match="too long"):
         session.save(tmp_path / "third.json")
     monkeypatch.undo()
     assert not (tmp_path / "third.json").exists()
-    assert Session.load(path, bank).history == session.history
+    assert Session.load(path, bank).events == session.events
 
 
 def test_the_seed_of_a_design_is_named() -> None:

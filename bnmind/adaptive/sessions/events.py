@@ -2,93 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, field
 from enum import Enum
-from typing import Generic, TypeVar
 
-from bnmind._messages import counted
-from bnmind._values import Value
+from bnmind._values import ReadOnlyDict, Value, made
 from bnmind.adaptive.beliefs.belief import SkillBelief, updated_anyway
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError
-
-_Part = TypeVar("_Part")
-
-
-class History(Generic[_Part]):
-    """A sequence that cannot be changed, as a chain from its last part to its first.
-
-    `after` and `earlier` take a time that does not depend on the length; a tuple would be
-    copied. An empty history is made by ``History()``.
-
-    Examples
-    --------
-    >>> answers = History().after("yes").after("no")
-    >>> answers.to_tuple(), answers.earlier.to_tuple()
-    (('yes', 'no'), ('yes',))
-    """
-
-    __slots__ = ("_earlier", "_last", "_length")
-
-    def __init__(self) -> None:
-        self._earlier: History[_Part] | None = None
-        self._last: _Part | None = None
-        self._length = 0
-
-    def after(self, part: _Part) -> History[_Part]:
-        """Return the history with one more part."""
-        longer: History[_Part] = History()
-        longer._earlier, longer._last, longer._length = self, part, self._length + 1
-        return longer
-
-    @property
-    def last(self) -> _Part:
-        """The last part; IndexError if there is none."""
-        if self._earlier is None:
-            raise IndexError("an empty history has no last part")
-        return self._last  # type: ignore[return-value]
-
-    @property
-    def earlier(self) -> History[_Part]:
-        """The history without its last part; IndexError if there is none."""
-        if self._earlier is None:
-            raise IndexError("an empty history has no last part")
-        return self._earlier
-
-    def __len__(self) -> int:
-        return self._length
-
-    def to_tuple(self) -> tuple[_Part, ...]:
-        """Return the parts in order, in a time proportional to their number."""
-        parts = []
-        history = self
-        while history:
-            parts.append(history.last)
-            history = history.earlier
-        return tuple(reversed(parts))
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, History) and self.to_tuple() == other.to_tuple()
-
-    def __hash__(self) -> int:
-        return hash(self.to_tuple())
-
-    def __repr__(self) -> str:
-        return f"History({counted(self._length, 'part')})"
-
-    def __reduce__(self) -> tuple[object, ...]:
-        # Not link by link: pickle would recurse once for each.
-        return (history_of, (self.to_tuple(),))
-
-
-def history_of(parts: Iterable[_Part]) -> History[_Part]:
-    """Return the history of some parts, the first of them first."""
-    history: History[_Part] = History()
-    for part in parts:
-        history = history.after(part)
-    return history
 
 
 class EventKind(Enum):
@@ -140,7 +62,7 @@ class SessionState(Value):
     """The position of the response to each item answered."""
     set_aside: tuple[str, ...] = ()
     """Items that exposure control withholds."""
-    steps: History[Step] = field(default_factory=History)
+    steps: tuple[Step, ...] = ()
     """The events that have not been undone, with all that is needed to undo them."""
 
     @property
@@ -176,7 +98,7 @@ class SessionState(Value):
 class Replay:
     """The state of a test while events are added one by one.
 
-    The time to add an event, an undo too, does not depend on the number of events before it.
+    Events, undos too, are added without a look at those before.
 
     Parameters
     ----------
@@ -193,12 +115,17 @@ class Replay:
         # Dictionaries keep the order of insertion, and membership tests are fast.
         self._asked = dict.fromkeys(start.asked)
         self._set_aside = dict.fromkeys(start.set_aside)
-        self._steps = start.steps
+        self._steps = list(start.steps)
 
     def state(self) -> SessionState:
         """Return the state after all events added so far."""
-        return SessionState(
-            tuple(self._asked), dict(self._responses), tuple(self._set_aside), self._steps
+        # All of it is valid by now.
+        return made(
+            SessionState,
+            asked=tuple(self._asked),
+            responses=ReadOnlyDict(self._responses),
+            set_aside=tuple(self._set_aside),
+            steps=tuple(self._steps),
         )
 
     def add(self, event: Event, *, response: int | None = None) -> None:
@@ -215,7 +142,7 @@ class Replay:
             response = self._bank.response(item, event.response)
         new = [name for name in dict.fromkeys(event.set_aside) if name not in self._set_aside]
         step = Step(event, item not in self._asked, previous, len(new))
-        self._steps = self._steps.after(step)
+        self._steps.append(step)
         self._asked.setdefault(item)
         if response is not None:
             self._responses[item] = response
@@ -240,7 +167,7 @@ class Replay:
     def _undo(self) -> None:
         if not self._steps:
             raise InvalidArgumentError("there is nothing to undo")
-        step, self._steps = self._steps.last, self._steps.earlier
+        step = self._steps.pop()
         item = step.event.item
         # The items that the last event added come last.
         for _ in range(step.n_set_aside):

@@ -18,7 +18,7 @@ from bnmind._arguments import checked, checked_if_it_fails
 from bnmind._display import Result, Table
 from bnmind._files import SMALL_FILE, create_file, locked, write_file
 from bnmind._messages import counted, percent
-from bnmind._values import ReadOnlyDict, Value
+from bnmind._values import ReadOnlyDict, Value, made
 from bnmind.adaptive.beliefs.belief import SkillBelief, skills_html
 from bnmind.adaptive.beliefs.estimates import (
     AnswerFit,
@@ -39,11 +39,9 @@ from bnmind.adaptive.sessions.design_file import design_from
 from bnmind.adaptive.sessions.events import (
     Event,
     EventKind,
-    History,
     Replay,
     SessionState,
     believed,
-    history_of,
 )
 from bnmind.adaptive.stopping.ending import NOTHING_LEFT, Progress
 from bnmind.errors import BnmindError, NothingToAskError, SessionFileError
@@ -96,7 +94,7 @@ def replayed(place: Path, bank: ItemBank, events: Sequence[Event]) -> SessionSta
     return replay.state()
 
 
-def write_log(place: Path, content: str, *, text_before: str, before: History[Event]) -> None:
+def write_log(place: Path, content: str, *, text_before: str, before: tuple[Event, ...]) -> None:
     """Write a session to its file, unless the file holds other events than those before.
 
     Parameters
@@ -156,14 +154,14 @@ def exists_already(place: Path) -> SessionFileError:
     )
 
 
-def _holds(place: Path, text: str, events: History[Event]) -> bool:
+def _holds(place: Path, text: str, events: tuple[Event, ...]) -> bool:
     """Return whether a file is a session with these events; its text need not be the same."""
     from bnmind.adaptive.sessions.records import session_from_json
 
     try:
         content = read_text(place, most=SMALL_FILE)
         # The first test is quick; the second reads every event.
-        return content == text or session_from_json(content).events == events.to_tuple()
+        return content == text or session_from_json(content).events == events
     except BnmindError:
         return False
 
@@ -358,7 +356,7 @@ class Session(Value):
     """The design of the test."""
     prior: SkillBelief
     """The belief before the first answer."""
-    history: History[Event]
+    events: tuple[Event, ...]
     """All events, undone ones and undos too."""
     _: KW_ONLY
     state: SessionState
@@ -412,7 +410,7 @@ class Session(Value):
         session = cls(
             design=full_design,
             prior=prior,
-            history=History(),
+            events=(),
             state=SessionState(),
             belief=prior,
             path=place,
@@ -491,7 +489,7 @@ class Session(Value):
     ) -> Session:
         counted = design.counted(state.responses)
         now = believed(prior, counted, error_chance=prior.error_chance)
-        return cls(design, prior, history_of(events), state=state, belief=now)
+        return cls(design, prior, tuple(events), state=state, belief=now)
 
     def __repr__(self) -> str:
         return f"Session({len(self.state.asked)} of {len(self.bank.items)} items asked)"
@@ -504,11 +502,6 @@ class Session(Value):
     def bank(self) -> ItemBank:
         """The item bank."""
         return self.design.bank
-
-    @cached_property
-    def events(self) -> tuple[Event, ...]:
-        """All events, undone ones and undos too, in order."""
-        return self.history.to_tuple()
 
     @cached_property
     def _outlook(self) -> Outlook:
@@ -722,15 +715,16 @@ class Session(Value):
         state = self.state.after(self.bank, event, response=response)
         usual = self.prior.error_chance
         belief = believed(self.belief, self.design.counted(state.responses), error_chance=usual)
-        after = dataclasses.replace(
-            self, history=self.history.after(event), state=state, belief=belief
-        )
+        # The fields are valid by now; each event need not be checked again.
+        fields = {one.name: getattr(self, one.name) for one in dataclasses.fields(self)}
+        fields |= {"events": (*self.events, event), "state": state, "belief": belief}
+        after = made(Session, **fields)
         if self.path is None:
             return after
         from bnmind.adaptive.sessions.records import extended
 
         text = extended(self._text, event)
-        write_log(self.path, text, text_before=self._text, before=self.history)
+        write_log(self.path, text, text_before=self._text, before=self.events)
         after.__dict__["_text"] = text  # the value of the cached property
         return after
 
