@@ -182,11 +182,6 @@ class DynamicAscent(Sealed):
         return layout.within(drawn, own)
 
 
-# --- Learning the tables of a dynamic network from sequences, by EM -------------------------------
-#
-#
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class DynamicFit(Value):
     """A dynamic network whose tables were learned from sequences. Created by `fit_dynamic`."""

@@ -370,10 +370,6 @@ class Total:
         return Message(np.logaddexp.reduce(terms, axis=0), is_log=True)
 
 
-# --- Forward and backward passes over sequences that run side by side: the interface algorithm ----
-#
-#
-
 _MESSAGE_BYTES = 2**28
 """The most bytes of the pasts that a smoothing of several sequences keeps."""
 

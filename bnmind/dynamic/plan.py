@@ -64,9 +64,9 @@ from bnmind.pgm.variable import Variable
 # states of the slice's other variables and of the interface before. It needs δ of the slice before,
 # which is kept at every √T-th of T slices and computed again in between, as in smoothing.
 #
-# References ---------- A. Viterbi, "Error bounds for convolutional codes and an asymptotically
-# optimum decoding algorithm", IEEE Trans. Inf. Theory 1967; for the interface K. Murphy, "Dynamic
-# Bayesian networks", PhD thesis, Berkeley 2002, section 3.4.
+# A. Viterbi, "Error bounds for convolutional codes and an asymptotically optimum decoding
+# algorithm", IEEE Trans. Inf. Theory 1967; for the interface K. Murphy, "Dynamic Bayesian
+# networks", PhD thesis, Berkeley 2002, section 3.4.
 
 
 class _Two(NamedTuple):
@@ -242,11 +242,6 @@ class PathPlans(Sealed):
 
 def _most_likely(weights: Floats, rows: slice) -> NDArray[np.intp]:
     return np.asarray(np.argmax(weights, axis=1), dtype=np.intp)
-
-
-# --- Plans for questions about a dynamic network: filtering, prediction, smoothing, likelihood ----
-#
-#
 
 
 @dataclass(frozen=True, eq=False, repr=False)
