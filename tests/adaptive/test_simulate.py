@@ -500,12 +500,14 @@ PROFILE_BANK = ItemBank.from_qmatrix([[1, 0], [0, 1], [1, 1]] * 3, 0.2, 0.1)
 PROFILES = Examinees.drawn(PROFILE_BANK, 30, seed=2)
 
 
-def simulated(stopper: Stopper, **options: int | bool) -> SimulationResult:
+def simulated(stopper: Stopper, **options: Any) -> SimulationResult:
     """Return simulated tests with two selectors."""
-    selectors = {"entropy": MinimalEntropy(), "random": RandomItem()}
-    return simulate(
-        PROFILE_BANK, PROFILES, selectors, stopper, options=SimulationOptions(**options)
-    )  # type: ignore[arg-type]
+    selectors: dict[str, Selector[SkillBelief]] = {
+        "entropy": MinimalEntropy(),
+        "random": RandomItem(),
+    }
+    asked = SimulationOptions(**options)
+    return simulate(PROFILE_BANK, PROFILES, selectors, stopper, options=asked)
 
 
 @pytest.mark.parametrize("batch_size", [7, 30])
