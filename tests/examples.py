@@ -981,7 +981,6 @@ def _stoppers() -> Any:
 
 
 @_add(
-    adaptive.ContentBalance,
     adaptive.Enemies,
     adaptive.OnlyItems,
     adaptive.Testlets,
@@ -1003,7 +1002,6 @@ def _rules() -> Any:
         adaptive.ContentOrder((skill,)),
         adaptive.StageItems(("a", "b"), 1, 2),
         adaptive.StartItems(("a", "b")),
-        adaptive.ContentBalance({"x": 1}, {"y": 1}, 2),
         adaptive.Enemies((("a", "c"),)),
         adaptive.OnlyItems(("a", "b")),
         adaptive.Testlets(),

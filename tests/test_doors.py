@@ -14,7 +14,10 @@ import bnmind.junction as junction
 from bnmind._front_door import homes
 from bnmind.pgm import Network, TabularCPD, Variable
 
-PACKAGES = ("adaptive", "junction", "lab", "strategies", "testing")
+PACKAGES = (
+    *("adaptive", "dynamic", "fitting", "junction", "lab", "questions", "rank_one", "sensitivity"),
+    *("strategies", "testing"),
+)
 NAMES = [(package, name) for package in PACKAGES for name in sorted(homes(f"bnmind.{package}"))]
 
 

@@ -34,7 +34,7 @@ from bnmind.errors import BnmindError
 from bnmind.mastermind import Channel, Reply
 from bnmind.pgm import Factor, FactorModel, Variable
 from bnmind.pgm.formats import from_pgmpy
-from bnmind.questions.inquiry import fingerprint
+from bnmind.questions.dialogue import fingerprint
 from tests.examples import (
     BOARD,
     KEPT,

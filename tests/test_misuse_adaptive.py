@@ -26,7 +26,7 @@ import bnmind.lab as lab
 import bnmind.strategies as strategies
 from bnmind._arguments import _kinds_of
 from bnmind._values import _converters
-from bnmind.adaptive.trees.profile_classes import ProfileClasses
+from bnmind.adaptive.trees.optimal import ProfileClasses
 from bnmind.errors import BnmindError
 from bnmind.mastermind import Channel
 from bnmind.pgm import Variable
@@ -370,9 +370,9 @@ def special() -> dict[str, Any]:
     for name in ("ProfileCertain", "SkillsCertain", "StopBy", "AnyOf", "AllOf", "Plateau"):
         found[f"{name}.stop_batch.progress"] = batch
     found["SkillsDecided.stop_batch.progress"] = batch
-    found["ContentBalance.needed.asked"] = np.zeros((5, 1), dtype=int)
+    found["Blueprint.needed.asked"] = np.zeros((5, 1), dtype=int)
     for name in (
-        *("ContentBalance", "Enemies", "OnlyItems", "Testlets"),
+        *("Enemies", "OnlyItems", "Testlets"),
         *("Blueprint", "ContentOrder", "StageItems", "StartItems"),
     ):
         found[f"{name}.restrict.allowed"] = ALLOWED

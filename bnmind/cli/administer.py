@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from bnmind._display import Table
+from bnmind._display import Table, parts_of
 from bnmind._files import SMALL_FILE, check_writable
-from bnmind._messages import counted, in_shell, percent, shown
+from bnmind._messages import counted, in_shell, shown
 from bnmind.cli.inputs import DEFAULT_SELECTOR, DesignOptions, SelectorName, with_named_prior
 from bnmind.cli.shared.command import Seed, is_saved, show_parts
 from bnmind.cli.shared.dialogue import Command, ask
@@ -27,10 +27,6 @@ PREPARING = "preparing the test"
 
 _AT_THE_END = {"u": Command.UNDO, "q": Command.QUIT}
 _COMMANDS = {"u": Command.UNDO, "?": Command.HINT, "q": Command.QUIT}
-_IMPOSSIBLE = (
-    "No examinee gives all these answers, by the bank; each of them now counts as an error"
-    " with a probability of 2^-40."
-)
 _SHOWN = 5
 """Items that a hint ranks."""
 
@@ -80,7 +76,7 @@ def run_test(
     bnmind test models/banks/fractions.json --design models/designs/fractions.toml
     """
     from bnmind.adaptive import Session, read_bank, stopper_by_names
-    from bnmind.adaptive.stopping.registry import default_stop, default_stop_words
+    from bnmind.adaptive.stopping.stoppers import default_stop, default_stop_words
 
     if salvage and session is None:
         raise BnmindError("--salvage needs --session, which names the damaged file")
@@ -145,7 +141,7 @@ def _whole(
     """Return the whole design that a file or a prior makes; None if there is neither."""
     from bnmind.adaptive import read_design
     from bnmind.adaptive.sessions.design_file import design_from, with_options
-    from bnmind.adaptive.stopping.registry import default_stop
+    from bnmind.adaptive.stopping.stoppers import default_stop
 
     if test.design is None and test.prior is None:
         return None
@@ -164,7 +160,7 @@ def _whole(
 
 def _design(bank: ItemBank, about: Mapping[str, str], seed: int | None) -> Design:
     from bnmind.adaptive import Design, selector_by_name, stopper_by_names
-    from bnmind.adaptive.sessions.resume import design_saved
+    from bnmind.adaptive.sessions.session import design_saved
 
     return design_saved(about, bank) or Design(
         bank,
@@ -238,7 +234,8 @@ def _converse(session: Session) -> None:
         except KeyboardInterrupt:
             tell("")
             interrupted, going = True, None
-    _show_report(session)
+    tell("")
+    show_parts(parts_of(session.report()))
     if session.path is not None and not session.stop_reason:
         tell(f"Saved in {session.path}; --session {in_shell(session.path)} resumes the test.")
     if interrupted:
@@ -267,7 +264,9 @@ def _step(session: Session) -> Session | None:
             was_possible = not session.impossible
             session = _answered(session, answer)
             if session.impossible and was_possible:
-                tell(f"  {_IMPOSSIBLE}")
+                from bnmind.adaptive.sessions.session import IMPOSSIBLE
+
+                tell(f"  {IMPOSSIBLE}")
     except SessionFileError as fault:
         # Nothing that is typed from here on could be saved.
         raise BnmindError(
@@ -361,36 +360,3 @@ def _show_why(session: Session) -> None:
     ]
     tell(f"{session.belief.entropy:.2f} bits are unknown. The most informative items:")
     show_parts([Table(("item", "bits", "mostly about", "bits"), rows)])
-
-
-def _show_report(session: Session) -> None:
-    from bnmind.adaptive import ability_deviation, expected_ability
-    from bnmind.adaptive.beliefs.ability_estimates import has_ability
-
-    report, shown = session.report(), session.design.report
-    if report.impossible:
-        tell(f"\n{_IMPOSSIBLE}")
-    items = counted(len(report.asked), "item")
-    if report.pilot:
-        items += f" ({len(report.pilot)} new, which do not count)"
-    skipped = f", {len(report.skipped)} skipped" if report.skipped else ""
-    tell(
-        f"\n{items} asked{skipped}; {report.entropy_before:.2f} bits unknown before,"
-        f" {report.entropy:.2f} now."
-    )
-    if report.answers and shown.answers:
-        rows = [(one.item, one.response, percent(one.p_value)) for one in report.answers]
-        show_parts([Table(("item", "answer", "as surprising or more"), rows)])
-    if has_ability(session.bank):
-        mean, deviation = expected_ability(session.belief), ability_deviation(session.belief)
-        row = (report.skills[0].label, f"{mean:.2f} ± {deviation:.2f}")
-        show_parts([Table(("", "expected value ± standard deviation"), [row])])
-        return
-    header = ["skill", "level", "probability"]
-    header += ["if the parameters were others (90 %)"] * shown.parameters
-    skills = [one for one in report.skills if not shown.skills or one.skill in shown.skills]
-    results = []
-    for one in skills:
-        ends = [" to ".join(map(percent, one.interval or ()))] * shown.parameters
-        results.append((one.label, one.level, percent(one.probability), *ends))
-    show_parts([Table(header, results)])

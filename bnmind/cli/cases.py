@@ -172,7 +172,7 @@ def track(
     bnmind track MODEL.json CASES.csv --sequence student --targets known --out known.csv
     """
     from bnmind.dynamic import compile_dynamic, read_dynamic
-    from bnmind.dynamic.sequence_files import read_sequences_for
+    from bnmind.dynamic.files import read_sequences_for
     from bnmind.junction.cases.case_files import FrameWriter
     from bnmind.junction.cases.predict import carrying, case_notes
     from bnmind.junction.cases.tables import close_names

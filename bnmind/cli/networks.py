@@ -117,7 +117,7 @@ def fit(options: FitCommandOptions) -> Result:
     """
     from bnmind.fitting import FitOptions
     from bnmind.fitting import fit as fitted_to
-    from bnmind.fitting.case_files import read_cases_for
+    from bnmind.fitting.cases import read_cases_for
     from bnmind.pgm.files import model_contents, read_network, write_model
 
     settings = FitOptions(

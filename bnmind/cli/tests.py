@@ -473,7 +473,7 @@ def evaluate(
 
 def _aims() -> Mapping[str, Described]:
     from bnmind.adaptive import AIMS
-    from bnmind.adaptive.trees.aims import CostOfCertainty
+    from bnmind.adaptive.trees.optimal import CostOfCertainty
 
     cost = AIMS["cost"]
     about = f"{cost.about}; a test that ends without pays {CostOfCertainty.penalty:g} more"

@@ -1,27 +1,8 @@
-"""Dynamic Bayesian networks: filtering, prediction, smoothing, most probable paths, learning."""
+"""Dynamic Bayesian networks: filtering, prediction, smoothing, most probable paths, learning.
 
-from bnmind.dynamic.bridge import dynamic_from_pgmpy, dynamic_to_pgmpy
-from bnmind.dynamic.files import read_dynamic, write_dynamic
-from bnmind.dynamic.fit import DynamicFit, fit_dynamic
-from bnmind.dynamic.network import PREVIOUS, DynamicNetwork, SliceTable, previous
-from bnmind.dynamic.plan import DynamicPlan, compile_dynamic
-from bnmind.dynamic.results import FilterInfo, FilterState, MostProbablePath, SequencePosterior
+The names are imported when they are first used; `bnmind/dynamic/__init__.pyi` lists them.
+"""
 
-__all__ = [
-    "PREVIOUS",
-    "DynamicFit",
-    "DynamicNetwork",
-    "DynamicPlan",
-    "FilterInfo",
-    "FilterState",
-    "MostProbablePath",
-    "SequencePosterior",
-    "SliceTable",
-    "compile_dynamic",
-    "dynamic_from_pgmpy",
-    "dynamic_to_pgmpy",
-    "fit_dynamic",
-    "previous",
-    "read_dynamic",
-    "write_dynamic",
-]
+import bnmind._front_door as _front_door
+
+__getattr__, __dir__ = _front_door.door(__name__)

@@ -16,23 +16,18 @@ from bnmind._messages import counted
 from bnmind._values import Sealed, Value
 from bnmind._workers import results_of
 from bnmind.dynamic.network import PREVIOUS, DynamicNetwork, previous, renamed
-from bnmind.dynamic.passes import Passes, Tables, most_sequences
+from bnmind.dynamic.passes import Passes, SlicePlans, Tables, check_interface, most_sequences
 from bnmind.dynamic.sequences import Group, Sequences, read_sequences
-from bnmind.dynamic.slice_plans import SlicePlans, check_interface
 from bnmind.errors import InvalidArgumentError
-from bnmind.fitting.all_starts import AllStarts
+from bnmind.fitting.em import FitOptions
 from bnmind.fitting.expectation import Expected
-from bnmind.fitting.fitted import FitOptions
 from bnmind.fitting.layout import Layout
 from bnmind.fitting.priors import NoPrior, Prior
-from bnmind.fitting.record import LearningRecord
-from bnmind.fitting.squarem import Climb, Place, climb
+from bnmind.fitting.squarem import AllStarts, Climb, LearningRecord, Place, climb
 from bnmind.information import Floats
 from bnmind.junction.inference.limits import DEFAULT_LIMITS
 from bnmind.pgm.network import Network
 from bnmind.pgm.tabular import TabularCPD
-
-__all__ = ["DynamicFit", "fit_dynamic"]
 
 # --- The E-step for dynamic networks: expected counts of the tables of the two kinds of slices ----
 #
@@ -185,11 +180,6 @@ class DynamicAscent(Sealed):
             return own
         drawn: NDArray[np.float64] = layout.start(np.zeros(layout.n_cells), rng)
         return layout.within(drawn, own)
-
-
-# --- Learning the tables of a dynamic network from sequences, by EM -------------------------------
-#
-#
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -1,4 +1,17 @@
-"""Forward and backward passes over sequences that run side by side: the interface algorithm.
+"""The interface algorithm: the compiled plans of slices, and passes over sequences side by side.
+
+A slice is a query of its own tables. The past enters as a table over the interface of the previous
+slice, and the future as a table over the interface of the slice itself. Both are inputs of a run,
+so that one plan serves all slices, whatever is observed in them.
+
+====================  ==========================================================================
+symbol (Murphy 2002)  name here
+====================  ==========================================================================
+α_t                   the past: P(interface of slice t | findings of slices 0, …, t)
+β_t                   the future: P(findings after slice t | interface of slice t), up to a factor
+====================  ==========================================================================
+
+The sequences are the cases of a batch; see `bnmind.junction.inference.batches`.
 
 The forward pass keeps only the past of the last slice. Smoothing goes back through the slices, and
 needs the past of each of them. It keeps the past at every √T-th of T slices, and computes the
@@ -16,19 +29,255 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
-from bnmind._messages import bytes_text, counted, one_line
-from bnmind.dynamic.bound import BoundSlice, side_by_side
+from bnmind._messages import bytes_text, counted, many, one_line
+from bnmind._values import ReadOnlyDict, Sealed
+from bnmind.dynamic.network import DynamicNetwork, previous
 from bnmind.dynamic.sequences import Group, Sequences
-from bnmind.dynamic.slice_plans import FUTURE, PAST, SlicePlans, Two, table_input
 from bnmind.errors import CancellationError, ImpossibleEvidenceError, TooLargeError
 from bnmind.information import Floats
+from bnmind.junction.inference.batches import Chunks, batch_size
+from bnmind.junction.inference.compile import compile_plan
+from bnmind.junction.inference.compiled_query import CompiledQuery
+from bnmind.junction.inference.evidence import label_of
+from bnmind.junction.inference.limits import Limits
 from bnmind.junction.inference.plan import Plan
+from bnmind.pgm.cpd import CPD
+from bnmind.pgm.factor import Factor, Values
+from bnmind.pgm.network import FactorModel, Potential
+from bnmind.pgm.variable import Variable
 
-__all__ = ["Passes", "Tables", "check_messages", "most_sequences", "segment_length"]
+PAST = "the past"
+"""The input over the interface of the previous slice."""
+
+FUTURE = "the future"
+"""The input over the interface of the slice."""
+
+Scope = tuple[Variable, ...]
+
+
+def table_input(name: str) -> str:
+    """Return the name of the input that carries the table of a variable."""
+    return f"the table of {name}"
+
+
+class Two(NamedTuple):
+    """A plan for the first slice, and one for all later slices."""
+
+    first: Plan
+    later: Plan
+
+
+class SliceModel(NamedTuple):
+    """The tables of a slice: those that every run has, and those that are inputs of a run."""
+
+    model: FactorModel
+    inputs: Mapping[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SlicePlans(Sealed):
+    """The plans of a dynamic network's slices, each compiled when it is first needed."""
+
+    network: DynamicNetwork
+    observed: Scope
+    """The variables that may have findings."""
+    targets: tuple[Scope, ...]
+    """The scopes whose distributions are computed in each slice."""
+    limits: Limits
+    learned: tuple[str, ...] = ()
+    """The variables of the first two slices whose tables are inputs of each run; see
+    `DynamicNetwork.two_slices`."""
+
+    @cached_property
+    def shape(self) -> tuple[int, ...]:
+        """The numbers of states of the interface."""
+        return tuple(v.n_states for v in self.network.interface)
+
+    @cached_property
+    def messages(self) -> Two:
+        """The plans of the next past: α_t from α_{t−1}."""
+        return self._two([self.network.interface], [self.network.interface])
+
+    @cached_property
+    def filters(self) -> Two:
+        """The plans of the next past and the targets, given the past."""
+        scopes = [self.network.interface, *self.targets]
+        return self._two(scopes, scopes)
+
+    @cached_property
+    def smoothers(self) -> Two:
+        """The plans of the targets, given the past and the future."""
+        return self._two(self.targets, self.targets, future=True)
+
+    @cached_property
+    def learned_of_first(self) -> tuple[CPD, ...]:
+        """The distributions of the first slice whose tables are inputs."""
+        cpds = self.network.first.cpds
+        return tuple(c for c in cpds if previous(c.variable).name in self.learned)
+
+    @cached_property
+    def learned_of_later(self) -> tuple[CPD, ...]:
+        """The distributions of later slices whose tables are inputs."""
+        return tuple(c for c in self.network.transition if c.variable.name in self.learned)
+
+    @cached_property
+    def families(self) -> Two:
+        """The plans of the learned families, given the past and the future."""
+        first = [cpd.scope for cpd in self.learned_of_first]
+        later = [cpd.scope for cpd in self.learned_of_later]
+        return self._two(first, later, future=True)
+
+    @cached_property
+    def backward(self) -> Plan:
+        """The plan of the previous future: β_{t−1} from β_t."""
+        before = tuple(map(previous, self.network.interface))
+        return self._plan([before], is_first=False, past=False, future=True)
+
+    def varying(self, *, is_first: bool) -> tuple[str, ...]:
+        """Return the variables whose table is an input that depends on the slice."""
+        if is_first:
+            return ()
+        return tuple(name for name in self.network.varying if name not in self.learned)
+
+    def slice_model(self, *, is_first: bool) -> SliceModel:
+        """Return the tables of a slice."""
+        cpds = self.network.first.cpds if is_first else self.network.transition
+        learned = self.learned_of_first if is_first else self.learned_of_later
+        given = {*self.varying(is_first=is_first), *(cpd.variable.name for cpd in learned)}
+        potentials: list[Potential] = []
+        inputs = {}
+        for cpd in cpds:
+            if cpd.variable.name not in given:
+                potentials.append(cpd)
+                continue
+            inputs[table_input(cpd.variable.name)] = tuple(v.name for v in cpd.scope)
+            potentials += [Factor((v,), np.ones(v.n_states)) for v in cpd.scope]
+        return SliceModel(FactorModel(tuple(potentials)), ReadOnlyDict(inputs))
+
+    def _two(self, first: Sequence[Scope], later: Sequence[Scope], *, future: bool = False) -> Two:
+        return Two(
+            self._plan(first, is_first=True, past=False, future=future),
+            self._plan(later, is_first=False, past=True, future=future),
+        )
+
+    def _plan(self, scopes: Sequence[Scope], *, is_first: bool, past: bool, future: bool) -> Plan:
+        model, tables = self.slice_model(is_first=is_first)
+        inputs = dict(tables)
+        interface = self.network.interface
+        if interface and past:
+            inputs[PAST] = tuple(previous(v).name for v in interface)
+        if interface and future:
+            inputs[FUTURE] = tuple(v.name for v in interface)
+        return compile_plan(
+            model,
+            soft=[v.name for v in self.observed],
+            targets=[[v.name for v in scope] for scope in scopes],
+            inputs=inputs,
+            limits=self.limits,
+        )
+
+
+def check_interface(interface: Sequence[Variable], limits: Limits) -> None:
+    """Raise `TooLargeError` if the joint of the interface surely exceeds the limits."""
+    cells = math.prod(v.n_states for v in interface)
+    # The past, the next past, and a product of both.
+    needed = 3 * 8 * cells
+    if needed > limits.max_bytes:
+        names = [v.name for v in interface]
+        shown = ", ".join(names[:8]) + (f", … {len(names)} variables" if len(names) > 8 else "")
+        raise TooLargeError(
+            f"the joint distribution of the interface {{{shown}}} would have {many(cells)} cells,"
+            f" and a slice would take at least {many(needed)} bytes; allowed are"
+            f" max_bytes={limits.max_bytes:,}. Let fewer variables have children in the next"
+            " slice, or raise the limit.",
+            needed=needed,
+            budget=limits.max_bytes,
+        )
+
+
+def plain(plan: Plan) -> CompiledQuery:
+    """Return the compiled query of a plan, without negative numbers.
+
+    Raises
+    ------
+    TooLargeError
+        If the plan exceeds its limits, or there is no common plan for all findings.
+    """
+    if plan.is_signed and plan.unsigned is not None:
+        plan = plan.unsigned
+    if plan.compiled.refusal is not None:
+        raise plan.compiled.refusal
+    if plan.by_case is not None:
+        raise TooLargeError(
+            f"a plan of a slice that serves all findings would have about {plan.by_case:,} cells;"
+            f" allowed are max_bytes={plan.limits.max_bytes:,}. Let fewer variables have findings,"
+            " or use smaller tables",
+            needed=8 * plan.by_case,
+            budget=plan.limits.max_bytes,
+        )
+    return plan.compiled
+
+
+def _moving(compiled: CompiledQuery, constant: frozenset[str]) -> frozenset[str]:
+    names = {*compiled.inputs, *(label_of(v.name) for v in compiled.soft)}
+    return frozenset(names - constant)
+
+
+def side_by_side(plan: Plan, constant: frozenset[str] = frozenset()) -> int:
+    """Return the number of sequences that best run side by side."""
+    compiled = plain(plan)
+    return batch_size(compiled, _moving(compiled, constant)).chunk
+
+
+class BoundSlice:
+    """A plan of a slice, bound to a number of sequences.
+
+    Parameters
+    ----------
+    plan
+        The plan.
+    constant
+        The inputs that are the same in all slices and sequences.
+    n
+        The number of sequences.
+    """
+
+    def __init__(self, plan: Plan, constant: Mapping[str, Values], n: int) -> None:
+        compiled = plain(plan)
+        self._n = n
+        self._names = _moving(compiled, frozenset(constant))
+        self._shapes = [tuple(v.n_states for v in scope) for scope in compiled.targets]
+        own = {name: table for name, table in constant.items() if name in compiled.inputs}
+        self._chunks = Chunks(compiled, own, self._names)
+
+    def run(self, inputs: Mapping[str, Floats]) -> tuple[list[Floats], Floats]:
+        """Return the joint of each target, and the logarithms of the sums.
+
+        Parameters
+        ----------
+        inputs
+            The inputs, with the sequences as the last axis, ``(*states, sequences)``; those that
+            the plan does not have are ignored.
+
+        Returns
+        -------
+        joints, log_sums
+            The normalized joints, ``(sequences, *states)``; natural logarithms ``(sequences,)``,
+            −inf where the findings are impossible.
+        """
+        n = self._n
+        joints = [np.zeros((n, *shape)) for shape in self._shapes]
+        log_sums = np.zeros(n)
+        given = {name: inputs[name] for name in self._names}
+        self._chunks.answer({}, given, joints, log_sums, np.ones(n))
+        return joints, log_sums
+
 
 # --- Messages between slices, whose cells may be of any size --------------------------------------
 #
@@ -119,10 +368,6 @@ class Total:
             terms = [_beside(logs - ground, part) + np.log(part) for logs, part in self._parts]
         return Message(np.logaddexp.reduce(terms, axis=0), is_log=True)
 
-
-# --- Forward and backward passes over sequences that run side by side: the interface algorithm ----
-#
-#
 
 _MESSAGE_BYTES = 2**28
 """The most bytes of the pasts that a smoothing of several sequences keeps."""

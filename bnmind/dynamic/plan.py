@@ -14,12 +14,29 @@ from numpy.typing import NDArray
 from bnmind._arguments import checked
 from bnmind._messages import bytes_text, counted, listed
 from bnmind._values import ReadOnlyDict, Sealed, Value, made, sealed
-from bnmind.dynamic.bound import plain
 from bnmind.dynamic.network import DynamicNetwork, previous
-from bnmind.dynamic.passes import Passes, Tables, check_messages, most_sequences, segment_length
-from bnmind.dynamic.results import FilterInfo, FilterState, MostProbablePath, SequencePosterior
-from bnmind.dynamic.sequences import Group, Sequences, read_sequences
-from bnmind.dynamic.slice_plans import PAST, SlicePlans, Two, check_interface, table_input
+from bnmind.dynamic.passes import (
+    PAST,
+    Passes,
+    SlicePlans,
+    Tables,
+    Two,
+    check_interface,
+    check_messages,
+    most_sequences,
+    plain,
+    segment_length,
+    table_input,
+)
+from bnmind.dynamic.sequences import (
+    FilterInfo,
+    FilterState,
+    Group,
+    MostProbablePath,
+    SequencePosterior,
+    Sequences,
+    read_sequences,
+)
 from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError, TooLargeError
 from bnmind.information import Floats
 from bnmind.junction.backward_walk import compile_elimination, walk_back
@@ -31,8 +48,6 @@ from bnmind.junction.inference.posterior import Posterior
 from bnmind.junction.program.runs import logarithms, run_logarithms
 from bnmind.pgm.factor import Values
 from bnmind.pgm.variable import Variable
-
-__all__ = ["DynamicPlan", "compile_dynamic"]
 
 # --- The most probable path: Viterbi's algorithm over the interface -------------------------------
 #
@@ -48,9 +63,9 @@ __all__ = ["DynamicPlan", "compile_dynamic"]
 # states of the slice's other variables and of the interface before. It needs δ of the slice before,
 # which is kept at every √T-th of T slices and computed again in between, as in smoothing.
 #
-# References ---------- A. Viterbi, "Error bounds for convolutional codes and an asymptotically
-# optimum decoding algorithm", IEEE Trans. Inf. Theory 1967; for the interface K. Murphy, "Dynamic
-# Bayesian networks", PhD thesis, Berkeley 2002, section 3.4.
+# A. Viterbi, "Error bounds for convolutional codes and an asymptotically optimum decoding
+# algorithm", IEEE Trans. Inf. Theory 1967; for the interface K. Murphy, "Dynamic Bayesian
+# networks", PhD thesis, Berkeley 2002, section 3.4.
 
 
 class _Two(NamedTuple):
@@ -226,11 +241,6 @@ class PathPlans(Sealed):
 
 def _most_likely(weights: Floats, rows: slice) -> NDArray[np.intp]:
     return np.asarray(np.argmax(weights, axis=1), dtype=np.intp)
-
-
-# --- Plans for questions about a dynamic network: filtering, prediction, smoothing, likelihood ----
-#
-#
 
 
 @dataclass(frozen=True, eq=False, repr=False)

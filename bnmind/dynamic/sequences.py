@@ -1,17 +1,18 @@
-"""Sequences of findings: the rows of a data frame, one for each slice."""
+"""Sequences of findings, a row of a data frame for each slice, and the answers about them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind._messages import one_line, shown
-from bnmind._values import ReadOnlyDict, Sealed
+from bnmind._arguments import checked
+from bnmind._messages import counted, one_line, shown
+from bnmind._values import ReadOnlyDict, Sealed, Value
 from bnmind.dynamic.network import DynamicNetwork
 from bnmind.errors import (
     ImpossibleEvidenceError,
@@ -22,9 +23,11 @@ from bnmind.errors import (
 from bnmind.information import Floats
 from bnmind.junction.cases.tables import frame_of, read_table
 from bnmind.junction.inference.evidence import label_of, real_numbers
+from bnmind.junction.inference.posterior import Posterior
 from bnmind.pgm.variable import Variable, name_text
 
-__all__ = ["Group", "Sequences", "read_sequences"]
+if TYPE_CHECKING:
+    import pandas
 
 
 class Group(NamedTuple):
@@ -259,3 +262,127 @@ def _likelihoods(variable: Variable, given: Any, n: int) -> Floats:
     if not np.all((weights >= 0) & np.isfinite(weights)):
         raise InvalidArgumentError(f"{what} must be finite and not negative", given)
     return np.vstack([weights, np.ones(variable.n_states)])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FilterState(Value):
+    """All that filtering needs to know of the past. Created by `DynamicPlan.start`."""
+
+    n_slices: int
+    """The number of slices so far."""
+    belief: Floats
+    """The joint distribution of the interface of the last slice given all findings so far, with an
+    axis for each variable of `DynamicNetwork.interface`; the number 1 before the first slice."""
+    log_likelihood: float
+    """Natural logarithm of the probability of all findings so far."""
+
+    def __repr__(self) -> str:
+        slices = counted(self.n_slices, "slice")
+        return f"FilterState({slices}, log_likelihood={self.log_likelihood:.6g})"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FilterInfo(Value):
+    """The answers of a step of filtering, for people."""
+
+    number: int
+    """The slice, from 0."""
+    posterior: Posterior
+    """The distributions of the plan's targets in the slice given all findings so far."""
+    log_evidence: float
+    """Natural logarithm of the probability of the slice's findings given all earlier ones."""
+
+    def __repr__(self) -> str:
+        return f"FilterInfo(slice {self.number}, log_evidence={self.log_evidence:.6g})"
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class SequencePosterior(Value):
+    """The distributions of variables in every slice of some sequences."""
+
+    variables: tuple[Variable, ...]
+    """The targets, in the order of the plan."""
+    marginals: Mapping[str, Floats]
+    """The distributions of each variable, ``(rows, states)``."""
+    log_evidence: Floats
+    """Natural logarithm of the probability of the findings of each row given those of the earlier
+    slices of its sequence, ``(rows,)``."""
+    sequence_of: NDArray[np.intp]
+    """The number of the sequence of each row."""
+    sequences: tuple[Any, ...]
+    """The label of each sequence; None if there is no column of sequences."""
+    labels: tuple[Any, ...]
+    """The label of each row."""
+
+    def __repr__(self) -> str:
+        return (
+            f"SequencePosterior({counted(len(self.labels), 'slice')} of"
+            f" {counted(len(self.sequences), 'sequence')},"
+            f" log_likelihood={self.log_likelihood:.6g})"
+        )
+
+    @property
+    def log_likelihood(self) -> float:
+        """Natural logarithm of the probability of all findings."""
+        return float(self.log_evidence.sum())
+
+    @property
+    def log_likelihoods(self) -> Mapping[Any, float]:
+        """Natural logarithm of the probability of the findings of each sequence, by label."""
+        sums = np.bincount(self.sequence_of, self.log_evidence, len(self.sequences))
+        return ReadOnlyDict(zip(self.sequences, sums.tolist(), strict=True))
+
+    @checked
+    def to_frame(self, name: str) -> pandas.DataFrame:
+        """Return the distributions of a variable as a `pandas.DataFrame`: rows × states.
+
+        Parameters
+        ----------
+        name
+            The name of the variable.
+
+        Raises
+        ------
+        UnknownNameError
+            If the variable is not a target of the plan.
+        """
+        import pandas
+
+        states = {v.name: v.states for v in self.variables}
+        if name not in states:
+            raise UnknownNameError("target of the plan", name, states)
+        columns = pandas.Index(states[name], name=name)
+        index = pandas.Index(self.labels)
+        return pandas.DataFrame(self.marginals[name].copy(), index=index, columns=columns)
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class MostProbablePath(Value):
+    """The most probable states of all variables in all slices of each sequence, given the findings.
+
+    The states of a sequence are the most probable ones together; they need not be the most probable
+    ones of each slice.
+    """
+
+    variables: tuple[Variable, ...]
+    """The variables of a slice."""
+    positions: Mapping[str, NDArray[np.intp]]
+    """The state positions of each variable, ``(rows,)``."""
+    log_probabilities: Mapping[Any, float]
+    """Natural logarithm of the joint probability of the path and the findings of each sequence, by
+    the label of the sequence."""
+    labels: tuple[Any, ...]
+    """The label of each row."""
+
+    def __repr__(self) -> str:
+        sequences = counted(len(self.log_probabilities), "sequence")
+        return f"MostProbablePath({counted(len(self.labels), 'slice')} of {sequences})"
+
+    def to_frame(self) -> pandas.DataFrame:
+        """Return the states as a `pandas.DataFrame`: rows × variables."""
+        import pandas
+
+        columns = {
+            v.name: np.array(v.states, dtype=object)[self.positions[v.name]] for v in self.variables
+        }
+        return pandas.DataFrame(columns, index=pandas.Index(self.labels))

@@ -1,26 +1,8 @@
-"""Learning the tables of any network from cases: counts with priors, and EM."""
+"""Learning the tables of any network from cases: counts with priors, and EM.
 
-from bnmind.fitting.em import EM, EMInfo, EMState
-from bnmind.fitting.fit_network import expectation_maximization, fit
-from bnmind.fitting.fitted import Fit, FitOptions
-from bnmind.fitting.priors import PRIORS, BDeu, Dirichlet, Laplace, NoPrior, Prior
-from bnmind.fitting.record import LearningRecord
-from bnmind.fitting.structure import network_of_structure
+The names are imported when they are first used; `bnmind/fitting/__init__.pyi` lists them.
+"""
 
-__all__ = [
-    "EM",
-    "PRIORS",
-    "BDeu",
-    "Dirichlet",
-    "EMInfo",
-    "EMState",
-    "Fit",
-    "FitOptions",
-    "Laplace",
-    "LearningRecord",
-    "NoPrior",
-    "Prior",
-    "expectation_maximization",
-    "fit",
-    "network_of_structure",
-]
+import bnmind._front_door as _front_door
+
+__getattr__, __dir__ = _front_door.door(__name__)

@@ -1,4 +1,4 @@
-r"""An ascent by monotone steps, accelerated by extrapolation (SQUAREM).
+"""An ascent by monotone steps, accelerated by extrapolation (SQUAREM), and the record of several.
 
 A step of EM maps parameters θ to M(θ). SQUAREM extrapolates from two steps:
 
@@ -30,16 +30,15 @@ least −1000 and at most −1, and the objective is compared with that of M(θ)
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
+from bnmind._values import Value
 from bnmind.errors import ImpossibleEvidenceError
 from bnmind.information import Floats
-
-__all__ = ["Ascent", "Climb", "Place", "climb", "expected_steps", "extrapolation"]
 
 _LONGEST = 1000.0
 """The longest extrapolation, in steps."""
@@ -247,3 +246,90 @@ def extrapolation(first: Floats, second: Floats, third: Floats) -> Floats:
     alpha = -min(max(float(np.sqrt(r @ r)) / size, 1.0), _LONGEST)
     far: Floats = first - 2 * alpha * r + alpha**2 * v
     return far
+
+
+class AllStarts:
+    """The progress of all starts together, as far as it is known.
+
+    Parameters
+    ----------
+    progress
+        Called with the number of steps done, and an estimate of the number of all steps.
+    starts
+        The number of starts.
+    """
+
+    def __init__(self, progress: Callable[[int, int], None] | None, starts: int) -> None:
+        self._progress, self._starts = progress, starts
+        self._steps: list[int] = []
+
+    def during_a_start(self, steps: int, expected: int) -> None:
+        """Report the steps of a start, and how many it is expected to take."""
+        if self._progress is not None:
+            before = sum(self._steps)
+            mean = (before + expected) / (len(self._steps) + 1)
+            self._progress(before + steps, round(mean * self._starts))
+
+    def after_a_start(self, steps: int) -> None:
+        """Report the steps that a start took."""
+        self._steps.append(steps)
+        if self._progress is not None:
+            done = sum(self._steps)
+            self._progress(done, round(done / len(self._steps) * self._starts))
+
+
+EQUAL = 1e-4
+"""Starts whose ends differ by less have reached the same maximum, or its mirror image."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearningRecord(Value):
+    """The record of the EM iterations."""
+
+    log_likelihoods: tuple[float, ...]
+    """Natural logarithm of the likelihood at the best start, and after each accepted step from it.
+    It never decreases without priors."""
+    objectives: tuple[float, ...]
+    """The log-likelihoods plus the logarithm of the prior density, but for a constant; they never
+    decrease."""
+    converged: bool
+    """Whether an M-step raised the objective by no more than the tolerance."""
+    steps: int
+    """The number of EM steps from the best start, at most ``max_iterations``, including rejected
+    extrapolations. The start needs one more E-step."""
+    starts: tuple[float, ...]
+    """The objective at the end of each start."""
+    best_start: int
+    """The number of the best start, from 0."""
+    seed: int
+    """The seed of the random starts."""
+    stopped_early: tuple[int, ...] = ()
+    """The numbers of the starts that were left before they converged, as others led higher."""
+
+    @classmethod
+    def of(
+        cls, climbs: Sequence[Climb[Any]], seed: int, *, stopped_early: Collection[int] = ()
+    ) -> LearningRecord:
+        """Return the record of the ascents from all starts; of equal ones, the first is best.
+
+        Parameters
+        ----------
+        climbs
+            The ascent from each start, at least one.
+        seed
+            The seed of the random starts.
+        stopped_early
+            The numbers of the starts whose ascent ended before it converged.
+        """
+        ends = tuple(way.objectives[-1] for way in climbs)
+        best = int(np.argmax(np.array(ends) >= max(ends) - EQUAL))
+        return cls(
+            log_likelihoods=climbs[best].log_likelihoods,
+            objectives=climbs[best].objectives,
+            converged=climbs[best].converged,
+            steps=climbs[best].steps,
+            starts=ends,
+            best_start=best,
+            seed=seed,
+            stopped_early=tuple(sorted(stopped_early)),
+        )

@@ -26,15 +26,12 @@ from bnmind.pgm.functions import Addition, Exactly, Parity, Threshold
 from bnmind.pgm.network import Potential
 from bnmind.pgm.noisy import NoisyMaximum, NoisyMinimum
 from bnmind.pgm.variable import Variable
-from bnmind.rank_one.chain import chain_form
-from bnmind.rank_one.factorize import rank_one_form
-from bnmind.rank_one.observed_chain import observed_chain
-from bnmind.rank_one.parent_order import with_parents_in_order
+from bnmind.rank_one.forms import chain_form, observed_chain, rank_one_form, with_parents_in_order
 
 # --- Small non-negative tables for maximization and sampling --------------------------------------
 #
 # A rank-one factorization of a sum has negative terms, which cannot be maximized or sampled. A
-# function of many parents becomes a chain of partial results instead, see `bnmind.rank_one.chain`.
+# function of many parents becomes a chain of partial results instead, see `bnmind.rank_one.forms`.
 # The partial results are functions of the parents, so the chain is valid for maxima and for sums.
 # The partial results of a noisy extremum are random, so its chain is valid only for sums.
 
@@ -110,7 +107,7 @@ def _tables(
 # form           source                                  cost
 # =============  ======================================  =================================
 # table          the distribution                        all its parents in one clique
-# chain          `bnmind.rank_one.chain_form`            two partial results in each clique
+# chain          `bnmind.rank_one.forms_form`            two partial results in each clique
 # ordered chain  the same, with the parents in the
 #                order in which the model has them
 # observed       `bnmind.rank_one.observed_chain`: the   two partial results in each clique,

@@ -6,7 +6,7 @@ positions of its arguments for a given result, therefore follow without its tabl
 finds the reachable states, and a backward pass the states that lead to a given result. This is the
 arc consistency of a constraint by layers (Pesant, *A regular language membership constraint for
 finite sequences of variables*, 2004). Written as tables, the same steps are the chain of partial
-results of `bnmind.rank_one.chain`.
+results of `bnmind.rank_one.forms`.
 """
 
 from __future__ import annotations

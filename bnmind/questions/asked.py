@@ -1,35 +1,39 @@
-"""The arguments of questions, read and checked: targets, candidates, evidence and costs."""
+"""The arguments of questions, read and checked: targets, candidates, evidence and costs.
+
+Costs may come from a CSV file with the columns ``question`` and ``cost``, and the targets and
+candidates from the marks for diagnosis in an XDSL file. GeNIe marks a node as a target
+(``diagtype="target"``), an observation (``diagtype="observation"``) or neither. The states of a
+target that are faults have ``fault="true"``. Observations with ``ranked="true"`` are to be ranked
+by their value.
+"""
 
 from __future__ import annotations
 
+import csv
+import math
+import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from bnmind._messages import listed, shown
-from bnmind._values import frozen
-from bnmind.errors import InvalidArgumentError, UnknownNameError
+from bnmind._arguments import checked
+from bnmind._files import SMALL_FILE, read_text
+from bnmind._messages import first_faults, listed, shown
+from bnmind._values import Value, frozen
+from bnmind.errors import InvalidArgumentError, ModelFileError, UnknownNameError
 from bnmind.information import Floats
 from bnmind.junction.engine import Engine, compile_model
 from bnmind.junction.inference.evidence import Evidence, by_name, read_findings, real_numbers
 from bnmind.junction.inference.limits import DEFAULT_LIMITS, Limits
+from bnmind.pgm.encoded_names import decoded
+from bnmind.pgm.formats.model_format import read_from
+from bnmind.pgm.formats.xml import Element, smile_of
 from bnmind.pgm.network import FactorModel, Network
 
 if TYPE_CHECKING:
     import pandas
-
-__all__ = [
-    "Asked",
-    "Costs",
-    "Opened",
-    "costs_of",
-    "engine_of",
-    "findings_of",
-    "opened",
-    "targets_of",
-]
 
 Costs: TypeAlias = "Mapping[str, float] | pandas.Series[float]"
 """The cost of each question, by name."""
@@ -185,3 +189,110 @@ def _faults(
         *(f"the {what} {name} is named twice" for name in repeated),
         *(f"the {what} {name} is in the evidence already" for name in observed),
     ]
+
+
+_HEADER = ["question", "cost"]
+
+
+@checked
+def read_costs(path: str | os.PathLike[str]) -> dict[str, float]:
+    """Return the costs in a CSV file, {question: cost}.
+
+    Parameters
+    ----------
+    path
+        The file. Its first line is ``question,cost``.
+
+    Raises
+    ------
+    ModelFileError
+        If the file cannot be read, or is not of this form. The error lists all faulty lines.
+    """
+    place = os.fspath(path)
+    try:
+        rows = list(csv.reader(read_text(path, most=SMALL_FILE).splitlines(), strict=True))
+    except csv.Error as fault:
+        raise ModelFileError(f"{place} is not a CSV file: {fault}", place) from fault
+    if not rows or [cell.strip() for cell in rows[0]] != _HEADER:
+        raise ModelFileError(
+            f"expected a CSV file with the first line question,cost in {place}, got"
+            f" {shown(','.join(rows[0]) if rows else '')}",
+            place,
+        )
+    costs: dict[str, float] = {}
+    faults = []
+    for line, row in enumerate(rows[1:], start=2):
+        if not row:
+            continue
+        name, cost = row[0].strip(), _number(row[1]) if len(row) == 2 else math.nan
+        if not (name and cost >= 0 and math.isfinite(cost)):
+            faults.append(f"line {line} must be a question and a cost of at least 0, got {row}")
+        elif name in costs:
+            faults.append(f"line {line} names {name} again")
+        costs[name] = cost
+    if faults:
+        raise ModelFileError(f"{listed(first_faults(faults))}, in {place}", place)
+    return costs
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
+
+
+@dataclass(frozen=True, kw_only=True)
+class DiagnosisMarks(Value):
+    """The roles of variables in a diagnosis; variables without a role are in none of the lists."""
+
+    targets: tuple[str, ...] = ()
+    """The variables that the diagnosis is about."""
+    observations: tuple[str, ...] = ()
+    """The variables that can be observed."""
+    ranked: tuple[str, ...] = ()
+    """The observations that are to be ranked by their value."""
+    faults: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """The states of targets that are faults."""
+
+
+@checked
+def read_diagnosis(path: str | os.PathLike[str]) -> DiagnosisMarks:
+    """Return the targets and observations that a ``.xdsl`` file of GeNIe marks for diagnosis.
+
+    Parameters
+    ----------
+    path
+        The file; ``.gz`` if it is compressed. It need not have any marks.
+
+    Raises
+    ------
+    ModelFileError
+        If the file cannot be read or is not of this format, with the place.
+    """
+    return read_from(path, _marks)
+
+
+def _marks(data: bytes) -> DiagnosisMarks:
+    """Return the marks in an XDSL file; errors as for the network in it."""
+    root, encoded = smile_of(data)
+
+    def original(name: str) -> str:
+        return decoded(name) if encoded else name
+
+    nodes = root.one("nodes").children
+    names = {id(node): original(node.attribute("id")) for node in nodes}
+    targets = [node for node in nodes if node.attributes.get("diagtype") == "target"]
+    seen = [node for node in nodes if node.attributes.get("diagtype") == "observation"]
+    faults = {names[id(node)]: tuple(map(original, _fault_states(node))) for node in targets}
+    return DiagnosisMarks(
+        targets=tuple(names[id(node)] for node in targets),
+        observations=tuple(names[id(node)] for node in seen),
+        ranked=tuple(names[id(node)] for node in seen if node.attributes.get("ranked") == "true"),
+        faults={name: states for name, states in faults.items() if states},
+    )
+
+
+def _fault_states(node: Element) -> list[str]:
+    states = node.each("state")
+    return [s.attribute("id") for s in states if s.attributes.get("fault") == "true"]

@@ -6,25 +6,390 @@ probable the answer was, and how much is unknown before and after it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass
+from enum import Enum
 from functools import cached_property
-from typing import Any
+from types import MappingProxyType
+from typing import Annotated, Any, Protocol
+
+import numpy as np
+from annotated_types import Gt, Le
 
 from bnmind._arguments import checked
-from bnmind._values import ReadOnlyDict, Value
+from bnmind._messages import counted, listed
+from bnmind._registry import COUNT, NUMBER, Registered, made_by_name
+from bnmind._values import Natural, NonNegative, ReadOnlyDict, Value
 from bnmind.errors import InvalidArgumentError
-from bnmind.information import unchecked_entropy
-from bnmind.questions.asked import costs_of
-from bnmind.questions.causes import Causes, causes_of
-from bnmind.questions.doubts import Doubts, doubt_answers
-from bnmind.questions.events import AnswerEvent, AnswerKind, AnswerState, state_after
-from bnmind.questions.explanation import QuestionEffect, effect_of
-from bnmind.questions.inquiry import Inquiry
-from bnmind.questions.ranking import QuestionRanking, ranking_of
-from bnmind.questions.stopping import DialogueProgress, DialogueStopper
+from bnmind.information import Floats, unchecked_entropy
+from bnmind.junction.engine import Engine
+from bnmind.junction.inference.evidence import Evidence
+from bnmind.pgm.cpd import FunctionalCPD
+from bnmind.pgm.factor import Factor
+from bnmind.pgm.tabular import TabularCPD
+from bnmind.questions.asked import Asked, Costs, costs_of, opened
+from bnmind.questions.ranking import (
+    Causes,
+    InformationOnly,
+    JointEntropy,
+    QuestionEffect,
+    QuestionRanking,
+    QuestionScore,
+    TargetMeasure,
+    causes_of,
+    effect_of,
+    ranking_of,
+)
+from bnmind.questions.value import Doubts, doubt_answers
 
-__all__ = ["AnswerStep", "Dialogue"]
+
+class AnswerKind(Enum):
+    """The kinds of events."""
+
+    ANSWER = "answer"
+    SKIP = "skip"
+    CHANGE = "change"
+    UNDO = "undo"
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnswerEvent(Value):
+    """One event of a dialogue, such as an answer to a question."""
+
+    kind: AnswerKind
+    """Whether it is an answer, a change, a skipped question or an undo."""
+    question: str = ""
+    """The variable asked; empty for an undo."""
+    answer: str = ""
+    """Its state; empty for a skip or an undo."""
+    at: str = ""
+    """The time of the event, in any form; empty if unknown."""
+
+
+@dataclass(frozen=True)
+class AnswerState(Value):
+    """The state of a dialogue after some events."""
+
+    asked: tuple[str, ...] = ()
+    """The questions answered or skipped, in the order in which they were first asked."""
+    answers: Mapping[str, str] = field(default_factory=dict)
+    """The answer to each question answered."""
+
+    @property
+    def skipped(self) -> tuple[str, ...]:
+        """The questions asked that have no answer."""
+        return tuple(name for name in self.asked if name not in self.answers)
+
+    def after(self, event: AnswerEvent) -> AnswerState:
+        """Return the state after an event other than an undo.
+
+        Parameters
+        ----------
+        event
+            An answer, a change of an answer, or a skipped question.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If the question was answered or skipped already or, to change an answer, was not.
+        """
+        name = event.question
+        before = self.answers.get(name)
+        if event.kind is AnswerKind.CHANGE:
+            if before is None:
+                raise InvalidArgumentError(
+                    f"{name} has no answer that could be changed; answer it first", name
+                )
+        elif before is not None:
+            raise InvalidArgumentError(
+                f"{name} was answered already, with {before}; change that answer, or undo it", name
+            )
+        elif event.kind is AnswerKind.SKIP and name in self.asked:
+            raise InvalidArgumentError(f"{name} was skipped already", name)
+        asked = self.asked if name in self.asked else (*self.asked, name)
+        if event.kind is AnswerKind.SKIP:
+            return AnswerState(asked, self.answers)
+        return AnswerState(asked, {**self.answers, name: event.answer})
+
+
+def state_after(events: Iterable[AnswerEvent]) -> AnswerState:
+    """Return the state after events; an undo leads back to the state before the last one.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If an event cannot follow those before it.
+
+    Examples
+    --------
+    >>> noise = AnswerEvent(kind=AnswerKind.ANSWER, question="noise", answer="no")
+    >>> state_after([noise]).answers, state_after([noise, AnswerEvent(kind=AnswerKind.UNDO)]).asked
+    ({'noise': 'no'}, ())
+    """
+    states = [AnswerState()]
+    for event in events:
+        if event.kind is not AnswerKind.UNDO:
+            states.append(states[-1].after(event))
+        elif len(states) == 1:
+            raise InvalidArgumentError("there is nothing to undo")
+        else:
+            states.pop()
+    return states[-1]
+
+
+_DIGITS = 9
+"""Digits of the probabilities in a fingerprint; further digits may differ between machines."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Inquiry(Value):
+    """The part of a dialogue that stays the same: what is asked, about what, and how.
+
+    `Inquiry.of` makes one.
+
+    Examples
+    --------
+    >>> from bnmind.pgm import Network, TabularCPD, Variable
+    >>> rain, wet = Variable("rain", ("no", "yes")), Variable("wet", ("no", "yes"))
+    >>> network = Network((TabularCPD(rain, (), [0.5, 0.5]),
+    ...                    TabularCPD(wet, (rain,), [[1.0, 0.5], [0.0, 0.5]])))
+    >>> Inquiry.of(network, about="rain")
+    Inquiry(about rain, 1 question)
+    """
+
+    engine: Engine
+    """The engine that answers."""
+    about: tuple[str, ...]
+    """The targets."""
+    among: tuple[str, ...]
+    """The variables that may be asked, in the order of the network."""
+    evidence: Mapping[str, Any] = field(default_factory=dict)
+    """The evidence before the first question: states and likelihoods."""
+    costs: Mapping[str, float] = field(default_factory=dict)
+    """The cost of each question that has one."""
+    measure: TargetMeasure = field(default_factory=JointEntropy)
+    """The measure of what is unknown about several targets."""
+    score: QuestionScore = field(default_factory=InformationOnly)
+    """The score by which questions are chosen."""
+
+    @classmethod
+    @checked
+    def of(
+        cls,
+        network: Asked,
+        *,
+        about: str | Iterable[str],
+        among: str | Iterable[str] | None = None,
+        evidence: Evidence | None = None,
+        costs: Costs | None = None,
+        measure: TargetMeasure | None = None,
+        score: QuestionScore | None = None,
+    ) -> Inquiry:
+        """Return an inquiry. The parameters and errors are those of `rank_questions`.
+
+        A target cannot be asked, and the evidence must be possible.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If a variable is both a target and a question; otherwise as `rank_questions`.
+        """
+        engine, findings, targets, names = opened(network, about, among, evidence)
+        if both := [name for name in names if name in targets]:
+            raise InvalidArgumentError(
+                listed([f"{name} cannot be both a target and a question" for name in both]), both
+            )
+        everything = [v.name for v in engine.model.variables]
+        costs_in_order = costs_of(engine.model, costs, everything)
+        engine.posterior([()], findings)  # raises if they are impossible
+        return cls(
+            engine=engine,
+            about=targets,
+            among=names,
+            evidence=findings,
+            costs={
+                name: cost
+                for name, cost in zip(everything, costs_in_order.tolist(), strict=True)
+                if cost
+            },
+            measure=JointEntropy() if measure is None else measure,
+            score=InformationOnly() if score is None else score,
+        )
+
+    def __repr__(self) -> str:
+        return f"Inquiry(about {', '.join(self.about)}, {counted(len(self.among), 'question')})"
+
+
+def fingerprint(engine: Engine) -> str:
+    """Return a text that differs between networks with other variables, states, arcs or tables.
+
+    Noisy nodes count by their kind, links and leak, and functional nodes by their function.
+    """
+    digest = hashlib.sha256()
+    for v in engine.model.variables:
+        digest.update(json.dumps([v.name, v.states]).encode())
+    for potential in engine.model.potentials:
+        digest.update(json.dumps([v.name for v in potential.scope]).encode())
+        if isinstance(potential, TabularCPD | Factor):
+            digest.update(_rounded(np.real(potential.values)))
+            continue
+        digest.update(type(potential).__name__.encode())
+        if isinstance(potential, FunctionalCPD):
+            digest.update(_described(potential.function).encode())
+        else:
+            for contribution in potential.contributions:
+                digest.update(_rounded(contribution))
+    return digest.hexdigest()[:32]
+
+
+def _described(part: Any) -> str:
+    """Return a function, or a part of one, as a text that is the same in every process."""
+    if isinstance(part, np.ndarray):
+        return f"{part.shape}{part.tolist()}"
+    if isinstance(part, tuple | list):
+        return f"({','.join(map(_described, part))})"
+    if is_dataclass(part):
+        values = (getattr(part, one.name) for one in fields(part))
+        return f"{type(part).__name__}({','.join(map(_described, values))})"
+    # An object without a repr of its own shows its address.
+    return re.sub(r" at 0x[0-9a-fA-F]+", "", repr(part))
+
+
+def _rounded(values: Floats) -> bytes:
+    rounded = np.round(values * 10**_DIGITS) + 0.0
+    return np.ascontiguousarray(rounded, dtype="<f8").tobytes()
+
+
+@dataclass(frozen=True, kw_only=True)
+class DialogueProgress(Value):
+    """The progress of a dialogue, as input to a stopper."""
+
+    entropy: float
+    """The entropy of the targets, in bits."""
+    certainty: float
+    """The probability of the most probable state, the smallest of all targets."""
+    n_asked: int
+    """The number of questions answered or skipped."""
+    cost: float
+    """The cost of the questions answered."""
+    gain: float
+    """The largest information of an open question, in bits; 0 if there is none."""
+
+
+class DialogueStopper(Protocol):
+    """A rule that ends dialogues."""
+
+    def stop(self, progress: DialogueProgress) -> str:
+        """Return the reason to stop; an empty text to go on.
+
+        Parameters
+        ----------
+        progress
+            The questions, answers and beliefs so far.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class EntropyAtMost(Value):
+    """Stop once the entropy of the targets is at most this many bits."""
+
+    bits: NonNegative
+    """The entropy, at least 0."""
+
+    def stop(self, progress: DialogueProgress) -> str:
+        """Return the reason to stop."""
+        reached = progress.entropy <= self.bits
+        return f"at most {self.bits:g} bits are unknown" if reached else ""
+
+
+@dataclass(frozen=True)
+class Certain(Value):
+    """Stop once one state of each target has at least this probability."""
+
+    probability: Annotated[float, Gt(0), Le(1)]
+    """The probability, above 0 and at most 1."""
+
+    def stop(self, progress: DialogueProgress) -> str:
+        """Return the reason to stop."""
+        reached = progress.certainty >= self.probability
+        return f"each target is {self.probability:g} certain or more" if reached else ""
+
+
+@dataclass(frozen=True)
+class GainAtMost(Value):
+    """Stop once no open question has more information than this, in bits."""
+
+    bits: NonNegative
+    """The information, at least 0."""
+
+    def stop(self, progress: DialogueProgress) -> str:
+        """Return the reason to stop."""
+        reached = progress.gain <= self.bits
+        return f"no question tells more than {self.bits:g} bits" if reached else ""
+
+
+@dataclass(frozen=True)
+class MostQuestions(Value):
+    """Stop once this many questions were asked."""
+
+    number: Natural
+    """The number of questions."""
+
+    def stop(self, progress: DialogueProgress) -> str:
+        """Return the reason to stop."""
+        if progress.n_asked < self.number:
+            return ""
+        return "1 question was asked" if self.number == 1 else f"{self.number} questions were asked"
+
+
+@dataclass(frozen=True)
+class MostCost(Value):
+    """Stop once the questions answered cost this much together."""
+
+    cost: NonNegative
+    """The sum of the costs, in their unit."""
+
+    def stop(self, progress: DialogueProgress) -> str:
+        """Return the reason to stop."""
+        reached = progress.cost >= self.cost
+        return f"the questions cost {progress.cost:g} together" if reached else ""
+
+
+DIALOGUE_STOPPERS: Mapping[str, Registered[DialogueStopper]] = MappingProxyType(
+    {
+        "entropy": Registered("at most this many bits are unknown", None, NUMBER, EntropyAtMost),
+        "certainty": Registered("one state of each target is this probable", None, NUMBER, Certain),
+        "gain": Registered(
+            "no question has more information than this, in bits", None, NUMBER, GainAtMost
+        ),
+        "questions": Registered("N questions were asked", None, COUNT, MostQuestions),
+        "cost": Registered("the answers cost this much together", None, NUMBER, MostCost),
+    }
+)
+"""The stoppers by name."""
+
+
+@checked
+def dialogue_stoppers_by_names(texts: Sequence[str]) -> tuple[DialogueStopper, ...]:
+    """Return the stoppers of texts such as ``certainty:0.95``; any of them ends a dialogue.
+
+    Parameters
+    ----------
+    texts
+        Names, each with an argument after a colon.
+
+    Raises
+    ------
+    UnknownNameError
+        If no stopper has a name.
+    InvalidArgumentError
+        If an argument is missing or of another kind.
+    """
+    return tuple(made_by_name("stopper", DIALOGUE_STOPPERS, text) for text in texts)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,17 +18,39 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
 
 from bnmind._arguments import checked
 from bnmind._files import SMALL_FILE, locked, read_text, write_file
 from bnmind._messages import one_line
+from bnmind._records import (
+    EXACTLY,
+    FileRecord,
+    LargeRecord,
+    Names,
+    fields_given,
+    record_from_json,
+)
 from bnmind._values import Value
 from bnmind.errors import BnmindError, SessionFileError
-from bnmind.questions.dialogue import Dialogue
-from bnmind.questions.events import AnswerEvent
-from bnmind.questions.inquiry import Inquiry, fingerprint
+from bnmind.questions.dialogue import AnswerEvent, Dialogue, Inquiry, fingerprint
 
-__all__ = ["SavedDialogue", "dialogue_text", "read_dialogue", "resumed_dialogue", "write_dialogue"]
+
+class _NetworkRecord(LargeRecord):
+    variables: int
+    fingerprint: str
+
+
+class DialogueRecord(FileRecord):
+    """A dialogue."""
+
+    network: _NetworkRecord
+    about: Names
+    options: dict[str, str] = Field(default_factory=dict)
+    events: list[Annotated[AnswerEvent, EXACTLY]]
+
 
 _SCHEMA, _VERSION = "bnmind-dialogue", 1
 
@@ -60,8 +82,6 @@ def dialogue_text(dialogue: Dialogue, *, options: Mapping[str, str] | None = Non
     options
         Other texts to save with it.
     """
-    from bnmind._records import fields_given
-
     engine = dialogue.inquiry.engine
     head = {
         "schema": _SCHEMA,
@@ -182,9 +202,6 @@ def resumed_dialogue(
 
 
 def _saved(text: str) -> SavedDialogue:
-    from bnmind._records import record_from_json
-    from bnmind.questions.records import DialogueRecord
-
     record = record_from_json(text, _SCHEMA, {_VERSION: DialogueRecord})
     return SavedDialogue(
         fingerprint=record.network.fingerprint,

@@ -1,38 +1,504 @@
 """Questions to any network, ranked by their information about some targets.
 
-=========  ==================================================================
-symbol     name here
-=========  ==================================================================
-I(X; T)    ``information``: H(m N) − Σ_t m(t) H(N[t, :]), in bits, with the
-           masses m and the channel N of `bnmind.questions.causes`
-EH         ``expected_entropy``: H(T | e) − I(X; T)
-=========  ==================================================================
+The targets are the causes, and the questions are channels:
+
+=================  ==========================================================
+symbol             name here
+=================  ==========================================================
+e                  the evidence
+T = t              a configuration of some targets, which is the *cause*
+m(t) = P(t | e)    ``Causes.masses``
+N[t, x]            ``Causes.channels[X]``: P(X = x | t, e)
+=================  ==========================================================
+
+One plan answers all questions: the targets are its evidence variables, each configuration is a case
+of a batch, and each question is a target. The probabilities of the cases are the masses, and the
+posteriors are the channels. No clique has to contain the targets together with a question, so the
+plan is smaller than one for the joint distributions.
+
+=================  ==========================================================
+symbol             name here
+=================  ==========================================================
+I(X; T)            ``information``: H(m N) − Σ_t m(t) H(N[t, :]), in bits
+EH                 ``expected_entropy``: H(T | e) − I(X; T)
+c(X)               ``costs``, in any unit, at least 0
+α                  ``alpha``: the bits that one unit of cost must pay for
+=================  ==========================================================
 
 The function `bnmind.information.information` computes it, as for guesses and for items of tests.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
-from bnmind._arguments import checked
-from bnmind._values import Value
-from bnmind.errors import InvalidArgumentError
+from bnmind._arguments import checked, checked_if_it_fails
+from bnmind._display import frame_html
+from bnmind._messages import bytes_text, counted, many
+from bnmind._registry import NUMBER, Registered
+from bnmind._values import NonNegative, Sealed, Value
+from bnmind.errors import (
+    ImpossibleEvidenceError,
+    InvalidArgumentError,
+    NothingToAskError,
+    TooLargeError,
+)
 from bnmind.information import Floats, information, unchecked_entropy
-from bnmind.junction.inference.evidence import Evidence
+from bnmind.junction.engine import Engine
+from bnmind.junction.inference.batches import BatchPosterior
+from bnmind.junction.inference.evidence import Evidence, likelihood
 from bnmind.junction.inference.limits import Limits
+from bnmind.junction.inference.plan import Plan
+from bnmind.pgm.distribution import label
+from bnmind.pgm.network import FactorModel, Network
+from bnmind.pgm.variable import Variable
 from bnmind.questions.asked import Asked, Costs, costs_of, opened
-from bnmind.questions.causes import Causes, causes_of
-from bnmind.questions.measures import JointEntropy, TargetMeasure
-from bnmind.questions.rows import QuestionRows
-from bnmind.questions.scores import InformationOnly, QuestionScore
-from bnmind.questions.tables import names_text, questions_text, table_text
 
-__all__ = ["QuestionRanking", "RankedQuestion", "rank_questions", "ranked_order", "ranking_of"]
+if TYPE_CHECKING:
+    import pandas
+
+_MOST_ROWS = 20
+"""The most rows in a terminal."""
+
+_MOST_NAMES = 3
+
+
+def names_text(names: Sequence[str]) -> str:
+    """Return the first names as text, and the number of the others.
+
+    >>> names_text(["pump", "valve"]), names_text(list("abcde"))
+    ('pump, valve', 'a, b, c and 2 more')
+    """
+    shown = ", ".join(label(name) for name in names[:_MOST_NAMES])
+    more = len(names) - _MOST_NAMES
+    return f"{shown} and {more:,} more" if more > 0 else shown
+
+
+def table_text(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a title and a table: the first column to the left, the others to the right.
+
+    Long tables are cut, and end with the number of the other rows.
+    """
+    shown = rows if len(rows) <= _MOST_ROWS else rows[: _MOST_ROWS - 1]
+    lines = [title]
+    if rows:
+        cells = [header, *([label(row[0]), *row[1:]] for row in shown)]
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        for row in cells:
+            first, rest = row[0].ljust(widths[0]), map(str.rjust, row[1:], widths[1:])
+            lines.append("  ".join([first, *rest]).rstrip())
+    if len(shown) < len(rows):
+        lines.append(f"… and {len(rows) - len(shown):,} more")
+    return "\n".join(lines)
+
+
+_Row = TypeVar("_Row")
+
+
+class QuestionRows(Sequence[_Row]):
+    """A row for each question, the best first."""
+
+    COLUMNS: ClassVar[tuple[str, ...]]
+    """The fields of a row that a data frame shows."""
+
+    rows: tuple[_Row, ...]
+
+    @property
+    def best(self) -> _Row:
+        """The best question.
+
+        Raises
+        ------
+        NothingToAskError
+            If there is no question.
+        """
+        if not self.rows:
+            raise NothingToAskError("there is no question left to ask")
+        return self.rows[0]
+
+    @overload
+    def __getitem__(self, index: int) -> _Row: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[_Row, ...]: ...
+    def __getitem__(self, index: int | slice) -> _Row | tuple[_Row, ...]:
+        return self.rows[index]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[_Row]:
+        return iter(self.rows)
+
+    def _repr_html_(self) -> str | None:
+        """Return the first rows as an HTML table, which notebooks display."""
+        return frame_html(self.to_frame(), caption=str(self).splitlines()[0])
+
+    def to_frame(self) -> pandas.DataFrame:
+        """Return a `pandas.DataFrame` of the `COLUMNS`, a row for each question, the best first."""
+        import pandas
+
+        return pandas.DataFrame({c: [getattr(r, c) for r in self.rows] for c in self.COLUMNS})
+
+
+class TargetMeasure(Protocol):
+    """A measure of what is unknown: a sum of entropies of groups of targets."""
+
+    def groups(self, about: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+        """Return the groups of targets whose joint entropies are added.
+
+        Parameters
+        ----------
+        about
+            The names of the targets.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class JointEntropy:
+    """The entropy of all targets together, the default.
+
+    The computation takes a run for each configuration of the targets, so their number is limited.
+
+    Examples
+    --------
+    >>> JointEntropy().groups(("pump", "valve"))
+    (('pump', 'valve'),)
+    """
+
+    def groups(self, about: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+        """Return one group of all targets."""
+        return (about,)
+
+
+@dataclass(frozen=True)
+class MarginalEntropies:
+    """The sum of the entropies of the targets, each by itself.
+
+    Dependence between targets counts several times, and what only a combination of targets
+    tells counts not at all. The computation takes a run for each state of each target, so there may
+    be many targets.
+
+    Examples
+    --------
+    >>> MarginalEntropies().groups(("pump", "valve"))
+    (('pump',), ('valve',))
+    """
+
+    def groups(self, about: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+        """Return a group for each target."""
+        return tuple((name,) for name in about)
+
+
+TARGET_MEASURES: Mapping[str, Registered[TargetMeasure]] = MappingProxyType(
+    {
+        "joint": Registered("the entropy of all targets together", JointEntropy),
+        "marginals": Registered("the sum of the entropies of single targets", MarginalEntropies),
+    }
+)
+"""The measures by name."""
+
+
+class QuestionScore(Protocol):
+    """A score by which questions are ranked; the largest comes first."""
+
+    def scores(self, information: Floats, costs: Floats) -> Floats:
+        """Return the score of each question, ``(questions,)``.
+
+        Parameters
+        ----------
+        information
+            ``(questions,)``, in bits.
+        costs
+            ``(questions,)``, at least 0.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class InformationOnly:
+    """The information in bits, whatever the question costs; the default.
+
+    Examples
+    --------
+    >>> InformationOnly().scores(np.array([0.5, 0.2]), np.array([10.0, 1.0])).tolist()
+    [0.5, 0.2]
+    """
+
+    @checked_if_it_fails
+    def scores(self, information: Floats, costs: Floats) -> Floats:
+        """Return the information."""
+        return information + 0.0 * costs
+
+
+@dataclass(frozen=True)
+class InformationPerCost:
+    """The bits for each unit of cost. Every question must have a cost above 0.
+
+    Examples
+    --------
+    >>> InformationPerCost().scores(np.array([0.5, 0.2]), np.array([10.0, 1.0])).tolist()
+    [0.05, 0.2]
+    """
+
+    @checked_if_it_fails
+    def scores(self, information: Floats, costs: Floats) -> Floats:
+        """Return the information divided by the costs.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If a cost is not positive.
+        """
+        if not np.all(costs > 0):
+            raise InvalidArgumentError(
+                "the information per cost needs a cost above 0 for every question, got"
+                f" {float(np.min(costs)):g}; give each question a cost, or use"
+                " InformationLessCost",
+                costs,
+            )
+        ratio: Floats = information / costs
+        return ratio
+
+
+@dataclass(frozen=True)
+class InformationLessCost(Value):
+    """The information in bits minus α times the cost, as in the diagnosis of GeNIe.
+
+    Parameters
+    ----------
+    alpha
+        The bits for one unit of cost, at least 0.
+
+    References
+    ----------
+    GeNIe Modeler, *Support for diagnosis: cost of observation* (the "entropy/cost ratio").
+
+    Examples
+    --------
+    >>> InformationLessCost(0.25).scores(np.array([0.5, 0.2]), np.array([1.0, 0.0])).tolist()
+    [0.25, 0.2]
+    """
+
+    alpha: NonNegative
+
+    @checked_if_it_fails
+    def scores(self, information: Floats, costs: Floats) -> Floats:
+        """Return the information minus α times the costs."""
+        return information - self.alpha * costs
+
+
+QUESTION_SCORES: Mapping[str, Registered[QuestionScore]] = MappingProxyType(
+    {
+        "information": Registered("the information in bits", InformationOnly),
+        "per-cost": Registered("the information for each unit of cost", InformationPerCost),
+        "less-cost": Registered(
+            "the information minus this times the cost", None, NUMBER, InformationLessCost
+        ),
+    }
+)
+"""The scores by name."""
+
+
+_QUICK = 2**26
+"""Up to this many multiplications, a run is not worth another plan for the evidence."""
+
+_BELOW_ZERO = 1e-9
+"""Probabilities may be below zero by this much, where terms of opposite signs cancel."""
+
+_WAY_OUT = (
+    "Ask about fewer targets, use the measure MarginalEntropies(), name fewer questions in among,"
+    " observe more variables, or raise the limit."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Causes(Sealed):
+    """The belief about some targets, and the answers to expect given each configuration."""
+
+    targets: tuple[Variable, ...]
+    """The targets; the states of the last one change fastest among the configurations."""
+    masses: Floats
+    """The probability of each configuration, ``(configurations,)``."""
+    channels: Mapping[str, Floats]
+    """For each question, the probability of each answer, ``(configurations, states)``."""
+    states: Mapping[str, tuple[str, ...]]
+    """The answers to each question."""
+
+    def predicted(self, question: str) -> Floats:
+        """Return the probability of each answer to a question, ``(states,)``."""
+        chances: Floats = self.masses @ self.channels[question]
+        return chances
+
+
+def configurations(targets: Sequence[Variable]) -> NDArray[np.intp]:
+    """Return the positions of the states in each configuration, ``(targets, configurations)``."""
+    sizes = [v.n_states for v in targets]
+    return np.indices(sizes, dtype=np.intp).reshape(len(sizes), math.prod(sizes))
+
+
+def causes_of(
+    engine: Engine,
+    groups: Sequence[tuple[str, ...]],
+    among: Sequence[str],
+    findings: Mapping[str, Any],
+) -> tuple[Causes, ...]:
+    """Return the belief about each group of targets, and the channels of all questions.
+
+    Parameters
+    ----------
+    engine
+        The model, with the limits of the computation of all groups together.
+    groups
+        The targets of each group, none of them observed.
+    among
+        The questions, none of them observed.
+    findings
+        The evidence, as `read_findings` returns it.
+
+    Raises
+    ------
+    TooLargeError
+        If the computation would exceed the limits. The error is raised before the computation.
+    ImpossibleEvidenceError
+        If the evidence has probability zero.
+    """
+    model, limits = engine.model, engine.limits
+    scopes = [tuple(model.variable(name) for name in group) for group in groups]
+    counts = [math.prod(v.n_states for v in scope) for scope in scopes]
+    questions = [model.variable(name) for name in among]
+    _refuse_large(scopes, counts, questions, limits)
+    cases = _cases(scopes, counts)
+    states = {name: finding for name, finding in findings.items() if isinstance(finding, str)}
+    rest = {name: finding for name, finding in findings.items() if name not in states}
+    alone = len(groups) == 1
+    asked = [name for name in among if not (alone and name in groups[0])]
+    # A target with a likelihood takes it, and its state in a case, as one likelihood.
+    sure = [name for name in cases if alone and name not in rest]
+    plan = engine.plan(
+        [(name,) for name in asked] or [()],
+        evidence=[*states, *sure],
+        soft=[*rest, *(name for name in cases if name not in sure and name not in rest)],
+    )
+    total = sum(counts)
+    if states and (plan.by_case is not None or plan.multiplications * total > _QUICK):
+        plan, states = plan.restrict(states), {}
+    needed = plan.multiplications * total
+    if plan.by_case is None and needed > limits.max_multiplications:
+        raise TooLargeError(
+            f"the questions would take {many(needed)} multiplications for {many(total)}"
+            f" configurations of the targets; allowed are"
+            f" max_multiplications={limits.max_multiplications:,}. {_WAY_OUT}",
+            needed=needed,
+            budget=limits.max_multiplications,
+        )
+    batch = _run(model, plan, total, cases, {**states, **rest})
+    if len(batch.impossible) == total:
+        engine.posterior([()], findings)  # names findings that contradict each other
+        raise ImpossibleEvidenceError("the evidence has probability zero", dict(findings))
+    return _split(batch, scopes, counts, questions)
+
+
+def _refuse_large(
+    scopes: Sequence[tuple[Variable, ...]],
+    counts: Sequence[int],
+    questions: Sequence[Variable],
+    limits: Limits,
+) -> None:
+    """Raise `TooLargeError` if the channels would take too much memory."""
+    names = {v.name for scope in scopes for v in scope}
+    needed = 8 * sum(counts) * (sum(v.n_states for v in questions) + len(names) + 1)
+    if needed > limits.max_bytes:
+        largest = max(range(len(counts)), key=counts.__getitem__)
+        raise TooLargeError(
+            f"{len(scopes[largest])} targets have {many(counts[largest])} configurations together;"
+            f" the answers to expect given each of them would take {bytes_text(needed)}; allowed"
+            f" are max_bytes={limits.max_bytes:,}. {_WAY_OUT}",
+            needed=needed,
+            budget=limits.max_bytes,
+        )
+
+
+def _cases(
+    scopes: Sequence[tuple[Variable, ...]], counts: Sequence[int]
+) -> dict[str, NDArray[np.intp]]:
+    """Return a column of states for each target; −1 in the cases of other groups."""
+    cases: dict[str, NDArray[np.intp]] = {}
+    start = 0
+    for scope, count in zip(scopes, counts, strict=True):
+        for v, column in zip(scope, configurations(scope), strict=True):
+            whole = cases.setdefault(v.name, np.full(sum(counts), -1, dtype=np.intp))
+            whole[start : start + count] = column
+        start += count
+    return cases
+
+
+def _run(
+    model: Network | FactorModel,
+    plan: Plan,
+    n_cases: int,
+    cases: Mapping[str, NDArray[np.intp]],
+    known: Mapping[str, Any],
+) -> BatchPosterior:
+    """Return the posteriors of the questions for each configuration."""
+    columns: dict[str, NDArray[Any]] = dict(cases)
+    for name, finding in known.items():
+        variable = model.variable(name)
+        if isinstance(finding, str):
+            columns[name] = np.full(n_cases, variable.index(finding), dtype=np.intp)
+            continue
+        weights = np.tile(likelihood(variable, finding), (n_cases, 1))
+        if name in cases:
+            # The last row stands for −1: any state.
+            weights *= np.vstack([np.eye(variable.n_states), np.ones(variable.n_states)])[
+                cases[name]
+            ]
+        columns[name] = weights
+    return plan.run_batch(columns, allow_impossible=True)
+
+
+def _split(
+    batch: BatchPosterior,
+    scopes: Sequence[tuple[Variable, ...]],
+    counts: Sequence[int],
+    questions: Sequence[Variable],
+) -> tuple[Causes, ...]:
+    """Return the masses and channels of each group from the cases of all groups."""
+    logs = np.asarray(batch.log_evidence)
+    possible = np.isfinite(logs)
+    weights = np.exp(np.where(possible, logs, -np.inf) - logs[possible].max())
+    result = []
+    start = 0
+    for scope, count in zip(scopes, counts, strict=True):
+        rows = slice(start, start + count)
+        places = {v.name: place for place, v in enumerate(scope)}
+        channels: dict[str, Floats] = {}
+        for question in questions:
+            if question.name in places:
+                column = configurations(scope)[places[question.name]]
+                channels[question.name] = np.eye(question.n_states)[column]
+            else:
+                channel = np.real(batch.marginals[question.name][rows])
+                # Configurations of probability zero have no answers; any row will do.
+                sure = np.eye(1, question.n_states)
+                channels[question.name] = np.where(possible[rows, None], channel, sure)
+        masses = weights[rows] / weights[rows].sum()
+        if any(channel.min(initial=0.0) < -_BELOW_ZERO for channel in channels.values()):
+            raise InvalidArgumentError(
+                "the model is no distribution: the product of its factors is negative somewhere"
+            )
+        states = {v.name: v.states for v in questions}
+        result.append(Causes(targets=scope, masses=masses, channels=channels, states=states))
+        start += count
+    return tuple(result)
+
 
 TOLERANCE = 1e-9
 """Scores that differ by at most this count as equal."""
@@ -107,7 +573,7 @@ class QuestionRanking(QuestionRows[RankedQuestion], Value):
 
     def __repr__(self) -> str:
         title = (
-            f"{questions_text(len(self))} about {names_text(self.about)},"
+            f"{counted(len(self), 'question')} about {names_text(self.about)},"
             f" of which {self.entropy:.3f} bits are unknown"
         )
         with_costs = any(row.cost for row in self)
@@ -251,3 +717,90 @@ def ranked_order(scores: Floats, tolerance: float) -> list[int]:
 def _answers(causes: Causes, question: str) -> dict[str, float]:
     states = causes.states[question]
     return dict(zip(states, causes.predicted(question).tolist(), strict=True))
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnswerEffect(Value):
+    """The belief about the targets after one answer."""
+
+    answer: str
+    """The state of the question."""
+    probability: float
+    """The probability of this answer now."""
+    entropy: float
+    """The entropy of the targets after it, in bits. One answer may increase it."""
+    targets: Mapping[str, Mapping[str, float]]
+    """The probability of each state of each target after it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuestionEffect(Value):
+    """The reasons for a question."""
+
+    question: str
+    """The variable to observe."""
+    information: float
+    """The expected information about the targets, in bits."""
+    entropy: float
+    """The entropy of the targets now, in bits."""
+    expected_entropy: float
+    """The expected entropy of the targets after the answer, in bits."""
+    answers: tuple[AnswerEffect, ...]
+    """The effect of each answer that has a positive probability."""
+
+
+def effect_of(causes: Sequence[Causes], question: str) -> QuestionEffect:
+    """Return the effect of a question on the belief about some targets.
+
+    Parameters
+    ----------
+    causes
+        The belief about each group of targets, with a channel of the question.
+    question
+        The question.
+    """
+    before = float(sum(unchecked_entropy(part.masses) for part in causes))
+    bits = float(sum(information(part.masses, part.channels[question]) for part in causes))
+    predicted = causes[0].predicted(question)
+    answers = []
+    for number, answer in enumerate(causes[0].states[question]):
+        if not predicted[number] > 0:
+            continue
+        left = 0.0
+        targets: dict[str, dict[str, float]] = {}
+        for part in causes:
+            weights = part.masses * part.channels[question][:, number]
+            belief: Floats = weights / weights.sum()
+            left += float(unchecked_entropy(belief))
+            targets |= _marginals(part, belief)
+        answers.append(
+            AnswerEffect(
+                answer=answer,
+                probability=float(predicted[number]),
+                entropy=left,
+                targets=targets,
+            )
+        )
+    return QuestionEffect(
+        question=question,
+        information=bits,
+        entropy=before,
+        expected_entropy=max(0.0, before - bits),
+        answers=tuple(answers),
+    )
+
+
+def _marginals(causes: Causes, belief: Floats) -> dict[str, dict[str, float]]:
+    """Return the distribution of each target of a group."""
+    table = belief.reshape([v.n_states for v in causes.targets])
+    axes = range(table.ndim)
+    return {
+        v.name: dict(
+            zip(
+                v.states,
+                np.sum(table, axis=tuple(a for a in axes if a != axis)).tolist(),
+                strict=True,
+            )
+        )
+        for axis, v in enumerate(causes.targets)
+    }

@@ -1,44 +1,433 @@
-r"""The value of information: how much better a decision becomes by an observation.
+"""The worth of an observation: for a decision, and as one answer among others.
 
-=========  ==================================================================
-symbol     name here
-=========  ==================================================================
-U[a, t]    the utility of action a if the targets have configuration t
-EU         ``expected_utility``: max_a Σ_t m(t) U[a, t]
-EU(X)      Σ_x max_a Σ_t m(t) N[t, x] U[a, t]
-value      EU(X) − EU, never negative
-EVPI       ``perfect_information``: Σ_t m(t) max_a U[a, t] − EU
-=========  ==================================================================
+The value of information is how much better a decision becomes by an observation. With the
+masses m and the channel N of `bnmind.questions.ranking`:
 
-with the masses m and the channel N of `bnmind.questions.causes`.
+=====================  ======================================================
+symbol                 name here
+=====================  ======================================================
+U[a, t]                the utility of action a if the targets have
+                       configuration t
+EU                     ``expected_utility``: max_a Σ_t m(t) U[a, t]
+EU(X)                  Σ_x max_a Σ_t m(t) N[t, x] U[a, t]
+value                  EU(X) − EU, never negative
+EVPI                   ``perfect_information``: Σ_t m(t) max_a U[a, t] − EU
+=====================  ======================================================
+
+Doubtful answers are those that contradict the others:
+
+=====================  ======================================================
+symbol                 name here
+=====================  ======================================================
+P(x | others)          ``AnswerDoubt.probability``
+P(x)                   ``AnswerDoubt.alone``
+log₂ P(x) / P(x | o)   ``AnswerDoubt.conflict``: the conflict of an answer with
+                       the others, in bits
+p_value                Σ P(y | others) over the answers y that are no more
+                       probable than x, as for the person fit of a test
+conf(e)                ``Doubts.conflict``: log₂ Π_i P(x_i) / P(x_1, …, x_n)
+=====================  ======================================================
+
+A conflict above 0 means that the answers are less probable together than they would be if they
+had nothing to do with each other. Either one of them is wrong, or the case is a rare one.
 
 References
 ----------
 H. Raiffa and R. Schlaifer, *Applied Statistical Decision Theory*, 1961; R. A. Howard, "Information
-value theory", IEEE Trans. Systems Science and Cybernetics 1966.
+value theory", IEEE Trans. Systems Science and Cybernetics 1966; F. V. Jensen, B. Chamberlain, T.
+Nordahl and F. Jensen, "Analysis in HUGIN of data conflict", UAI 1990 (the measure conf).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from itertools import product
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias
 
 import numpy as np
+from annotated_types import MinLen
+from numpy.typing import NDArray
 
 from bnmind._arguments import checked
-from bnmind._values import Value
+from bnmind._messages import counted, listed, shown
+from bnmind._values import Distinct, ReadOnlyDict, Value
+from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError, TooLargeError
 from bnmind.information import Floats, tied_best
-from bnmind.junction.inference.evidence import Evidence
+from bnmind.junction.engine import Engine
+from bnmind.junction.inference.evidence import Evidence, likelihood
 from bnmind.junction.inference.limits import Limits
-from bnmind.questions.asked import Asked, Costs, costs_of, opened
-from bnmind.questions.causes import causes_of
-from bnmind.questions.decision import Decision
-from bnmind.questions.ranking import TOLERANCE, ranked_order
-from bnmind.questions.rows import QuestionRows
-from bnmind.questions.tables import names_text, questions_text, table_text
+from bnmind.pgm.network import FactorModel, Network
+from bnmind.pgm.variable import label_text, state_text
+from bnmind.questions.asked import (
+    Asked,
+    Costs,
+    costs_of,
+    engine_of,
+    findings_of,
+    opened,
+    targets_of,
+)
+from bnmind.questions.ranking import (
+    TOLERANCE,
+    QuestionRows,
+    causes_of,
+    names_text,
+    ranked_order,
+    table_text,
+)
 
-__all__ = ["InformationValues", "ValuedQuestion", "value_of_information"]
+if TYPE_CHECKING:
+    import pandas
+
+Utilities: TypeAlias = "Mapping[str, Mapping[Any, float]] | pandas.DataFrame"
+"""The utility of each action in each configuration."""
+
+_MOST_CONFIGURATIONS = 2**20
+"""Configurations of targets beyond which no table of utilities is read."""
+
+
+@dataclass(frozen=True)
+class Decision(Value):
+    """A decision about some targets: the utility of each action in each of their configurations.
+
+    `Decision.of` makes one from a mapping or a data frame.
+
+    Examples
+    --------
+    >>> Decision.of("rain", {"umbrella": {"no": -1, "yes": 0}, "none": {"no": 0, "yes": -10}})
+    Decision(umbrella or none, about rain)
+    """
+
+    about: Annotated[tuple[str, ...], MinLen(1), Distinct]
+    """The targets that the utilities depend on."""
+    utilities: Mapping[str, Mapping[tuple[str, ...], float]]
+    """For each action, the utility of each configuration, a tuple of states."""
+
+    def _faults(self) -> Iterator[str]:
+        if not self.utilities:
+            yield "a decision needs at least one action with utilities"
+        for action, row in self.utilities.items():
+            for key, value in row.items():
+                if not math.isfinite(value):
+                    yield (
+                        f"the utility of {action} for {shown(key)} must be a finite number, got"
+                        f" {value}"
+                    )
+                if len(key) != len(self.about):
+                    yield f"expected a state of each of {', '.join(self.about)}, got {shown(key)}"
+
+    def __repr__(self) -> str:
+        return f"Decision({' or '.join(self.utilities)}, about {', '.join(self.about)})"
+
+    @property
+    def actions(self) -> tuple[str, ...]:
+        """The actions."""
+        return tuple(self.utilities)
+
+    @classmethod
+    @checked
+    def of(cls, about: str | Iterable[str], utilities: Utilities) -> Decision:
+        """Return a decision.
+
+        Parameters
+        ----------
+        about
+            The targets that the utilities depend on.
+        utilities
+            ``{action: {state: utility}}``; with several targets, a tuple of states for each
+            utility. Or a `pandas.DataFrame` with a row for each action and a column for each state
+            or, with levels, each configuration.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If there are no targets or no actions, or a utility is not a finite number.
+        """
+        names = (about,) if isinstance(about, str) else tuple(about)
+        table = utilities
+        to_dict: Any = getattr(utilities, "to_dict", None)
+        if to_dict is not None and hasattr(utilities, "columns"):
+            table = to_dict(orient="index")
+        if not isinstance(table, Mapping):
+            raise InvalidArgumentError(
+                "expected utilities as {action: {state: utility}} or a data frame, got"
+                f" {shown(utilities)}",
+                utilities,
+            )
+        rows: dict[str, Mapping[tuple[str, ...], float]] = {}
+        for action, row in table.items():
+            if not isinstance(row, Mapping):
+                raise InvalidArgumentError(
+                    f"expected the utilities of {shown(action)} as {{state: utility}}, got"
+                    f" {shown(row)}",
+                    utilities,
+                )
+            rows[label_text(action)] = ReadOnlyDict(
+                {_configuration(key): _number(action, key, value) for key, value in row.items()}
+            )
+        return cls(names, ReadOnlyDict(rows))
+
+    @checked
+    def table(self, model: Network | FactorModel) -> Floats:
+        """Return the utilities for a model, ``(actions, configurations)``.
+
+        The states of the last target change fastest.
+
+        Parameters
+        ----------
+        model
+            The model that has the targets.
+
+        Raises
+        ------
+        UnknownNameError
+            If the model does not have a target, or a target not the state of a utility.
+        InvalidArgumentError
+            If a configuration has no utility, or several.
+        TooLargeError
+            If the targets have too many configurations together.
+        """
+        targets = [model.variable(name) for name in self.about]
+        sizes = [v.n_states for v in targets]
+        if math.prod(sizes) > _MOST_CONFIGURATIONS:
+            raise TooLargeError(
+                f"the {len(targets)} targets have {math.prod(sizes):,} configurations together;"
+                f" utilities are limited to {_MOST_CONFIGURATIONS:,}",
+                needed=math.prod(sizes),
+                budget=_MOST_CONFIGURATIONS,
+            )
+        values = np.full((len(self.utilities), *sizes), np.nan)
+        problems = []
+        for number, (action, row) in enumerate(self.utilities.items()):
+            for key, value in row.items():
+                cell = (number, *(v.index(s) for v, s in zip(targets, key, strict=True)))
+                if not math.isnan(values[cell]):
+                    problems.append(f"{action} has two utilities for {', '.join(key)}")
+                values[cell] = value
+            missing = np.isnan(values[number])
+            if missing.any():
+                cells = product(*(v.states for v in targets))
+                lacking = [
+                    ", ".join(c) for c, gone in zip(cells, missing.flat, strict=True) if gone
+                ]
+                problems += [f"{action} has no utility for {text}" for text in lacking]
+        if problems:
+            raise InvalidArgumentError(listed(problems), self.utilities)
+        return values.reshape(len(self.utilities), math.prod(sizes))
+
+
+def _configuration(key: Any) -> tuple[str, ...]:
+    """Return a state, or a tuple of states, as a tuple of texts."""
+    parts = key if isinstance(key, tuple) else (key,)
+    return tuple(str(state_text(part)) for part in parts)
+
+
+def _number(action: Any, key: Any, value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidArgumentError(
+            f"the utility of {shown(action)} for {shown(key)} must be a number, got {shown(value)}",
+            value,
+        ) from None
+
+
+_TIE = 1e-9
+"""Probabilities closer than this, relative to that of the answer, count as equal."""
+
+_RELATIVE_ROUNDING = 1e-12
+"""Bits below this, relative to those of the evidence, are rounding errors, and count as zero."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnswerDoubt(Value):
+    """How well one answer fits the others, and what the belief would be without it."""
+
+    question: str
+    """The variable."""
+    answer: str
+    """Its state."""
+    probability: float
+    """The probability of this answer, given all others."""
+    alone: float
+    """The probability of this answer before any other was known."""
+    conflict: float
+    """The conflict with the others, in bits; above 0 if they make the answer less probable."""
+    p_value: float
+    """The probability of an answer at least as surprising, given all others."""
+    without: Mapping[str, Mapping[str, float]]
+    """The probability of each state of each target, given all other answers."""
+    shift: float
+    """The largest difference that the answer makes to the probability of a state of a target."""
+
+
+@dataclass(frozen=True)
+class Doubts(Value):
+    """The conflict among answers, and the doubt about each of them."""
+
+    conflict: float
+    """The conflict of all answers, conf(e) of Jensen et al., in bits."""
+    answers: tuple[AnswerDoubt, ...]
+    """The doubt about each answer, in the order of the answers."""
+
+    @property
+    def most_doubtful(self) -> AnswerDoubt | None:
+        """The answer that is in most conflict with the others; None if none is in conflict."""
+        doubted = [doubt for doubt in self.answers if doubt.conflict > _TIE]
+        if not doubted:
+            return None
+        most = max(doubt.conflict for doubt in doubted)
+        return next(doubt for doubt in doubted if doubt.conflict >= most - _TIE)
+
+
+@checked
+def doubt_answers(
+    network: Asked,
+    answers: Evidence,
+    *,
+    about: str | Sequence[str],
+    evidence: Evidence | None = None,
+    limits: Limits | None = None,
+) -> Doubts:
+    """Return how well each answer fits the others, and how much the belief depends on it.
+
+    Parameters
+    ----------
+    network
+        A network, a product of factors, or an engine.
+    answers
+        The state of each variable that was asked. Likelihoods belong to ``evidence``.
+    about
+        The targets.
+    evidence
+        Evidence that is not in doubt.
+    limits
+        The limits of the computation, as in `compile_plan`; by default those of the engine.
+
+    Raises
+    ------
+    UnknownNameError
+        If the network has no such variable, or the variable no such state.
+    InvalidArgumentError
+        If a target is among the answers, or there is none.
+    ImpossibleEvidenceError
+        If the answers and the evidence have probability zero. The error names those that contradict
+        each other.
+    TooLargeError
+        If the computation would exceed the limits.
+
+    Examples
+    --------
+    >>> from bnmind.pgm import Network, TabularCPD, Variable
+    >>> fault = Variable("fault", ("no", "yes"))
+    >>> tests = [Variable(name, ("ok", "bad")) for name in ("first", "second", "third")]
+    >>> rates = [[0.9, 0.2], [0.1, 0.8]]
+    >>> network = Network((TabularCPD(fault, (), [0.5, 0.5]),
+    ...                    *(TabularCPD(test, (fault,), rates) for test in tests)))
+    >>> doubts = doubt_answers(
+    ...     network, {"first": "bad", "second": "ok", "third": "bad"}, about="fault"
+    ... )
+    >>> doubts.most_doubtful.question, round(doubts.most_doubtful.probability, 3)
+    ('second', 0.211)
+    """
+    engine = engine_of(network, limits)
+    model = engine.model
+    given = findings_of(model, evidence)
+    told = findings_of(model, answers)
+    soft = {name: value for name, value in told.items() if not isinstance(value, str)}
+    states = {name: value for name, value in told.items() if name not in soft}
+    names = tuple(states)
+    targets = targets_of(model, about, {**given, **told})
+    if not names:
+        return Doubts(0.0, ())
+    posteriors = _with_and_without(engine, names, targets, states, {**given, **soft})
+    logs, marginals = posteriors
+    if not np.isfinite(logs[-1]):
+        engine.posterior([()], {**given, **told})  # names findings that contradict each other
+        raise ImpossibleEvidenceError("the answers have probability zero", {**given, **told})
+    doubts = []
+    # Logarithms of evidence, since probabilities of many answers underflow.
+    bits = logs / math.log(2)
+    rounding = _RELATIVE_ROUNDING * max(1.0, float(np.abs(bits).max()))
+    together = float(bits[-1] - bits[0])
+    alone_bits = bits[1 + len(names) : -1] - bits[0]
+    conflicts = alone_bits - (bits[-1] - bits[1 : 1 + len(names)])
+    for number, name in enumerate(names):
+        v = model.variable(name)
+        place = v.index(states[name])
+        others: Floats = marginals[name][1 + number]
+        own = float(others[place])
+        doubts.append(
+            AnswerDoubt(
+                question=name,
+                answer=states[name],
+                probability=own,
+                alone=float(marginals[name][0, place]),
+                conflict=_rounded(float(conflicts[number]), rounding),
+                p_value=float(others[others <= own * (1 + _TIE)].sum() / others.sum()),
+                without={
+                    target: dict(
+                        zip(
+                            model.variable(target).states,
+                            marginals[target][1 + number].tolist(),
+                            strict=True,
+                        )
+                    )
+                    for target in targets
+                },
+                shift=max(
+                    float(abs(marginals[target][-1] - marginals[target][1 + number]).max())
+                    for target in targets
+                ),
+            )
+        )
+    return Doubts(_rounded(float(alone_bits.sum()) - together, rounding), tuple(doubts))
+
+
+def _rounded(bits: float, rounding: float) -> float:
+    """Return a number of bits without rounding errors."""
+    return bits if abs(bits) > rounding else 0.0
+
+
+def _with_and_without(
+    engine: Engine,
+    names: Sequence[str],
+    targets: Sequence[str],
+    states: Mapping[str, str],
+    given: Mapping[str, Any],
+) -> tuple[Floats, Mapping[str, Floats]]:
+    """Return posteriors without any answer, without each, with each alone, and with all of them.
+
+    One plan with missing values answers all of these cases in a batch.
+    """
+    model = engine.model
+    n = len(names)
+    n_cases = 2 * n + 2
+    columns: dict[str, NDArray[Any]] = {}
+    for number, name in enumerate(names):
+        column = np.full(n_cases, -1, dtype=np.intp)
+        told = [*range(1, 1 + number), *range(2 + number, 1 + n), 1 + n + number, -1]
+        column[told] = model.variable(name).index(states[name])
+        columns[name] = column
+    known = {name: value for name, value in given.items() if isinstance(value, str)}
+    for name, value in given.items():
+        weights = likelihood(model.variable(name), value)
+        columns[name] = np.full(n_cases, int(weights.argmax()), dtype=np.intp)
+        if name not in known:
+            columns[name] = np.tile(weights, (n_cases, 1))
+    plan = engine.plan(
+        [(name,) for name in dict.fromkeys((*targets, *names))],
+        evidence=list(known),
+        soft=[*names, *(name for name in given if name not in known)],
+    )
+    if known and (plan.by_case is not None or plan.memory > engine.limits.max_bytes):
+        plan = plan.restrict(known)
+        columns = {name: column for name, column in columns.items() if name not in known}
+    batch = plan.run_batch(columns, allow_impossible=True)
+    return np.asarray(batch.log_evidence), {k: np.real(m) for k, m in batch.marginals.items()}
+
 
 _LEAST = 1e-12
 """Gains up to this part of the spread of the utilities count as 0."""
@@ -89,7 +478,7 @@ class InformationValues(QuestionRows[ValuedQuestion], Value):
 
     def __repr__(self) -> str:
         title = (
-            f"{questions_text(len(self))} for a decision about"
+            f"{counted(len(self), 'question')} for a decision about"
             f" {names_text(self.about)}\nnow {self.action}, expected utility"
             f" {self.expected_utility:.6g}; perfect information is worth"
             f" {self.perfect_information:.6g}"

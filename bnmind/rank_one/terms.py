@@ -1,4 +1,11 @@
-r"""Rank-one factorizations as sums of products of small arrays.
+r"""Rank-one factorizations as sums of products of small arrays: the terms of each kind of function.
+
+**Nodes** are those of interpolation, at which the generating polynomial of a sum is evaluated. A
+sum S in 0, …, m − 1 equals c if and only if ``Σ_b α(c, b) x_b^S = 1``, for any m distinct nodes
+x_b and the inverse α of their Vandermonde matrix. For roots of unity the condition number of this
+matrix is 1. Real nodes lose digits as m grows.
+
+**Terms** are products:
 
 .. math:: [f(x) = y] = \sum_b \alpha(y, b) \prod_i \beta_i(x_i, b)
 
@@ -11,22 +18,235 @@ B, its states   ``auxiliary``; a column of every array
 ==============  =============================================
 
 Single factors may be negative or complex; only the sum is the table.
+
+**Sums** are factorized by an auxiliary variable. The table of ``S = Σ_i term_i(x_i)`` grows with
+the product of all state counts. An auxiliary variable B, with a state for each value of S,
+factorizes the table into small tables, one for each argument (Savicky & Vomlel, *Factorized
+representation of functional dependence*, 2004; Vomlel, *Bayesian networks in Mastermind*, 2004,
+section 4):
+
+.. math:: [S = c] = \sum_b \alpha(c, b) \prod_i x_b^{\,term_i}
+
+==============  =============================================
+paper           name here
+==============  =============================================
+B               ``auxiliary``
+x_b             the nodes, see `bnmind.rank_one.terms`
+α(c, b)         the factor over (child, B)
+x_b^{M_i}       the factor over (M_i, B)
+==============  =============================================
+
+Number of terms: let S take the values l, l + g, …, l + g·s before the modulus m is applied. Then
+s + 1 nodes suffice, or m/gcd(g, m) roots of one if this is less. If only S = c is needed, and c is
+the t-th of these values, roots of one of order R > max(t, s − t) suffice, because S takes no other
+value that is congruent to c modulo R.
+
+**Equality**, Kronecker's delta, has a term for each common state:
+
+.. math:: [x_1 = \dots = x_k] = \sum_v \prod_i [x_i = v]
+
+If the complement is needed too, there is one more term, the constant 1.
+
+==============  ====================================
+symbol          name here
+==============  ====================================
+v               ``shared``: positions common to all arguments
+[x_i = v]       ``arguments[i]``
+==============  ====================================
+
+**Minimum and maximum:**
+
+.. math:: [\max_i x_i = y] = \prod_i [x_i \le y] - \prod_i [x_i \le y - 1]
+
+The number of terms is the number of states of the maximum, or two once the maximum is observed. The
+values are 0 and ±1 (Díez & Galán, *Efficient computation for the noisy MAX*, 2003; Savicky &
+Vomlel, *Exploiting tensor rank-one decomposition in probabilistic inference*, 2007, who show that
+fewer terms do not suffice). The minimum is the mirror image.
+
+==============  ================================================
+symbol          name here
+==============  ================================================
+b               a bound; bounds that give the same factors are
+                one term
+[x_i ≤ b]       ``arguments[i]``
+α(y, b)         ``child``: 1 for b = y, −1 for b = y − 1
+==============  ================================================
+
+**Noisy extrema** are noisy-or, -and, -max and -min. The factors of the parents contain the links,
+so the noise adds no cost:
+
+.. math:: P(Y = y \mid x) = F(y, x) - F(y - 1, x), \quad
+          F(y, x) = P(Z_0 \le y) \prod_i P(Z_i \le y \mid x_i)
+
+(Díez & Galán, *Efficient computation for the noisy MAX*, 2003; Vomlel & Tichavský,
+*Probabilistic inference with noisy-threshold models based on a CP tensor
+decomposition*, 2014). The number of terms is the number of states of the child, two once the child
+is observed, or one if it is observed in the lowest state of a maximum.
+
+==================  ===========================================
+symbol              name here
+==================  ===========================================
+P(Z_i ≤ y | x_i)    ``arguments[i]``, a column for each bound y
+P(Z_0 ≤ y)          ``leak``, in ``child``
+==================  ===========================================
+
+**Parity** has two terms for any number of arguments:
+
+.. math:: [\textstyle\sum_i x_i \text{ even}] = \tfrac12 \Bigl(1 + \prod_i (-1)^{x_i}\Bigr)
+
+(Savicky & Vomlel, *Exploiting tensor rank-one decomposition in probabilistic
+inference*, 2007). It is the sum modulo 2 with the roots 1 and −1 as nodes.
+
+==============  ===================================
+symbol          name here
+==============  ===================================
+1, (−1)^{x_i}   the two columns of ``arguments[i]``
+½, ±½           the rows of ``child``: even, odd
+==============  ===================================
+
+**Thresholds**, "exactly l of k" and "at least l of k", are functions of a count S of 0, …, k, hence
+of sums of powers:
+
+.. math:: [S = l] = \frac1R \sum_{b} z_b^{S - l}, \quad z_b^R = 1, \quad R = \max(l, k - l) + 1
+
+because no other count is congruent to l modulo R. No factorization with complex numbers has fewer
+terms (Carlini, Catalisano & Geramita, *The solution to the Waring problem for monomials and the sum
+of coprime monomials*, 2012). For "at least l", use the sign that is −1 below l and 1 from l on. It
+extends to an antiperiodic function if R is not smaller than either part:
+
+.. math:: 2[S \ge l] - 1 = \sum_b a_b z_b^S, \quad z_b^R = -1, \quad R = \max(l, k - l + 1)
+
+With other nodes than roots of unity, the factorization uses the k + 1 nodes of a sum.
+
+==============  =====================================================
+symbol          name here
+==============  =====================================================
+k               ``k``: number of undecided arguments
+l               ``wanted``, minus arguments that surely count
+z_b^{x_i}       ``arguments[i]``
+==============  =====================================================
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
 from bnmind._arguments import checked
 from bnmind._values import Value
-from bnmind.pgm.cpd import CPD
+from bnmind.errors import InvalidArgumentError
+from bnmind.pgm.cpd import CPD, FunctionalCPD
 from bnmind.pgm.factor import Factor, Values
+from bnmind.pgm.functions import Addition, Exactly, Maximum, Minimum, Threshold
+from bnmind.pgm.noisy import NoisyExtremum, NoisyMaximum
 from bnmind.pgm.variable import Variable
 
-__all__ = ["RankOne", "Terms"]
+
+class Nodes(Protocol):
+    """A choice of m distinct, non-zero nodes."""
+
+    @property
+    def is_periodic(self) -> bool:
+        """Whether x^m = 1 at every node, so that sums are taken modulo m."""
+        ...
+
+    def __call__(self, m: int) -> Values:
+        """Return the nodes, ``(m,)``."""
+        ...
+
+
+@dataclass(frozen=True)
+class RootsOfUnity:
+    """The m-th roots of one: exact sums modulo m with condition number 1; real for m ≤ 2."""
+
+    @property
+    def is_periodic(self) -> bool:
+        """True."""
+        return True
+
+    def __call__(self, m: int) -> Values:
+        """Return exp(2πi b/m), b = 0, …, m − 1, in pairs of exact conjugates."""
+        turns = np.arange(m // 2 + 1)
+        half = np.exp(2j * np.pi * turns / m)
+        half[4 * turns == m] = 1j
+        half[2 * turns == m] = -1
+        nodes: Values = np.concatenate([half, half[1 : (m + 1) // 2][::-1].conj()])
+        return nodes if m > 2 else np.real(nodes)
+
+
+@dataclass(frozen=True)
+class RootsOfMinusOne:
+    """The m-th roots of minus one: x^m = −1, condition number 1; real for m = 1.
+
+    They form ⌈m/2⌉ conjugate pairs, for even m one fewer than the roots of one.
+    """
+
+    @property
+    def is_periodic(self) -> bool:
+        """False: the sign changes after m."""
+        return False
+
+    def __call__(self, m: int) -> Values:
+        """Return exp(πi (2b + 1)/m), b = 0, …, m − 1, in pairs of exact conjugates."""
+        if m == 1:
+            return np.array([-1.0])
+        turns = 2 * np.arange((m + 1) // 2) + 1
+        half = np.exp(1j * np.pi * turns / m)
+        half[2 * turns == m] = 1j
+        half[turns == m] = -1
+        nodes: Values = np.concatenate([half, half[: m // 2][::-1].conj()])
+        return nodes
+
+
+@dataclass(frozen=True)
+class Chebyshev:
+    """Real nodes in ± pairs, from the Chebyshev points of the next even degree.
+
+    For odd m only the positive node of the smallest pair is kept. Zero cannot be a node, because
+    differences need negative powers.
+    """
+
+    @property
+    def is_periodic(self) -> bool:
+        """False."""
+        return False
+
+    def __call__(self, m: int) -> Values:
+        """Return m distinct points of (−1, 1), none zero."""
+        even = m + m % 2
+        points = np.cos(np.pi * (2 * np.arange(even) + 1) / (2 * even))
+        return np.delete(points, even // 2) if m % 2 else points
+
+
+@dataclass(frozen=True)
+class Integers:
+    """The integers 1, −1, 2, −2, …: exact for short sums, but ill-conditioned for long ones."""
+
+    @property
+    def is_periodic(self) -> bool:
+        """False."""
+        return False
+
+    def __call__(self, m: int) -> Values:
+        """Return the first m of 1, −1, 2, −2, …."""
+        b = np.arange(m)
+        return ((b // 2 + 1) * np.where(b % 2, -1, 1)).astype(np.float64)
+
+
+def interpolation(x: Values) -> Values:
+    """Return α, ``(sums, nodes)``, such that ``Σ_b α(c, b) x_b^S = [S = c]`` for S below m."""
+    m = len(x)
+    vandermonde = x[:, None] ** np.arange(m)
+    if np.iscomplexobj(x):
+        # For roots of one or of minus one, the matrix divided by √m is unitary.
+        unitary: Values = vandermonde.conj().T / m
+        return unitary
+    inverse: Values = np.linalg.inv(vandermonde)
+    return inverse
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,3 +344,262 @@ class RankOne(Value):
             product = product.product(factor)
         table = product.sum_to(v.name for v in self.cpd.scope)
         return Factor(table.scope, table.values.real)
+
+
+def addition_terms(
+    function: Addition,
+    states: Sequence[Sequence[int]],
+    results: Sequence[int],
+    nodes: Nodes | None,
+) -> Terms:
+    """Return the terms of a sum.
+
+    Parameters
+    ----------
+    function
+        The sum.
+    states
+        The positions that each argument may take.
+    results
+        The positions of the sum that are needed.
+    nodes
+        The nodes of the interpolation; by default roots of unity.
+    """
+    nodes = nodes or RootsOfUnity()
+    values = [
+        np.asarray(term, dtype=np.intp)[list(positions)]
+        for term, positions in zip(function.terms, states, strict=True)
+    ]
+    step = math.gcd(*(int(v) for value in values for v in value - value.min())) or 1
+    places = [(value - value.min()) // step for value in values]
+    least = function.constant + sum(int(value.min()) for value in values)
+    last = sum(int(place.max()) for place in places)
+    m = function.modulus
+    period = m // math.gcd(step, m)
+    first = 0
+    if last < period:
+        count = last + 1
+    elif nodes.is_periodic:
+        count = period
+    else:
+        # The places t for which 0 ≤ least + step·t < m.
+        first = -(least // step)
+        count = max((m - 1 - least) // step - first + 1, 1)
+    reached = (least + step * (first + np.arange(count))) % m
+    place_of = [np.flatnonzero(reached == c) for c in results]
+    if nodes.is_periodic and len(results) == 1 and last < period and len(place_of[0]):
+        place = int(place_of[0][0])
+        count = max(place, last - place) + 1
+        place_of = [np.array([place % count])]
+    x = nodes(count)
+    inverse = interpolation(x)
+    child = np.array([inverse[where].sum(axis=0) for where in place_of])
+    if first:
+        child = child * x ** float(-first)
+    return Terms(child, tuple(x[None, :] ** place[:, None] for place in places))
+
+
+@checked
+def factorize_addition(
+    cpd: FunctionalCPD, *, nodes: Nodes | None = None, name: str | None = None
+) -> RankOne:
+    """Return the rank-one factorization of a sum.
+
+    Parameters
+    ----------
+    cpd
+        A variable that is an `Addition` of its parents.
+    nodes
+        The nodes of the interpolation; by default roots of unity. With nodes that are not
+        periodic, the factorization holds only where the sum lies within 0, …, modulus − 1 before
+        the modulus is applied; elsewhere, other tables of the model must be zero.
+    name
+        The name of the auxiliary variable; by default ``B_<child>``.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the variable is not an addition.
+    """
+    if not isinstance(cpd.function, Addition):
+        raise InvalidArgumentError(
+            f"expected {cpd.variable.name} to be an addition, got {cpd.function!r}", cpd
+        )
+    states = [tuple(range(v.n_states)) for v in cpd.scope]
+    terms = addition_terms(cpd.function, states[1:], states[0], nodes)
+    return RankOne.of(cpd, terms, states, name=name)
+
+
+def equality_terms(states: Sequence[Sequence[int]], results: Sequence[int]) -> Terms:
+    """Return the terms of a delta.
+
+    Parameters
+    ----------
+    states
+        The positions that each argument may take.
+    results
+        The results that are needed: 1 (all equal) or 0 (not all equal). Others are impossible.
+    """
+    shared = sorted(set.intersection(*(set(positions) for positions in states)))
+    equal = np.array([1.0] * len(shared) + [0.0])
+    rows = {1: equal, 0: np.append(-equal[:-1], 1.0)}
+    child = np.array([rows.get(result, np.zeros(len(equal))) for result in results])
+    arguments = (
+        np.array([[float(position == v) for v in shared] + [1.0] for position in positions])
+        for positions in states
+    )
+    return Terms(child, tuple(arguments)).without_zeros()
+
+
+def extremum_terms(
+    function: Maximum | Minimum, states: Sequence[Sequence[int]], results: Sequence[int]
+) -> Terms:
+    """Return the terms of a maximum or minimum.
+
+    Parameters
+    ----------
+    function
+        The maximum or the minimum.
+    states
+        The positions that each argument may take.
+    results
+        The positions of the extremum that are needed.
+    """
+    # With opposite signs, the minimum is a maximum.
+    sign = 1 if isinstance(function, Maximum) else -1
+    values = [sign * np.asarray(positions, dtype=np.intp) for positions in states]
+    columns: dict[tuple[int, ...], int] = {}
+    chosen: list[int] = []
+
+    def column(bound: int) -> int | None:
+        """Return the place of the term of a bound, or None if the term is zero."""
+        pattern = tuple(int((value <= bound).sum()) for value in values)
+        if min(pattern) == 0:
+            return None
+        if pattern not in columns:
+            columns[pattern] = len(columns)
+            chosen.append(bound)
+        return columns[pattern]
+
+    entries = [
+        (row, place, entry)
+        for row, result in enumerate(results)
+        for bound, entry in ((sign * result, 1.0), (sign * result - 1, -1.0))
+        if (place := column(bound)) is not None
+    ]
+    child = np.zeros((len(results), max(len(columns), 1)))
+    for row, place, entry in entries:
+        child[row, place] += entry
+    bounds = np.array(chosen or [0], dtype=np.intp)
+    arguments = tuple((value[:, None] <= bounds).astype(np.float64) for value in values)
+    return Terms(child, arguments).without_zeros()
+
+
+def noisy_terms(
+    cpd: NoisyExtremum, states: Sequence[Sequence[int]], results: Sequence[int]
+) -> Terms:
+    """Return the terms of a noisy extremum.
+
+    Parameters
+    ----------
+    cpd
+        The distribution.
+    states
+        The positions that each parent may take.
+    results
+        The states of the child that are needed.
+    """
+    n = cpd.variable.n_states
+    before = -1 if isinstance(cpd, NoisyMaximum) else 1
+    bounds = sorted({b for y in results for b in (y, y + before) if 0 <= b < n})
+    leak, *links = cpd.cumulative()
+    child = np.array([[float(b == y) - float(b == y + before) for b in bounds] for y in results])
+    arguments = tuple(
+        link[np.ix_(bounds, list(positions))].T
+        for link, positions in zip(links, states, strict=True)
+    )
+    return Terms(child * leak[bounds, 0], arguments).without_zeros()
+
+
+def parity_terms(states: Sequence[Sequence[int]], results: Sequence[int]) -> Terms:
+    """Return the terms of a parity.
+
+    Parameters
+    ----------
+    states
+        The positions that each argument may take.
+    results
+        The results that are needed: 0 (even) or 1 (odd). Others are impossible.
+    """
+    rows = {0: (0.5, 0.5), 1: (0.5, -0.5)}
+    child = np.array([rows.get(result, (0.0, 0.0)) for result in results])
+    arguments = (
+        np.array([(1.0, -1.0 if position % 2 else 1.0) for position in positions])
+        for positions in states
+    )
+    return Terms(child, tuple(arguments))
+
+
+def count_terms(
+    function: Threshold | Exactly,
+    states: Sequence[Sequence[int]],
+    results: Sequence[int],
+    nodes: Nodes | None,
+) -> Terms:
+    """Return the terms of "at least l of k" or "exactly l of k".
+
+    Parameters
+    ----------
+    function
+        The function, `Threshold` or `Exactly`.
+    states
+        The positions that each argument may take.
+    results
+        The results that are needed: 1 (true) or 0 (false). Others are impossible.
+    nodes
+        The nodes of the interpolation; by default roots of one and of minus one.
+    """
+    counts = [
+        np.array([_counts(function, i, position) for position in positions], dtype=np.intp)
+        for i, positions in enumerate(states)
+    ]
+    certain = sum(int(count.min()) for count in counts)
+    open_counts = [count - count.min() for count in counts]
+    k = sum(int(count.max()) for count in open_counts)
+    exact = isinstance(function, Exactly)
+    needed = (function.count if isinstance(function, Exactly) else function.least) - certain
+    if (exact and not 0 <= needed <= k) or (not exact and not 0 < needed <= k):
+        always = int(not exact and needed <= 0)
+        return Terms.constant(
+            [float(result == always) for result in results], [len(s) for s in states]
+        )
+    if nodes is not None and not isinstance(nodes, RootsOfUnity):
+        x, true = _real(nodes, k, needed, exact=exact)
+    elif exact:
+        order = max(needed, k - needed) + 1
+        x = RootsOfUnity()(order)
+        true = x ** float(-needed) / order
+    else:
+        order = max(needed, k - needed + 1)
+        roots = RootsOfMinusOne()(order)
+        window = np.arange(needed - order, needed)
+        sums = -np.sum(roots[None, :] ** (-window[:, None].astype(np.float64)), axis=0) / order
+        x, true = np.append(1.0, roots), np.append(0.5, sums / 2)
+    # The first node is 1; its powers give the constant.
+    rows = {1: true, 0: np.eye(len(x))[0] - true}
+    child = np.array([rows.get(result, np.zeros(len(x))) for result in results])
+    arguments = tuple(x[None, :] ** count[:, None] for count in open_counts)
+    return Terms(child, arguments).without_zeros()
+
+
+def _real(nodes: Nodes, k: int, wanted: int, *, exact: bool) -> tuple[Values, Values]:
+    """Return the node 1 and the k + 1 nodes of a sum, with their coefficients for "true"."""
+    x = nodes(k + 1)
+    inverse = interpolation(x)
+    true = inverse[wanted] if exact else inverse[wanted:].sum(axis=0)
+    return np.append(1.0, x), np.append(0.0, true)
+
+
+def _counts(function: Threshold | Exactly, number: int, position: int) -> bool:
+    counted = function.counted
+    return position > 0 if counted is None else position in counted[number]

@@ -1,4 +1,4 @@
-r"""Bounds of a posterior if entries of tables are known only within intervals.
+"""Bounds of a posterior if entries of tables are known only within intervals.
 
 If one row is uncertain, the posterior is a quotient of two linear functions of the row, and the row
 varies in a polytope (its intervals, and the sum one). Dinkelbach's algorithm finds its least and
@@ -46,11 +46,7 @@ from bnmind.junction.reduction import without_barren
 from bnmind.pgm.factor import Factor
 from bnmind.pgm.network import FactorModel, Network
 from bnmind.pgm.tabular import TabularCPD
-from bnmind.sensitivity.ends import other_rows
-from bnmind.sensitivity.findings import log_joint, read_findings_of, split
-from bnmind.sensitivity.parameters import table_of
-
-__all__ = ["PosteriorBounds", "greedy_row", "posterior_bounds"]
+from bnmind.sensitivity.functions import log_joint, other_rows, read_findings_of, split, table_of
 
 _ROUNDING = 1e-15
 """A rest of a row that is smaller is rounding."""

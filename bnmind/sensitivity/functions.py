@@ -1,4 +1,8 @@
-r"""Sensitivity functions: a posterior as a function of one or two entries of the tables.
+r"""A posterior as a function of one or two entries of the tables of a network, its parameters.
+
+P(x, e) is linear in a parameter t whose row covaries, so that its values at t = 0 and t = 1
+determine it. Nothing is subtracted: a probability that is zero stays exactly zero, and tiny ones
+keep their digits.
 
 If an entry is t and the other entries of its row change in proportion, P(x, e) and P(e) are linear
 in t, so that the posterior is a quotient of two linear functions:
@@ -7,29 +11,384 @@ in t, so that the posterior is a quotient of two linear functions:
 
 It is constant or strictly monotone. With two entries of different rows, both are bilinear.
 
+Properties of a posterior that a parameter may change without breaking are inequalities that are
+linear in the numerators P(x, e), which are linear in the parameter. Each inequality therefore holds
+on one interval around the parameter's value, and their intersection is exact. The distance to its
+ends is the admissible deviation.
+
 References
 ----------
 K. B. Laskey, IEEE Trans. SMC 25, 1995; E. Castillo, J. M. Gutiérrez and A. S. Hadi, IEEE Trans. SMC
 27, 1997; V. M. H. Coupé and L. C. van der Gaag, "Properties of sensitivity analysis of Bayesian
-belief networks", Annals of Mathematics and Artificial Intelligence 36, 2002.
+belief networks", Annals of Mathematics and Artificial Intelligence 36, 2002; L. C. van der
+Gaag and S. Renooij, "Analysing sensitivity data from probabilistic networks", UAI 2001.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Protocol
 
 import numpy as np
+from annotated_types import Ge
 
 from bnmind._arguments import checked
-from bnmind._values import Sealed
+from bnmind._values import Finite, NonNegative, Probability, Sealed, Value
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
+from bnmind.junction.derivatives.gradient import without_each
+from bnmind.junction.inference.compile import compile_plan
+from bnmind.junction.inference.evidence import Evidence, by_name, is_missing, is_state, likelihood
+from bnmind.junction.inference.limits import Limits
+from bnmind.pgm.network import FactorModel, Network
+from bnmind.pgm.tabular import TabularCPD
 from bnmind.pgm.variable import Variable
-from bnmind.sensitivity.ends import between
-from bnmind.sensitivity.parameters import Parameter
 
-__all__ = ["SensitivityFunction", "TwoWayFunction"]
+
+@dataclass(frozen=True)
+class Parameter(Value):
+    """An entry P(variable = state | given) of a table of a network.
+
+    Parameters
+    ----------
+    variable, state
+        The child of the table, and one of its states.
+    given
+        A state of each parent.
+
+    Examples
+    --------
+    >>> print(Parameter("wet", "yes", {"rain": "no"}))
+    wet=yes | rain=no
+    """
+
+    variable: str
+    state: Any
+    given: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+    def __str__(self) -> str:
+        behind = ", ".join(f"{name}={state}" for name, state in self.given.items())
+        return f"{self.variable}={self.state}" + (f" | {behind}" if behind else "")
+
+    def place(self, network: Network) -> tuple[int, ...]:
+        """Return the position of the entry in the table of its variable.
+
+        Parameters
+        ----------
+        network
+            The network that has the parameter.
+
+        Raises
+        ------
+        UnknownNameError
+            If the network has no such variable, or a variable no such state.
+        InvalidArgumentError
+            If the variable has no table, or ``given`` does not name its parents.
+        """
+        cpd = table_of(network, self.variable)
+        parents = [v.name for v in cpd.parents]
+        if set(self.given) != set(parents):
+            needed = ", ".join(parents) or "none"
+            raise InvalidArgumentError(
+                f"expected a state of each parent of {self.variable} (parents: {needed}), got"
+                f" {dict(self.given)!r}",
+                self.given,
+            )
+        return (
+            cpd.variable.index(self.state),
+            *[v.index(self.given[v.name]) for v in cpd.parents],
+        )
+
+    @classmethod
+    def at(cls, cpd: TabularCPD, place: tuple[int, ...]) -> Parameter:
+        """Return the parameter at a position of a table.
+
+        Parameters
+        ----------
+        cpd
+            The distribution with the table.
+        place
+            The position of the state of the child, then of each parent, from 0.
+        """
+        return cls(
+            cpd.variable.name,
+            cpd.variable.states[place[0]],
+            {v.name: v.states[i] for v, i in zip(cpd.parents, place[1:], strict=True)},
+        )
+
+
+def table_of(network: Network, name: str) -> TabularCPD:
+    """Return the table of a variable.
+
+    Raises
+    ------
+    UnknownNameError
+        If the network has no such variable.
+    InvalidArgumentError
+        If its distribution is a function or noisy.
+    """
+    cpd = network.cpd(name)
+    if not isinstance(cpd, TabularCPD):
+        raise InvalidArgumentError(
+            f"{name} has no table whose entries may change: it is a {type(cpd).__name__};"
+            " replace it by its to_tabular() to vary entries of its table",
+            name,
+        )
+    return cpd
+
+
+def row_of(entries: Floats, place: tuple[int, ...]) -> Floats:
+    """Return the row of a table that an entry is in, ``(states,)``."""
+    at: Any = (slice(None), *place[1:])
+    row: Floats = entries[at]
+    return row
+
+
+def moved_row(row: Floats, state: int, value: float) -> Floats:
+    """Return a row with another number for one state, and the others scaled in proportion.
+
+    If the others are all zero, they share equally.
+    """
+    others = np.delete(row, state)
+    total = float(others.sum())
+    if len(row) == 1:
+        return np.ones(1)
+    shares = others / total if total > 0 else np.full(len(others), 1 / len(others))
+    return np.insert(shares * (1.0 - value), state, value)
+
+
+@checked
+def with_row(network: Network, parameter: Parameter, value: float) -> Network:
+    """Return the network with another number for a parameter; its row covaries in proportion.
+
+    Parameters
+    ----------
+    network
+        The network.
+    parameter
+        The entry of a table.
+    value
+        Its new probability, from 0 to 1.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the value is no probability, or the variable has no table.
+    """
+    place: Any = parameter.place(network)
+    cpd = table_of(network, parameter.variable)
+    if not 0 <= value <= 1:
+        raise InvalidArgumentError(f"expected a probability from 0 to 1, got {value}", value)
+    table = cpd.values.copy()
+    table[(slice(None), *place[1:])] = moved_row(row_of(cpd.values, place), place[0], value)
+    other = TabularCPD(cpd.variable, cpd.parents, table)
+    return Network(tuple(other if one is cpd else one for one in network.cpds))
+
+
+@checked
+def cd_distance(before: float, after: float) -> float:
+    """Return the distance of Chan and Darwiche between a network and one with a changed entry.
+
+    It is the logarithm of the factor by which the odds of the entry change. No query's odds change
+    by a larger factor (H. Chan and A. Darwiche, "A distance measure for bounding probabilistic
+    belief change", Int. J. Approx. Reasoning 38, 2005). The other entries of the row change in
+    proportion.
+
+    Parameters
+    ----------
+    before
+        The probability of the entry before, from 0 to 1.
+    after
+        The probability after the change, from 0 to 1.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If a number is no probability.
+
+    Examples
+    --------
+    >>> round(cd_distance(0.2, 0.5), 3), cd_distance(0.2, 0.2), cd_distance(0.2, 1)
+    (1.386, 0.0, inf)
+    """
+    for value in (before, after):
+        if not 0 <= value <= 1:
+            raise InvalidArgumentError(f"expected a probability from 0 to 1, got {value}", value)
+    return float(distances(np.array(before), np.array(after)))
+
+
+def distances(before: Floats, after: Floats) -> Floats:
+    """Return `cd_distance` for arrays of entries."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        changes = np.log(after) - np.log1p(-after) - np.log(before) + np.log1p(-before)
+    found: Floats = np.where(before == after, 0.0, np.abs(changes))
+    return found
+
+
+_TIE = 1e-12
+"""Probabilities that differ by less than this are equal, up to rounding."""
+
+
+def ends_of(entries: Floats, partials: Floats) -> Floats:
+    """Return P(x, e) for each entry of a table at 0 and at 1, ``(2, targets, states, …)``.
+
+    Parameters
+    ----------
+    entries
+        ``(states, …)`` the conditional probabilities.
+    partials
+        ``(targets, states, …)`` the partial derivatives of each P(x, e).
+    """
+    n_targets, n_states = len(partials), len(entries)
+    weighted = entries * partials
+    rows = weighted.sum(axis=1).reshape(n_targets, -1)
+    rest = without_each(rows.T).T.reshape(n_targets, 1, *entries.shape[1:])
+    if n_states == 1:
+        return np.stack([rest + weighted, rest + weighted])
+    others = without_each(entries)
+    equal = np.stack([without_each(one) for one in partials]) / (n_states - 1)
+    shares = np.stack([without_each(one) for one in weighted])
+    left = np.divide(shares, others, out=equal, where=others > 0)
+    return np.stack([rest + left, rest + partials])
+
+
+def between(ends: Floats, values: Floats, t: Floats, posterior: Floats) -> Floats:
+    """Return multiples of P(x, e) for parameters that are t, ``(targets, …)``.
+
+    Parameters
+    ----------
+    ends
+        ``(2, targets, …)`` from `ends_of`.
+    values, t
+        ``(…)`` the parameters in the network, where the result is the posterior; and now.
+    posterior
+        ``(targets,)`` the posterior in the network.
+    """
+    here = posterior.reshape(-1, *(1,) * np.ndim(t))
+    numerators: Floats = np.where(t == values, here, (1 - t) * ends[0] + t * ends[1])
+    return numerators
+
+
+def left_of(row: Floats, rest: list[int]) -> Floats:
+    """Return the shares of some states of a row in their sum; equal ones if it is zero."""
+    total = float(row[rest].sum())
+    shares: Floats = row[rest] / total if total > 0 else np.full(len(rest), 1 / len(rest))
+    return shares
+
+
+def other_rows(entries: Floats, partials: Floats, places: list[tuple[int, ...]]) -> Floats:
+    """Return the part of P(x, e) from the rows of a table that are not those of some entries."""
+    weighted = entries * partials
+    for place in places:
+        row: Any = (slice(None), slice(None), *place[1:])
+        weighted[row] = 0.0
+    total: Floats = weighted.reshape(len(partials), -1).sum(axis=1)
+    return total
+
+
+def first_largest(numbers: Floats) -> int:
+    """Return the position of the largest number; the first one of several, up to rounding."""
+    return int(np.argmax(numbers >= np.max(numbers) - _TIE))
+
+
+_LEAST = 1e-290
+"""Smaller probabilities may have lost digits."""
+
+
+def read_findings_of(model: Network | FactorModel, evidence: Evidence | None) -> dict[str, Any]:
+    """Return evidence without missing findings, with states as text, likelihoods as arrays.
+
+    Raises
+    ------
+    UnknownNameError
+        If the model has no such variable, or a variable no such state.
+    InvalidArgumentError
+        If it is not a mapping.
+    """
+    findings: dict[str, Any] = {}
+    for name, finding in by_name(evidence, "the evidence").items():
+        v = model.variable(name)
+        if not is_missing(finding):
+            findings[v.name] = (
+                v.states[v.index(finding)] if is_state(finding) else likelihood(v, finding)
+            )
+    return findings
+
+
+def split(findings: Mapping[str, Any]) -> tuple[list[str], list[str]]:
+    """Return the names of the variables with a state, and of those with a likelihood."""
+    hard = [name for name, finding in findings.items() if is_state(finding)]
+    return hard, [name for name in findings if name not in hard]
+
+
+def log_joint(
+    model: Network | FactorModel, target: str, findings: Mapping[str, Any], limits: Limits
+) -> Floats:
+    """Return ln P(target, findings), ``(states,)``; -inf for impossible states.
+
+    Where a posterior probability may have underflowed, each state is evidence in turn. The target
+    may have a likelihood.
+
+    Raises
+    ------
+    ImpossibleEvidenceError
+        If the findings are impossible. The error names those that contradict each other.
+    """
+    hard, soft = split(findings)
+    plan = compile_plan(model, evidence=hard, soft=soft, targets=[[target]], limits=limits)
+    posterior = plan.run(findings)
+    if posterior.joints[0].min() > _LEAST:
+        return np.asarray(np.log(posterior.joints[0]) + posterior.log_evidence)
+    n = model.variable(target).n_states
+    columns = {name: np.array([findings[name]] * n) for name in findings}
+    columns[target] = np.diag(findings.get(target, np.ones(n)))
+    likely = list(dict.fromkeys([target, *soft]))
+    plan = compile_plan(model, evidence=hard, soft=likely, targets=[()], limits=limits)
+    return np.asarray(plan.run_batch(columns, allow_impossible=True).log_evidence)
+
+
+Spread = Callable[[Floats], tuple[Floats, Floats]]
+"""A function from parameters to the least and the largest values that they may have."""
+
+
+@dataclass(frozen=True)
+class Relative(Value):
+    """Parameters vary by a share of their value: 0.1 stands for ±10 %."""
+
+    share: NonNegative = 0.1
+    """The largest share, at least 0."""
+
+    def __call__(self, values: Floats) -> tuple[Floats, Floats]:
+        """Return the least and the largest values, from 0 to 1."""
+        low = np.clip(values * (1 - self.share), 0.0, 1.0)
+        return low, np.clip(values * (1 + self.share), 0.0, 1.0)
+
+
+@dataclass(frozen=True)
+class Absolute(Value):
+    """Parameters vary by a difference; 1 stands for all values from 0 to 1."""
+
+    difference: NonNegative = 0.1
+    """The largest difference, at least 0."""
+
+    def __call__(self, values: Floats) -> tuple[Floats, Floats]:
+        """Return the least and the largest values, from 0 to 1."""
+        low = np.clip(values - self.difference, 0.0, 1.0)
+        return low, np.clip(values + self.difference, 0.0, 1.0)
+
+
+@dataclass(frozen=True)
+class Odds(Value):
+    """The odds of parameters vary by a factor; 0 and 1 stay as they are."""
+
+    factor: Annotated[float, Ge(1), Finite] = 2.0
+    """The largest factor, at least 1."""
+
+    def __call__(self, values: Floats) -> tuple[Floats, Floats]:
+        """Return the least and the largest values, from 0 to 1."""
+        low = values / (values + self.factor * (1 - values))
+        return low, self.factor * values / (self.factor * values + 1 - values)
 
 
 _ROUNDING = 1e-12
@@ -213,3 +572,133 @@ def quotients(numerators: Floats) -> Floats:
         numerators, total, out=np.full(numerators.shape, np.nan), where=total > 0
     )
     return shares
+
+
+_SLACK = 1e-12
+"""An inequality that misses by this is one that holds, up to rounding."""
+
+
+class Property(Protocol):
+    """A property of a posterior: inequalities that are linear in the P(x, e)."""
+
+    def inequalities(self, target: Variable, posterior: Floats) -> Sequence[Floats]:
+        """Return vectors w, one for each inequality Σ w(x) P(x, e) ≥ 0.
+
+        Parameters
+        ----------
+        target
+            The variable of the posterior.
+        posterior
+            ``(states,)`` the posterior in the network.
+        """
+
+
+@dataclass(frozen=True)
+class MostProbable(Value):
+    """The most probable state stays the most probable one; the first one if several are."""
+
+    def inequalities(self, target: Variable, posterior: Floats) -> Sequence[Floats]:
+        """Return the inequalities; see `Property`."""
+        best = first_largest(posterior)
+        unit = np.eye(target.n_states)
+        return [unit[best] - unit[i] for i in range(target.n_states) if i != best]
+
+
+@dataclass(frozen=True)
+class AtLeast(Value):
+    """The posterior probability of a state is at least a number."""
+
+    state: Any
+    """The state of the target."""
+    probability: Probability
+    """The least probability, 0 to 1."""
+
+    def inequalities(self, target: Variable, posterior: Floats) -> Sequence[Floats]:
+        """Return the inequalities; see `Property`."""
+        return [np.eye(target.n_states)[target.index(self.state)] - self.probability]
+
+
+@dataclass(frozen=True)
+class AtMost(Value):
+    """The posterior probability of a state is at most a number."""
+
+    state: Any
+    """The state of the target."""
+    probability: Probability
+    """The largest probability, 0 to 1."""
+
+    def inequalities(self, target: Variable, posterior: Floats) -> Sequence[Floats]:
+        """Return the inequalities; see `Property`."""
+        return [self.probability - np.eye(target.n_states)[target.index(self.state)]]
+
+
+@dataclass(frozen=True)
+class Interval(Value):
+    """The values of a parameter that keep a property; empty if the network itself breaks it."""
+
+    low: float
+    """The smallest value, 0 to 1."""
+    high: float
+    """The largest value, 0 to 1."""
+    value: float
+    """The value of the parameter in the network."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the network itself does not have the property."""
+        return not self.low <= self.high
+
+    @property
+    def is_everything(self) -> bool:
+        """Whether no value from 0 to 1 breaks the property."""
+        return self.low == 0 and self.high == 1
+
+    def __str__(self) -> str:
+        return "empty" if self.is_empty else f"{self.low:.4g} to {self.high:.4g}"
+
+
+def interval(function: SensitivityFunction, wanted: Property) -> Interval:
+    """Return the values of a parameter that keep a property of the posterior.
+
+    The interval is exact, and contains the value of the parameter, unless it is empty.
+    """
+    posterior = function(function.value)
+    inequalities = wanted.inequalities(function.target, posterior)
+    value = np.array(function.value)
+    low, high = intervals(function.slopes, posterior, value, inequalities)
+    return Interval(float(low), float(high), function.value)
+
+
+def intervals(
+    effects: Floats, posterior: Floats, values: Floats, inequalities: Sequence[Floats]
+) -> tuple[Floats, Floats]:
+    """Return the least and largest values of many parameters that keep some inequalities.
+
+    Parameters
+    ----------
+    effects
+        ``(states, …)`` the slopes of P(state, evidence) / P(evidence) by each parameter.
+    posterior
+        ``(states,)`` the posterior in the network.
+    values
+        ``(…)`` the values of the parameters.
+    inequalities
+        Vectors w, one for each inequality Σ w(x) P(x, e) ≥ 0.
+
+    Returns
+    -------
+    low, high
+        ``(…)`` each; 1 and 0 if the network itself breaks an inequality.
+    """
+    low, high = np.zeros(values.shape), np.ones(values.shape)
+    for weights in inequalities:
+        now = float(weights @ posterior)
+        if now < -_SLACK:
+            return np.ones(values.shape), np.zeros(values.shape)
+        slope = np.tensordot(weights, effects, axes=1)
+        terms = np.tensordot(np.abs(weights), np.abs(effects), axes=1)
+        matters = np.abs(slope) > _SLACK * np.maximum(abs(now) + _SLACK, terms)
+        step = np.divide(-max(now, 0.0), slope, out=np.zeros(values.shape), where=matters)
+        low = np.where(matters & (slope > 0), np.maximum(low, values + step), low)
+        high = np.where(matters & (slope < 0), np.minimum(high, values + step), high)
+    return low, high

@@ -49,7 +49,7 @@ from bnmind.adaptive import (
     start_belief,
     start_beliefs,
 )
-from bnmind.adaptive.selection.luck import generator_of
+from bnmind.adaptive.selection.selector import generator_of
 from bnmind.errors import NothingToAskError
 from bnmind.pgm import Variable
 from bnmind.testing.promises import Family, Promises, examples

@@ -45,7 +45,7 @@ from bnmind.pgm.formats.records import model_to_json, network_from_json
 from bnmind.pgm.function_registry import RegisteredFunction, name_of, with_arguments_in_order
 from bnmind.pgm.stepwise import Stepwise
 from bnmind.rank_one import RANK_ONE_TERMS, chain_form
-from bnmind.rank_one.registry import MakesTerms
+from bnmind.rank_one.forms import MakesTerms
 from bnmind.rank_one.terms import RankOne
 from bnmind.testing.promises import Family, Promises, examples
 

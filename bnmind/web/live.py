@@ -35,12 +35,12 @@ from bnmind.adaptive import (
     read_design,
     start_belief,
 )
-from bnmind.adaptive.beliefs.profile_space import n_profiles
+from bnmind.adaptive.beliefs.tables import n_profiles
 from bnmind.adaptive.items.records import bank_from_json, bank_to_json
 from bnmind.adaptive.sessions.design_file import design_from
 from bnmind.adaptive.sessions.records import bank_fingerprint
-from bnmind.adaptive.stopping.registry import default_stop
-from bnmind.adaptive.stopping.stopper import most_items_of
+from bnmind.adaptive.stopping.ending import most_items_of
+from bnmind.adaptive.stopping.stoppers import default_stop
 from bnmind.datasets import example_path
 from bnmind.errors import BnmindError, InvalidModelError, ModelFileError
 from bnmind.lab.mastermind import words
@@ -441,7 +441,7 @@ class LiveTests:
             at = _stamp(self._clock())
             after = session.answer(item, response, at=at)
             standing = _standing(after)
-        event = after.history.last
+        event = after.events[-1]
         try:
             self.store.add_event(
                 sitting.id, sitting.n_events, event, choice=text, standing=standing

@@ -195,7 +195,7 @@ def test_minima_hold_under_any_stop_and_live_and_simulated_tests_agree(
         ProfileCertain(0.4),
         EntropyBelow(1.2),
         MaximalCost(1.0),
-        StopBy(lambda progress: len(progress.asked) >= 1, "one", is_limit=True),
+        StopBy(lambda progress: len(progress.asked) >= 1, "one"),
         AnyOf(MaximalItems(1), AT_ONCE) if blueprint.length is None else AT_ONCE,
     ]
     stopper = data.draw(st.sampled_from(stoppers))

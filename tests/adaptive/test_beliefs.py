@@ -325,7 +325,7 @@ def test_other_hidden_variables_are_summed_out_of_profiles(
 
 
 def test_marginals_of_many_sets_are_sums() -> None:
-    from bnmind.adaptive.beliefs.marginal_sums import SubsetSums
+    from bnmind.adaptive.beliefs.tables import SubsetSums
 
     rng = np.random.default_rng(3)
     for shape in ((2,) * 12, (3, 2, 4, 2, 3, 2), (61,), (5, 300)):

@@ -44,7 +44,7 @@ from bnmind.adaptive import (
     with_certainties,
     write_bank,
 )
-from bnmind.adaptive.beliefs.parameter_uncertainty import probability_errors
+from bnmind.adaptive.beliefs.estimates import probability_errors
 from bnmind.adaptive.items.averaging import drawn_table
 from bnmind.adaptive.items.certain_tables import cause_order, table_deviations
 from bnmind.adaptive.response_models.base.vector import (

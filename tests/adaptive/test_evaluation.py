@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from bnmind.adaptive import (
     AnyOf,
     BatchSelection,
-    ContentBalance,
+    Blueprint,
+    CodeBound,
     Design,
     EntropyBelow,
     Examinees,
@@ -166,8 +167,8 @@ def test_a_cut_tree_knows_the_length_of_a_stopper_of_ones_own() -> None:
 def test_a_cut_tree_knows_that_minima_outweigh_stoppers() -> None:
     items = [Item(f"i{k}", content="ab"[k // 2]) for k in range(4)]
     bank = ItemBank.from_qmatrix([[1]] * 4, guess=0.2, slip=0.1, items=items)
-    rules = (ContentBalance(minima={"a": 2, "b": 2}),)
-    design = Design(bank, FixedOrder(), AfterThree(), rules=rules)
+    rules = (Blueprint((CodeBound("a", 2), CodeBound("b", 2))),)
+    design = Design(bank, FixedOrder(), MaximalCost(1.0), rules=rules)
     cut = evaluate_design(design, max_beliefs=3)
     assert evaluate_design(design).length.low == pytest.approx(4)
     assert cut.n_cut

@@ -28,7 +28,7 @@ from bnmind.adaptive import (
     irt_bank,
     learn,
 )
-from bnmind.adaptive.beliefs.ability_estimates import has_ability
+from bnmind.adaptive.beliefs.estimates import has_ability
 from bnmind.adaptive.learning.notes import item_rest_correlations
 from bnmind.adaptive.learning.parameters.least_chance import bounded_rows
 from bnmind.adaptive.learning.starts import MIXTURE_STARTS, usual_starts

@@ -15,7 +15,7 @@ from bnmind.adaptive import (
     read_prior,
     with_prior,
 )
-from bnmind.adaptive.beliefs.profile_space import ProfileSpace
+from bnmind.adaptive.beliefs.tables import ProfileSpace
 from bnmind.adaptive.items.priors import named_prior, prior_of
 from bnmind.errors import BnmindError, InvalidModelError, ModelFileError
 

@@ -7,7 +7,7 @@ from math import erfc, sqrt
 import numpy as np
 import pytest
 
-import bnmind.adaptive.beliefs.cause_index as cause_index
+import bnmind.adaptive.beliefs.belief as cause_index
 from bnmind.adaptive import (
     BatchProgress,
     Design,
@@ -43,13 +43,13 @@ from bnmind.adaptive import (
     validate_qmatrix,
 )
 from bnmind.adaptive.assembly.structure import _cliques
-from bnmind.adaptive.beliefs.cause_index import CauseIndex
+from bnmind.adaptive.beliefs.belief import CauseIndex
 from bnmind.adaptive.items.averaging import _quadrature
 from bnmind.adaptive.items.tables.text_table import table_of
 from bnmind.adaptive.learning.model import item_blocks
-from bnmind.adaptive.selection.ranking import Ranking
+from bnmind.adaptive.selection.scores import Ranking
 from bnmind.adaptive.trees import CertifiedInterval, EntropyOfSkills
-from bnmind.adaptive.trees.profile_classes import ProfileClasses
+from bnmind.adaptive.trees.optimal import ProfileClasses
 from bnmind.errors import InvalidArgumentError
 
 

@@ -1,4 +1,4 @@
-"""Exposure control, rules on what may be asked, and stopping."""
+"""Exposure control, rules on what may be asked, minima of content, and stopping."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from bnmind.adaptive import (
     MISSING,
     AllOf,
     AnyOf,
     BatchProgress,
-    ContentBalance,
+    Blueprint,
+    CodeBound,
     Design,
     DeviationBelow,
     DiscriminationIndex,
@@ -35,6 +37,7 @@ from bnmind.adaptive import (
     ProfileCertain,
     Progress,
     Randomesque,
+    Rule,
     Session,
     SimulationOptions,
     SkillsCertain,
@@ -114,8 +117,8 @@ def test_rules_wait_for_nothing_that_is_withheld() -> None:
     asked, available = [[BANK.position("e")]], [[name not in "cf" for name in NAMES]]
     mask = allowed_items(BANK, [Testlets()], asked, available=available)[0]
     assert [NAMES[i] for i in np.flatnonzero(mask)] == ["a", "b", "d"]
-    design = Design(BANK, rules=(ContentBalance({"forms": 1}), Testlets()))
-    assert design.allowed([]) == ("f",)
+    design = Design(BANK, rules=(Blueprint((CodeBound("forms", 1),), length=3), Testlets()))
+    assert design.allowed([]) == ("c", "e", "f")  # a story of three items
     assert design.allowed([], ["f"]) == ("a", "b", "c", "d", "e")
     # In a simulation, too: of the testlet an item is set aside, and the test goes on.
     control = SympsonHetter(FixedOrder(("c", "e", "f")), {"e": 0.0})
@@ -127,27 +130,26 @@ def test_rules_wait_for_nothing_that_is_withheld() -> None:
 
 
 def test_content_codes_keep_their_bounds() -> None:
-    bounds = ContentBalance({"products": 1, "forms": 1}, {"sums": 2}, length=4)
-    assert open_after([bounds]) == "abcdef"
-    assert open_after([bounds], "a") == "bcdef"
-    assert open_after([bounds], "a", "b") == "def"  # sums are full, and two questions are left
-    assert open_after([bounds], "a", "d", "b") == "f"
-    assert open_after([bounds], "d", "f", "e") == "abc"
-    # Without a length the minima come first.
-    assert open_after([ContentBalance({"forms": 1})]) == "f"
-    assert open_after([ContentBalance({"forms": 1})], "f") == "abcde"
+    codes = (CodeBound("products", 1), CodeBound("forms", 1), CodeBound("sums", 0, 2))
+    bounds = Blueprint(codes, length=4)
+    assert open_after([bounds]) == "acdef"  # b excludes e, of the story with the only form
+    assert open_after([bounds], "a") == "cef"  # three questions are left for the story
+    assert open_after([bounds], "d", "f") == "ce"
+    assert open_after([Enemies(), bounds], "c", "e", "f") == "ad"
+    # No later minimum depends on what comes first.
+    assert open_after([Blueprint(codes[1:2])]) == "acdef"
     # What is short of items closes nothing.
-    assert open_after([OnlyItems(("a", "b")), ContentBalance({"forms": 1})]) == "ab"
+    forms = Blueprint((CodeBound("forms", 1),))
+    assert open_after([OnlyItems(("a", "b")), forms]) == "ab"
     with pytest.raises(UnknownNameError, match="content code"):
-        open_after([ContentBalance({"verbs": 1})])
+        open_after([Blueprint((CodeBound("verbs", 1),))])
 
 
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: ContentBalance({"a": -1}), "at least 0"),
-        (lambda: ContentBalance({"a": 3}, {"a": 2}), "at most 2"),
-        (lambda: ContentBalance({"a": 3}, length=2), "length must be at least 3"),
+        (lambda: CodeBound("a", -1), "at least 0"),
+        (lambda: CodeBound("a", 3, 2), "is above the largest, 2"),
         (lambda: Randomesque(MinimalEntropy(), 0), "at least 1"),
         (lambda: SympsonHetter(MinimalEntropy(), {"a": 1.5}), "rates .* a number from 0 to 1"),
         (lambda: SympsonHetter(MinimalEntropy()).adjusted({}, 0), "limit"),
@@ -358,3 +360,124 @@ def test_stoppers_are_composed_one_by_one_or_as_a_sequence(kind: type[AnyOf | Al
     for wrong in wrongs:
         with pytest.raises(InvalidArgumentError, match="stopper"):
             kind(*wrong)
+
+
+CODES = "xxxyyyzz"
+CODED_ITEMS = [Item(name, content=code) for name, code in zip("abcdefgh", CODES, strict=True)]
+CODED_BANK = ItemBank.from_qmatrix(
+    [[1, 0], [1, 0], [0, 1], [0, 1], [1, 1], [1, 1], [1, 0], [0, 1]],
+    guess=[0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.1, 0.2],
+    slip=0.1,
+    items=CODED_ITEMS,
+)
+AT_ONCE = StopBy(lambda progress: True, "it is enough")
+
+
+def ended(design: Design, responses: list[int] | None = None) -> Session:
+    session = Session.start(design)
+    while not session.stop_reason:
+        item = session.next_item()
+        given = 1 if responses is None else responses[design.bank.position(item)]
+        session = session.answer(item, given)
+    return session
+
+
+def asked(session: Session) -> str:
+    return "".join(session.state.asked)
+
+
+def simulated(bank: ItemBank, rules: tuple[Rule, ...], stopper: Stopper) -> tuple[str, str]:
+    people = Examinees.recorded(bank, np.ones((2, len(bank.items)), dtype=int))
+    run = simulate(
+        bank, people, {"order": FixedOrder()}, stopper, options=SimulationOptions(rules=rules)
+    ).runs[0]
+    assert np.array_equal(run.asked[0], run.asked[1])
+    names = "".join(bank.item_names[i] for i in run.asked[0] if i != MISSING)
+    return names, str(run.reasons[0])
+
+
+@pytest.mark.parametrize("length", [None, 7])
+def test_a_stopper_waits_until_the_minima_are_met(length: int | None) -> None:
+    rules = (Enemies(), Blueprint((CodeBound("y", 2), CodeBound("z", 1)), length), Testlets())
+    design = Design(bank=CODED_BANK, selector=FixedOrder(), stopper=AT_ONCE, rules=rules)
+    start = Session.start(design)
+    assert start.stop_reason == ""
+    assert start.allowed == ("d", "e", "f", "g", "h")
+    assert start.progress.allowed == CODED_BANK.item_names
+    session = ended(design)
+    assert asked(session) == "deg"
+    assert session.stop_reason == "it is enough"
+    assert simulated(CODED_BANK, rules, AT_ONCE) == ("deg", "it is enough")
+
+
+@pytest.mark.parametrize(
+    ("stopper", "expected"),
+    [
+        (AnyOf((AT_ONCE, MaximalCost(2.0))), "deg"),
+        (AnyOf((AT_ONCE, MaximalTime(1.0))), "deg"),
+        (AllOf((AT_ONCE, MaximalItems(4))), "abcdeg"),
+        (AnyOf((ProfileCertain(0.01), SkillsCertain(0.01))), "deg"),
+        (AnyOf((EntropyBelow(9.0), GainBelow(9.0))), "deg"),
+    ],
+)
+def test_limits_wait_as_other_stoppers_do(stopper: Stopper, expected: str) -> None:
+    rules = (Blueprint((CodeBound("y", 2), CodeBound("z", 1))),)
+    session = ended(Design(bank=CODED_BANK, selector=FixedOrder(), stopper=stopper, rules=rules))
+    assert asked(session) == expected
+    assert simulated(CODED_BANK, rules, stopper) == (asked(session), session.stop_reason)
+
+
+def test_nobody_waits_for_what_cannot_be_asked_any_more() -> None:
+    balance = Blueprint((CodeBound("x", 2), CodeBound("z", 2)))
+    only = OnlyItems(("a", "d", "h"))
+    assert (
+        asked(
+            ended(
+                Design(
+                    bank=CODED_BANK, selector=FixedOrder(), stopper=AT_ONCE, rules=(only, balance)
+                )
+            )
+        )
+        == "ah"
+    )
+    assert simulated(CODED_BANK, (only, balance), AT_ONCE)[0] == "ah"
+    # An item set aside is not waited for either.
+    control = SympsonHetter(FixedOrder(("g",)), {"g": 0.0})
+    session = ended(
+        Design(
+            bank=CODED_BANK,
+            selector=control,
+            stopper=AT_ONCE,
+            rules=(Blueprint((CodeBound("z", 2),)),),
+        )
+    )
+    assert asked(session) == "h"
+    people = Examinees.recorded(CODED_BANK, np.ones((2, 8), dtype=int))
+    run = simulate(
+        CODED_BANK,
+        people,
+        {"x": control},
+        AT_ONCE,
+        options=SimulationOptions(rules=(Blueprint((CodeBound("z", 2),)),)),
+    )
+    assert run.runs[0].asked.tolist() == [[7]] * 2
+
+
+class FewAtATime:
+    """A rule of somebody's own: nothing may be asked while more than two items are open."""
+
+    def restrict(
+        self, bank: ItemBank, asked: NDArray[np.intp], allowed: NDArray[np.bool_]
+    ) -> NDArray[np.bool_]:
+        left: NDArray[np.bool_] = allowed & (allowed.sum(axis=1, keepdims=True) <= 2)
+        return left
+
+
+def test_a_test_goes_on_while_items_are_open_that_the_minima_need() -> None:
+    rules = (Blueprint((CodeBound("z", 1),), length=4), FewAtATime())
+    session = Session.start(
+        Design(bank=CODED_BANK, selector=FixedOrder(), stopper=AT_ONCE, rules=rules)
+    )
+    assert (session.stop_reason, session.allowed) == ("", ("g", "h"))
+    assert asked(ended(session.design)) == "g"
+    assert simulated(CODED_BANK, rules, AT_ONCE) == ("g", "it is enough")

@@ -23,7 +23,7 @@ from bnmind.adaptive import (
     SkillBelief,
     simulate,
 )
-from bnmind.adaptive.selection.registry import selector_name
+from bnmind.adaptive.selection.selectors import selector_name
 from bnmind.errors import ContractError, InvalidArgumentError, UnknownNameError
 from bnmind.testing import check_selector
 

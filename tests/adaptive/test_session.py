@@ -463,19 +463,19 @@ def test_a_session_never_writes_a_file_too_long_to_be_loaded_again(
     path = tmp_path / "session.json"
     session = Session.start(bank, path=path).answer("item_1", "1")
     size = len(path.read_bytes())
-    monkeypatch.setattr("bnmind.adaptive.sessions.session_files.SMALL_FILE", size + 10)
+    monkeypatch.setattr("bnmind.adaptive.sessions.session.SMALL_FILE", size + 10)
     with pytest.raises(SessionFileError, match=r"too long.*start a new session"):
         session.answer("item_2", "1")
     with pytest.raises(SessionFileError, match=r"too long.*start a new session"):
         session.undo()
     elsewhere = session.save(tmp_path / "other.json")
-    assert elsewhere.history == session.history
-    monkeypatch.setattr("bnmind.adaptive.sessions.session_files.SMALL_FILE", size - 10)
+    assert elsewhere.events == session.events
+    monkeypatch.setattr("bnmind.adaptive.sessions.session.SMALL_FILE", size - 10)
     with pytest.raises(SessionFileError, match="too long"):
         session.save(tmp_path / "third.json")
     monkeypatch.undo()
     assert not (tmp_path / "third.json").exists()
-    assert Session.load(path, bank).history == session.history
+    assert Session.load(path, bank).events == session.events
 
 
 def test_the_seed_of_a_design_is_named() -> None:

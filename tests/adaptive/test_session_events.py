@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 from bnmind.adaptive import Event, EventKind, ItemBank, Session
 from bnmind.adaptive.sessions.events import Replay, SessionState
-from bnmind.adaptive.sessions.history import History, history_of
 from bnmind.adaptive.sessions.records import extended, session_to_json
 from bnmind.errors import BnmindError, InvalidArgumentError, UnknownNameError
 
@@ -74,7 +73,7 @@ def where_they_lead(steps: Sequence[Event]) -> State | None:
 
 
 def parts_of(state: SessionState) -> State:
-    events = tuple(step.event for step in state.steps.to_tuple())
+    events = tuple(step.event for step in state.steps)
     return state.asked, list(state.responses.items()), state.set_aside, events
 
 
@@ -161,7 +160,7 @@ def changes_and_undos(n: int, path: Path | None) -> None:
     for _ in range(n):
         session = session.undo()
     assert session.state.responses == {NAMES[0]: 1}
-    assert len(session.history) == 2 * n + 1
+    assert len(session.events) == 2 * n + 1
 
 
 @pytest.mark.parametrize("saved", [False, True], ids=["live", "saved"])
@@ -194,27 +193,6 @@ def test_text_is_extended_as_it_would_be_written(steps: list[Event], n: int) -> 
     for step in steps[n:]:
         text = extended(text, step)
     assert text == session_to_json(BANK, 3, {"about": "[\n"}, steps)
-
-
-@given(st.lists(st.integers() | st.none()))
-def test_a_history_is_a_sequence_that_shares_its_past(parts: list[int | None]) -> None:
-    history = history_of(parts)
-    assert (len(history), history.to_tuple()) == (len(parts), tuple(parts))
-    if parts:
-        assert history.last == parts[-1]
-        assert history.earlier == history_of(parts[:-1])
-        assert history.earlier.after(parts[-1]) == history != history.earlier
-        assert hash(history.earlier.after(parts[-1])) == hash(history)
-
-
-def test_long_histories_are_pickled_and_forgotten_without_recursion() -> None:
-    long = history_of(range(100_000))
-    assert pickle.loads(pickle.dumps(long)) == long
-    del long
-    empty: History[int] = History()
-    for name in ("last", "earlier"):
-        with pytest.raises(IndexError, match="empty"):
-            getattr(empty, name)
 
 
 def test_a_session_goes_on_after_events_kept_elsewhere() -> None:

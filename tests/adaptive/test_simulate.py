@@ -20,8 +20,9 @@ from bnmind.adaptive import (
     AbilityGrid,
     AllOf,
     AnyOf,
+    Blueprint,
     ChosenBy,
-    ContentBalance,
+    CodeBound,
     Design,
     DiscriminationIndex,
     Enemies,
@@ -45,17 +46,19 @@ from bnmind.adaptive import (
     SimulationOptions,
     SimulationResult,
     SkillBelief,
+    Stopper,
     SympsonHetter,
     Testlets,
     TreeBatch,
     expected_ability,
     irt_bank,
     logistic_items,
+    replay,
     simulate,
     start_belief,
     start_beliefs,
 )
-from bnmind.adaptive.beliefs.profile_space import n_profiles
+from bnmind.adaptive.beliefs.tables import n_profiles
 from bnmind.errors import InvalidArgumentError, TableError, UnknownNameError
 from bnmind.information import Floats
 from bnmind.pgm import Network, TabularCPD, Variable
@@ -283,7 +286,7 @@ def test_enemies_testlets_and_balance_are_heeded() -> None:
         [[1, 0], [0, 1], [1, 1], [1, 1], [0, 1]], guess=0.2, slip=0.1, items=items
     )
     people = Examinees.drawn(bank, 50, seed=1)
-    rules = (Enemies(), Testlets(), ContentBalance(maxima={"y": 2}))
+    rules = (Enemies(), Blueprint((CodeBound("y", 0, 2),)), Testlets())
     run = simulate(
         bank, people, {"random": RandomItem()}, options=SimulationOptions(rules=rules)
     ).runs[0]
@@ -491,3 +494,69 @@ def test_examinees_and_results_are_immutable_and_travel() -> None:
     assert same(some, again)
     with pytest.raises(ValueError, match="read-only"):
         again.runs[0].asked[0, 0] = 0
+
+
+PROFILE_BANK = ItemBank.from_qmatrix([[1, 0], [0, 1], [1, 1]] * 3, 0.2, 0.1)
+PROFILES = Examinees.drawn(PROFILE_BANK, 30, seed=2)
+
+
+def simulated(stopper: Stopper, **options: Any) -> SimulationResult:
+    """Return simulated tests with two selectors."""
+    selectors: dict[str, Selector[SkillBelief]] = {
+        "entropy": MinimalEntropy(),
+        "random": RandomItem(),
+    }
+    asked = SimulationOptions(**options)
+    return simulate(PROFILE_BANK, PROFILES, selectors, stopper, options=asked)
+
+
+@pytest.mark.parametrize("batch_size", [7, 30])
+def test_posteriors_and_profiles_are_those_of_live_beliefs(batch_size: int) -> None:
+    result = simulated(ProfileCertain(0.8), posteriors=True, batch_size=batch_size)
+    frame: Any = result.posteriors.set_index(["selector", "examinee", "step", "skill", "level"])
+    people: Any = result.people.set_index(["selector", "examinee"])
+    for run in result.runs:
+        for examinee in range(len(PROFILES)):
+            belief = start_belief(PROFILE_BANK)
+            for step in range(int(run.lengths[examinee]) + 1):
+                if step:
+                    item = int(run.asked[examinee, step - 1])
+                    code = int(PROFILES.responses[examinee, item])
+                    belief = belief.update(PROFILE_BANK.item_names[item], code)
+                for skill in PROFILE_BANK.skills:
+                    rows = frame.loc[(run.selector, examinee, step, skill), "probability"]
+                    np.testing.assert_allclose(rows, belief.marginal(skill), atol=1e-9)
+            row = people.loc[(run.selector, examinee)]
+            profile = belief.profile()
+            assert run.profiles[examinee].tolist() == list(profile.levels)
+            assert row["map_probability"] == pytest.approx(profile.probability)
+            assert row["eap_skill_1"] == pytest.approx(belief.marginal("skill_1")[1])
+            assert row["true_skill_2"] == str(PROFILES.levels[examinee, 1])
+    counts = frame.groupby(["selector", "examinee"]).size()
+    lengths = result.people.set_index(["selector", "examinee"])["length"]
+    assert (counts == 4 * (lengths + 1)).all()
+
+
+def test_without_the_option_only_the_ends_are_kept() -> None:
+    ends, all_ = simulated(MaximalItems(3)), simulated(MaximalItems(3), posteriors=True)
+    assert ends.runs[0].posteriors.shape == (30, 1, 4)
+    assert all_.runs[0].posteriors.shape == (30, 4, 4)
+    np.testing.assert_array_equal(ends.people, all_.people)
+    last = all_.posteriors[all_.posteriors["step"] == 3].reset_index(drop=True)
+    np.testing.assert_array_equal(ends.posteriors, last)
+    none = simulated(ProfileCertain(0.1), posteriors=True)
+    assert none.runs[0].posteriors.shape == (30, 1, 4)
+
+
+def test_replays_keep_the_order_of_the_examinees() -> None:
+    codes = np.array(PROFILES.responses)
+    options = SimulationOptions(posteriors=True)
+    selectors = {"random": RandomItem()}
+    stopper = MaximalItems(9)
+    one = replay(lambda _: PROFILE_BANK, codes, selectors, stopper, folds=3, options=options)
+    known = simulate(
+        PROFILE_BANK, Examinees.recorded(PROFILE_BANK, codes), selectors, stopper, options=options
+    )
+    ends = [result.runs[0].posteriors[:, -1] for result in (one, known)]
+    np.testing.assert_allclose(ends[0], ends[1], atol=1e-12)
+    assert "true_skill_1" not in one.people

@@ -12,7 +12,7 @@ import pytest
 import bnmind
 from bnmind.errors import TableError
 from bnmind.fitting import BDeu, FitOptions
-from bnmind.fitting.case_files import read_cases_for
+from bnmind.fitting.cases import read_cases_for
 from bnmind.pgm import Network, TabularCPD, Variable
 from bnmind.pgm.files import read_network, write_model
 from tests.command_line import assert_one_line_error, run, run_json
@@ -117,7 +117,7 @@ def test_lines_without_values_are_cases_without_findings() -> None:
 
 
 def test_cases_that_are_read_in_parts_are_numbered_through(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bnmind.fitting.case_files._ROWS", 2)
+    monkeypatch.setattr("bnmind.fitting.cases._ROWS", 2)
     for name in ("cases.csv", "cases.parquet"):
         CASES.to_csv(name, index=False) if name.endswith("csv") else CASES.to_parquet(name)
         assert read_cases_for(GARDEN, name).n_cases == 6

@@ -1,10 +1,11 @@
-"""Filtering, prediction, smoothing and likelihood are those of the joint of all slices."""
+"""Filtering, prediction, smoothing, likelihood, best paths: those of the joint of all slices."""
 
 from __future__ import annotations
 
 import math
 import pickle
 import tracemalloc
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,9 @@ import pandas as pd
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
-from bnmind.dynamic import DynamicNetwork, DynamicPlan, compile_dynamic, previous
+from bnmind.dynamic import DynamicNetwork, DynamicPlan, compile_dynamic, fit_dynamic, previous
 from bnmind.dynamic.passes import Passes, Tables, segment_length
 from bnmind.dynamic.sequences import read_sequences
 from bnmind.errors import (
@@ -365,3 +367,171 @@ def test_slices_without_arcs_between_them_are_independent() -> None:
     assert answers.log_likelihood == pytest.approx(math.log(0.25 * 0.75))
     assert answers.marginals["coin"][1] == pytest.approx([0.25, 0.75])
     assert plan.predict(plan.step(plan.start())[0]).marginals["coin"][0, 0] == pytest.approx(0.25)
+
+
+@settings(max_examples=examples(30))
+@given(st.data())
+def test_paths_are_as_probable_as_the_best_of_the_joint(data: st.DataObject) -> None:
+    network = data.draw(dynamic_networks())
+    sequences = data.draw(sequences_of(network))
+    joints = [joint_of(network, slices) for slices in sequences]
+    assume(all(joint.max() > 0 for joint in joints))
+    found = sorted({name for slices in sequences for slice_ in slices for name in slice_})
+    is_known = bool(found) and data.draw(st.booleans())
+    plan = compile_dynamic(network, observed=found if is_known else None)
+    given_ = is_missing_or_likelihood(plan, [slice_ for slices in sequences for slice_ in slices])
+    who = [i for i, slices in enumerate(sequences) for _ in slices]
+    frame = pd.DataFrame({"who": who, **given_["columns"]})
+    path = plan.most_probable(frame, sequence="who", likelihoods=given_["likelihoods"])
+    row = 0
+    for number, (slices, joint) in enumerate(zip(sequences, joints, strict=True)):
+        cell = tuple(
+            int(path.positions[v.name][row + t])
+            for t in range(len(slices))
+            for v in network.variables
+        )
+        assert joint[cell] == pytest.approx(joint.max())
+        assert path.log_probabilities[number] == pytest.approx(math.log(joint.max()))
+        row += len(slices)
+
+
+def test_a_path_differs_from_the_most_probable_states_of_each_slice() -> None:
+    plan = compile_dynamic(WEATHER)
+    path = plan.most_probable({"umbrella": ["yes", "yes", "no", "yes", "yes"]})
+    assert path.to_frame()["rain"].tolist() == ["yes", "yes", "no", "yes", "yes"]
+    never = DynamicNetwork(
+        WEATHER.first,
+        (TabularCPD(*_stays()), WEATHER.transition[1]),
+    )
+    path = compile_dynamic(never).most_probable({"umbrella": ["yes", "yes", "no", "yes"]})
+    assert path.to_frame()["rain"].tolist() == ["yes"] * 4
+
+
+def _stays() -> Any:
+    rain = WEATHER.variable("rain")
+    return rain, (previous(rain),), np.eye(2)
+
+
+def test_a_state_that_is_hopeless_for_long_is_found_in_the_end() -> None:
+    # After 40 findings against it, the fault is less probable than 1e-400, and it is certain.
+    fault, signal = Variable("fault", ("no", "yes")), Variable("signal", ("quiet", "loud"))
+    stays = TabularCPD(fault, (previous(fault),), np.eye(2))
+    start = TabularCPD(fault, (), np.array([0.5, 0.5]))
+    seen = TabularCPD(signal, (fault,), np.array([[1.0, 1e-10], [0.0, 1.0]]))
+    network = DynamicNetwork(Network((start, seen)), (stays, seen))
+    path = compile_dynamic(network).most_probable({"signal": ["quiet"] * 40 + ["loud"]})
+    assert set(path.to_frame()["fault"]) == {"yes"}
+
+
+def test_impossible_sequences_are_named() -> None:
+    rain = WEATHER.variable("rain")
+    first = Network((TabularCPD(rain, (), np.array([1.0, 0.0])),))
+    stays = DynamicNetwork(first, (TabularCPD(*_stays()),))
+    with pytest.raises(ImpossibleEvidenceError, match="row 2, slice 2"):
+        compile_dynamic(stays).most_probable({"rain": ["no", "no", "yes"]})
+
+
+def test_tables_that_vary_are_followed() -> None:
+    network = DynamicNetwork(
+        WEATHER.first,
+        WEATHER.transition,
+        {"rain": lambda number: np.eye(2)[::-1] if number == 2 else STAY},
+    )
+    path = compile_dynamic(network).most_probable({"umbrella": ["yes", "yes", "no", "no"]})
+    joint = joint_of(network, [{"umbrella": f} for f in (1, 1, 0, 0)])
+    assert path.log_probabilities[None] == pytest.approx(math.log(joint.max()))
+
+
+Rows = list[list[Fraction]]
+STATES = ("a", "b", "c")
+HIDDEN, SEEN = Variable("hidden", STATES), Variable("seen", STATES)
+
+
+def network_of(start: Floats, change: Floats, sensor: Floats) -> DynamicNetwork:
+    """Return a hidden Markov model of three states."""
+    report = TabularCPD(SEEN, (HIDDEN,), sensor)
+    return DynamicNetwork(
+        Network((TabularCPD(HIDDEN, (), start), report)),
+        (TabularCPD(HIDDEN, (previous(HIDDEN),), change), report),
+    )
+
+
+def exact(network: DynamicNetwork, seen: list[int]) -> tuple[Rows, Rows, float]:
+    """Return the filtered and smoothed distributions, and the log-likelihood."""
+
+    def of(name: str, number: int) -> NDArray[Any]:
+        table = network.cpd(name, number).to_tabular().values
+        return np.array([Fraction(cell) for cell in table.ravel()], dtype=object).reshape(
+            table.shape
+        )
+
+    start, change, sensor = of("hidden", 0), of("hidden", 1), of("seen", 1)
+    ahead = [start * sensor[seen[0]]]
+    for s in seen[1:]:
+        ahead.append(change.dot(ahead[-1]) * sensor[s])
+    back = [np.array([Fraction(1)] * 3, dtype=object)]
+    for s in reversed(seen[1:]):
+        back.append((back[-1] * sensor[s]).dot(change))
+    both = [a * b for a, b in zip(ahead, reversed(back), strict=True)]
+    total = sum(ahead[-1])
+    log = math.log(total.numerator) - math.log(total.denominator)
+    return [list(a / sum(a)) for a in ahead], [list(j / sum(j)) for j in both], log
+
+
+def floats(rows: Rows) -> Floats:
+    """Return fractions as doubles."""
+    return np.array([[float(cell) for cell in row] for row in rows])
+
+
+@settings(max_examples=examples(15))
+@given(st.data())
+def test_near_impossible_states_are_those_of_exact_fractions(data: st.DataObject) -> None:
+    tiny = st.sampled_from([0.0, 1e-150, 1e-90, 1e-3, 0.25])
+    columns = []
+    for state in range(3):
+        column = np.array([data.draw(tiny) for _ in STATES])
+        column[state] = 0.0
+        column[state] = 1.0 - column.sum()
+        columns.append(column)
+    sensor = np.array(columns).T
+    stays = np.eye(3)
+    leak = data.draw(st.sampled_from([0.0, 1e-120]))
+    stays[:, 0] = [1.0, leak, 0.0]
+    network = network_of(np.array([0.5, 0.25, 0.25]), stays, sensor)
+    parts = data.draw(st.lists(st.tuples(st.integers(0, 2), st.integers(1, 6)), max_size=4))
+    # The first state gives all of these reports, so that nothing is impossible.
+    seen = [0] + [report for report, times in parts if sensor[report, 0] > 0 for _ in range(times)]
+    filtered, smoothed, log = exact(network, seen)
+    plan = compile_dynamic(network, observed=["seen"], targets=["hidden"])
+    frame = {"seen": [STATES[s] for s in seen]}
+    near = plan.filter(frame)
+    far = plan.smooth(frame)
+    np.testing.assert_allclose(near.marginals["hidden"], floats(filtered), atol=1e-12)
+    np.testing.assert_allclose(far.marginals["hidden"], floats(smoothed), atol=1e-12)
+    for found in (near.log_likelihood, far.log_likelihood, plan.log_likelihood(frame)):
+        assert found == pytest.approx(log, rel=1e-12)
+
+
+@pytest.mark.parametrize("phases", [(0, 1), (0, 1, 1, 0)])
+def test_states_that_are_as_probable_in_the_end_are_told(phases: tuple[int, ...]) -> None:
+    sensor = np.array([[1.0, 1e-30, 1.0], [1e-30, 1.0, 0.0], [0.0, 0.0, 0.0]])
+    network = network_of(np.array([0.5, 0.5, 0.0]), np.eye(3), sensor)
+    plan = compile_dynamic(network, observed=["seen"], targets=["hidden"])
+    frame = {"seen": [STATES[phase] for phase in phases for _ in range(12)]}
+    smoothed = plan.smooth(frame).marginals["hidden"]
+    np.testing.assert_allclose(smoothed, np.tile([0.5, 0.5, 0.0], (len(smoothed), 1)))
+    assert plan.filter(frame).marginals["hidden"][-1] == pytest.approx([0.5, 0.5, 0.0])
+    if len(phases) == 2:
+        fitted = fit_dynamic(network, frame, fixed=["seen", "seen[t-1]", "hidden"])
+        assert fitted.network.cpd("hidden", 0).to_tabular().values == pytest.approx([0.5, 0.5, 0.0])
+
+
+def test_messages_that_exceed_the_limits_are_refused() -> None:
+    network = network_of(np.full(3, 1 / 3), np.eye(3), np.full((3, 3), 1 / 3))
+    plan = compile_dynamic(network, limits=Limits(max_bytes=3_000))
+    long = {"seen": ["a"] * 10_000}
+    for ask in (plan.smooth, plan.most_probable):
+        with pytest.raises(TooLargeError, match=r"10,000 slices would take 4\.69 KiB") as caught:
+            ask(long)
+        assert (caught.value.needed, caught.value.budget) == (4_800, 3_000)
+    assert plan.log_likelihood({"seen": ["a"] * 10}) == pytest.approx(-10 * math.log(3))

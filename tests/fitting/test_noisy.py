@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from bnmind.errors import TooLargeError
 from bnmind.fitting import BDeu, FitOptions, NoPrior, fit
-from bnmind.fitting.noisy import NoisyBlock
+from bnmind.fitting.layout import NoisyBlock
 from bnmind.pgm import (
     FunctionalCPD,
     Maximum,

@@ -41,7 +41,7 @@ from bnmind.questions import (
     resumed_dialogue,
     write_dialogue,
 )
-from bnmind.questions.inquiry import fingerprint
+from bnmind.questions.dialogue import fingerprint
 from tests.modes import examples
 from tests.questions.enumeration import bits, joint_given, situations, table, table_over
 from tests.questions.machine import FAULT, MACHINE, begin

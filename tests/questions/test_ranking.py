@@ -30,8 +30,7 @@ from bnmind.questions import (
     MarginalEntropies,
     rank_questions,
 )
-from bnmind.questions.causes import causes_of
-from bnmind.questions.ranking import ranked_order
+from bnmind.questions.ranking import causes_of, ranked_order
 from tests.modes import examples
 from tests.questions.enumeration import bits, joint_given, situations, table, table_over
 
@@ -105,7 +104,7 @@ def test_a_plan_for_the_evidence_gives_the_same_channels(
     findings = {k: f if isinstance(f, str) else np.array(f) for k, f in evidence.items()}
     whole = causes_of(compile_model(network), [about], among, findings)[0]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("bnmind.questions.causes._QUICK", 0)
+        patch.setattr("bnmind.questions.ranking._QUICK", 0)
         small = causes_of(compile_model(network), [about], among, findings)[0]
     assert whole.masses == pytest.approx(small.masses, abs=1e-9)
     possible = whole.masses > 0

@@ -29,7 +29,7 @@ from bnmind.questions.trees import (
     best_tree,
     greedy_tree,
 )
-from bnmind.questions.trees.objectives import capacity_bound
+from bnmind.questions.trees.problem import capacity_bound
 from bnmind.questions.trees.search import distinct_rows
 from bnmind.strategies import Goal, Optimal
 

@@ -1,4 +1,4 @@
-"""Rank-one forms of every kind of distribution: they expand to its table, with few terms."""
+"""Rank-one forms and chains of every kind of distribution: they expand to its table."""
 
 from __future__ import annotations
 
@@ -10,15 +10,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bnmind.errors import InvalidArgumentError
 from bnmind.pgm import (
     CPD,
     Addition,
     Equality,
     Exactly,
+    Factor,
+    FactorModel,
     Function,
     FunctionalCPD,
     Maximum,
     Minimum,
+    Network,
     NoisyMaximum,
     Parity,
     Restricted,
@@ -30,14 +34,107 @@ from bnmind.pgm import (
 from bnmind.pgm.stepwise import Positions
 from bnmind.rank_one import (
     Chebyshev,
+    Integers,
+    Nodes,
     RankOne,
     RootsOfMinusOne,
     RootsOfUnity,
     Terms,
+    chain_form,
+    factorize,
+    factorize_addition,
+    observed_chain,
     rank_one_form,
 )
 from tests.modes import examples
 from tests.networks import functional_cpds, noisy_cpds, variable_tuples
+
+ALL_NODES: list[Nodes] = [RootsOfUnity(), RootsOfMinusOne(), Chebyshev(), Integers()]
+
+
+def white_pegs(n: int, colors: int) -> FunctionalCPD:
+    """Return Vomlel's C = ΣM_i − P, section 4."""
+    counts = range(n + 1)
+    matched = tuple(Variable.of_integers(f"M{i}", range(2)) for i in range(colors))
+    black = Variable.of_integers("P", counts)
+    terms = (*(((0, 1),) * colors), tuple(-i for i in counts))
+    return FunctionalCPD(
+        Variable.of_integers("C", counts), (*matched, black), Addition(terms, n + 1)
+    )
+
+
+@settings(max_examples=examples(60))
+@given(st.data())
+def test_roots_of_unity_expand_to_the_table_everywhere(data: st.DataObject) -> None:
+    sizes = data.draw(st.lists(st.integers(1, 3), min_size=1, max_size=4))
+    terms = tuple(tuple(data.draw(st.integers(-4, 4)) for _ in range(size)) for size in sizes)
+    m = data.draw(st.integers(1, 8))
+    child = Variable.of_integers("S", range(m + data.draw(st.integers(0, 2))))
+    parents = tuple(Variable.of_integers(f"X{i}", range(s)) for i, s in enumerate(sizes))
+    cpd = FunctionalCPD(child, parents, Addition(terms, m, data.draw(st.integers(-3, 3))))
+    result = factorize_addition(cpd)
+    span = sum(max(term) - min(term) for term in terms)
+    assert result.n_terms <= min(m, span + 1)
+    assert result.expand().isclose(cpd.to_factor(), atol=1e-13)
+    assert all(len(factor.scope) == 2 for factor in result.factors)
+
+
+@pytest.mark.parametrize("nodes", ALL_NODES)
+def test_every_choice_of_nodes_holds_where_the_sum_is_feasible(nodes: Nodes) -> None:
+    cpd = white_pegs(4, 4)
+    table, found = cpd.to_factor().values.real, factorize_addition(cpd, nodes=nodes).expand().values
+    *matched, black = np.indices(table.shape[1:])
+    total = sum(matched) - black
+    feasible = (total >= 0) & (total <= 4)
+    np.testing.assert_allclose(found[:, feasible], table[:, feasible], atol=1e-11)
+    assert nodes.is_periodic == np.allclose(found, table)
+
+
+@pytest.mark.parametrize("nodes", ALL_NODES)
+@pytest.mark.parametrize("m", range(1, 12))
+def test_nodes_are_distinct_and_not_zero(nodes: Nodes, m: int) -> None:
+    x = nodes(m)
+    assert x.shape == (m,)
+    assert np.abs(x).min() > 1e-9
+    distances = np.abs(x[:, None] - x) + np.eye(m)
+    assert distances.min() > 1e-3
+
+
+def test_condition_numbers() -> None:
+    # DESIGN section 3: 5 and 9 nodes.
+    def condition(nodes: Nodes, m: int) -> float:
+        return float(np.linalg.cond(nodes(m)[:, None] ** np.arange(m)))
+
+    for m in (5, 9):
+        assert condition(RootsOfUnity(), m) == pytest.approx(1.0)
+        assert condition(Chebyshev(), m) < condition(Integers(), m)
+
+
+def test_factorize_replaces_one_table_of_a_network() -> None:
+    x, y = (Variable.of_integers(name, range(2)) for name in "xy")
+    half = np.array([0.5, 0.5])
+    total = FunctionalCPD(Variable.of_integers("s", range(3)), (x, y), Addition(((0, 1),) * 2, 3))
+    z = TabularCPD(Variable.of_integers("z", range(2)), (), half)
+    network = Network((TabularCPD(x, (), half), TabularCPD(y, (), half), total, z))
+    model = factorize(network, "s", name="B")
+    assert {v.name for v in model.variables} == {"x", "y", "z", "s", "B"}
+    assert max(len(p.scope) for p in model.potentials) == 2
+    assert factorize_addition(total).auxiliary.name == "B_s"
+    with pytest.raises(InvalidArgumentError, match="'z' is taken"):
+        factorize(network, "s", name="z")
+    with pytest.raises(InvalidArgumentError, match="x has no rank-one form"):
+        factorize(network, "x")
+    with pytest.raises(InvalidArgumentError, match="x has no rank-one form"):
+        factorize(FactorModel((Factor((x,), half),)), "x")
+
+
+def test_only_additions_are_factorized_here() -> None:
+    x = Variable.of_integers("x", range(2))
+    cpd = FunctionalCPD(Variable.of_integers("m", range(2)), (x,), Minimum())
+    with pytest.raises(
+        InvalidArgumentError, match=r"expected m to be an addition, got Minimum\(\)"
+    ):
+        factorize_addition(cpd)
 
 
 @st.composite
@@ -219,3 +316,171 @@ def test_terms_that_are_zero_anywhere_are_left_out() -> None:
     assert kept.arguments[0].tolist() == [[1.0, 5.0], [1.0, 0.0]]
     nothing = Terms(0 * child, (argument,)).without_zeros()
     assert nothing.child.tolist() == [[0.0]]
+
+
+YES = ("no", "yes")
+
+
+def expanded(chain: Sequence[CPD], cpd: CPD) -> Factor:
+    product = chain[0].to_factor()
+    for table in chain[1:]:
+        product = product.product(table.to_factor())
+    return product.sum_to(v.name for v in cpd.scope if v in product.scope)
+
+
+@settings(max_examples=examples(200))
+@given(cpds())
+def test_a_chain_is_the_table(cpd: CPD) -> None:
+    chain = chain_form(cpd)
+    if isinstance(cpd, TabularCPD):
+        assert chain is None
+        return
+    assert chain is not None
+    active = [v for v in cpd.scope[1:] if v.n_states > 1]
+    table = cpd.to_factor()
+    expected = table.values.reshape([cpd.variable.n_states, *(v.n_states for v in active)])
+    np.testing.assert_allclose(expanded(chain, cpd).values, expected, rtol=0, atol=1e-14)
+    assert len(chain) == max(1, len(active) - 1)
+    assert all(len(one.scope) <= 3 for one in chain)
+
+
+@settings(max_examples=examples(200))
+@given(variable_tuples(max_size=4), st.data())
+def test_a_chain_on_fewer_states_is_the_table_there(
+    parents: tuple[Variable, ...], data: st.DataObject
+) -> None:
+    cpd: CPD = data.draw(functional_cpds(parents))
+    if data.draw(st.booleans()):
+        child = Variable.of_integers("Y", range(data.draw(st.integers(1, 4))))
+        cpd = data.draw(noisy_cpds(child, parents))
+    states = data.draw(positions(parents))
+    chain = chain_form(cpd, states=states)
+    assert chain is not None
+    kept = [tuple(range(cpd.variable.n_states))]
+    kept += [states.get(v.name, tuple(range(v.n_states))) for v in parents]
+    expected = cpd.to_factor().values[np.ix_(*kept)]
+    found = expanded(chain, cpd)
+    active = [k for k, v in zip(kept, cpd.scope, strict=True) if v in found.scope]
+    np.testing.assert_allclose(
+        found.values[np.ix_(*active)].reshape(expected.shape), expected, rtol=0, atol=1e-14
+    )
+
+
+def test_partial_results_are_few() -> None:
+    parents = tuple(Variable(f"X{i}", YES) for i in range(30))
+    chain = chain_form(FunctionalCPD.sum_of("S", parents))
+    assert chain is not None
+    assert sum(table.n_cells for table in chain) == 2 * sum((i + 1) * (i + 2) for i in range(1, 30))
+    few = chain_form(FunctionalCPD(Variable("T", YES), parents, Threshold(2)), name="seen")
+    assert few is not None
+    assert max(table.n_cells for table in few) == 18
+    assert few[0].variable.name == "seen_2"
+    either = chain_form(noisy_or(Variable("Y", YES), parents, np.full(30, 0.1)))
+    assert either is not None
+    assert {table.n_cells for table in either} == {8}
+
+
+def test_large_tables_and_functions_without_steps_have_no_chain() -> None:
+    class Own:
+        def __call__(self, *arguments: Positions) -> Positions:
+            return arguments[0]
+
+        def restrict(self, states: Sequence[Sequence[int]]) -> Function:
+            return Restricted.of(self, states)
+
+    parents = tuple(Variable(f"X{i}", YES) for i in range(5))
+    assert chain_form(FunctionalCPD(Variable("Y", YES), parents, Own())) is None
+    assert chain_form(FunctionalCPD.sum_of("S", parents), max_cells=27) is None
+    assert chain_form(FunctionalCPD.sum_of("S", parents), max_cells=28) is not None
+    assert chain_form(FunctionalCPD.sum_of("S", parents[:2]), max_cells=3) is None
+    noisy = noisy_or(Variable("Y", YES), parents, [0.5] * 5)
+    assert chain_form(noisy, max_cells=31) is None
+    assert chain_form(noisy, max_cells=32) is not None
+
+
+@settings(max_examples=examples(150))
+@given(cpds(), st.data())
+def test_an_observed_chain_is_the_table_at_the_observed_state(
+    cpd: CPD, data: st.DataObject
+) -> None:
+    known = {cpd.variable.name: data.draw(st.integers(0, cpd.variable.n_states - 1))}
+    for v in cpd.parents:
+        if data.draw(st.booleans()):
+            known[v.name] = data.draw(st.integers(0, v.n_states - 1))
+    hidden = [v for v in cpd.parents if v.name not in known]
+    place = {v.name: i for i, v in enumerate(data.draw(st.permutations(hidden)))}
+    chain = observed_chain(cpd, known, place=data.draw(st.sampled_from([place, None])))
+    table = cpd.to_factor()
+    expected = np.real(table.values[tuple([known.get(v.name, slice(None)) for v in table.scope])])
+    if isinstance(cpd, TabularCPD):
+        assert chain is None
+        return
+    if chain is None:
+        assert place or not expected.any()
+        return
+    product = chain[0]
+    for factor in chain[1:]:
+        product = product.product(factor)
+    found = product.sum_to([v.name for v in hidden]).values
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-300)
+    assert all(len(factor.scope) <= 3 for factor in chain)
+    assert all(np.all(factor.values >= 0) for factor in chain)
+
+
+PARENTS = tuple(Variable.of_integers(f"X{i}", range(3)) for i in range(9))
+BINARY = tuple(Variable(f"X{i}", ("no", "yes")) for i in range(9))
+LEVELS = Variable.of_integers("Y", range(6))
+LINK = np.full((6, 3), 1 / 6)
+
+
+@pytest.mark.parametrize(
+    ("cpd", "state", "most"),
+    [
+        (NoisyMaximum(LEVELS, PARENTS, (LINK,) * 9), 4, 2),
+        (noisy_or(Variable("Y", ("no", "yes")), BINARY, [0.5] * 9), 1, 2),
+        (FunctionalCPD(Variable.of_integers("Y", range(3)), PARENTS, Maximum()), 2, 2),
+        (FunctionalCPD(Variable.of_integers("Y", range(3)), PARENTS, Maximum()), 0, 1),
+        (FunctionalCPD(Variable.of_integers("Y", range(2)), BINARY, Parity()), 1, 2),
+        (FunctionalCPD(Variable.of_integers("Y", range(2)), BINARY, Threshold(3)), 1, 4),
+        (FunctionalCPD(Variable.of_integers("Y", range(2)), BINARY, Threshold(7)), 0, 4),
+        (
+            FunctionalCPD(
+                Variable.of_integers("Y", range(10)), BINARY, Addition(((0, 1),) * 9, 10)
+            ),
+            2,
+            3,
+        ),
+    ],
+)
+def test_there_are_few_partial_results(cpd: CPD, state: int, most: int) -> None:
+    """Fewer than in the chain for any state of the child."""
+    chain = observed_chain(cpd, {"Y": state})
+    assert chain is not None
+    added = {v for factor in chain for v in factor.scope if v not in cpd.parents}
+    assert max(v.n_states for v in added) == most
+    general = chain_form(cpd)
+    assert general is not None
+    before = {v for link in general[:-1] for v in link.scope if v not in cpd.parents}
+    assert most <= max(v.n_states for v in before)
+
+
+def test_partial_results_have_names_of_their_own() -> None:
+    parents = tuple(Variable(name, ("no", "yes")) for name in ("Y_of_1", "a", "b"))
+    cpd = noisy_or(Variable("Y", ("no", "yes")), parents, [0.2, 0.5, 0.7], leak=0.1)
+    chain = observed_chain(cpd, {"Y": 1})
+    assert chain is not None
+    names = [[v.name for v in factor.scope] for factor in chain]
+    assert names == [["Y_of_1", "Y_of'_1"], ["Y_of'_1", "a", "Y_of'_2"], ["Y_of'_2", "b"]]
+    with pytest.raises(InvalidArgumentError, match="Y_of_1"):
+        observed_chain(cpd, {"Y": 1}, name="Y_of")
+
+
+@pytest.mark.parametrize("state", [-1, 3])
+def test_only_states_that_exist_are_observed(state: int) -> None:
+    cpd = FunctionalCPD(Variable.of_integers("Y", range(3)), PARENTS, Maximum())
+    with pytest.raises(InvalidArgumentError, match=f"a state of Y from 0 to 2, got {state}"):
+        observed_chain(cpd, {"Y": state})
+    with pytest.raises(InvalidArgumentError, match=f"got {state}"):
+        observed_chain(cpd, {"Y": 1, PARENTS[0].name: state})
+    with pytest.raises(InvalidArgumentError, match="lacks the state of Y"):
+        observed_chain(cpd, {})

@@ -24,8 +24,7 @@ from bnmind.pgm import (
 from bnmind.pgm.function_registry import RegisteredFunction
 from bnmind.pgm.functions import Positions
 from bnmind.rank_one import RANK_ONE_TERMS, rank_one_form
-from bnmind.rank_one.nodes import Nodes
-from bnmind.rank_one.terms import Terms
+from bnmind.rank_one.terms import Nodes, Terms
 from bnmind.testing import check_functional_node
 
 SIZES = (2, 3, 2)

@@ -14,7 +14,7 @@ from bnmind._values import Count, Value
 from bnmind.adaptive.assembly.bounds import Bound
 from bnmind.adaptive.assembly.program import possible_classes, shortage
 from bnmind.adaptive.assembly.structure import Structure, structure_of
-from bnmind.adaptive.beliefs.batch_belief import MISSING
+from bnmind.adaptive.beliefs.belief import MISSING
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.selection.rules import asked_mask, checked_asked
 from bnmind.errors import InvalidArgumentError
@@ -215,10 +215,6 @@ class Blueprint(Value):
         nothing = np.zeros(len(self.bounds), dtype=np.intp)
         program = structure.program(nothing, available, length=self._left(0, bank))
         return possible_classes(program) is not None
-
-    def outweighs_limits(self) -> bool:
-        """Return True: limits of number, cost and time wait for the items that are needed."""
-        return True
 
     def _left(self, n_asked: int, bank: ItemBank) -> int:
         most = len(bank.items) if self.length is None else min(self.length, len(bank.items))

@@ -26,8 +26,7 @@ from bnmind._values import Value
 from bnmind.adaptive.assembly.blueprint import Blueprint, enemies_of
 from bnmind.adaptive.assembly.program import Program, best_completion
 from bnmind.adaptive.assembly.structure import Structure, structure_of
-from bnmind.adaptive.beliefs.batch_belief import MISSING, BatchBelief
-from bnmind.adaptive.beliefs.belief import SkillBelief
+from bnmind.adaptive.beliefs.belief import MISSING, BatchBelief, SkillBelief
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.selection.selector import (
     BatchSelection,

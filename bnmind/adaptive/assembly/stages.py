@@ -11,11 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import checked
 from bnmind._values import Count, Distinct, Value
-from bnmind.adaptive.beliefs.batch_belief import MISSING, BatchBelief
-from bnmind.adaptive.beliefs.belief import SkillBelief
+from bnmind.adaptive.beliefs.belief import MISSING, BatchBelief, SkillBelief
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.adaptive.selection.entropy import MinimalEntropy
 from bnmind.adaptive.selection.rules import asked_mask, checked_asked
+from bnmind.adaptive.selection.scores import MinimalEntropy
 from bnmind.adaptive.selection.selector import BatchSelection, Selection, Selector, checked_allowed
 
 __all__ = ["Stage", "StageItems", "Staged", "StartItems"]

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from bnmind._values import Value
 from bnmind.adaptive.assembly.bounds import Bound
 from bnmind.adaptive.assembly.program import Counts, Program
-from bnmind.adaptive.beliefs.batch_belief import MISSING
+from bnmind.adaptive.beliefs.belief import MISSING
 from bnmind.adaptive.items.bank import ItemBank
 
 __all__ = ["Structure", "structure_of"]

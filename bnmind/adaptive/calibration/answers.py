@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 
 from bnmind._arguments import checked
 from bnmind._values import Value
-from bnmind.adaptive.beliefs.batch_belief import MISSING
+from bnmind.adaptive.beliefs.belief import MISSING
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.responses.responses import Responses
-from bnmind.adaptive.sessions.resume import design_saved
-from bnmind.adaptive.sessions.session_files import read_log, replayed
+from bnmind.adaptive.sessions.session import design_saved, read_log, replayed
 from bnmind.errors import SessionFileError
 
 __all__ = ["AnsweredTests", "read_answers"]

@@ -54,7 +54,7 @@ from bnmind._display import Result, Table, finite, picked
 from bnmind._messages import counted
 from bnmind._values import Value
 from bnmind._workers import one_blas_thread
-from bnmind.adaptive.beliefs.start import start_belief
+from bnmind.adaptive.beliefs.estimates import start_belief
 from bnmind.adaptive.items.bank import HasBank, ItemBank, bank_of
 from bnmind.adaptive.items.certain_tables import cause_order, table_deviations
 from bnmind.adaptive.items.certainty import Certainty, ParameterCertainty, TableCertainty

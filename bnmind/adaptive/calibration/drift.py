@@ -37,9 +37,8 @@ from bnmind._arguments import checked, whole_array
 from bnmind._display import Result, Table, finite, picked
 from bnmind._messages import counted
 from bnmind._values import Value
-from bnmind.adaptive.beliefs.batch_belief import MISSING
-from bnmind.adaptive.beliefs.response_errors import updated_batch_anyway
-from bnmind.adaptive.beliefs.start import start_beliefs
+from bnmind.adaptive.beliefs.belief import MISSING, updated_batch_anyway
+from bnmind.adaptive.beliefs.estimates import start_beliefs
 from bnmind.adaptive.items.bank import HasBank, ItemBank, bank_of
 from bnmind.adaptive.responses.responses import Responses, responses_to
 from bnmind.errors import InvalidArgumentError

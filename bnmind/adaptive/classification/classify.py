@@ -66,13 +66,16 @@ from bnmind._arguments import check_shape, checked, positions, whole_array
 from bnmind._display import Result, Table, finite, frame_html, picked
 from bnmind._messages import counted
 from bnmind._values import Value, sealed
-from bnmind.adaptive.beliefs.ability_estimates import has_ability
-from bnmind.adaptive.beliefs.batch_belief import MISSING, BatchBelief
-from bnmind.adaptive.beliefs.person_fit import AnswerFit, person_fit
-from bnmind.adaptive.beliefs.profile_space import n_profiles
-from bnmind.adaptive.beliefs.response_errors import updated_batch_anyway
-from bnmind.adaptive.beliefs.start import TABLE_PROFILES, beliefs_given, start_beliefs
-from bnmind.adaptive.beliefs.table_batch import TableBatch
+from bnmind.adaptive.beliefs.belief import MISSING, BatchBelief, updated_batch_anyway
+from bnmind.adaptive.beliefs.estimates import (
+    TABLE_PROFILES,
+    AnswerFit,
+    beliefs_given,
+    has_ability,
+    person_fit,
+    start_beliefs,
+)
+from bnmind.adaptive.beliefs.tables import TableBatch, n_profiles
 from bnmind.adaptive.classification.known_profiles import (
     Agreement,
     agreement,

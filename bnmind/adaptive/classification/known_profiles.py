@@ -22,7 +22,7 @@ from bnmind._arguments import checked
 from bnmind._display import Result, Table, finite, text_of
 from bnmind._messages import MOST_FAULTS, counted, first_faults, shown
 from bnmind._values import Value, told
-from bnmind.adaptive.beliefs.batch_belief import MISSING
+from bnmind.adaptive.beliefs.belief import MISSING
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.name_match import is_row_names, names_shown
 from bnmind.adaptive.items.priors import level_of

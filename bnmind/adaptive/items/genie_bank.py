@@ -20,7 +20,7 @@ from bnmind.pgm import Network
 from bnmind.pgm.encoded_names import decoded
 from bnmind.pgm.formats.declared import ModelFileWarning
 from bnmind.pgm.formats.xml import Element, parse_xml
-from bnmind.questions.diagnosis_marks import read_diagnosis
+from bnmind.questions.asked import read_diagnosis
 
 __all__ = ["genie_bank"]
 

@@ -43,7 +43,7 @@ from bnmind.adaptive.response_models.base.model import ResponseModel
 from bnmind.adaptive.response_models.dina import Dina
 from bnmind.adaptive.responses.responses import Responses
 from bnmind.errors import InvalidArgumentError
-from bnmind.fitting.record import LearningRecord
+from bnmind.fitting.squarem import LearningRecord
 from bnmind.information import Floats
 from bnmind.pgm import Network
 

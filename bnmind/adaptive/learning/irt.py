@@ -24,8 +24,8 @@ from numpy.typing import ArrayLike, NDArray
 from bnmind._arguments import checked
 from bnmind._messages import counted
 from bnmind._values import Value
-from bnmind.adaptive.beliefs.ability_estimates import has_ability
-from bnmind.adaptive.beliefs.batch_belief import MISSING
+from bnmind.adaptive.beliefs.belief import MISSING
+from bnmind.adaptive.beliefs.estimates import has_ability
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.irt import ABILITY, AbilityGrid, irt_bank
 from bnmind.adaptive.learning.learn import Learned, learn

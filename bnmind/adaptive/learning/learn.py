@@ -16,10 +16,9 @@ from bnmind._arguments import checked
 from bnmind._messages import counted
 from bnmind._values import Value
 from bnmind._workers import one_blas_thread
-from bnmind.adaptive.beliefs.ability_estimates import has_ability
-from bnmind.adaptive.beliefs.batch_answers import impossible_rows
-from bnmind.adaptive.beliefs.batch_belief import MISSING
-from bnmind.adaptive.beliefs.profile_space import n_profiles
+from bnmind.adaptive.beliefs.belief import MISSING, impossible_rows
+from bnmind.adaptive.beliefs.estimates import has_ability
+from bnmind.adaptive.beliefs.tables import n_profiles
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.certainty import Certainty
 from bnmind.adaptive.items.qmatrix import QMatrix
@@ -42,8 +41,7 @@ from bnmind.adaptive.response_models.base.model import ResponseModel
 from bnmind.adaptive.response_models.dina import Dina
 from bnmind.adaptive.responses.responses import Responses
 from bnmind.errors import ImpossibleEvidenceError
-from bnmind.fitting.record import LearningRecord
-from bnmind.fitting.squarem import Climb, climb
+from bnmind.fitting.squarem import Climb, LearningRecord, climb
 from bnmind.information import Floats
 from bnmind.junction import Plan, compile_plan
 from bnmind.pgm import Network, TabularCPD
@@ -339,7 +337,7 @@ class Learned(Value):
     @property
     def profiles(self) -> Floats:
         """The probability of each profile, with an axis for each hidden variable."""
-        from bnmind.adaptive.beliefs.profile_space import ProfileSpace
+        from bnmind.adaptive.beliefs.tables import ProfileSpace
 
         space = ProfileSpace(self.bank)
         return space.prior.reshape(space.shape)

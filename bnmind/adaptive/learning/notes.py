@@ -33,8 +33,8 @@ from typing import Protocol
 import numpy as np
 
 from bnmind._values import Value
-from bnmind.adaptive.beliefs.ability_estimates import has_ability
-from bnmind.adaptive.beliefs.batch_belief import MISSING
+from bnmind.adaptive.beliefs.belief import MISSING
+from bnmind.adaptive.beliefs.estimates import has_ability
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.certainty import ParameterCertainty
 from bnmind.adaptive.learning.em.e_step_table import TableExpectation
@@ -46,7 +46,7 @@ from bnmind.adaptive.response_models.graded_response import GradedResponse
 from bnmind.adaptive.response_models.logistic import Logistic
 from bnmind.adaptive.response_models.partial_credit import PartialCredit
 from bnmind.adaptive.responses.responses import Responses
-from bnmind.fitting.record import LearningRecord
+from bnmind.fitting.squarem import LearningRecord
 from bnmind.information import Floats
 
 __all__ = ["Fitted", "FittedModel", "LearningNote", "item_rest_correlations", "learning_notes"]
@@ -402,7 +402,7 @@ def _of_skills(learned: Fitted) -> Iterator[LearningNote]:
 
 def mastery(learned: Fitted) -> dict[str, Floats]:
     """Return how probable each level of each skill is."""
-    from bnmind.adaptive.beliefs.start import start_belief
+    from bnmind.adaptive.beliefs.estimates import start_belief
 
     belief = start_belief(learned.bank)
     return {name: belief.marginal(name) for name in learned.bank.skills}

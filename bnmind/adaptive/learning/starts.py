@@ -27,12 +27,10 @@ from typing import TypeVar
 import numpy as np
 
 from bnmind._workers import results_of
-from bnmind.adaptive.beliefs.ability_estimates import has_ability
+from bnmind.adaptive.beliefs.estimates import has_ability
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.learning.parameters.options import LearningOptions
-from bnmind.fitting.all_starts import AllStarts
-from bnmind.fitting.record import EQUAL
-from bnmind.fitting.squarem import Ascent, Climb, climb
+from bnmind.fitting.squarem import EQUAL, AllStarts, Ascent, Climb, climb
 
 __all__ = ["MIXTURE_STARTS", "all_climbs", "usual_starts"]
 

@@ -10,13 +10,11 @@ from numpy.typing import NDArray
 
 from bnmind._messages import listed
 from bnmind._values import Count, Value
-from bnmind.adaptive.beliefs.batch_belief import MISSING
-from bnmind.adaptive.beliefs.belief import SkillBelief
+from bnmind.adaptive.beliefs.belief import MISSING, SkillBelief
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.pilot.rules import LeastCalibrated, PilotRule
-from bnmind.adaptive.selection.luck import pilot_generator
 from bnmind.adaptive.selection.rules import asked_mask
-from bnmind.adaptive.selection.selector import Selection
+from bnmind.adaptive.selection.selector import Selection, pilot_generator
 from bnmind.errors import InvalidArgumentError, UnknownNameError
 from bnmind.information import Floats
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._messages import first_faults, in_shell, shown
-from bnmind.adaptive.beliefs.batch_belief import MISSING
+from bnmind.adaptive.beliefs.belief import MISSING
 from bnmind.adaptive.items.tables.choice_cells import AnswerKey
 from bnmind.adaptive.items.tables.text_table import TRUTH_VALUES, number_of
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bnmind.adaptive.beliefs.batch_belief import MISSING
+from bnmind.adaptive.beliefs.belief import MISSING
 from bnmind.adaptive.items.name_match import is_row_names, match_names, names_shown
 from bnmind.adaptive.items.tables.choice_cells import AnswerKey
 from bnmind.adaptive.items.tables.text_table import TextTable, number_of

@@ -13,9 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from bnmind._arguments import checked, positions, whole_array
 from bnmind._messages import counted, many
 from bnmind._values import Value
-from bnmind.adaptive.beliefs.batch_answers import checked_responses
-from bnmind.adaptive.beliefs.batch_belief import MISSING
-from bnmind.adaptive.beliefs.batch_belief import Responses as ResponseCodes
+from bnmind.adaptive.beliefs.belief import MISSING, checked_responses
+from bnmind.adaptive.beliefs.belief import Responses as ResponseCodes
 from bnmind.adaptive.items.bank import HasBank, ItemBank, bank_of
 from bnmind.adaptive.responses.responses import Responses, responses_to
 from bnmind.errors import InvalidArgumentError, InvalidModelError, TooLargeError, UnknownNameError

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from bnmind._arguments import checked, positions
 from bnmind._messages import MOST_FAULTS, counted, each_of, first_faults, in_shell, shown
 from bnmind._values import Value, sealed
-from bnmind.adaptive.beliefs.batch_belief import MISSING
+from bnmind.adaptive.beliefs.belief import MISSING
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.descriptions import answer_keys
 from bnmind.adaptive.items.name_match import NameMatch, are_numbered, match_names, names_shown

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from bnmind._arguments import check_shape, checked, number_array, whole_array
 from bnmind._messages import shown
 from bnmind._values import Value
-from bnmind.adaptive.beliefs.batch_belief import MISSING
+from bnmind.adaptive.beliefs.belief import MISSING
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.errors import InvalidArgumentError, UnknownNameError
 

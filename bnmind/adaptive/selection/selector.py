@@ -1,9 +1,10 @@
-"""The interface of selectors, which choose the next item, and a base for those that score items.
+"""The interface of selectors, which choose the next item, and bases for those that score or draw.
 
 A selector works on the belief about one examinee, and on the beliefs about many at once. It has
 no state: the same belief, items and random numbers give the same choice. Selectors that score
 items derive from `ScoringSelector`. The largest score wins; scores that are equal within a
-tolerance go to the first item in the order of the bank.
+tolerance go to the first item in the order of the bank. Selectors that draw derive from
+`DrawingSelector`.
 """
 
 from __future__ import annotations
@@ -11,28 +12,18 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bnmind._arguments import check_shape, checked
+from bnmind._arguments import check_shape, checked, checked_if_it_fails, number_array
 from bnmind._messages import shown
 from bnmind._values import Value, frozen, made
-from bnmind.adaptive.beliefs.batch_belief import MISSING, BatchBelief
+from bnmind.adaptive.beliefs.belief import MISSING, BatchBelief, SkillBelief
+from bnmind.adaptive.beliefs.estimates import batch_response_joints, response_joints
 from bnmind.errors import InvalidArgumentError, NothingToAskError
 from bnmind.information import Floats, tied_best
-
-__all__ = [
-    "BatchSelection",
-    "QuestionBelief",
-    "Questions",
-    "ScoringSelector",
-    "Selection",
-    "Selector",
-    "by_rank",
-    "in_bank_order",
-]
 
 TOLERANCE = 1e-9
 """The default tolerance: scores closer than this count as equal."""
@@ -278,6 +269,76 @@ class ScoringSelector(Value, ABC, Generic[_Belief_contra]):
         )
 
 
+@dataclass(frozen=True)
+class Candidates:
+    """Items to score: some for one belief, or all of a bank for the beliefs of a batch.
+
+    Arrays have the examinees of a batch as a first axis.
+    """
+
+    belief: Any
+    """A `QuestionBelief`, or a `BatchBelief`."""
+    items: tuple[str, ...]
+    """The names of the items."""
+    is_batch: bool
+
+    @property
+    def bank(self) -> Any:
+        """The bank of the items."""
+        return self.belief.bank
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of scores."""
+        return (len(self.belief), len(self.items)) if self.is_batch else (len(self.items),)
+
+    @property
+    def channels(self) -> Floats:
+        """The channels of the items, ``(items, configurations, responses)``."""
+        channels: Floats = self.bank.channels(None if self.is_batch else self.items)
+        return channels
+
+    @property
+    def masses(self) -> Floats:
+        """The probability of each parent configuration, ``(…, items, configurations)``."""
+        of: Any = np.arange(len(self.items)) if self.is_batch else self.items
+        masses: Floats = self.belief.masses(of)
+        return masses
+
+    @property
+    def n_answered(self) -> NDArray[np.intp]:
+        """The number of answers so far, ``(…,)``."""
+        responses = self.belief.responses
+        if not self.is_batch:
+            return np.asarray(len(responses))
+        answered: NDArray[np.intp] = (responses != MISSING).sum(axis=1)
+        return answered
+
+    def joints(self, skills: Sequence[str]) -> Floats:
+        """Return P(levels of skills, response), ``(…, configurations, items, responses)``."""
+        if self.is_batch:
+            return batch_response_joints(self.belief, skills)
+        return response_joints(self.belief, skills, self.items)
+
+
+class CandidateSelector(ScoringSelector[_Belief_contra]):
+    """A base of selectors whose scores are the same for one belief and for a batch."""
+
+    @abstractmethod
+    def _scores(self, candidates: Candidates) -> Floats:
+        """Return the scores, ``(…, items)``."""
+
+    @checked_if_it_fails
+    def scores(self, belief: _Belief_contra, items: Sequence[str]) -> Floats:
+        """Return the score of each item, ``(items,)``; larger is better."""
+        return self._scores(Candidates(belief, tuple(items), is_batch=False))
+
+    @checked_if_it_fails
+    def batch_scores(self, beliefs: BatchBelief) -> Floats:
+        """Return the score of each item of the bank, ``(examinees, items)``."""
+        return self._scores(Candidates(beliefs, beliefs.bank.item_names, is_batch=True))
+
+
 def checked_allowed(beliefs: BatchBelief, allowed: NDArray[np.bool_]) -> None:
     """Raise `InvalidArgumentError` unless ``allowed`` is a mask ``(examinees, items)``."""
     if not (isinstance(allowed, np.ndarray) and allowed.dtype.kind == "b"):
@@ -320,3 +381,136 @@ def by_rank(scores: Floats, tolerance: float) -> NDArray[np.intp]:
         order, np.argsort(group * ranked.shape[-1] + order, axis=-1), axis=-1
     )
     return places
+
+
+_SPREAD = 20
+"""The eligibility of an item is spread evenly over so many examinees."""
+
+
+def generator_of(seed: int, step: int, *, examinee: int = 0) -> np.random.Generator:
+    """Return the generator for one question of one test.
+
+    A live test has the generators of the first examinee of a simulation with the same seed.
+
+    Parameters
+    ----------
+    seed
+        The seed of the design or the simulation, at least 0.
+    step
+        The number of items asked before.
+    examinee
+        The number of the examinee in a simulation.
+    """
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(examinee, 1, step)))
+
+
+def eligibility_luck(seed: int, n_items: int, *, examinee: int = 0) -> Floats:
+    """Return the numbers that decide, before a test, which items are eligible in it, ``(items,)``.
+
+    Each is uniform in [0, 1), and those of the items are independent. Those of one item are spread
+    evenly over 20 examinees in a row, as in systematic sampling. So a simulation makes an item
+    eligible nearly as often as its probability says.
+
+    Parameters
+    ----------
+    seed, examinee
+        As for `generator_of`.
+    n_items
+        The number of items.
+    """
+    place = examinee % _SPREAD
+    sequence = np.random.SeedSequence(seed, spawn_key=(examinee - place, 2))
+    rng = np.random.default_rng(sequence)
+    luck = rng.random(n_items)
+    if place:
+        shifts = rng.permuted(np.tile(np.arange(1, _SPREAD)[:, None], n_items), axis=0)
+        luck = (luck + shifts[place - 1] / _SPREAD) % 1.0
+    return luck
+
+
+def pilot_generator(seed: int, *, examinee: int = 0) -> np.random.Generator:
+    """Return the generator that draws, before a test, the questions of its pilot items.
+
+    Parameters
+    ----------
+    seed, examinee
+        As for `generator_of`.
+    """
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(examinee, 3)))
+
+
+class MissingLuckError(InvalidArgumentError):
+    """A selector that draws was given no random numbers."""
+
+
+class DrawingSelector(Value, ABC):
+    """A selector that needs random numbers, one for each item of the bank.
+
+    A simulation passes them as an array, a live test as a generator, so that both select the
+    same items.
+    """
+
+    @checked
+    def select(
+        self,
+        belief: SkillBelief,
+        items: Sequence[str],
+        *,
+        rng: np.random.Generator | None = None,
+    ) -> Selection:
+        """Return the item to ask next; ``rng`` is required, see `Selector`."""
+        ordered = in_bank_order(belief, items)
+        return self._selected(belief, ordered, luck_of(belief, rng))
+
+    @checked
+    def select_batch(
+        self,
+        beliefs: BatchBelief,
+        allowed: NDArray[np.bool_],
+        *,
+        luck: ArrayLike | None = None,
+    ) -> BatchSelection:
+        """Return the item to ask each examinee next; ``luck`` is required, see `Selector`."""
+        checked_allowed(beliefs, allowed)
+        return self._selected_batch(beliefs, allowed, drawn(luck, allowed.shape))
+
+    @abstractmethod
+    def _selected(self, belief: SkillBelief, ordered: tuple[str, ...], luck: Floats) -> Selection:
+        """Select among items in the order of the bank, given luck for all items of the bank."""
+
+    @abstractmethod
+    def _selected_batch(
+        self, beliefs: BatchBelief, allowed: NDArray[np.bool_], luck: Floats
+    ) -> BatchSelection:
+        """Select for each examinee, given luck ``(examinees, items)``."""
+
+
+def luck_of(belief: SkillBelief, rng: np.random.Generator | None) -> Floats:
+    """Return a number uniform in [0, 1) for each item of the bank.
+
+    Raises
+    ------
+    MissingLuckError
+        Without a generator.
+    """
+    n_items = len(belief.bank.items)
+    return drawn(None if rng is None else rng.random(n_items), (n_items,))
+
+
+def drawn(luck: ArrayLike | None, shape: tuple[int, ...]) -> Floats:
+    """Return luck as an array of the given shape.
+
+    Raises
+    ------
+    MissingLuckError
+        If there is none.
+    InvalidArgumentError
+        If its shape is another one.
+    """
+    expected = f"expected luck of shape {shape} for a selector that draws"
+    if luck is None:
+        raise MissingLuckError(f"{expected}, got none")
+    numbers = number_array(luck, "luck")
+    if numbers.shape != shape:
+        raise InvalidArgumentError(f"{expected}, got shape {numbers.shape}")
+    return numbers

@@ -21,13 +21,19 @@ from bnmind.adaptive.pilot.pilot_items import (
     pilot_mask,
     without_pilots,
 )
-from bnmind.adaptive.selection.entropy import MinimalEntropy
-from bnmind.adaptive.selection.item_eligibility import ItemEligibility
-from bnmind.adaptive.selection.luck import eligibility_luck, generator_of
+from bnmind.adaptive.selection.exposure import ItemEligibility
 from bnmind.adaptive.selection.rules import Enemies, Rule, Testlets, allowed_items
-from bnmind.adaptive.selection.selector import Selector
-from bnmind.adaptive.stopping.ending import RuleOfWholeTest, ending, rules_for_test
-from bnmind.adaptive.stopping.stopper import Progress, Reasons, Stopper, most_items_of
+from bnmind.adaptive.selection.scores import MinimalEntropy
+from bnmind.adaptive.selection.selector import Selector, eligibility_luck, generator_of
+from bnmind.adaptive.stopping.ending import (
+    Progress,
+    Reasons,
+    RuleOfWholeTest,
+    Stopper,
+    ending,
+    most_items_of,
+    rules_for_test,
+)
 from bnmind.errors import InvalidArgumentError
 
 __all__ = ["Design", "Outlook", "ReportOptions"]
@@ -189,7 +195,7 @@ class Design(Value):
         """Return the open items, and the reason to stop if the test is over.
 
         The open items are those that `allowed` returns. While the stopper waits for the
-        minima of `ContentBalance`, they are the items that the minima need. At the question of a
+        minima of a `Blueprint`, they are the items that the minima need. At the question of a
         pilot item they are the pilot items.
 
         Parameters

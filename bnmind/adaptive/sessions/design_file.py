@@ -29,7 +29,7 @@ from bnmind._messages import shown
 from bnmind._registry import as_registered
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.priors import named_prior
-from bnmind.adaptive.selection.registry import SELECTORS
+from bnmind.adaptive.selection.selectors import SELECTORS
 from bnmind.adaptive.sessions.design import Design
 from bnmind.errors import ModelFileError
 
@@ -169,8 +169,7 @@ def design_from(content: Mapping[str, Any], bank: ItemBank) -> Design:
         faults with their places.
     """
     from bnmind._records import record_from_table
-    from bnmind.adaptive.sessions.design_parts import design_of
-    from bnmind.adaptive.sessions.records import DesignRecord
+    from bnmind.adaptive.sessions.records import DesignRecord, design_of
 
     record = record_from_table(DesignRecord, content, between=".")
     return design_of(record, bank, text=json.dumps(content, ensure_ascii=False))

@@ -7,14 +7,10 @@ from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, field
 from enum import Enum
 
-from bnmind._values import Value
-from bnmind.adaptive.beliefs.belief import SkillBelief
-from bnmind.adaptive.beliefs.response_errors import updated_anyway
+from bnmind._values import ReadOnlyDict, Value, made
+from bnmind.adaptive.beliefs.belief import SkillBelief, updated_anyway
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.adaptive.sessions.history import History
 from bnmind.errors import ImpossibleEvidenceError, InvalidArgumentError
-
-__all__ = ["Event", "EventKind", "Replay", "SessionState", "Step", "believed"]
 
 
 class EventKind(Enum):
@@ -66,7 +62,7 @@ class SessionState(Value):
     """The position of the response to each item answered."""
     set_aside: tuple[str, ...] = ()
     """Items that exposure control withholds."""
-    steps: History[Step] = field(default_factory=History)
+    steps: tuple[Step, ...] = ()
     """The events that have not been undone, with all that is needed to undo them."""
 
     @property
@@ -102,7 +98,7 @@ class SessionState(Value):
 class Replay:
     """The state of a test while events are added one by one.
 
-    The time to add an event, an undo too, does not depend on the number of events before it.
+    Events, undos too, are added without a look at those before.
 
     Parameters
     ----------
@@ -119,12 +115,17 @@ class Replay:
         # Dictionaries keep the order of insertion, and membership tests are fast.
         self._asked = dict.fromkeys(start.asked)
         self._set_aside = dict.fromkeys(start.set_aside)
-        self._steps = start.steps
+        self._steps = list(start.steps)
 
     def state(self) -> SessionState:
         """Return the state after all events added so far."""
-        return SessionState(
-            tuple(self._asked), dict(self._responses), tuple(self._set_aside), self._steps
+        # All of it is valid by now.
+        return made(
+            SessionState,
+            asked=tuple(self._asked),
+            responses=ReadOnlyDict(self._responses),
+            set_aside=tuple(self._set_aside),
+            steps=tuple(self._steps),
         )
 
     def add(self, event: Event, *, response: int | None = None) -> None:
@@ -141,7 +142,7 @@ class Replay:
             response = self._bank.response(item, event.response)
         new = [name for name in dict.fromkeys(event.set_aside) if name not in self._set_aside]
         step = Step(event, item not in self._asked, previous, len(new))
-        self._steps = self._steps.after(step)
+        self._steps.append(step)
         self._asked.setdefault(item)
         if response is not None:
             self._responses[item] = response
@@ -166,7 +167,7 @@ class Replay:
     def _undo(self) -> None:
         if not self._steps:
             raise InvalidArgumentError("there is nothing to undo")
-        step, self._steps = self._steps.last, self._steps.earlier
+        step = self._steps.pop()
         item = step.event.item
         # The items that the last event added come last.
         for _ in range(step.n_set_aside):

@@ -1,40 +1,334 @@
-"""Live tests of one examinee, saved after every answer."""
+"""Live tests of one examinee, saved after every answer, and the reports of their results.
+
+A session file is replayed when it is read, and is written unless another program has written to it.
+"""
 
 from __future__ import annotations
 
 import dataclasses
+import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from bnmind._arguments import checked, checked_if_it_fails
-from bnmind._files import create_file, locked, write_file
-from bnmind._values import ReadOnlyDict, Value
+from bnmind._display import Result, Table
+from bnmind._files import SMALL_FILE, create_file, locked, write_file
+from bnmind._messages import counted, percent
+from bnmind._values import ReadOnlyDict, Value, made
 from bnmind.adaptive.beliefs.belief import SkillBelief, skills_html
-from bnmind.adaptive.beliefs.person_fit import AnswerFit, person_fit
-from bnmind.adaptive.beliefs.start import start_belief
-from bnmind.adaptive.items.bank import ItemBank
-from bnmind.adaptive.pilot.pilot_items import selected_pilot
-from bnmind.adaptive.selection.ranking import RankedItem, Ranking, rank_items
-from bnmind.adaptive.selection.selector import Selection
-from bnmind.adaptive.sessions.design import Design, Outlook
-from bnmind.adaptive.sessions.events import Event, EventKind, Replay, SessionState, believed
-from bnmind.adaptive.sessions.history import History, history_of
-from bnmind.adaptive.sessions.report import SessionReport, report_of
-from bnmind.adaptive.sessions.session_files import (
-    exists_already,
-    read_log,
-    refuse_long,
-    replayed,
-    write_log,
+from bnmind.adaptive.beliefs.estimates import (
+    AnswerFit,
+    ability_deviation,
+    expected_ability,
+    has_ability,
+    person_fit,
+    skill_intervals,
+    start_belief,
 )
-from bnmind.adaptive.stopping.ending import NOTHING_LEFT
-from bnmind.adaptive.stopping.stopper import Progress
-from bnmind.errors import NothingToAskError
+from bnmind.adaptive.items.bank import ItemBank
+from bnmind.adaptive.items.bank_files import read_text
+from bnmind.adaptive.pilot.pilot_items import selected_pilot
+from bnmind.adaptive.selection.scores import RankedItem, Ranking, rank_items
+from bnmind.adaptive.selection.selector import Selection
+from bnmind.adaptive.sessions.design import Design, Outlook, ReportOptions
+from bnmind.adaptive.sessions.design_file import design_from
+from bnmind.adaptive.sessions.events import (
+    Event,
+    EventKind,
+    Replay,
+    SessionState,
+    believed,
+)
+from bnmind.adaptive.stopping.ending import NOTHING_LEFT, Progress
+from bnmind.errors import BnmindError, NothingToAskError, SessionFileError
 
-__all__ = ["Session"]
+if TYPE_CHECKING:
+    from bnmind.adaptive.sessions.records import SavedSession
+
+
+def read_log(place: Path, bank: ItemBank | None, *, salvage: bool) -> SavedSession:
+    """Return the content of a file; if ``salvage``, of its complete lines.
+
+    Raises
+    ------
+    SessionFileError
+        If the file is not a session, or is a session of another bank than one that is given.
+    """
+    from bnmind.adaptive.sessions.records import bank_fingerprint, salvaged, session_from_json
+
+    try:
+        text = read_text(place, most=SMALL_FILE, damaged=True)
+        saved = salvaged(text) if salvage else session_from_json(text)
+    except BnmindError as fault:
+        line, column = (getattr(fault, name, None) for name in ("line", "column"))
+        where = "" if str(place) in str(fault) else f", in {place}"
+        raise SessionFileError(f"{fault}{where}", str(place), line=line, column=column) from fault
+    if bank is not None and saved.bank.fingerprint != bank_fingerprint(bank):
+        raise SessionFileError(
+            f"expected a session of the bank {bank.title or 'given'}, got a session of"
+            f" {saved.bank.title or 'another bank'} with other skills, items or probabilities,"
+            f" in {place}",
+            str(place),
+        )
+    return saved
+
+
+def replayed(place: Path, bank: ItemBank, events: Sequence[Event]) -> SessionState:
+    """Return the state that the events of a file lead to.
+
+    Raises
+    ------
+    SessionFileError
+        If an event is not valid; the message names the event.
+    """
+    replay = Replay(bank)
+    for number, event in enumerate(events):
+        try:
+            replay.add(event)
+        except BnmindError as fault:
+            raise SessionFileError(f"{fault}, at events.{number} in {place}", str(place)) from fault
+    return replay.state()
+
+
+def write_log(place: Path, content: str, *, text_before: str, before: tuple[Event, ...]) -> None:
+    """Write a session to its file, unless the file holds other events than those before.
+
+    Parameters
+    ----------
+    place
+        The file.
+    content
+        The text to write.
+    text_before
+        The text that the file has if this program was the last to write it.
+    before
+        The events that the file must hold, whatever its text.
+
+    Raises
+    ------
+    SessionFileError
+        If another program has written to the file, or if no reader would take so long a text.
+    """
+    refuse_long(place, content)
+    with locked(place):
+        if not place.exists():  # removed meanwhile: there is nothing that could be lost
+            unchanged = create_file(place, content)
+        else:
+            unchanged = _holds(place, text_before, before)
+            if unchanged:
+                write_file(place, content)
+    if not unchanged:
+        raise SessionFileError(
+            f"someone else has written to {place} since this session wrote to it; load it"
+            " again, or save this session to another file",
+            str(place),
+        )
+
+
+def refuse_long(place: Path, content: str) -> None:
+    """Refuse to write a session that is longer than its reader accepts.
+
+    Raises
+    ------
+    SessionFileError
+        If the text has more than 16 MiB.
+    """
+    # A character takes at most four bytes: short texts need not be encoded to be measured.
+    if len(content) * 4 > SMALL_FILE and len(content.encode()) > SMALL_FILE:
+        raise SessionFileError(
+            f"the session has become too long: {place} would have more than the"
+            f" {SMALL_FILE >> 20} MiB that can be loaded again; start a new session",
+            str(place),
+        )
+
+
+def exists_already(place: Path) -> SessionFileError:
+    """Return the error for a new session whose file exists."""
+    return SessionFileError(
+        f"{place} exists; load it to continue that session, or choose another file",
+        str(place),
+    )
+
+
+def _holds(place: Path, text: str, events: tuple[Event, ...]) -> bool:
+    """Return whether a file is a session with these events; its text need not be the same."""
+    from bnmind.adaptive.sessions.records import session_from_json
+
+    try:
+        content = read_text(place, most=SMALL_FILE)
+        # The first test is quick; the second reads every event.
+        return content == text or session_from_json(content).events == events
+    except BnmindError:
+        return False
+
+
+@dataclass(frozen=True, kw_only=True)
+class SkillReport(Value):
+    """The result of a test for one skill."""
+
+    skill: str
+    """The name of the skill."""
+    label: str
+    """The full name of the skill."""
+    level: str
+    """The most probable level."""
+    probability: float
+    """The probability of that level."""
+    levels: Mapping[str, float]
+    """The probability of every level."""
+    interval: tuple[float, float] | None = None
+    """How far the probability of the most probable level is uncertain because the parameters are:
+    an interval of 90 %; see `skill_intervals`. None unless the design asks for it."""
+
+
+IMPOSSIBLE = (
+    "No examinee gives all these answers, by the bank; each of them now counts as an error"
+    " with a probability of 2^-40."
+)
+"""What to know about the belief after answers that no profile of the skills explains."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SessionReport(Result, Value):
+    """The result of a test."""
+
+    title: str
+    """The title of the bank."""
+    asked: tuple[str, ...]
+    """The items asked, in order."""
+    skipped: tuple[str, ...]
+    """The items asked and not answered."""
+    answers: tuple[AnswerFit, ...]
+    """The answers, in order, with the person fit of each."""
+    skills: tuple[SkillReport, ...]
+    """The skills, in the order of the bank."""
+    profile: Mapping[str, str]
+    """The most probable levels of all skills together."""
+    profile_probability: float
+    """The probability of that profile as a whole."""
+    entropy_before: float
+    """The entropy of all skills before the test, in bits."""
+    entropy: float
+    """The entropy of all skills now, in bits."""
+    log_evidence: float
+    """Natural logarithm of the probability of all answers."""
+    cost: float
+    """The total cost of the items asked."""
+    time: float
+    """The total time of the items asked, as stated in the bank."""
+    stop_reason: str
+    """The reason why the test is over; empty if it continues."""
+    impossible: bool = False
+    """Whether no profile of the skills explains all answers; see `Session.impossible`."""
+    pilot: tuple[str, ...] = ()
+    """The items asked whose answers do not count; see `PilotItems`."""
+    ability: tuple[float, float] | None = None
+    """The expected ability and its standard deviation; None if the bank has other skills."""
+    options: ReportOptions = field(default_factory=ReportOptions)
+    """The parts that are shown."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as plain data, for JSON."""
+        record = dataclasses.asdict(self)
+        return {key: part for key, part in record.items() if key not in ("ability", "options")}
+
+    def _shown(self) -> Iterator[str | Table]:
+        if self.impossible:
+            yield f"{IMPOSSIBLE}\n"
+        items = counted(len(self.asked), "item")
+        if self.pilot:
+            items += f" ({len(self.pilot)} new, which do not count)"
+        skipped = f", {len(self.skipped)} skipped" if self.skipped else ""
+        yield (
+            f"{items} asked{skipped}; {self.entropy_before:.2f} bits unknown before,"
+            f" {self.entropy:.2f} now."
+        )
+        if self.answers and self.options.answers:
+            rows = [(one.item, one.response, percent(one.p_value)) for one in self.answers]
+            yield Table(("item", "answer", "as surprising or more"), rows)
+        yield self._skill_table()
+
+    def _skill_table(self) -> Table:
+        if self.ability is not None:
+            row = (self.skills[0].label, "{:.2f} ± {:.2f}".format(*self.ability))
+            return Table(("", "expected value ± standard deviation"), [row])
+        options, heads = self.options, ["skill", "level", "probability"]
+        heads += ["if the parameters were others (90 %)"] * options.parameters
+        results = []
+        for one in self.skills:
+            if options.skills and one.skill not in options.skills:
+                continue
+            ends = [" to ".join(map(percent, one.interval or ()))] * options.parameters
+            results.append((one.label, one.level, percent(one.probability), *ends))
+        return Table(heads, results)
+
+
+def report_of(
+    design: Design,
+    state: SessionState,
+    prior: SkillBelief,
+    belief: SkillBelief,
+    *,
+    answers: tuple[AnswerFit, ...],
+    stop_reason: str,
+) -> SessionReport:
+    """Return the report of a test.
+
+    Parameters
+    ----------
+    design, state
+        The design of the test, and its state.
+    prior, belief
+        The belief before the first answer, and now.
+    answers
+        The person fit of the answers that count.
+    stop_reason
+        The reason why the test is over; empty if it continues.
+    """
+    bank, profile = design.bank, belief.profile()
+    intervals = skill_intervals(belief) if design.report.parameters else None
+    skills = []
+    for name, label in zip(bank.skills, bank.labels, strict=True):
+        marginal = belief.marginal(name).tolist()
+        levels = dict(zip(bank.variable(name).states, marginal, strict=True))
+        level = max(levels, key=lambda state: levels[state])
+        skills.append(
+            SkillReport(
+                skill=name,
+                label=label,
+                level=level,
+                probability=levels[level],
+                levels=levels,
+                interval=None if intervals is None else intervals[name][level],
+            )
+        )
+    asked = [bank.item(name) for name in state.asked]
+    return SessionReport(
+        title=bank.title,
+        asked=state.asked,
+        skipped=state.skipped,
+        answers=answers,
+        skills=tuple(skills),
+        profile={
+            skill: bank.variable(skill).states[level]
+            for skill, level in zip(bank.skills, profile.levels, strict=True)
+        },
+        profile_probability=profile.probability,
+        entropy_before=prior.entropy,
+        entropy=belief.entropy,
+        log_evidence=belief.log_evidence,
+        cost=sum(item.cost for item in asked),
+        time=sum(item.time for item in asked),
+        stop_reason=stop_reason,
+        impossible=belief.error_chance != prior.error_chance,
+        pilot=design.pilots_among(state.asked),
+        ability=_ability(belief) if has_ability(bank) else None,
+        options=design.report,
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +356,7 @@ class Session(Value):
     """The design of the test."""
     prior: SkillBelief
     """The belief before the first answer."""
-    history: History[Event]
+    events: tuple[Event, ...]
     """All events, undone ones and undos too."""
     _: KW_ONLY
     state: SessionState
@@ -116,7 +410,7 @@ class Session(Value):
         session = cls(
             design=full_design,
             prior=prior,
-            history=History(),
+            events=(),
             state=SessionState(),
             belief=prior,
             path=place,
@@ -195,7 +489,7 @@ class Session(Value):
     ) -> Session:
         counted = design.counted(state.responses)
         now = believed(prior, counted, error_chance=prior.error_chance)
-        return cls(design, prior, history_of(events), state=state, belief=now)
+        return cls(design, prior, tuple(events), state=state, belief=now)
 
     def __repr__(self) -> str:
         return f"Session({len(self.state.asked)} of {len(self.bank.items)} items asked)"
@@ -208,11 +502,6 @@ class Session(Value):
     def bank(self) -> ItemBank:
         """The item bank."""
         return self.design.bank
-
-    @cached_property
-    def events(self) -> tuple[Event, ...]:
-        """All events, undone ones and undos too, in order."""
-        return self.history.to_tuple()
 
     @cached_property
     def _outlook(self) -> Outlook:
@@ -426,14 +715,63 @@ class Session(Value):
         state = self.state.after(self.bank, event, response=response)
         usual = self.prior.error_chance
         belief = believed(self.belief, self.design.counted(state.responses), error_chance=usual)
-        after = dataclasses.replace(
-            self, history=self.history.after(event), state=state, belief=belief
-        )
+        # The fields are valid by now; each event need not be checked again.
+        fields = {one.name: getattr(self, one.name) for one in dataclasses.fields(self)}
+        fields |= {"events": (*self.events, event), "state": state, "belief": belief}
+        after = made(Session, **fields)
         if self.path is None:
             return after
         from bnmind.adaptive.sessions.records import extended
 
         text = extended(self._text, event)
-        write_log(self.path, text, text_before=self._text, before=self.history)
+        write_log(self.path, text, text_before=self._text, before=self.events)
         after.__dict__["_text"] = text  # the value of the cached property
         return after
+
+
+def _ability(belief: SkillBelief) -> tuple[float, float]:
+    return float(expected_ability(belief)), float(ability_deviation(belief))
+
+
+@checked
+def resume_session(
+    path: str | os.PathLike[str], bank: ItemBank, *, salvage: bool = False
+) -> Session:
+    """Return the session in a file, with the design of `read_design` that the file holds.
+
+    Parameters
+    ----------
+    path, salvage
+        As for `Session.load`.
+    bank
+        The item bank.
+
+    Raises
+    ------
+    SessionFileError
+        If the file cannot be read, holds no design, or is of another bank.
+    ModelFileError
+        If its design does not fit the bank any more.
+    """
+    # The bank of the session is that of its design, which may have another prior.
+    saved = read_log(Path(path), None, salvage=salvage)
+    design = design_saved(saved.about, bank)
+    if design is None:
+        raise SessionFileError(
+            f"{os.fspath(path)} holds no design; load it with Session.load and its design",
+            os.fspath(path),
+        )
+    return Session.load(path, design, salvage=salvage)
+
+
+def design_saved(about: Mapping[str, str], bank: ItemBank) -> Design | None:
+    """Return the design among the texts of a saved session; None if there is none."""
+    if "design" not in about:
+        return None
+    try:
+        content = json.loads(about["design"])
+        if not isinstance(content, dict):
+            raise ValueError(content)
+    except (ValueError, RecursionError) as fault:
+        raise SessionFileError("the design in the saved session is damaged", "design") from fault
+    return design_from(content, bank)

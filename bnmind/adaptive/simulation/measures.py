@@ -30,13 +30,12 @@ from numpy.typing import NDArray
 
 from bnmind._arguments import check_shape, checked, number_array
 from bnmind._values import Sealed, Value, sealed
-from bnmind.adaptive.beliefs.ability_estimates import ability_deviation, expected_ability
-from bnmind.adaptive.beliefs.batch_belief import MISSING, BatchBelief, BatchProfiles, Responses
+from bnmind.adaptive.beliefs.belief import MISSING, BatchBelief, BatchProfiles, Responses
+from bnmind.adaptive.beliefs.estimates import ability_deviation, expected_ability
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.response_models.graded_response import GradedResponse
 from bnmind.adaptive.response_models.logistic import Logistic
 from bnmind.adaptive.responses.examinees import Levels
-from bnmind.adaptive.simulation.people import side_by_side
 from bnmind.information import Floats
 
 __all__ = [
@@ -148,7 +147,9 @@ class Moment(Value):
     @cached_property
     def marginals(self) -> Floats:
         """The probability of each level of each skill, ``(examinees, levels of all skills)``."""
-        return sealed(side_by_side(self.beliefs))
+        bank = self.beliefs.bank
+        parts = [self.beliefs.marginal(skill) for skill in bank.skills]
+        return sealed(np.concatenate(parts, axis=1))
 
     @cached_property
     def profile(self) -> BatchProfiles:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -15,11 +15,10 @@ from bnmind._arguments import checked
 from bnmind._display import Result, Table, finite, frame_html
 from bnmind._messages import counted, percent
 from bnmind._values import Value, sealed
-from bnmind.adaptive.beliefs.batch_belief import MISSING, Responses
+from bnmind.adaptive.beliefs.belief import MISSING, Responses
 from bnmind.adaptive.responses.examinees import Levels
 from bnmind.adaptive.simulation.measures import Measure
-from bnmind.adaptive.simulation.people import examinee_names, people_frame, posteriors_frame
-from bnmind.adaptive.stopping.stopper import Reasons
+from bnmind.adaptive.stopping.ending import Reasons
 from bnmind.errors import InvalidArgumentError, UnknownNameError
 from bnmind.information import Floats
 
@@ -245,6 +244,13 @@ class SimulationResult(Result, Value):
                 rows = [(one, *(f"{mean[step]:.3f}" for step in steps)) for one, mean in means]
                 yield Table(("selector", *map(str, steps)), rows)
 
+    @cached_property
+    def _names(self) -> NDArray[Any]:
+        """The names of the examinees, or their numbers from 0, for data frames."""
+        return np.array(
+            self.examinees or range(len(self)), dtype=object if self.examinees else None
+        )
+
     @property
     def selectors(self) -> tuple[str, ...]:
         """The names of the selectors."""
@@ -363,7 +369,7 @@ class SimulationResult(Result, Value):
             answers = np.where(places == MISSING, MISSING, self.responses[rows, places])
             columns: dict[str, Any] = {
                 "selector": run.selector,
-                "examinee": examinee_names(self)[rows],
+                "examinee": self._names[rows],
                 "step": steps,
                 "item": np.array([*self.items, ""], dtype=object)[places],
                 "response": pd.array(np.where(answers == MISSING, 0, answers), dtype="Int64"),
@@ -371,8 +377,8 @@ class SimulationResult(Result, Value):
             columns["response"][answers == MISSING] = pd.NA
             for measure, values in zip(self.measures, run.values, strict=True):
                 columns[measure.name] = values[rows, steps]
-            parts.append(pd.DataFrame(columns))
-        return pd.concat(parts, ignore_index=True)
+            parts.append(columns)
+        return _joined_frame(parts)
 
     @property
     def curves(self) -> pd.DataFrame:
@@ -381,8 +387,6 @@ class SimulationResult(Result, Value):
         Columns ``selector, measure, step, mean, standard_error, low, high`` (see `band`), and
         ``testing``, the number of tests of at least this length.
         """
-        import pandas as pd
-
         parts = []
         for run in self.runs:
             steps = np.arange(1 + self.n_steps)
@@ -390,18 +394,19 @@ class SimulationResult(Result, Value):
             for measure in self.measures:
                 mean, error = self.mean(run.selector, measure.name)
                 low, high = self.band(run.selector, measure.name)
-                columns: dict[str, Any] = {
-                    "selector": run.selector,
-                    "measure": measure.name,
-                    "step": steps,
-                    "mean": mean,
-                    "standard_error": error,
-                    "low": low,
-                    "high": high,
-                    "testing": testing,
-                }
-                parts.append(pd.DataFrame(columns))
-        return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
+                parts.append(
+                    {
+                        "selector": run.selector,
+                        "measure": measure.name,
+                        "step": steps,
+                        "mean": mean,
+                        "standard_error": error,
+                        "low": low,
+                        "high": high,
+                        "testing": testing,
+                    }
+                )
+        return _joined_frame(parts)
 
     @property
     def exposure(self) -> pd.DataFrame:
@@ -411,11 +416,8 @@ class SimulationResult(Result, Value):
         share), ``selected`` (the share of tests in which it was asked or set aside by
         exposure control), ``overlap`` (the share of pairs of examinees who were both asked).
         """
-        import pandas as pd
-
-        parts = []
-        for run in self.runs:
-            columns: dict[str, Any] = {
+        return _joined_frame(
+            {
                 "selector": run.selector,
                 "item": list(self.items),
                 "asked": run.counts,
@@ -423,8 +425,8 @@ class SimulationResult(Result, Value):
                 "selected": run.selected,
                 "overlap": run.shared,
             }
-            parts.append(pd.DataFrame(columns))
-        return pd.concat(parts, ignore_index=True)
+            for run in self.runs
+        )
 
     @property
     def lengths(self) -> pd.DataFrame:
@@ -433,19 +435,16 @@ class SimulationResult(Result, Value):
         Columns ``selector, examinee, length, reason, impossible``; for the last see
         `SelectorRun.impossible`.
         """
-        import pandas as pd
-
-        parts = []
-        for run in self.runs:
-            columns: dict[str, Any] = {
+        return _joined_frame(
+            {
                 "selector": run.selector,
-                "examinee": examinee_names(self),
+                "examinee": self._names,
                 "length": run.lengths,
                 "reason": run.reasons.astype(object),
                 "impossible": run.impossible,
             }
-            parts.append(pd.DataFrame(columns))
-        return pd.concat(parts, ignore_index=True)
+            for run in self.runs
+        )
 
     @property
     def people(self) -> pd.DataFrame:
@@ -456,7 +455,27 @@ class SimulationResult(Result, Value):
         ``eap_SKILL`` (the expected level: for two levels the probability of having the skill),
         ``level_SKILL`` (the most probable level by itself).
         """
-        return people_frame(self)
+        names = [np.array(states, dtype=object) for states in self.states]
+        parts = []
+        for run in self.runs:
+            columns: dict[str, Any] = {
+                "selector": run.selector,
+                "examinee": self._names,
+                "length": run.lengths,
+            }
+            for k, skill in enumerate(self.skills):
+                if np.all(self.levels[:, k] != MISSING):
+                    columns[f"true_{skill}"] = names[k][self.levels[:, k]]
+            for k, skill in enumerate(self.skills):
+                columns[f"map_{skill}"] = names[k][run.profiles[:, k]]
+            columns["map_probability"] = run.probabilities
+            final = _split(run.posteriors[:, -1], self.states)
+            for skill, states, table in zip(self.skills, self.states, final, strict=True):
+                columns[f"eap_{skill}"] = table @ _values(states)
+            for k, skill in enumerate(self.skills):
+                columns[f"level_{skill}"] = names[k][run.classified[:, k]]
+            parts.append(columns)
+        return _joined_frame(parts)
 
     @property
     def posteriors(self) -> pd.DataFrame:
@@ -465,7 +484,23 @@ class SimulationResult(Result, Value):
         Columns ``selector, examinee, step, skill, level, probability``. Without
         `SimulationOptions.posteriors`, only the last step of each test.
         """
-        return posteriors_frame(self)
+        skills = [s for s, states in zip(self.skills, self.states, strict=True) for _ in states]
+        levels = [state for states in self.states for state in states]
+        parts = []
+        for run in self.runs:
+            rows, steps = _kept(run)
+            n = len(levels)
+            columns: dict[str, Any] = {
+                "selector": run.selector,
+                "examinee": np.repeat(self._names[rows], n),
+                "step": np.repeat(steps, n),
+                "skill": np.tile(np.array(skills, dtype=object), len(rows)),
+                "level": np.tile(np.array(levels, dtype=object), len(rows)),
+            }
+            at = steps if run.posteriors.shape[1] > 1 else np.zeros(len(rows), dtype=np.intp)
+            columns["probability"] = run.posteriors[rows, at].reshape(-1)
+            parts.append(columns)
+        return _joined_frame(parts)
 
     @property
     def attributes(self) -> pd.DataFrame:
@@ -524,6 +559,34 @@ class SimulationResult(Result, Value):
             return np.ones(len(self))
         counts: Floats = (self.responses != MISSING).sum(axis=1).astype(np.float64)
         return counts
+
+
+def _joined_frame(parts: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
+    """Return a data frame of the columns of all parts, one part after the other."""
+    import pandas as pd
+
+    frames = [pd.DataFrame(columns) for columns in parts]
+    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
+
+
+def _kept(run: SelectorRun) -> tuple[Any, Any]:
+    """Return the examinees and steps whose posteriors were kept."""
+    if run.posteriors.shape[1] == 1:
+        return np.arange(len(run.lengths)), run.lengths
+    rows, steps = np.nonzero(np.arange(run.posteriors.shape[1]) <= run.lengths[:, None])
+    return rows, steps
+
+
+def _split(table: Floats, states: Sequence[Sequence[str]]) -> list[Floats]:
+    return np.split(table, np.cumsum([len(names) for names in states])[:-1], axis=1)
+
+
+def _values(states: Sequence[str]) -> Floats:
+    """Return the points of an ability, else the positions of the levels."""
+    try:
+        return np.array([float(state) for state in states])
+    except ValueError:
+        return np.arange(float(len(states)))
 
 
 def _steps(n_steps: int) -> list[int]:

@@ -1,12 +1,12 @@
-"""Simulations of adaptive tests of many examinees, with several selectors or whole designs."""
+"""Simulations of adaptive tests of many examinees: of selectors, of designs, of real answers."""
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,12 +14,15 @@ from numpy.typing import ArrayLike, NDArray
 from bnmind._arguments import checked
 from bnmind._values import Count, Natural, Value
 from bnmind._workers import Executor, faults_of_workers, results_of
-from bnmind.adaptive.beliefs.batch_belief import MISSING, BatchBelief, Responses
-from bnmind.adaptive.beliefs.belief import SkillBelief
-from bnmind.adaptive.beliefs.profile_space import n_profiles
-from bnmind.adaptive.beliefs.response_errors import updated_batch_anyway
-from bnmind.adaptive.beliefs.start import start_beliefs
-from bnmind.adaptive.beliefs.tree_batch import TreeBatch
+from bnmind.adaptive.beliefs.belief import (
+    MISSING,
+    BatchBelief,
+    SkillBelief,
+    updated_batch_anyway,
+)
+from bnmind.adaptive.beliefs.estimates import start_beliefs
+from bnmind.adaptive.beliefs.junction_trees import TreeBatch
+from bnmind.adaptive.beliefs.tables import n_profiles
 from bnmind.adaptive.items.bank import HasBank, ItemBank, bank_of
 from bnmind.adaptive.pilot.pilot_items import (
     PilotItems,
@@ -31,30 +34,27 @@ from bnmind.adaptive.pilot.pilot_items import (
     without_pilots,
 )
 from bnmind.adaptive.responses.examinees import Examinees, Levels
-from bnmind.adaptive.selection.item_eligibility import ItemEligibility
-from bnmind.adaptive.selection.luck import generator_of
+from bnmind.adaptive.responses.folds import fold_numbers
+from bnmind.adaptive.responses.responses import Responses
+from bnmind.adaptive.selection.exposure import ItemEligibility
 from bnmind.adaptive.selection.rules import Enemies, Rule, Testlets, asked_mask
-from bnmind.adaptive.selection.selector import Selector
+from bnmind.adaptive.selection.selector import Selector, generator_of
 from bnmind.adaptive.sessions.design import Design
 from bnmind.adaptive.simulation.measures import Measure, Moment, Predictor, default_measures
 from bnmind.adaptive.simulation.results import SelectorRun, SimulationResult, joined_runs
-from bnmind.adaptive.stopping.ending import Ending, ending, rules_for_test
-from bnmind.adaptive.stopping.stopper import BatchProgress, Reasons, Stopper
+from bnmind.adaptive.stopping.ending import (
+    BatchProgress,
+    Ending,
+    Reasons,
+    Stopper,
+    ending,
+    rules_for_test,
+)
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 
-__all__ = [
-    "DEFAULT_RULES",
-    "ProgressOfTests",
-    "SimulationOptions",
-    "calibrated",
-    "simulate",
-    "simulate_designs",
-]
-
-# --- The tests of many examinees with one selector, question by question, in one batch ------------
-#
-#
+if TYPE_CHECKING:
+    import pandas
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -81,30 +81,6 @@ class TestProtocol:
         return self.prior.bank
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class BatchOfTests:
-    """The results of the tests of some examinees with one selector."""
-
-    asked: NDArray[np.intp]
-    """``(examinees, questions)`` positions of items, in order; `MISSING` after the last one."""
-    reasons: Reasons
-    """``(examinees,)``, the reason why each test ended."""
-    set_aside: NDArray[np.bool_]
-    """``(examinees, items)``, a mask of the items that exposure control withheld."""
-    values: Floats
-    """``(measures, examinees, 1 + questions)``; values do not change after the end of a test."""
-    classified: Levels
-    """``(examinees, skills)``, the most probable level of each skill at the end."""
-    impossible: NDArray[np.bool_]
-    """``(examinees,)``, whether no profile of the skills explains all answers."""
-    profiles: Levels
-    """``(examinees, skills)``, the most probable profile as a whole at the end."""
-    probabilities: Floats
-    """``(examinees,)``, its probability."""
-    posteriors: Floats
-    """``(examinees, 1 + questions, levels of all skills)``, or only those at the end."""
-
-
 class _Luck:
     """The random numbers of some examinees at one step, drawn only if the selector uses them."""
 
@@ -121,31 +97,46 @@ class _Luck:
         return np.asarray(self.drawn, dtype=dtype)
 
 
-def run_batch(
-    protocol: TestProtocol,
-    selector: Selector[SkillBelief],
-    numbers: NDArray[np.intp],
-    *,
-    responses: Responses,
-    levels: Levels,
-    abilities: Floats,
-    eligible: NDArray[np.bool_],
-) -> BatchOfTests:
-    """Return the results of the tests of some examinees.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SomeTests:
+    """The tests of some examinees with one selector, as one unit of work."""
 
-    Parameters
-    ----------
-    protocol
-        The settings of all tests.
-    selector
-        The selector.
-    numbers
-        ``(examinees,)``, the numbers of the examinees, which determine their generators.
-    responses, levels, abilities
-        The answers, the true levels and the true abilities, a row for each examinee.
-    eligible
-        ``(examinees, items)``, a mask of the items that may be asked of each examinee.
-    """
+    protocol: TestProtocol
+    name: str
+    """The name of the selector."""
+    selector: Selector[SkillBelief]
+    numbers: NDArray[np.intp]
+    """``(examinees,)``, the numbers of the examinees, which determine their generators."""
+    responses: NDArray[np.int16]
+    """The answers, a row for each examinee; likewise below."""
+    levels: Levels
+    abilities: Floats
+    eligible: NDArray[np.bool_]
+    """``(examinees, items)``, a mask of the items that may be asked of each examinee."""
+
+    def take(self, rows: slice | NDArray[np.intp]) -> SomeTests:
+        """Return the tests of some of the examinees."""
+        return replace(
+            self,
+            numbers=self.numbers[rows],
+            responses=self.responses[rows],
+            levels=self.levels[rows],
+            abilities=self.abilities[rows],
+            eligible=self.eligible[rows],
+        )
+
+    def run(self, batch_size: int) -> SelectorRun:
+        """Return the results, computed so many examinees at a time."""
+        n = len(self.numbers)
+        starts = range(0, n, batch_size)
+        parts = [run_batch(self.take(slice(start, start + batch_size))) for start in starts]
+        return joined_runs(parts, np.arange(n))
+
+
+def run_batch(tests: SomeTests) -> SelectorRun:
+    """Return the results of the tests of some examinees, in one batch."""
+    protocol, numbers, responses = tests.protocol, tests.numbers, tests.responses
+    levels, abilities = tests.levels, tests.abilities
     bank, n = protocol.bank, len(numbers)
     beliefs = protocol.prior.take(np.zeros(n, dtype=np.intp))
     running = np.arange(n)
@@ -174,7 +165,7 @@ def run_batch(
         elif protocol.posteriors:
             posteriors.append(posteriors[-1].copy())
             posteriors[-1][rows] = moment.marginals
-        available = eligible[rows] & ~aside[rows]
+        available = tests.eligible[rows] & ~aside[rows]
         outlook = _ending(protocol, moment, pilots.without(asked[rows]), available & pilots.others)
         candidates = pilots.offered(rows, asked[rows], available, outlook)
         is_pilot = candidates.any(axis=1)
@@ -193,14 +184,15 @@ def run_batch(
         if not len(running):
             break
         luck = _Luck(protocol.seed, numbers[running], len(values) - 1, len(bank.items))
-        items, set_aside = pilots.selected(selector, beliefs, allowed, candidates, luck)
+        items, set_aside = pilots.selected(tests.selector, beliefs, allowed, candidates, luck)
         asked = np.concatenate([asked, np.full((n, 1), MISSING)], axis=1)
         asked[running, -1] = items
         aside[running] |= set_aside
         answers = responses[running, items].astype(np.intp)
         beliefs = updated_batch_anyway(beliefs, pilots.counted(items), answers)
         impossible[running] = beliefs.error_chances > 0
-    return BatchOfTests(
+    return SelectorRun(
+        selector=tests.name,
         asked=asked,
         reasons=reasons.astype(np.str_),
         set_aside=aside,
@@ -315,10 +307,6 @@ def _ending(
     )
 
 
-# --- Simulations of adaptive tests of many examinees, with several selectors or whole designs -----
-#
-#
-
 DEFAULT_RULES: tuple[Rule, ...] = (Enemies(), Testlets())
 """The default rules, as in a live test: no enemies together, testlets without interruption."""
 
@@ -369,8 +357,6 @@ class SimulationOptions(Value):
         return faults_of_workers(self.workers)
 
 
-# --- Selectors ------------------------------------------------------------------------------------
-
 ProgressOfTests: TypeAlias = Callable[[int, int], None]
 """A function called with the number of finished tests and of all tests."""
 
@@ -379,50 +365,6 @@ _BATCH_CELLS = 2**23
 
 _MOST_EXAMINEES = 500
 """The most examinees in a batch; larger batches are not faster."""
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class _Task:
-    """The tests of some examinees with one selector, as one unit of work."""
-
-    protocol: TestProtocol
-    name: str
-    selector: Selector[SkillBelief]
-    numbers: NDArray[np.intp]
-    responses: Responses
-    levels: Levels
-    abilities: Floats
-    eligible: NDArray[np.bool_]
-    batch_size: int
-
-    def run(self) -> SelectorRun:
-        parts = []
-        for start in range(0, len(self.numbers), self.batch_size):
-            some = slice(start, start + self.batch_size)
-            batch = run_batch(
-                self.protocol,
-                self.selector,
-                self.numbers[some],
-                responses=self.responses[some],
-                levels=self.levels[some],
-                abilities=self.abilities[some],
-                eligible=self.eligible[some],
-            )
-            parts.append(
-                SelectorRun(
-                    selector=self.name,
-                    asked=batch.asked,
-                    reasons=batch.reasons,
-                    set_aside=batch.set_aside,
-                    values=batch.values,
-                    classified=batch.classified,
-                    impossible=batch.impossible,
-                    profiles=batch.profiles,
-                    probabilities=batch.probabilities,
-                    posteriors=batch.posteriors,
-                )
-            )
-        return joined_runs(parts, np.arange(len(self.numbers)))
 
 
 @checked
@@ -522,24 +464,23 @@ def simulate(
     )
     size = asked.batch_size or _batch_size(bank, prior)
     blocks = _blocks(len(examinees), size, asked.workers)
-    tasks = [
-        _Task(
+    each = [
+        SomeTests(
             protocol=protocol,
             name=name,
             selector=selector,
-            numbers=examinees.numbers[rows],
-            responses=responses[rows],
-            levels=levels[rows],
-            abilities=abilities[rows],
-            eligible=may[rows],
-            batch_size=size,
+            numbers=examinees.numbers,
+            responses=responses,
+            levels=levels,
+            abilities=abilities,
+            eligible=may,
         )
-        for rows in blocks
         for name, selector in selectors.items()
     ]
+    tasks = [partial(tests.take(rows).run, size) for rows in blocks for tests in each]
     parts: list[SelectorRun] = []
     done = 0
-    for part in results_of([task.run for task in tasks], asked.workers):
+    for part in results_of(tasks, asked.workers):
         parts.append(part)
         done += len(part.asked)
         if progress is not None:
@@ -587,8 +528,6 @@ def _most_blocks(workers: int | Executor) -> int:
     known = workers if isinstance(workers, int) and workers > 0 else 16
     return 4 * max(2, known)
 
-
-# --- Whole designs --------------------------------------------------------------------------------
 
 _TOGETHER = 20
 """The tests after which the exposure of items is counted again."""
@@ -654,7 +593,7 @@ def simulate_designs(
     # All have the same examinees, unless the options ended a simulation.
     first_of_all = np.arange(min(map(len, results)))
     runs = tuple(joined_runs([result.runs[0]], first_of_all) for result in results)
-    return dataclasses.replace(
+    return replace(
         results[0],
         runs=runs,
         responses=results[0].responses[first_of_all],
@@ -694,13 +633,13 @@ def calibrated(
     """
     if design.eligibility is None:
         return design
-    options = dataclasses.replace(options or SimulationOptions(), measures=(), until=None)
-    alone = dataclasses.replace(options, workers=1)
+    options = replace(options or SimulationOptions(), measures=(), until=None)
+    alone = replace(options, workers=1)
     limit, n = design.eligibility.limit, len(examinees)
     for start in range(0, n, _TOGETHER):
         some = examinees.take(np.arange(start, min(start + _TOGETHER, n)))
         counts = design.eligibility.after(*_tested(design, some, alone))
-        design = dataclasses.replace(design, eligibility=counts)
+        design = replace(design, eligibility=counts)
     nothing, found, least = ItemEligibility.start(design.bank, limit), design, math.inf
     for _ in range(_ROUNDS):
         eligible, asked = _tested(design, examinees, options)
@@ -709,7 +648,7 @@ def calibrated(
             found, least = design, largest
         elif least <= limit + 2 * math.sqrt(limit * (1 - limit) / n):
             break
-        design = dataclasses.replace(design, eligibility=nothing.after(eligible, asked))
+        design = replace(design, eligibility=nothing.after(eligible, asked))
     return found
 
 
@@ -723,6 +662,114 @@ def _tested(
 
 
 def _of_design(options: SimulationOptions | None, design: Design) -> SimulationOptions:
-    return dataclasses.replace(
+    return replace(
         options or SimulationOptions(), rules=design.rules, seed=design.seed, pilot=design.pilot
+    )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Fold:
+    """The tests of the members of a fold, as one unit of work."""
+
+    learn: Callable[[Responses], ItemBank]
+    responses: Responses
+    members: NDArray[np.intp]
+    selectors: Mapping[str, Selector[SkillBelief]]
+    stopper: Stopper | None
+    options: SimulationOptions
+
+    def run(self) -> SimulationResult:
+        others = np.ones(len(self.responses), dtype=bool)
+        others[self.members] = False
+        bank = self.learn(self.responses.take(others))
+        members = Examinees.recorded(bank, self.responses).take(self.members)
+        return simulate(bank, members, self.selectors, self.stopper, options=self.options)
+
+
+@checked
+def replay(
+    learn: Callable[[Responses], ItemBank],
+    responses: Responses | pandas.DataFrame | ArrayLike,
+    selectors: Mapping[str, Selector[SkillBelief]],
+    stopper: Stopper | None = None,
+    *,
+    folds: int = 10,
+    fold_seed: int = 1,
+    options: SimulationOptions | None = None,
+    progress: ProgressOfTests | None = None,
+) -> SimulationResult:
+    """Simulate adaptive tests of recorded examinees with cross-validated banks.
+
+    For each fold a bank is learned from the answers of all other examinees, and the
+    examinees of the fold are tested with it. The answers to selected items are the recorded
+    ones.
+
+    Parameters
+    ----------
+    learn
+        A function of the responses of some examinees that returns a bank, always with the
+        same items and skills, such as ``lambda others: learn(others, q_matrix).bank``.
+    responses
+        The responses of all examinees.
+    selectors, stopper, options
+        As for `simulate`; the workers of the options get a fold each. After a fold, ``until`` may
+        end the replay with the examinees of the folds done.
+    folds, fold_seed
+        As for `fold_numbers`.
+    progress
+        Called after every fold with the number of finished tests and of all tests.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If there are more folds than examinees, or the banks have different items or skills.
+    TableError
+        If the responses are not valid, or nobody outside a fold answered an item.
+    """
+    table = Responses.of(responses)
+    numbers = fold_numbers(len(table), folds=folds, seed=fold_seed)
+    asked = options or SimulationOptions()
+    members = [np.flatnonzero(numbers == fold) for fold in range(folds)]
+    tasks = [
+        _Fold(
+            learn=learn,
+            responses=table,
+            members=rows,
+            selectors=selectors,
+            stopper=stopper,
+            # A fold is one task, so its tests are not distributed once more.
+            options=replace(asked, workers=1, until=None),
+        )
+        for rows in members
+    ]
+    results: list[SimulationResult] = []
+    done = 0
+    for rows, result in zip(
+        members, results_of([t.run for t in tasks], asked.workers), strict=True
+    ):
+        results.append(result)
+        if (result.items, result.skills) != (results[0].items, results[0].skills):
+            fold = len(results) - 1
+            raise InvalidArgumentError(
+                f"the bank of fold {fold} has other items or skills than the bank of fold 0", fold
+            )
+        done += len(rows)
+        if progress is not None:
+            progress(done * len(selectors), len(table) * len(selectors))
+        if asked.until is not None and asked.until():
+            break
+    tested = np.concatenate(members[: len(results)])
+    order = np.argsort(tested)
+    runs = tuple(
+        joined_runs(parts, order) for parts in zip(*(r.runs for r in results), strict=True)
+    )
+    return SimulationResult(
+        items=results[0].items,
+        skills=results[0].skills,
+        measures=results[0].measures,
+        responses=np.concatenate([result.responses for result in results])[order],
+        levels=np.concatenate([result.levels for result in results])[order],
+        runs=runs,
+        states=results[0].states,
+        examinees=tuple(table.examinees[row] for row in tested[order].tolist()),
     )

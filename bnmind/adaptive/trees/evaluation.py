@@ -46,37 +46,43 @@ from bnmind._arguments import checked
 from bnmind._display import Result, Table, finite, picked
 from bnmind._messages import counted, percent
 from bnmind._values import Sealed, Value
-from bnmind.adaptive.beliefs.ability_estimates import has_ability
-from bnmind.adaptive.beliefs.batch_belief import MISSING, BatchBelief, Responses
-from bnmind.adaptive.beliefs.profile_space import ProfileSpace
-from bnmind.adaptive.beliefs.start import start_beliefs
-from bnmind.adaptive.beliefs.table_batch import TableBatch
+from bnmind.adaptive.assembly.blueprint import Blueprint
+from bnmind.adaptive.beliefs.belief import MISSING, BatchBelief, Responses
+from bnmind.adaptive.beliefs.estimates import has_ability, start_beliefs
+from bnmind.adaptive.beliefs.tables import ProfileSpace, TableBatch
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.adaptive.selection.baselines import FixedOrder, PerCost
-from bnmind.adaptive.selection.content_balance import ContentBalance
-from bnmind.adaptive.selection.entropy import MinimalEntropy
-from bnmind.adaptive.selection.expected_loss import LossGain
-from bnmind.adaptive.selection.fisher import MaximalFisher
-from bnmind.adaptive.selection.gdi import DiscriminationIndex
-from bnmind.adaptive.selection.kullback_leibler import (
+from bnmind.adaptive.selection.ability_scores import MaximalFisher
+from bnmind.adaptive.selection.rules import Enemies, OnlyItems, Testlets, asked_mask
+from bnmind.adaptive.selection.scores import (
+    DiscriminationIndex,
     KullbackLeibler,
+    LossGain,
+    MinimalEntropy,
     ModifiedPosteriorWeightedKL,
     PosteriorWeightedKL,
+    SkillEntropy,
+    TargetEntropy,
 )
-from bnmind.adaptive.selection.rules import Enemies, OnlyItems, Testlets, asked_mask
-from bnmind.adaptive.selection.target_entropy import SkillEntropy, TargetEntropy
+from bnmind.adaptive.selection.selectors import FixedOrder, PerCost
 from bnmind.adaptive.sessions.design import Design
-from bnmind.adaptive.stopping.certainty import (
+from bnmind.adaptive.stopping.ending import (
+    AllOf,
+    AnyOf,
+    Reasons,
+    RuleOfWholeTest,
+    most_items_of,
+)
+from bnmind.adaptive.stopping.stoppers import (
     DeviationBelow,
     EntropyBelow,
     GainBelow,
+    MaximalCost,
+    MaximalItems,
+    MaximalTime,
     ProfileCertain,
     SkillsCertain,
 )
-from bnmind.adaptive.stopping.ending import RuleOfWholeTest, RuleWithMinima
-from bnmind.adaptive.stopping.length import MaximalCost, MaximalItems, MaximalTime
-from bnmind.adaptive.stopping.stopper import AllOf, AnyOf, Reasons, limits_of, most_items_of
-from bnmind.adaptive.trees.item_tree import check_without_luck, outlook_of, selected_items
+from bnmind.adaptive.trees.item_trees import check_without_luck, next_items, outlook_of
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats, unchecked_entropy
 
@@ -428,12 +434,7 @@ class _Evaluation:
         return self._children(block.take(rows), outlook.allowed[rows])
 
     def _children(self, block: _Block, allowed: NDArray[np.bool_]) -> _Block:
-        items = selected_items(self.design, block.beliefs, allowed)
-        chances = np.zeros((len(items), self.n_responses))
-        for item in np.unique(items).tolist():
-            rows = np.flatnonzero(items == item)
-            predicted = block.beliefs.take(rows).predict([item])[:, 0]
-            chances[rows, : predicted.shape[1]] = predicted
+        items, chances = next_items(self.design, block.beliefs, allowed)
         rows, responses = np.nonzero(block.probability[:, None] * chances > _NEVER)
         probability = block.probability[rows] * chances[rows, responses]
         asked = np.concatenate([block.asked[rows], items[rows, None]], axis=1)
@@ -645,15 +646,7 @@ class _Resolution(Sealed):
     def of(cls, bank: ItemBank, space: ProfileSpace) -> _Resolution:
         """Return the classes of the profiles of a bank."""
         states = np.indices(space.shape).reshape(len(space.shape), -1)
-        number = np.zeros(states.shape[1], dtype=np.intp)
-        for item, channel in enumerate(bank.item_channels):
-            axes = [space.place[name] for name in bank.causes[bank.cause_numbers[item]]]
-            sizes = tuple(space.shape[axis] for axis in axes)
-            rows = np.ravel_multi_index(tuple(states[axis] for axis in axes), sizes)
-            _, alike = np.unique(channel, axis=0, return_inverse=True)
-            # One item after the other, so that the numbers stay small.
-            number = number * len(channel) + alike.reshape(-1)[rows]
-            _, number = np.unique(number, return_inverse=True)
+        number, _ = class_numbers(bank, space, states)
         order = np.argsort(number, kind="stable")
         _, starts = np.unique(number[order], return_index=True)
         return cls(order, starts, states[: len(bank.skills)].T[order])
@@ -679,18 +672,35 @@ class _Resolution(Sealed):
         return _Values(pattern, np.stack(skills, axis=1), left)
 
 
-def _most_items(design: Design) -> int:
-    """Return the largest number of items of a test.
+def class_numbers(
+    bank: ItemBank, space: ProfileSpace, states: NDArray[np.intp]
+) -> tuple[NDArray[np.intp], list[NDArray[np.intp]]]:
+    """Return the classes of profiles ``(variables, profiles)`` with equal chances of all answers.
 
-    Rules with minima hold back every stopper but limits, and some outweigh limits too.
+    Returns
+    -------
+    tuple
+        The number of the class of each profile, and its row in the channel of each item.
     """
-    stopper, every = design.stopper, len(design.bank.items)
-    rules = [rule for rule in design.rules if isinstance(rule, RuleWithMinima)]
-    if any(isinstance(rule, RuleOfWholeTest) and rule.outweighs_limits() for rule in rules):
+    number = np.zeros(states.shape[1], dtype=np.intp)
+    rows = []
+    for item, channel in enumerate(bank.item_channels):
+        axes = [space.place[name] for name in bank.causes[bank.cause_numbers[item]]]
+        sizes = tuple(space.shape[axis] for axis in axes)
+        rows.append(np.ravel_multi_index(tuple(states[axis] for axis in axes), sizes))
+        _, alike = np.unique(channel, axis=0, return_inverse=True)
+        # One item after the other, so that the numbers stay small.
+        number = number * len(channel) + alike.reshape(-1)[rows[-1]]
+        _, number = np.unique(number, return_inverse=True)
+    return number, rows
+
+
+def _most_items(design: Design) -> int:
+    """Return the largest number of items of a test; stoppers wait for rules of whole tests."""
+    every = len(design.bank.items)
+    if any(isinstance(rule, RuleOfWholeTest) for rule in design.rules):
         return every
-    if rules and stopper is not None:
-        stopper = limits_of(stopper)
-    most = most_items_of(stopper)
+    most = most_items_of(design.stopper)
     return every if most is None else min(most, every)
 
 
@@ -710,8 +720,8 @@ def _ignores_order(design: Design) -> bool:
     """Return whether a design is known to ignore the order of the answers; if unsure, False."""
     has_testlets = any(item.testlet for item in design.bank.items)
     rules = all(
-        type(rule) in (Enemies, OnlyItems, ContentBalance)
-        or (type(rule) is Testlets and not has_testlets)
+        type(rule) in (Enemies, OnlyItems)
+        or (type(rule) in (Testlets, Blueprint) and not has_testlets)
         for rule in design.rules
     )
     return (

@@ -1,21 +1,380 @@
-"""The problem that a tree of questions solves: a hidden state, questions, costs and an aim."""
+"""The problem that a tree of questions solves, and what it is to minimize, with its bounds.
+
+=========  =========================================================================
+symbol     name here
+=========  =========================================================================
+q          a belief about the hidden state, a row of ``beliefs``
+v(q)       ``values``: what a tree that ends at q costs
+I_y(q)     the information of question y at q, in bits
+C_y        ``capacity_bound`` of its channel
+d          the number of questions that may follow
+p_y        the probability that a tree asks y
+=========  =========================================================================
+
+**Entropy.** The information of a tree is, by the chain rule, the sum over its questions of
+P(h) I_y(h) over the histories h at which y is asked. For each question y this sum is at most
+
+* I_y(q), since y is asked at most once on a path: the sum is at most the information of y given
+  the path up to it, and outcomes are independent given the state, so that what is known already
+  never raises the information of y about the state on average;
+* p_y C_y, since I_y(h) ≤ C_y for every history h.
+
+With Σ p_y ≤ d and p_y ≤ 1, the information of d questions is at most the value of the fractional
+knapsack max Σ min(I_y(q), p_y C_y), which is filled by descending C_y. (The sum of the d largest
+I_y(q) is no bound: after an outcome another question may tell more than any question did before.)
+
+**Decisions.** Let A(q) be the chance that the best decision is right. An outcome o turns q(s) into
+q(s) N[s, o], so that Σ_o P(o) A(q_o) ≤ β_y A(q) with β_y = Σ_o max_s N[s, o]. So d questions raise
+A at most by the product of the d largest β. And A never exceeds that of who is told the state.
+
+**Goals.** A penalty is bounded by 0 as long as questions may follow; the costs bound the rest.
+
+References
+----------
+J. Vomlel, "Building adaptive tests using Bayesian networks", Kybernetika 40, 2004 (optimal tests by
+AO* with an admissible heuristic); A. Krause and C. Guestrin, "Near-optimal nonmyopic value of
+information in graphical models", UAI 2005 (sums of information for fixed sets of questions).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated
+from typing import Annotated, Protocol
 
 import numpy as np
-from annotated_types import Ge
+from annotated_types import Ge, Gt, Le
 from numpy.typing import NDArray
 
-from bnmind._values import Count, Value
-from bnmind.information import Floats
-from bnmind.questions.trees.objectives import TreeBounds, TreeObjective
+from bnmind._values import Count, Value, sealed
+from bnmind.information import Floats, unchecked_entropy
 
-__all__ = ["TreeProblem"]
+# The most that one question can tell, whatever is believed: capacities, and gains of decisions.
+#
+# =======  ===================================================================
+# symbol   name here
+# =======  ===================================================================
+# N[s, o]  ``channel``, the chance of outcome o in state s
+# C        capacity: the maximum over all beliefs q of I(q), in bits
+# p        the distribution of the outcomes
+# β        Σ_o max_s N[s, o]
+# =======  ===================================================================
+#
+# For every distribution p of the outcomes, C ≤ max_s D(N[s, :] ‖ p), with equality at the best p.
+# The algorithm of Arimoto and Blahut finds p; the bound holds at every step, so that a capacity
+# that is returned is never too small.
+#
+# References
+# ----------
+# S. Arimoto, "An algorithm for computing the capacity of arbitrary discrete memoryless channels",
+# IEEE Trans. Inf. Theory 1972; R. Blahut, "Computation of channel capacity and rate-distortion
+# functions", IEEE Trans. Inf. Theory 1972 (theorem 2 for the bound).
+
+_STEPS = 400
+_CLOSE = 1e-10
+_TINY = 1e-300
+
+
+def capacity_bound(channel: Floats) -> float:
+    """Return a number of bits, at least the capacity of a channel ``(states, outcomes)``.
+
+    Examples
+    --------
+    >>> round(capacity_bound(np.array([[0.9, 0.1], [0.1, 0.9]])), 6)
+    0.531004
+    """
+    rows = np.unique(channel, axis=0)
+    logs = np.log2(np.maximum(rows, _TINY))
+    inputs = np.full(len(rows), 1.0 / len(rows))
+    best = np.inf
+    for _ in range(_STEPS):
+        outcomes = inputs @ rows
+        divergences = np.sum(
+            np.where(rows > 0, rows * (logs - np.log2(np.maximum(outcomes, _TINY))), 0.0), axis=1
+        )
+        best = min(best, float(divergences.max()))
+        if best - float(inputs @ divergences) < _CLOSE:
+            break
+        inputs = inputs * np.exp2(divergences - divergences.max())
+        inputs /= inputs.sum()
+    return best
+
+
+def decision_gain(channel: Floats) -> float:
+    """Return the largest factor by which one outcome can raise the chance of a right decision."""
+    return float(channel.max(axis=0).sum())
+
+
+_WITHOUT_ITSELF = 64
+"""Up to this many questions, a bound after question y does not count y again."""
+
+_TOLERANCE = 1e-9
+
+
+class TreeObjective(Protocol):
+    """What a tree of questions is to minimize, at its ends."""
+
+    def values(self, beliefs: Floats) -> Floats:
+        """Return the value of an end, ``(beliefs,)``, of beliefs ``(beliefs, states)``.
+
+        Parameters
+        ----------
+        beliefs
+            ``(beliefs, states)``, probabilities of the targets.
+        """
+
+    def after(self, beliefs: Floats, channels: Floats) -> Floats:
+        """Return the expected value of an end after each question, ``(beliefs, questions)``.
+
+        Parameters
+        ----------
+        beliefs
+            ``(beliefs, states)``, rows sum to one.
+        channels
+            ``(questions, states, outcomes)``.
+        """
+
+    def bounds(self, channels: Floats) -> TreeBounds:
+        """Return what bounds the values of trees of these questions.
+
+        Parameters
+        ----------
+        channels
+            The probabilities of the answers to each question in each state.
+        """
+
+
+class TreeBounds(Protocol):
+    """Lower bounds of the expected value of an end after several questions."""
+
+    def adaptive(
+        self, values: Floats, after: Floats, is_open: NDArray[np.bool_], more: int
+    ) -> Floats:
+        """Return bounds for a question and ``more`` others by a tree, ``(beliefs, questions)``.
+
+        Parameters
+        ----------
+        values, after
+            Of an objective.
+        is_open
+            ``(beliefs, questions)``, a mask of the questions that may be asked.
+        more
+            The number of questions that may follow.
+        """
+
+    def fixed(self, values: float, after: Floats, is_open: NDArray[np.bool_], more: int) -> float:
+        """Return a bound for ``more`` fixed questions, given means over the outcomes so far.
+
+        Parameters
+        ----------
+        values
+            The expected value if no question follows.
+        after
+            ``(questions,)``, the expected value after each further question.
+        is_open
+            ``(questions,)``, a mask of the questions that may be added.
+        more
+            The number of questions to add.
+        """
+
+
+@dataclass(frozen=True, eq=False)
+class ExpectedEntropy(Value):
+    """The entropy of the hidden state, in bits.
+
+    Parameters
+    ----------
+    within
+        ``(states,)``, the entropy that remains if a state is known, in bits: of what the state
+        stands for, such as the profiles that no question tells apart. Default 0.
+    """
+
+    within: Floats | None = None
+
+    def values(self, beliefs: Floats) -> Floats:
+        """Return the entropies, ``(beliefs,)``."""
+        within = 0.0 if self.within is None else beliefs @ self.within
+        return np.asarray(unchecked_entropy(beliefs) + within, dtype=np.float64)
+
+    def after(self, beliefs: Floats, channels: Floats) -> Floats:
+        """Return the expected entropies after each question, ``(beliefs, questions)``."""
+        n_questions, n_states, n_outcomes = channels.shape
+        flat = channels.transpose(1, 0, 2).reshape(n_states, -1)
+        outcomes = (beliefs @ flat).reshape(len(beliefs), n_questions, n_outcomes)
+        gained = unchecked_entropy(outcomes) - beliefs @ unchecked_entropy(channels).T
+        expected: Floats = self.values(beliefs)[:, None] - np.maximum(gained, 0.0)
+        return expected
+
+    def bounds(self, channels: Floats) -> TreeBounds:
+        """Return what bounds the entropies."""
+        return _InformationBounds(np.array([capacity_bound(one) for one in channels]))
+
+
+@dataclass(frozen=True, eq=False)
+class _InformationBounds:
+    capacities: Floats
+
+    @cached_property
+    def order(self) -> NDArray[np.intp]:
+        return sealed(np.argsort(-self.capacities, kind="stable"))
+
+    def adaptive(
+        self, values: Floats, after: Floats, is_open: NDArray[np.bool_], more: int
+    ) -> Floats:
+        most = np.maximum(self.capacities[self.order], 1e-15)
+        told = np.where(is_open, values[:, None] - after, 0.0)[:, self.order]
+        share = np.clip(told / most, 0.0, 1.0)
+        before = np.cumsum(share, axis=1) - share
+        if len(most) > _WITHOUT_ITSELF:
+            filled = np.clip(more - before, 0.0, share)
+            rest = np.broadcast_to((filled @ most)[:, None], after.shape)
+        else:
+            n = len(most)
+            is_before = np.arange(n)[:, None] < np.arange(n)
+            others = before[:, None, :] - share[:, :, None] * is_before
+            filled = np.clip(more - others, 0.0, share[:, None, :])
+            filled *= ~np.eye(n, dtype=bool)
+            rest = np.empty_like(after)
+            rest[:, self.order] = filled @ most
+        # Rounding must not make a bound too large.
+        result: Floats = after - rest * (1 + 1e-12)
+        return result
+
+    def fixed(self, values: float, after: Floats, is_open: NDArray[np.bool_], more: int) -> float:
+        # The information of a set is submodular: the others add at most the sum of their own.
+        told = np.sort(np.where(is_open, values - after, 0.0))[::-1]
+        return float(values - told[:more].sum())
+
+
+@dataclass(frozen=True, eq=False)
+class ExpectedLoss(Value):
+    """The share of wrong decisions about the hidden state.
+
+    Parameters
+    ----------
+    gains
+        For each decision to be taken, ``(choices, states)``: what a choice is worth in a state,
+        in [0, 1]. The loss is one minus the mean of the best choices.
+
+    Examples
+    --------
+    Name the state:
+
+    >>> loss = ExpectedLoss((np.eye(2),))
+    >>> loss.values(np.array([[0.7, 0.3]])).round(3).tolist()
+    [0.3]
+    """
+
+    gains: Sequence[Floats]
+
+    def values(self, beliefs: Floats) -> Floats:
+        """Return the expected loss of the best decisions, ``(beliefs,)``."""
+        best = [(beliefs @ gain.T).max(axis=1) for gain in self.gains]
+        return np.asarray(1 - np.mean(best, axis=0), dtype=np.float64)
+
+    def after(self, beliefs: Floats, channels: Floats) -> Floats:
+        """Return the expected losses after each question, ``(beliefs, questions)``."""
+        total = np.zeros((len(beliefs), len(channels)))
+        for gain in self.gains:
+            total += _best_after(beliefs, channels, gain).sum(axis=2)
+        return 1 - total / len(self.gains)
+
+    def bounds(self, channels: Floats) -> TreeBounds:
+        """Return what bounds the losses."""
+        known = np.mean([gain.max(axis=0) for gain in self.gains], axis=0)
+        return _DecisionBounds(channels, float(known.max()))
+
+
+def _best_after(beliefs: Floats, channels: Floats, gain: Floats) -> Floats:
+    """Return max over choices of Σ_s q(s) N[s, o] gain(s), ``(beliefs, questions, outcomes)``."""
+    rows, columns = np.nonzero(gain)
+    if len(rows) == gain.shape[0] and np.array_equal(np.sort(rows), np.arange(len(gain))):
+        # Each choice is worth something in one state only: no sums are needed.
+        weighted = beliefs[:, columns] * gain[rows, columns]
+        best = np.zeros((len(beliefs), len(channels), channels.shape[2]))
+        for number, channel in enumerate(channels[:, columns]):
+            best[:, number] = (weighted[:, :, None] * channel).max(axis=1)
+        return best
+    return np.stack(
+        [np.max([(beliefs * worth) @ channel for worth in gain], axis=0) for channel in channels],
+        axis=1,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _DecisionBounds:
+    channels: Floats
+    most: float
+    """The chance of right decisions if the state is told."""
+
+    @cached_property
+    def factors(self) -> Floats:
+        return sealed(np.array([decision_gain(one) for one in self.channels]))
+
+    def _right(self, right: Floats, is_open: NDArray[np.bool_], more: int) -> Floats:
+        """Return bounds of right decisions after ``more`` further questions."""
+        factors = np.sort(np.where(is_open, self.factors, 1.0), axis=-1)[..., ::-1]
+        raised: Floats = right * factors[..., :more].prod(axis=-1, keepdims=True)
+        return np.minimum(raised, self.most)
+
+    def adaptive(
+        self, values: Floats, after: Floats, is_open: NDArray[np.bool_], more: int
+    ) -> Floats:
+        return np.minimum(after, 1 - self._right(1 - after, is_open, more) - 1e-12)
+
+    def fixed(self, values: float, after: Floats, is_open: NDArray[np.bool_], more: int) -> float:
+        return float(1 - self._right(np.array([1 - values]), is_open, more)[0] - 1e-12)
+
+
+@dataclass(frozen=True, eq=False)
+class MissedGoal(Value):
+    """A penalty for each end at which no choice is certain enough; use it with costs.
+
+    A tree that minimizes costs and penalties reaches the goal cheaply where it can.
+
+    Parameters
+    ----------
+    gain
+        ``(choices, states)``, as for `ExpectedLoss`.
+    goal
+        The chance of a right choice to reach, in (0, 1].
+    penalty
+        What an end costs that misses the goal, above 0, in the unit of the costs.
+    """
+
+    gain: Floats
+    goal: Annotated[float, Gt(0), Le(1)]
+    penalty: Annotated[float, Gt(0)]
+
+    def values(self, beliefs: Floats) -> Floats:
+        """Return the penalties, ``(beliefs,)``."""
+        best = (beliefs @ self.gain.T).max(axis=1)
+        return np.where(best >= self.goal - _TOLERANCE, 0.0, self.penalty)
+
+    def after(self, beliefs: Floats, channels: Floats) -> Floats:
+        """Return the expected penalties after each question, ``(beliefs, questions)``."""
+        best = _best_after(beliefs, channels, self.gain)
+        chances = np.stack([beliefs @ channel for channel in channels], axis=1)
+        missed = best < (self.goal - _TOLERANCE) * chances
+        expected: Floats = self.penalty * np.sum(np.where(missed, chances, 0.0), axis=2)
+        return expected
+
+    def bounds(self, channels: Floats) -> TreeBounds:
+        """Return what bounds the penalties."""
+        return _NoBounds()
+
+
+class _NoBounds:
+    """No penalty at all, which costs alone can raise."""
+
+    def adaptive(
+        self, values: Floats, after: Floats, is_open: NDArray[np.bool_], more: int
+    ) -> Floats:
+        return np.zeros_like(after) if more else after
+
+    def fixed(self, values: float, after: Floats, is_open: NDArray[np.bool_], more: int) -> float:
+        return 0.0
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

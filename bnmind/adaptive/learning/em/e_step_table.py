@@ -32,7 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._values import sealed
-from bnmind.adaptive.beliefs.batch_answers import impossible_rows
+from bnmind.adaptive.beliefs.belief import impossible_rows
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.learning.em.response_layout import Expected, Patterns, ResponseLayout
 from bnmind.adaptive.learning.parameters.skill_families import SkillFamilies

@@ -44,7 +44,7 @@ from bnmind._display import Result, Table, finite, text_of
 from bnmind._messages import counted
 from bnmind._values import Value
 from bnmind._workers import results_of
-from bnmind.adaptive.beliefs.start import beliefs_given
+from bnmind.adaptive.beliefs.estimates import beliefs_given
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.qmatrix import QMatrix
 from bnmind.adaptive.items.skill_distributions import Independent, ProfileDistribution, Saturated

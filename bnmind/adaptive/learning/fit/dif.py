@@ -33,8 +33,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from bnmind._arguments import checked
 from bnmind._values import Value
-from bnmind.adaptive.beliefs.batch_belief import MISSING
-from bnmind.adaptive.beliefs.profile_space import ProfileSpace
+from bnmind.adaptive.beliefs.belief import MISSING
+from bnmind.adaptive.beliefs.tables import ProfileSpace
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.qmatrix import QMatrix
 from bnmind.adaptive.items.skill_distributions import ProfileDistribution

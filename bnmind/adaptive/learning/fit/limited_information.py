@@ -48,7 +48,7 @@ from bnmind._arguments import checked
 from bnmind._display import Result, Table, finite, picked, text_of
 from bnmind._messages import counted
 from bnmind._values import Value
-from bnmind.adaptive.beliefs.batch_belief import MISSING
+from bnmind.adaptive.beliefs.belief import MISSING
 from bnmind.adaptive.learning.em.e_step_table import TableExpectation, placed_sums
 from bnmind.adaptive.learning.fit.standard_errors import skill_scores, table_expectation
 from bnmind.adaptive.learning.learn import Learned

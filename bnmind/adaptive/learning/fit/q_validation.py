@@ -38,7 +38,7 @@ from bnmind._arguments import checked
 from bnmind._display import Result, Table
 from bnmind._messages import counted
 from bnmind._values import Value
-from bnmind.adaptive.beliefs.batch_belief import MISSING
+from bnmind.adaptive.beliefs.belief import MISSING
 from bnmind.adaptive.items.qmatrix import QMatrix
 from bnmind.adaptive.learning.em.e_step_table import placed_sums
 from bnmind.adaptive.learning.fit.standard_errors import table_expectation

@@ -54,7 +54,7 @@ from numpy.typing import NDArray
 from bnmind._arguments import checked
 from bnmind._display import frame_html
 from bnmind._values import Value
-from bnmind.adaptive.beliefs.profile_space import n_profiles
+from bnmind.adaptive.beliefs.tables import n_profiles
 from bnmind.adaptive.learning.em.e_step_table import TableExpectation, placed_sums
 from bnmind.adaptive.learning.em.response_layout import Patterns
 from bnmind.adaptive.learning.learn import Learned
@@ -73,7 +73,7 @@ from bnmind.adaptive.response_models.partial_credit import PartialCredit
 from bnmind.adaptive.response_models.registry import model_name
 from bnmind.adaptive.response_models.sequential import Sequential
 from bnmind.errors import InvalidModelError, TooLargeError
-from bnmind.fitting.standard_errors import inverse_information
+from bnmind.fitting.em import inverse_information
 from bnmind.information import Floats
 from bnmind.pgm import Variable
 

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 from bnmind._display import Result, Table, finite, picked, text_of
 from bnmind._messages import counted, percent
 from bnmind._values import Value
-from bnmind.adaptive.beliefs.start import start_belief
+from bnmind.adaptive.beliefs.estimates import start_belief
 from bnmind.adaptive.learning.fit.standard_errors import Coefficients, coefficients, model_numbers
 from bnmind.adaptive.learning.learn import Learned
 from bnmind.adaptive.learning.notes import LearningNote, mastery
 from bnmind.adaptive.learning.parameters.curves.block import CurveBlock
 from bnmind.adaptive.response_models.base.abilities import ability_values
 from bnmind.errors import TooLargeError
-from bnmind.fitting.record import LearningRecord
+from bnmind.fitting.squarem import LearningRecord
 
 if TYPE_CHECKING:
     import pandas

@@ -1,0 +1,538 @@
+r"""The default beliefs of a bank, and what a belief says about abilities, answers and skills.
+
+Estimates of the ability of an IRT bank take a belief and return an array of shape ``()`` for one
+examinee and ``(examinees,)`` for a batch. Their resolution is that of the grid.
+
+Person fit, the probability of each answer given all others:
+
+=============  ==============================================================
+symbol         name here
+=============  ==============================================================
+P(x | others)  the chance of response x to an item, given the responses to
+               all other items
+p_value        Σ P(x | others) over the responses x that are no more probable
+               than the one given: the probability of an answer at least as
+               surprising
+=============  ==============================================================
+
+P(c | all) ∝ P(c | others) N[c, x], so P(c | others) follows from the belief after all
+responses by division. Where a response excludes a configuration, or nearly so, the belief is
+computed without that response instead.
+
+How far the probabilities of skills are uncertain because the parameters of items are:
+
+=====================  ===================================================================
+symbol                 name here
+=====================  ===================================================================
+p_l                    P(level l of a skill | x): the probability given the answers x
+θ_{i,c}                the chance of the response given to item i in configuration c of its
+                       parents, with the error chance of the belief
+∂p_l / ∂θ_{i,c}        (P(l, c | x) − p_l P(c | x)) / θ_{i,c}
+L_k                    the deviations of the table of item i: Σ_k L_k ⊗ L_k is its covariance
+Var p_l                Σ_i Σ_k (Σ_c ∂p_l / ∂θ_{i,c} L_{k,c})²
+=====================  ===================================================================
+
+This is the delta method: what the probability would be if the parameters were other ones. The
+probabilities themselves are those of `ItemBank.averaged`, which already count this uncertainty. The
+interval is symmetric on the scale of the logit, so it stays within 0 and 1.
+
+References
+----------
+R. D. Bock and R. Mislevy, "Adaptive EAP estimation of ability in a microcomputer
+environment", Appl. Psychol. Meas. 1982; J. Yang, M. Hansen and L. Cai, "Characterizing sources of
+uncertainty in item response theory scale scores", Educ. Psychol. Meas. 2012; A. Darwiche, "A
+differential approach to inference in Bayesian networks", J. ACM 2003 (the derivatives).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from statistics import NormalDist
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bnmind._arguments import checked
+from bnmind._messages import counted
+from bnmind._values import ReadOnlyDict, Value
+from bnmind.adaptive.beliefs.belief import BatchBelief, CauseIndex, SkillBelief, likelihood
+from bnmind.adaptive.beliefs.junction_trees import TreeBatch, TreeBelief
+from bnmind.adaptive.beliefs.tables import ProfileSpace, TableBatch, TableBelief, n_profiles
+from bnmind.adaptive.items.bank import HasBank, ItemBank, bank_of
+from bnmind.adaptive.items.certain_tables import table_deviations
+from bnmind.adaptive.response_models.base.abilities import ability_values
+from bnmind.errors import (
+    ImpossibleEvidenceError,
+    InvalidArgumentError,
+    InvalidModelError,
+    TooLargeError,
+    UnknownNameError,
+)
+from bnmind.information import Floats
+
+TABLE_PROFILES = 2**16
+"""The number of profiles up to which a table is used: that of 16 skills with two levels."""
+
+
+@checked
+def start_belief(bank: ItemBank | HasBank) -> SkillBelief:
+    """Return the belief about an examinee who has answered nothing.
+
+    It is a table over all profiles if there are at most `TABLE_PROFILES`, else a junction
+    tree. Both are exact.
+
+    Parameters
+    ----------
+    bank
+        The item bank, or what `learn` returns.
+
+    Raises
+    ------
+    TooLargeError
+        If the tree is too large; the message says how large it would be.
+    """
+    bank = bank_of(bank)
+    if n_profiles(bank) <= TABLE_PROFILES:
+        return TableBelief.start(bank)
+    return TreeBelief.start(bank)
+
+
+@checked
+def start_beliefs(bank: ItemBank, n_examinees: int) -> BatchBelief:
+    """Return the beliefs about examinees who have answered nothing; see `start_belief`.
+
+    Parameters
+    ----------
+    bank
+        The item bank.
+    n_examinees
+        The number of examinees.
+    """
+    if n_profiles(bank) <= TABLE_PROFILES:
+        return TableBatch.start(bank, n_examinees)
+    return TreeBatch.start(bank, n_examinees)
+
+
+@checked
+def beliefs_given(bank: ItemBank, responses: ArrayLike) -> BatchBelief:
+    """Return the beliefs given responses ``(examinees, items)``; −1 where there is none.
+
+    Parameters
+    ----------
+    bank
+        The item bank.
+    responses
+        ``(examinees, items)``, positions of responses in the order of the bank; −1 for none.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If a response is out of range; the message names row and item.
+    ImpossibleEvidenceError
+        If an examinee's responses have probability zero.
+    TooLargeError
+        If the tables of all examinees would be too large.
+    """
+    if n_profiles(bank) <= TABLE_PROFILES:
+        return TableBatch.of(bank, responses)
+    return TreeBatch.of(bank, responses)
+
+
+AbilityEstimate: TypeAlias = Callable[[SkillBelief | BatchBelief], Floats]
+"""A function from a belief to an ability, or from a batch to abilities."""
+
+
+def ability_of(bank: ItemBank) -> str:
+    """Return the name of the one skill of an IRT bank.
+
+    Raises
+    ------
+    InvalidModelError
+        If the bank has more than one skill.
+    """
+    if len(bank.skills) != 1:
+        raise InvalidModelError(
+            [f"this needs a bank of one ability; the bank has {counted(len(bank.skills), 'skill')}"]
+        )
+    return bank.skills[0]
+
+
+def has_ability(bank: ItemBank) -> bool:
+    """Return whether the only hidden variable is an ability on a grid.
+
+    >>> from bnmind.adaptive import Logistic, irt_bank
+    >>> has_ability(irt_bank([Logistic()])), has_ability(ItemBank.from_qmatrix([[1]]))
+    (True, False)
+    """
+    if len(bank.hidden) != 1:
+        return False
+    try:
+        values = np.array([float(state) for state in bank.hidden[0].states])
+    except ValueError:
+        return False
+    return not np.array_equal(values, np.arange(len(values)))
+
+
+@checked
+def expected_ability(belief: SkillBelief | BatchBelief) -> Floats:
+    """Return the mean of the belief about the ability (EAP).
+
+    Parameters
+    ----------
+    belief
+        Beliefs about one ability; of a batch, one for each examinee.
+    """
+    weights, points = _weights(belief)
+    mean: Floats = np.asarray(weights @ points)
+    return mean
+
+
+@checked
+def ability_deviation(belief: SkillBelief | BatchBelief) -> Floats:
+    """Return the standard deviation of the belief about the ability.
+
+    Parameters
+    ----------
+    belief
+        Beliefs about one ability; of a batch, one for each examinee.
+    """
+    weights, points = _weights(belief)
+    from_mean = points - np.asarray(weights @ points)[..., None]
+    deviation: Floats = np.sqrt((weights * from_mean**2).sum(axis=-1))
+    return deviation
+
+
+@checked
+def most_probable_ability(belief: SkillBelief | BatchBelief) -> Floats:
+    """Return the most probable point of the grid (MAP).
+
+    Parameters
+    ----------
+    belief
+        Beliefs about one ability; of a batch, one for each examinee.
+    """
+    weights, points = _weights(belief)
+    return np.asarray(points[np.argmax(weights, axis=-1)])
+
+
+@checked
+def most_likely_ability(belief: SkillBelief | BatchBelief) -> Floats:
+    """Return the point of the grid that makes the responses most likely (ML).
+
+    Before any response all points are equally likely, and the first is returned. A point
+    of prior probability zero is never returned.
+
+    Parameters
+    ----------
+    belief
+        Beliefs about one ability; of a batch, one for each examinee.
+    """
+    weights, points = _weights(belief)
+    prior = belief.bank.network.cpd(ability_of(belief.bank)).to_factor().values.real
+    likelihood = np.divide(weights, prior, out=np.zeros_like(weights), where=prior > 0)
+    # Equal likelihoods may differ by rounding.
+    near = likelihood >= likelihood.max(axis=-1, keepdims=True) * (1 - 1e-12)
+    return np.asarray(points[np.argmax(near, axis=-1)])
+
+
+def _weights(belief: SkillBelief | BatchBelief) -> tuple[Floats, Floats]:
+    name = ability_of(belief.bank)
+    return belief.marginal(name), ability_values(belief.bank.variable(name))
+
+
+_LEAST = 1e-6
+"""Likelihoods below this are not divided by."""
+
+_TIE = 1e-9
+"""Probabilities closer than this, relative to that of the response, count as equal."""
+
+
+@dataclass(frozen=True)
+class AnswerFit(Value):
+    """How surprising one answer is, given all other answers."""
+
+    item: str
+    """The name of the item."""
+    response: str
+    """The response given."""
+    probability: float
+    """The probability of this response, given all other answers."""
+    p_value: float
+    """The probability of an answer at least as surprising; small if the answer does not fit."""
+
+
+def predicted_by_others(belief: SkillBelief, item: str) -> Floats:
+    """Return the probability of each response to an answered item, given the other answers.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the item was not answered.
+    """
+    bank = belief.bank
+    if item not in belief.responses:
+        bank.position(item)  # raises if there is no such item
+        raise InvalidArgumentError(f"{item} was not answered", item)
+    channel = bank.channel(item)
+    chances = likelihood(channel, belief.responses[item], belief.error_chance)
+    if chances.min() < _LEAST:
+        return belief.without(item).predict(item)
+    before = belief.masses([item])[0][: len(channel)] / chances
+    predicted: Floats = (before / before.sum()) @ channel
+    return predicted
+
+
+@checked
+def person_fit(belief: SkillBelief, items: Sequence[str] | None = None) -> tuple[AnswerFit, ...]:
+    """Return how surprising each answer is, given all other answers.
+
+    Parameters
+    ----------
+    belief
+        The belief after all answers.
+    items
+        Answered items; default all of them, in the order of the answers.
+
+    Examples
+    --------
+    >>> from bnmind.adaptive import ItemBank, start_belief
+    >>> bank = ItemBank.from_qmatrix([[1]] * 5, guess=0.2, slip=0.1)
+    >>> belief = start_belief(bank)
+    >>> for item, response in zip(bank.item_names, (1, 1, 0, 1, 1)):
+    ...     belief = belief.update(item, response)
+    >>> [round(answer.p_value, 2) for answer in person_fit(belief)]
+    [1.0, 1.0, 0.1, 1.0, 1.0]
+    """
+    bank = belief.bank
+    fits = []
+    for item in belief.responses if items is None else items:
+        predicted = predicted_by_others(belief, item)
+        number = belief.responses[item]
+        own = float(predicted[number])
+        # Relative to the sum, so that a certain answer has the p-value 1 exactly.
+        tail = float(predicted[predicted <= own * (1 + _TIE)].sum() / predicted.sum())
+        fits.append(AnswerFit(item, bank.responses(item)[number], own, tail))
+    return tuple(fits)
+
+
+MAX_CONFIGURATIONS = 2**12
+"""The limit of configurations of the skills."""
+
+
+def checked_skills(bank: ItemBank, skills: Sequence[str]) -> int:
+    """Return the number of configurations of some skills.
+
+    Raises
+    ------
+    UnknownNameError
+        If one is not a skill of the bank.
+    TooLargeError
+        If there are more than `MAX_CONFIGURATIONS`.
+    """
+    for name in skills:
+        if name not in bank.skills:
+            raise UnknownNameError("skill", name, bank.skills)
+    needed = bank.n_configurations(skills)
+    if needed > MAX_CONFIGURATIONS:
+        raise TooLargeError(
+            f"the {len(skills)} skills have {needed:,} configurations together; the limit is"
+            f" {MAX_CONFIGURATIONS:,}",
+            needed=needed,
+            budget=MAX_CONFIGURATIONS,
+        )
+    return needed
+
+
+@checked
+def response_joints(belief: SkillBelief, skills: Sequence[str], items: Sequence[str]) -> Floats:
+    """Return P(levels of some skills, response to an item), given the responses so far.
+
+    Parameters
+    ----------
+    belief
+        A belief by table or by tree.
+    skills
+        The skills; the levels of the last one change fastest.
+    items
+        Items not answered yet.
+
+    Returns
+    -------
+    Floats
+        ``(configurations, items, responses)``; each item's cells sum to one.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the belief is neither a `TableBelief` nor a `TreeBelief`.
+    """
+    bank = belief.bank
+    checked_skills(bank, skills)
+    channels = bank.channels(items)
+    positions = [bank.position(name) for name in items]
+    index, rows = _rows(belief, skills)
+    return np.stack([_responses(index, row, positions, channels) for row in rows])
+
+
+def cause_joints(belief: SkillBelief, skill: str, items: Sequence[str]) -> Floats:
+    """Return P(level of a skill, parent configuration of an item), given the responses so far.
+
+    The shape is ``(levels, items, configurations)``; see `SkillBelief.masses`.
+    """
+    positions = [belief.bank.position(name) for name in items]
+    index, rows = _rows(belief, [skill])
+    return np.stack([index.masses(row, positions) for row in rows])
+
+
+def batch_response_joints(beliefs: BatchBelief, skills: Sequence[str]) -> Floats:
+    """Return `response_joints` for every item of the bank and many examinees.
+
+    Returns
+    -------
+    Floats
+        ``(examinees, configurations, items, responses)``. With a tree the examinees are
+        computed one by one.
+    """
+    bank = beliefs.bank
+    if isinstance(beliefs, TreeBatch):
+        each = [beliefs.alone(number) for number in range(len(beliefs))]
+        return np.stack([response_joints(belief, skills, bank.item_names) for belief in each])
+    checked_skills(bank, skills)
+    index, rows = _rows(beliefs, skills)
+    positions, channels = list(range(len(bank.items))), bank.channels()
+    return np.stack([_responses(index, row, positions, channels) for row in rows], axis=1)
+
+
+def _rows(
+    belief: SkillBelief | BatchBelief, skills: Sequence[str]
+) -> tuple[CauseIndex, Iterator[Floats]]:
+    """Return the masses of all parent configurations for each configuration of the skills."""
+    if isinstance(belief, TableBelief | TableBatch):
+        return belief.space.index, _table_rows(belief.space, belief.table, skills)
+    if isinstance(belief, TreeBelief):
+        return belief.tree.index, _tree_rows(belief, skills)
+    raise InvalidArgumentError(
+        f"expected a belief by table or by tree, got {type(belief).__name__}"
+    )
+
+
+def _responses(
+    index: CauseIndex, row: Floats, positions: Sequence[int], channels: Floats
+) -> Floats:
+    joint: Floats = np.matmul(index.masses(row, positions)[..., None, :], channels)[..., 0, :]
+    return joint
+
+
+def _table_rows(space: ProfileSpace, table: Floats, skills: Sequence[str]) -> Iterator[Floats]:
+    places = [space.place[name] for name in skills]
+    sizes = [space.shape[axis] for axis in places]
+    number = np.zeros((1,) * len(space.shape), dtype=np.intp)
+    for axis, size in zip(places, sizes, strict=True):
+        wide = [size if other == axis else 1 for other in range(len(space.shape))]
+        number = number * size + np.arange(size).reshape(wide)
+    labels = np.broadcast_to(number, space.shape).reshape(-1)
+    for configuration in range(math.prod(sizes)):
+        yield space.sums(np.where(labels == configuration, table, 0.0))
+
+
+def _tree_rows(belief: TreeBelief, skills: Sequence[str]) -> Iterator[Floats]:
+    tree = belief.tree
+    sizes = [belief.bank.variable(name).n_states for name in skills]
+    homes = [tree.home([name]) for name in skills]
+    zeros: Floats | None = None
+    for levels in product(*map(range, sizes)):
+        likelihoods = list(belief.likelihoods)
+        for name, level, home in zip(skills, levels, homes, strict=True):
+            axis, size = tree.scopes[home].index(name), tree.bank.variable(name).n_states
+            wide = [size if other == axis else 1 for other in range(len(tree.scopes[home]))]
+            likelihoods[home] = likelihoods[home] * (np.arange(size) == level).reshape(wide)
+        try:
+            posterior = tree.plan.run({}, dict(zip(tree.input_names, likelihoods, strict=True)))
+        except ImpossibleEvidenceError:
+            if zeros is None:
+                zeros = np.zeros_like(
+                    tree.marginals([np.real(joint) for joint in belief.posterior.joints])
+                )
+            yield zeros
+            continue
+        weight = math.exp(posterior.log_evidence - belief.posterior.log_evidence)
+        yield weight * tree.marginals([np.real(joint) for joint in posterior.joints])
+
+
+_INSIDE = 1e-12
+
+
+@checked
+def skill_intervals(
+    belief: SkillBelief, *, confidence: float = 0.9
+) -> Mapping[str, Mapping[str, tuple[float, float]]]:
+    """Return an interval of the probability of each level of each skill, by name.
+
+    The interval shows how much the probability would change with other parameters of the answered
+    items, as far as the bank says how sure they are (`Item.certainty`).
+
+    Parameters
+    ----------
+    belief
+        The belief after the answers.
+    confidence
+        In (0, 1): the probability of the interval, by the normal approximation.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the confidence is out of range.
+
+    Examples
+    --------
+    >>> from bnmind.adaptive import Item, ItemBank, TableCertainty, start_belief
+    >>> item = Item("a", certainty=TableCertainty([[9, 3], [2, 10]], (0, 1), 20))
+    >>> bank = ItemBank.from_qmatrix([[1]], items=[item]).averaged()
+    >>> belief = start_belief(bank).update("a", 1)
+    >>> belief.marginal("skill_1").round(2).tolist()
+    [0.23, 0.77]
+    >>> low, high = skill_intervals(belief)["skill_1"]["1"]
+    >>> round(low, 2), round(high, 2)
+    (0.6, 0.88)
+    """
+    if not 0 < confidence < 1:
+        raise InvalidArgumentError(
+            f"expected a confidence between 0 and 1, got {confidence}", confidence
+        )
+    factor = NormalDist().inv_cdf((1 + confidence) / 2)
+    found = {}
+    for skill in belief.bank.skills:
+        levels = np.clip(belief.marginal(skill), _INSIDE, 1 - _INSIDE)
+        logit = np.log(levels) - np.log1p(-levels)
+        half = factor * probability_errors(belief, skill) / (levels * (1 - levels))
+        ends = 1 / (1 + np.exp(-np.stack([logit - half, logit + half], axis=1)))
+        pairs: list[tuple[float, float]] = [(low, high) for low, high in ends.tolist()]
+        found[skill] = ReadOnlyDict(zip(belief.bank.variable(skill).states, pairs, strict=True))
+    return ReadOnlyDict(found)
+
+
+def probability_errors(belief: SkillBelief, skill: str) -> Floats:
+    """Return the standard deviation of the probability of each level of a skill, ``(levels,)``."""
+    bank = belief.bank
+    items = [name for name in belief.responses if bank.item(name).certainty is not None]
+    variance = np.zeros(bank.variable(skill).n_states)
+    if not items:
+        return variance
+    joints = cause_joints(belief, skill, items)
+    for number, name in enumerate(items):
+        channel, response = bank.channel(name), belief.responses[name]
+        chances = likelihood(channel, response, belief.error_chance)
+        joint = joints[:, number, : len(channel)]
+        levels = joint.sum(axis=1, keepdims=True)
+        # Configurations that the response excludes have no mass.
+        slopes = np.divide(
+            joint - levels * joint.sum(axis=0), chances, out=np.zeros_like(joint), where=chances > 0
+        )
+        deviations = table_deviations(bank, name)[:, :, response]
+        variance += ((slopes @ deviations.T) ** 2).sum(axis=1)
+    errors: Floats = np.sqrt(variance)
+    return errors

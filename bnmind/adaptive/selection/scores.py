@@ -1,0 +1,652 @@
+"""Selectors by what an item should tell about the skills, and items ranked by it.
+
+Minimal expected entropy of all skills:
+
+=============================  =====================================================
+name in the literature         meaning here
+=============================  =====================================================
+minimal expected (Shannon)     EH = H(belief) − score, so the minimum of EH is the maximum
+entropy                        of the score
+mutual information             the score
+expected information gain      the score
+Jensen–Shannon divergence      of the response distributions of all profiles, weighted
+(JSD)                          by the belief: the score
+weighted/generalized           the same for two response categories
+Shannon entropy of Xu et al.
+=============================  =====================================================
+
+Minimal expected entropy of some of the skills, together or one by one:
+
+=========  ==================================================================
+symbol     name here
+=========  ==================================================================
+S_T        the target skills jointly
+I(X; S_T)  H(X) − Σ_s P(s) H(X | S_T = s): the same formula with the targets'
+           configurations as causes, P(X | s) as the channel
+=========  ==================================================================
+
+The G-DINA discrimination index:
+
+=========  ==================================================================
+symbol     name here
+=========  ==================================================================
+α*_lj      a configuration of the item's cause
+π(α*_lj)   its mass given the responses so far
+P̄_j        Σ_l π(α*_lj) P(X_j=1 | α*_lj)
+ς²_j       Σ_l π(α*_lj) [P(X_j=1 | α*_lj) − P̄_j]²
+=========  ==================================================================
+
+The Kullback–Leibler divergence between response distributions of profiles:
+
+=========  ==================================================================
+symbol     name here
+=========  ==================================================================
+α_c        a profile; only the configuration c of the item's cause matters
+α̂          ``estimate``, the estimated profile
+P(x|α_c)   ``channel[c, x]``, at least `LEAST_CHANCE`; see `floored`
+π(α_c)     ``masses[c]``, given the responses so far
+KL(d, c)   Σ_x P(x|d) log₂ (P(x|d) / P(x|c)), in bits
+KL         Σ_c KL(α̂, α_c) / number of profiles: Xu, Chang and Douglas
+PWKL       Σ_c π(α_c) KL(α̂, α_c): Cheng
+MPWKL      Σ_d Σ_c π(α_d) π(α_c) KL(α_d, α_c): Kaplan et al.
+=========  ==================================================================
+
+No table of pairs is needed: Σ_c m_c KL(d, c) = −H(N_d) − Σ_x N[d, x] Σ_c m_c log₂ N[c, x].
+By definition the divergence is infinite if a response is possible for one profile and impossible
+for the other. Such an item would be selected before all others, however uninformative, and
+several such items would be tied. Therefore probabilities below `LEAST_CHANCE` count as
+`LEAST_CHANCE`.
+
+Decisions about skills, and the items that reduce their expected loss most:
+
+=========  ==================================================================
+symbol     name here
+=========  ==================================================================
+L[d, s]    ``Loss.table``: the loss of decision d if the skills have configuration s
+ρ          min_d Σ_s L[d, s] P(s): the risk of deciding now
+E ρ        Σ_r min_d Σ_s L[d, s] P(s, X=r): the expected risk after item X
+score      Σ over the losses of ρ − E ρ
+=========  ==================================================================
+
+References
+----------
+X. Xu, H.-H. Chang and J. Douglas, "A simulation study to compare CAT strategies for
+cognitive diagnosis", AERA 2003; Y. Cheng, "When cognitive diagnosis meets computerized
+adaptive testing: CD-CAT", Psychometrika 2009; M. Kaplan, J. de la Torre and J. R.
+Barrada, "New item selection methods for cognitive diagnosis computerized adaptive
+testing", Appl. Psychol. Meas. 2015.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, TypeAlias
+
+import numpy as np
+from annotated_types import Ge, MinLen
+from numpy.typing import ArrayLike, NDArray
+
+from bnmind._arguments import checked
+from bnmind._display import table_html
+from bnmind._messages import counted, shown
+from bnmind._values import Distinct, Finite, Value
+from bnmind.adaptive.beliefs.belief import BatchBelief, SkillBelief
+from bnmind.adaptive.beliefs.estimates import (
+    checked_skills,
+    response_joints,
+)
+from bnmind.adaptive.items.bank import ItemBank
+from bnmind.adaptive.selection.selector import (
+    TOLERANCE,
+    Candidates,
+    CandidateSelector,
+    QuestionBelief,
+    in_bank_order,
+)
+from bnmind.errors import InvalidArgumentError, InvalidModelError
+from bnmind.information import Floats, information, unchecked_entropy
+
+
+@dataclass(frozen=True)
+class MinimalEntropy(CandidateSelector[QuestionBelief]):
+    """Select the item with the smallest expected entropy of all skills after its response.
+
+    The score is the expected information of an item about all skills jointly, in bits,
+    computed by `bnmind.information.information`, which also chooses the guesses in
+    Mastermind. The expected entropy is the entropy of the belief minus the score.
+    Synonyms: mutual information, expected information gain, Jensen–Shannon divergence.
+
+    Parameters
+    ----------
+    tolerance
+        Information closer than this, in bits, counts as equal.
+
+    References
+    ----------
+    J. Vomlel, "Bayesian networks in educational testing", 2004; C. Tatsuoka and T.
+    Ferguson, "Sequential classification on partially ordered sets", J. R. Stat. Soc. B
+    2003; X. Xu, H.-H. Chang and J. Douglas, "A simulation study to compare CAT strategies
+    for cognitive diagnosis", AERA 2003 (the Shannon entropy procedure).
+
+    Examples
+    --------
+    >>> from bnmind.adaptive import ItemBank, start_belief
+    >>> bank = ItemBank.from_qmatrix([[1, 0], [1, 1]], guess=0.2, slip=0.1)
+    >>> selection = MinimalEntropy().select(start_belief(bank), bank.item_names)
+    >>> selection.item, selection.scores.round(3).tolist()
+    ('item_1', [0.397, 0.296])
+    """
+
+    tolerance: float = TOLERANCE
+
+    def _scores(self, candidates: Candidates) -> Floats:
+        belief, items = candidates.belief, candidates.items
+        bits: Floats = belief.information() if candidates.is_batch else belief.information(items)
+        return bits
+
+
+_Weight = Annotated[float, Ge(0), Finite]
+
+
+def information_about(joints: Floats) -> Floats:
+    """Return the information of items about skills, from their joint distributions.
+
+    Parameters
+    ----------
+    joints
+        ``(…, configurations, items, responses)``, as `response_joints` returns.
+
+    Returns
+    -------
+    Floats
+        ``(…, items)``, in bits.
+    """
+    by_item = np.moveaxis(joints, -3, -2)
+    masses = by_item.sum(axis=-1)
+    is_possible = masses[..., None] > 0
+    channel = np.divide(by_item, masses[..., None], out=np.zeros_like(by_item), where=is_possible)
+    return information(masses, channel)
+
+
+@dataclass(frozen=True)
+class TargetEntropy(CandidateSelector[SkillBelief]):
+    """Select the item with the most expected information about some skills jointly.
+
+    The score is in bits. Information about other skills counts only through its dependence
+    with the target skills.
+
+    Parameters
+    ----------
+    skills
+        The names of the target skills.
+    tolerance
+        Information closer than this, in bits, counts as equal.
+
+    References
+    ----------
+    Minimal expected entropy (see `MinimalEntropy`) of a marginal of the belief.
+    """
+
+    skills: Annotated[tuple[str, ...], MinLen(1), Distinct]
+    tolerance: float = TOLERANCE
+
+    def _scores(self, candidates: Candidates) -> Floats:
+        return information_about(candidates.joints(self.skills))
+
+
+@dataclass(frozen=True)
+class SkillEntropy(CandidateSelector[SkillBelief]):
+    """Select the item with the smallest expected sum of the entropies of single skills.
+
+    The score is Σ_k w_k I(X; S_k), in bits: each skill counts separately, whatever their
+    dependence.
+
+    Parameters
+    ----------
+    weights
+        The weight of each skill, at least 0; default 1 for all skills.
+    tolerance
+        Scores closer than this count as equal.
+    """
+
+    weights: Annotated[Mapping[str, _Weight], MinLen(1)] | None = None
+    tolerance: float = TOLERANCE
+
+    def _scores(self, candidates: Candidates) -> Floats:
+        weights = self.weights
+        if weights is None:
+            weights = dict.fromkeys(candidates.bank.skills, 1.0)
+        total = np.zeros(candidates.shape)
+        for skill, weight in weights.items():
+            checked_skills(candidates.bank, [skill])
+            if weight:
+                total += weight * information_about(candidates.joints([skill]))
+        return total
+
+
+@dataclass(frozen=True)
+class DiscriminationIndex(CandidateSelector[QuestionBelief]):
+    """Select the item with the largest G-DINA discrimination index (GDI).
+
+    The score is the variance of the probability of a right response over the
+    configurations of the required skills, weighted by the belief. For items with more than
+    two responses it is half the sum of the variances of all responses, which is the same
+    for two responses.
+
+    Parameters
+    ----------
+    tolerance
+        Scores closer than this count as equal.
+
+    References
+    ----------
+    M. Kaplan, J. de la Torre and J. R. Barrada, "New item selection methods for cognitive
+    diagnosis computerized adaptive testing", Appl. Psychol. Meas. 2015.
+    """
+
+    tolerance: float = TOLERANCE
+
+    def _scores(self, candidates: Candidates) -> Floats:
+        channels, masses = candidates.channels, candidates.masses[..., None, :]
+        variances = np.matmul(masses, (channels - np.matmul(masses, channels)) ** 2)
+        index: Floats = variances[..., 0, :].sum(axis=-1) / 2
+        return index
+
+
+LEAST_CHANCE = 1e-4
+"""The least probability of a response in a divergence, so that no divergence is infinite."""
+
+ProfileEstimate: TypeAlias = Callable[[SkillBelief | BatchBelief], NDArray[np.intp]]
+"""A function from a belief to levels ``(skills,)``, or a batch to ``(examinees, skills)``."""
+
+
+def most_probable_profile(belief: SkillBelief | BatchBelief) -> NDArray[np.intp]:
+    """Return the levels of the most probable profile of a `belief`, ``(…, skills)``."""
+    return np.asarray(belief.profile().levels, dtype=np.intp)
+
+
+@dataclass(frozen=True)
+class KullbackLeibler(CandidateSelector[SkillBelief]):
+    """Select the item that best discriminates the estimated profile from all others (KL).
+
+    The score is the mean over all profiles of the divergence from the estimated one, in
+    bits; the belief enters through the estimate alone. The original is a sum in natural
+    logarithms, which gives the same order. Chances of responses below `LEAST_CHANCE`
+    (1e-4) count as `LEAST_CHANCE`, so that no score is infinite.
+
+    Parameters
+    ----------
+    estimate
+        The function that estimates the profile; default `most_probable_profile`.
+    tolerance
+        Scores closer than this count as equal.
+
+    References
+    ----------
+    Xu, Chang and Douglas, 2003.
+    """
+
+    estimate: ProfileEstimate = most_probable_profile
+    tolerance: float = TOLERANCE
+
+    def _scores(self, candidates: Candidates) -> Floats:
+        bank, items = candidates.bank, candidates.items
+        channels = floored(candidates.channels)
+        profile = _configurations(bank, self.estimate(candidates.belief), items)
+        return _from(channels, profile, _uniform(bank, items, channels.shape[1]))
+
+
+@dataclass(frozen=True)
+class PosteriorWeightedKL(CandidateSelector[SkillBelief]):
+    """Select the item that best discriminates the estimated profile from probable ones (PWKL).
+
+    The score is the mean over the profiles, weighted by the belief, of the divergence
+    from the estimated one, in bits. Chances of responses below `LEAST_CHANCE` (1e-4) count as
+    `LEAST_CHANCE`, so that no score is infinite.
+
+    Parameters
+    ----------
+    estimate
+        The function that estimates the profile; default `most_probable_profile`.
+    tolerance
+        Scores closer than this count as equal.
+
+    References
+    ----------
+    Cheng, 2009.
+    """
+
+    estimate: ProfileEstimate = most_probable_profile
+    tolerance: float = TOLERANCE
+
+    def _scores(self, candidates: Candidates) -> Floats:
+        estimate = self.estimate(candidates.belief)
+        profile = _configurations(candidates.bank, estimate, candidates.items)
+        return _from(floored(candidates.channels), profile, candidates.masses)
+
+
+@dataclass(frozen=True)
+class ModifiedPosteriorWeightedKL(CandidateSelector[QuestionBelief]):
+    """Select the item that best discriminates probable profiles from each other (MPWKL).
+
+    The score is the mean divergence between two profiles drawn from the belief, in bits.
+    No estimate is needed. Chances of responses below `LEAST_CHANCE` (1e-4) count as
+    `LEAST_CHANCE`, so that no score is infinite.
+
+    Parameters
+    ----------
+    tolerance
+        Scores closer than this count as equal.
+
+    References
+    ----------
+    Kaplan, de la Torre and Barrada, 2015.
+    """
+
+    tolerance: float = TOLERANCE
+
+    def _scores(self, candidates: Candidates) -> Floats:
+        return _between(floored(candidates.channels), candidates.masses)
+
+
+def floored(channels: Floats) -> Floats:
+    """Return channels in which no chance is below `LEAST_CHANCE`, the rows summing to one.
+
+    Responses that an item does not have, or that have probability 0 in all configurations,
+    keep the probability 0.
+
+    Parameters
+    ----------
+    channels
+        ``(items, configurations, responses)``.
+    """
+    is_given = channels.max(axis=-2, keepdims=True, initial=0.0) > 0
+    least = np.where(is_given, np.maximum(channels, LEAST_CHANCE), 0.0)
+    rows: Floats = least / least.sum(axis=-1, keepdims=True)
+    return rows
+
+
+def _mean_logs(channels: Floats, masses: Floats) -> Floats:
+    """Return Σ_c m_c log₂ N[c, x], ``(…, items, responses)``; 0 for responses never given."""
+    logs = np.log2(np.where(channels > 0, channels, 1.0))
+    means: Floats = np.matmul(masses[..., None, :], logs)[..., 0, :]
+    return means
+
+
+def _expected(responses: Floats, logs: Floats) -> Floats:
+    """Return Σ_x P(x) log₂ …."""
+    result: Floats = (responses * logs).sum(axis=-1)
+    return result
+
+
+def _from(channels: Floats, profile: NDArray[np.intp], masses: Floats) -> Floats:
+    """Return Σ_c m_c KL(here, c) for each item, ``(…, items)``."""
+    row = channels[np.arange(len(channels)), profile]
+    means: Floats = np.maximum(
+        -unchecked_entropy(row) - _expected(row, _mean_logs(channels, masses)), 0.0
+    )
+    return means
+
+
+def _between(channels: Floats, masses: Floats) -> Floats:
+    """Return Σ_d Σ_c m_d m_c KL(d, c) for each item, ``(…, items)``."""
+    lost = np.einsum("...c,...c->...", masses, unchecked_entropy(channels))
+    responses = np.matmul(masses[..., None, :], channels)[..., 0, :]
+    means: Floats = np.maximum(-lost - _expected(responses, _mean_logs(channels, masses)), 0.0)
+    return means
+
+
+def _uniform(bank: ItemBank, items: Sequence[str], width: int) -> Floats:
+    sizes = np.array([bank.n_configurations(bank.cause(name)) for name in items])[:, None]
+    return np.where(np.arange(width) < sizes, 1 / sizes, 0.0)
+
+
+def _configurations(
+    bank: ItemBank, levels: NDArray[np.intp], items: Sequence[str]
+) -> NDArray[np.intp]:
+    """Return the configuration of each item's cause in a profile, ``(…, items)``."""
+    place = {name: number for number, name in enumerate(bank.skills)}
+    unfit = sorted({v for name in items for v in bank.cause(name)} - set(place))
+    if unfit:
+        raise InvalidModelError(
+            [
+                "a divergence from a profile of skills needs items that depend on skills alone,"
+                f" got {', '.join(unfit)}"
+            ]
+        )
+    configurations = np.empty((*levels.shape[:-1], len(items)), dtype=np.intp)
+    for number, name in enumerate(items):
+        cause = bank.cause(name)
+        sizes = tuple(bank.variable(v).n_states for v in cause)
+        configurations[..., number] = np.ravel_multi_index(
+            tuple(levels[..., place[v]] for v in cause), sizes
+        )
+    return configurations
+
+
+@dataclass(frozen=True, eq=False)
+class Loss(Value):
+    """The losses of decisions about some skills.
+
+    Parameters
+    ----------
+    skills
+        The skills that a decision is about.
+    table
+        ``(decisions, configurations)``, finite; the levels of the last skill change fastest.
+
+    Examples
+    --------
+    Passing an examinee without the skill is three times as bad as failing one with it:
+
+    >>> Loss(("borrow",), [[0, 1], [3, 0]])
+    Loss(borrow: 2 decisions)
+    """
+
+    skills: Annotated[tuple[str, ...], MinLen(1), Distinct]
+    table: Annotated[ArrayLike, Finite]
+
+    def _faults(self) -> Iterator[str]:
+        shape = np.shape(self.table)
+        if len(shape) != 2 or not shape[0] or not np.all(np.isfinite(self.table)):
+            yield f"expected finite losses (decisions, configurations), got shape {shape}"
+
+    def __repr__(self) -> str:
+        return f"Loss({', '.join(self.skills)}: {counted(len(np.asarray(self.table)), 'decision')})"
+
+    @classmethod
+    @checked
+    def zero_one(cls, bank: ItemBank, skills: Sequence[str]) -> Loss:
+        """Return the loss that is 0 if the decision names all levels correctly, else 1.
+
+        Parameters
+        ----------
+        bank
+            The item bank.
+        skills
+            The names of the skills.
+        """
+        return cls(tuple(skills), 1.0 - np.eye(checked_skills(bank, skills)))
+
+    @classmethod
+    @checked
+    def each_skill(cls, bank: ItemBank) -> tuple[Loss, ...]:
+        """Return a zero-one loss for each skill: the number of skills classified wrongly.
+
+        Parameters
+        ----------
+        bank
+            The item bank.
+        """
+        return tuple(cls.zero_one(bank, [skill]) for skill in bank.skills)
+
+    @checked
+    def risk(self, belief: SkillBelief) -> float:
+        """Return the expected loss of the best decision now.
+
+        Parameters
+        ----------
+        belief
+            The belief.
+        """
+        first = belief.bank.item_names[:1]
+        joint = self._checked(response_joints(belief, self.skills, first))
+        return float((np.asarray(self.table) @ joint[:, 0].sum(axis=-1)).min())
+
+    @checked
+    def gains(self, joints: Floats) -> Floats:
+        """Return the expected reduction of the risk by each item.
+
+        Parameters
+        ----------
+        joints
+            ``(…, configurations, items, responses)``, as `response_joints` returns.
+
+        Returns
+        -------
+        Floats
+            ``(…, items)``, never negative.
+        """
+        joints = self._checked(joints)
+        losses = np.einsum("ds,...sir->...dir", np.asarray(self.table), joints)
+        now = losses.sum(axis=-1).min(axis=-2)
+        after = losses.min(axis=-3).sum(axis=-1)
+        gains: Floats = np.maximum(now - after, 0.0)
+        return gains
+
+    def _checked(self, joints: Floats) -> Floats:
+        if not (isinstance(joints, np.ndarray) and joints.ndim >= 3):
+            raise InvalidArgumentError(
+                "expected joints as an array (…, configurations, items, responses), got"
+                f" {shown(joints)}",
+                joints,
+            )
+        n_configurations, width = joints.shape[-3], np.asarray(self.table).shape[1]
+        if n_configurations != width:
+            raise InvalidArgumentError(
+                f"expected losses for {n_configurations} configurations of"
+                f" {', '.join(self.skills)}, got {width}",
+                width,
+            )
+        return joints
+
+
+@dataclass(frozen=True)
+class LossGain(CandidateSelector[SkillBelief]):
+    """Select the item with the largest expected reduction of the loss of the best decisions.
+
+    Often no single response can change a decision. Then all scores are zero, and the first
+    item in the bank is selected. `MinimalEntropy` does not have this drawback.
+
+    Parameters
+    ----------
+    losses
+        The losses of the decisions, which are added. Default a zero-one loss for each
+        skill, see `Loss.each_skill`.
+    tolerance
+        Gains closer than this count as equal.
+
+    References
+    ----------
+    C. Tatsuoka and T. Ferguson, "Sequential classification on partially ordered sets", J.
+    R. Stat. Soc. B 2003, section 3 (expected loss); H. Raiffa and R. Schlaifer, *Applied
+    Statistical Decision Theory*, 1961 (value of sample information).
+    """
+
+    losses: Annotated[tuple[Loss, ...], MinLen(1)] | None = None
+    tolerance: float = TOLERANCE
+
+    def _scores(self, candidates: Candidates) -> Floats:
+        losses = Loss.each_skill(candidates.bank) if self.losses is None else self.losses
+        total = np.zeros(candidates.shape)
+        for loss in losses:
+            total += loss.gains(candidates.joints(loss.skills))
+        return total
+
+
+@dataclass(frozen=True, kw_only=True)
+class RankedItem(Value):
+    """The expected information of an item."""
+
+    item: str
+    """The name of the item."""
+    information: float
+    """The expected information about all skills jointly, in bits."""
+    expected_entropy: float
+    """The expected entropy of all skills after the response, in bits."""
+    by_skill: Mapping[str, float]
+    """The expected information about each skill alone, in bits.
+
+    The sum may be larger than the information about all skills, if skills are dependent, or
+    smaller, if only a combination of skills matters.
+    """
+    skill: str
+    """The skill with the largest expected information; the first of equal ones."""
+    predicted: Mapping[str, float]
+    """The probability of each response."""
+    allowed: bool = True
+    """Whether it may be asked next."""
+
+
+class Ranking(tuple[RankedItem, ...]):
+    """Ranked items, the best first: a tuple that notebooks display as a table."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (row.item, f"{row.information:.4g}", f"{row.expected_entropy:.4g}", row.skill)
+            for row in self
+        ]
+        heads = ("item", "information in bits", "expected entropy", "most about")
+        return table_html(
+            heads, rows, caption=f"{counted(len(self), 'item')} by expected information"
+        )
+
+
+@checked
+def rank_items(belief: SkillBelief, items: Sequence[str]) -> tuple[RankedItem, ...]:
+    """Return items by expected information, the largest first; ties in bank order.
+
+    Parameters
+    ----------
+    belief
+        The belief about the examinee.
+    items
+        Items not answered yet.
+
+    Examples
+    --------
+    >>> from bnmind.adaptive import ItemBank, start_belief
+    >>> bank = ItemBank.from_qmatrix([[1, 0], [1, 1]], guess=0.2, slip=0.1)
+    >>> best = rank_items(start_belief(bank), bank.item_names)[0]
+    >>> best.item, best.skill, round(best.information, 3)
+    ('item_1', 'skill_1', 0.397)
+    """
+    bank = belief.bank
+    ordered = in_bank_order(belief, items)
+    whole = belief.information(ordered)
+    about: dict[str, Floats] = {}
+    for skill in bank.skills:
+        alone = len(bank.hidden) == 1
+        about[skill] = (
+            whole if alone else information_about(response_joints(belief, [skill], ordered))
+        )
+    rows = []
+    for number, name in enumerate(ordered):
+        by_skill = {skill: float(values[number]) for skill, values in about.items()}
+        most = max(by_skill.values())
+        predicted = zip(bank.responses(name), belief.predict(name).tolist(), strict=True)
+        rows.append(
+            RankedItem(
+                item=name,
+                information=float(whole[number]),
+                expected_entropy=max(0.0, belief.entropy - float(whole[number])),
+                by_skill=by_skill,
+                skill=next(skill for skill, value in by_skill.items() if value >= most - 1e-9),
+                predicted=dict(predicted),
+            )
+        )
+    # Nine digits decide, so that rounding does not; ties keep their order.
+    return Ranking(sorted(rows, key=lambda row: -round(row.information, 9)))

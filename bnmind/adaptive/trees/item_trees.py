@@ -1,0 +1,844 @@
+"""Adaptive tests as trees of items, with what is known about the skills at each point.
+
+In files they are JSON, a drawing, or a paper test. To add a format, write a function from a tree to
+a text, and add one line to `ITEM_TREE_FORMATS`.
+
+In JSON, ``{"format": …, "version": 1, "title": …, "skills": […], "tree": {"item": …, "responses":
+{…}}}``, every point says with which probability a test comes there, and what is known there. A
+*paper test* is one that a teacher can give without a computer. Every box has a number; a box with
+an item says to which box to go after each response, and the last box reports the skills.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from html import escape
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bnmind._arguments import checked
+from bnmind._display import Result, Table, table_html
+from bnmind._files import LARGE_FILE, parse_document, read_text, write_file
+from bnmind._messages import counted, shown
+from bnmind._values import Value
+from bnmind.adaptive.beliefs.belief import MISSING, BatchBelief, Responses
+from bnmind.adaptive.beliefs.estimates import beliefs_given, has_ability, start_beliefs
+from bnmind.adaptive.items.bank import ItemBank
+from bnmind.adaptive.selection.rules import asked_mask
+from bnmind.adaptive.selection.selector import MissingLuckError
+from bnmind.adaptive.selection.selectors import FixedOrder, selector_name
+from bnmind.adaptive.sessions.design import Design
+from bnmind.adaptive.stopping.ending import BatchProgress, Ending, Reasons, Stopper, ending
+from bnmind.adaptive.stopping.stoppers import MaximalItems
+from bnmind.errors import BnmindError, InvalidArgumentError, ModelFileError, TooLargeError
+from bnmind.information import Floats
+from bnmind.views.figures import TreeBox, tree_dot, tree_drawing
+
+EXPECTED = ("entropy", "pattern_accuracy", "attribute_accuracy", "length", "cost")
+"""The expected results of a test that are reported."""
+
+MOST_NODES = 100_000
+"""The default limit of the points of a tree."""
+
+_NEVER = 1e-280
+"""Responses of smaller probability are taken as impossible."""
+
+_BLOCK = 4096
+"""The number of points whose beliefs are computed at once."""
+
+
+@dataclass(frozen=True, eq=False)
+class Branch(Value):
+    """The plan of a part of a tree: an item and what follows each response, or an end."""
+
+    item: str | None = None
+    """The name of the item; None at an end."""
+    below: Mapping[int, Branch] = field(default_factory=dict)
+    """The part after each response, by its position."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ItemNode(Value):
+    """A point of a test: the item to ask next, or the end, and what is known there."""
+
+    item: str | None
+    """The name of the item; None at an end."""
+    probability: float
+    """The probability that a test comes here."""
+    entropy: float
+    """The entropy of the skills, in bits."""
+    profile: tuple[int, ...]
+    """The most probable profile: the position of the level of each skill."""
+    profile_probability: float
+    """The probability of this profile."""
+    skills: tuple[tuple[float, ...], ...]
+    """For each skill the probability of each of its levels."""
+    children: tuple[tuple[str, ItemNode], ...] = ()
+    """The point after each possible response, by the name of the response."""
+
+    def __iter__(self) -> Iterator[ItemNode]:
+        """Yield this point, and all points below it, each before those below it."""
+        yield self
+        for _, child in self.children:
+            yield from child
+
+    def ends(self) -> Iterator[ItemNode]:
+        """Yield the ends of the test below this point."""
+        return (node for node in self if node.item is None)
+
+
+@dataclass(frozen=True, eq=False)
+class ItemTree(Result, Value):
+    """A whole adaptive test: the next item after all responses that may come.
+
+    Made by `item_tree`, `design_tree` or `optimal_test_tree`.
+    """
+
+    bank: ItemBank
+    """The items."""
+    root: ItemNode
+    """The first item, and what follows."""
+
+    def __repr__(self) -> str:
+        return f"ItemTree({self.bank!r}, at most {counted(self.depth, 'item')})"
+
+    def _repr_html_(self) -> str:
+        """Return what is expected of the test as an HTML table, which notebooks display."""
+        rows = [
+            ("expected items", f"{self.length:.4g}"),
+            ("most items", self.depth),
+            ("points", self.n_nodes),
+            ("expected entropy at the end, in bits", f"{self.entropy:.4g}"),
+            ("pattern accuracy", f"{self.pattern_accuracy:.4g}"),
+        ]
+        return table_html((), rows, caption=repr(self))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the expected results as a record for JSON."""
+        return {name: getattr(self, name) for name in EXPECTED}
+
+    def _shown(self) -> Iterator[str | Table]:
+        yield from expected_lines(self.to_dict(), self.bank)
+
+    @property
+    def entropy(self) -> float:
+        """The expected entropy of the skills at the end, in bits."""
+        return float(sum(node.probability * node.entropy for node in self.root.ends()))
+
+    @property
+    def pattern_accuracy(self) -> float:
+        """The probability that the most probable profile at the end is the true one."""
+        ends = self.root.ends()
+        return float(sum(node.probability * node.profile_probability for node in ends))
+
+    @property
+    def attribute_accuracy(self) -> float:
+        """The expected share of skills whose most probable level at the end is the true one."""
+        ends = self.root.ends()
+        return float(sum(n.probability * float(np.mean([max(p) for p in n.skills])) for n in ends))
+
+    @property
+    def length(self) -> float:
+        """The expected number of items asked."""
+        return float(sum(node.probability for node in self.root if node.item is not None))
+
+    @property
+    def cost(self) -> float:
+        """The expected cost of the items asked."""
+        cost = {item.name: item.cost for item in self.bank.items}
+        return float(sum(n.probability * cost[n.item] for n in self.root if n.item is not None))
+
+    @property
+    def depth(self) -> int:
+        """The largest number of items asked."""
+
+        def deepest(node: ItemNode) -> int:
+            return max((1 + deepest(child) for _, child in node.children), default=0)
+
+        return deepest(self.root)
+
+    @property
+    def n_nodes(self) -> int:
+        """The number of points."""
+        return sum(1 for _ in self.root)
+
+    def branch(self) -> Branch:
+        """Return the plan of the tree, from which `item_tree` makes it again."""
+
+        def plan(node: ItemNode) -> Branch:
+            if node.item is None:
+                return Branch()
+            states = self.bank.responses(node.item)
+            below = {states.index(name): plan(child) for name, child in node.children}
+            return Branch(node.item, below)
+
+        return plan(self.root)
+
+
+def expected_lines(numbers: Mapping[str, float], bank: ItemBank) -> list[str]:
+    """Return lines about the `EXPECTED` results of a test."""
+    if has_ability(bank):  # profiles would be points of its grid
+        return [
+            f"Expected: {numbers['entropy']:.4f} bits unknown, {numbers['length']:.2f} items asked."
+        ]
+    return [
+        f"Expected: {numbers['entropy']:.4f} bits unknown, {numbers['pattern_accuracy']:.4f} of the"
+        f" profiles and {numbers['attribute_accuracy']:.4f} of the skills",
+        f"  classified right, {numbers['length']:.2f} items asked.",
+    ]
+
+
+@checked
+def item_tree(bank: ItemBank, branch: Branch) -> ItemTree:
+    """Return the tree of a plan, with the beliefs at all its points.
+
+    Parameters
+    ----------
+    bank
+        The item bank.
+    branch
+        The plan: an item, and what follows each of its responses.
+
+    Raises
+    ------
+    UnknownNameError
+        If the bank has no such item.
+    InvalidArgumentError
+        If an item has no such response, or is asked twice on a path.
+    ImpossibleEvidenceError
+        If the responses to a point are impossible.
+    """
+    plans: list[Branch] = []
+    rows: list[Responses] = []
+
+    def gather(part: Branch, given: Responses) -> None:
+        plans.append(part)
+        rows.append(given)
+        if part.item is None:
+            return
+        place = bank.position(part.item)
+        if given[place] != MISSING:
+            raise InvalidArgumentError(f"{part.item} is asked twice on a path", part.item)
+        for response, below in part.below.items():
+            after = given.copy()
+            after[place] = bank.response(part.item, response)
+            gather(below, after)
+
+    gather(branch, np.full(len(bank.items), MISSING, dtype=np.int16))
+    nodes: list[ItemNode] = []
+    for start in range(0, len(plans), _BLOCK):
+        nodes += _reported(bank, plans[start : start + _BLOCK], rows[start : start + _BLOCK])
+    order = iter(zip(plans, nodes, strict=True))
+
+    def joined() -> ItemNode:
+        part, node = next(order)
+        if part.item is None:
+            return node
+        names = bank.responses(part.item)
+        return replace(node, children=tuple((names[r], joined()) for r in part.below))
+
+    return ItemTree(bank, joined())
+
+
+def _reported(
+    bank: ItemBank, plans: Sequence[Branch], rows: Sequence[Responses]
+) -> Iterator[ItemNode]:
+    """Yield points without those below them."""
+    beliefs = beliefs_given(bank, np.stack(rows))
+    marginals = [beliefs.marginal(skill).tolist() for skill in bank.skills]
+    profiles = beliefs.profile()
+    for row, part in enumerate(plans):
+        yield ItemNode(
+            item=part.item,
+            probability=float(np.exp(beliefs.log_evidence[row])),
+            entropy=float(beliefs.entropy[row]),
+            profile=tuple(profiles.levels[row].tolist()),
+            profile_probability=float(profiles.probabilities[row]),
+            skills=tuple(tuple(table[row]) for table in marginals),
+        )
+
+
+@checked
+def design_tree(design: Design, *, max_nodes: int = MOST_NODES) -> ItemTree:
+    """Return the tree of a design without luck.
+
+    Parameters
+    ----------
+    design
+        The bank, the selector, the stopper and the rules.
+    max_nodes
+        The limit of the points of the tree.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the selector needs random numbers.
+    TooLargeError
+        If the tree has more points; `evaluate_design` needs less memory.
+
+    Examples
+    --------
+    >>> from bnmind.adaptive import Design, ItemBank, MaximalItems
+    >>> bank = ItemBank.from_qmatrix([[1, 0], [0, 1], [1, 1]], guess=0.2, slip=0.1)
+    >>> tree = design_tree(Design(bank, stopper=MaximalItems(2)))
+    >>> tree.root.item, tree.n_nodes, round(tree.pattern_accuracy, 4)
+    ('item_1', 7, 0.7225)
+    """
+    check_without_luck(design)
+    bank = design.bank
+    root: list[_Grown] = [_Grown()]
+    level, beliefs = root, start_beliefs(bank, 1)
+    asked = np.zeros((1, 0), dtype=np.intp)
+    n_nodes = 1
+    while True:
+        outlook = outlook_of(design, beliefs, asked)
+        rows = np.flatnonzero(outlook.reasons == "")
+        if not len(rows):
+            break
+        beliefs, asked = beliefs.take(rows), asked[rows]
+        items, chances = next_items(design, beliefs, outlook.allowed[rows])
+        for row, item in zip(rows.tolist(), items.tolist(), strict=True):
+            level[row].item = bank.item_names[item]
+        parents, responses = np.nonzero(chances > _NEVER)
+        following = []
+        for row, response in zip(rows[parents].tolist(), responses.tolist(), strict=True):
+            child = level[row].below[response] = _Grown()
+            following.append(child)
+        n_nodes += len(following)
+        if n_nodes > max_nodes:
+            raise TooLargeError(
+                f"the tree of this design has more than {max_nodes:,} points",
+                needed=n_nodes,
+                budget=max_nodes,
+            )
+        asked = np.concatenate([asked[parents], items[parents][:, None]], axis=1)
+        beliefs = beliefs.take(parents).update(items[parents], responses)
+        level = following
+    return item_tree(bank, root[0].branch())
+
+
+@dataclass(eq=False)
+class _Grown:
+    """A branch that is not complete yet."""
+
+    item: str | None = None
+    below: dict[int, _Grown] = field(default_factory=dict)
+
+    def branch(self) -> Branch:
+        return Branch(self.item, {r: below.branch() for r, below in self.below.items()})
+
+
+@checked
+def fixed_tree(bank: ItemBank, items: Sequence[str]) -> ItemTree:
+    """Return the tree of a test in which everybody answers the same items, in their order.
+
+    Parameters
+    ----------
+    bank
+        The item bank.
+    items
+        The names of the items, in the order in which they are asked.
+
+    Raises
+    ------
+    UnknownNameError
+        If the bank has no such item.
+    TooLargeError
+        If the tree has more than `MOST_NODES` points.
+    """
+    order = tuple(items)
+    paths = int(np.prod([float(len(bank.responses(name))) for name in order]))
+    if paths > MOST_NODES:
+        raise TooLargeError(
+            f"{len(order)} items have {paths:,} sequences of responses; the limit of a tree is"
+            f" {MOST_NODES:,} points",
+            needed=paths,
+            budget=MOST_NODES,
+        )
+    start = Design(bank, FixedOrder(order), MaximalItems(len(order)), rules=())
+    return design_tree(start, max_nodes=2 * MOST_NODES)
+
+
+# --- The next step of tests without luck ----------------------------------------------------------
+
+
+def check_without_luck(design: Design) -> None:
+    """Raise `InvalidArgumentError` if a design draws the items that are eligible."""
+    if design.eligibility is not None:
+        raise InvalidArgumentError(
+            "expected a design that draws no random numbers, got one that draws the eligible items;"
+            " simulate such a test instead",
+            design,
+        )
+
+
+def outlook_of(design: Design, beliefs: BatchBelief, asked: NDArray[np.intp]) -> Ending:
+    """Return the open items of some tests, or the reasons why the tests are over.
+
+    Parameters
+    ----------
+    design
+        The design.
+    beliefs
+        The beliefs.
+    asked
+        ``(beliefs, questions)``, positions of the items asked, in order.
+    """
+    was_asked = asked_mask(design.bank, asked)
+
+    def reasons_of(stopper: Stopper, allowed: NDArray[np.bool_]) -> Reasons:
+        return stopper.stop_batch(BatchProgress(beliefs, was_asked, allowed, asked))
+
+    return ending(
+        design.bank,
+        design.rules,
+        design.stopper,
+        asked,
+        available=np.broadcast_to(design.operational, was_asked.shape),
+        reasons_of=reasons_of,
+    )
+
+
+def next_items(
+    design: Design, beliefs: BatchBelief, allowed: NDArray[np.bool_]
+) -> tuple[NDArray[np.intp], Floats]:
+    """Return the next item for each belief, and the chances of its responses, padded with zeros.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the selector needs random numbers.
+    """
+    items = _selected_items(design, beliefs, allowed)
+    width = max(len(design.bank.responses(name)) for name in design.bank.item_names)
+    chances = np.zeros((len(items), width))
+    for item in np.unique(items).tolist():
+        rows = np.flatnonzero(items == item)
+        predicted = beliefs.take(rows).predict([item])[:, 0]
+        chances[rows, : predicted.shape[1]] = predicted
+    return items, chances
+
+
+def _selected_items(
+    design: Design, beliefs: BatchBelief, allowed: NDArray[np.bool_]
+) -> NDArray[np.intp]:
+    """Return the next item for each belief.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the selector needs random numbers.
+    """
+    try:
+        selection = design.selector.select_batch(beliefs, allowed)
+    except MissingLuckError as error:
+        raise InvalidArgumentError(
+            "expected a selector that draws no random numbers, got"
+            f" {selector_name(design.selector)}; simulate such a test instead",
+            design.selector,
+        ) from error
+    if selection.set_aside.any() or np.any(selection.items == MISSING):
+        raise InvalidArgumentError(
+            f"expected a selector without exposure control, got {selector_name(design.selector)}",
+            design.selector,
+        )
+    return selection.items
+
+
+# --- JSON -----------------------------------------------------------------------------------------
+
+_FORMAT = "bnmind-item-tree"
+_VERSION = 1
+_DEEPEST = 200
+
+
+def tree_to_json(tree: ItemTree) -> str:
+    """Return a tree as JSON."""
+    bank = tree.bank
+    document = {
+        "format": _FORMAT,
+        "version": _VERSION,
+        "title": bank.title,
+        "skills": list(bank.skills),
+        "expected": tree.to_dict(),
+        "tree": _nested(bank, tree.root),
+    }
+    return json.dumps(document, indent=1) + "\n"
+
+
+def _nested(bank: ItemBank, node: ItemNode) -> dict[str, Any]:
+    known: dict[str, Any] = {
+        "probability": node.probability,
+        "entropy": node.entropy,
+        "profile": [
+            bank.variable(skill).states[level]
+            for skill, level in zip(bank.skills, node.profile, strict=True)
+        ],
+        "profile_probability": node.profile_probability,
+    }
+    if node.item is None:
+        levels = zip(bank.skills, node.skills, strict=True)
+        return {**known, "skills": {skill: list(chances) for skill, chances in levels}}
+    below = {response: _nested(bank, child) for response, child in node.children}
+    return {"item": node.item, **known, "responses": below}
+
+
+def tree_from_json(text: str, bank: ItemBank) -> ItemTree:
+    """Return the tree in JSON; probabilities are those of the bank, not of the file.
+
+    Raises
+    ------
+    ModelFileError
+        If the text is not such a tree, or the tree does not fit the bank.
+    """
+    document = parse_document(text, _FORMAT, _VERSION)
+    try:
+        return item_tree(bank, _branch(bank, document.get("tree"), ()))
+    except ModelFileError:
+        raise
+    except BnmindError as error:
+        raise ModelFileError(f"the tree does not fit the bank: {error}", text) from error
+
+
+def _branch(bank: ItemBank, value: object, before: tuple[str, ...]) -> Branch:
+    where = f"after {', '.join(before[-3:])}" if before else "at the root"
+    if not isinstance(value, dict) or len(before) > _DEEPEST:
+        raise ModelFileError(f"expected a point of a tree {where}, got {shown(value)}", value)
+    item, responses = value.get("item"), value.get("responses", {})
+    if item is None:
+        return Branch()
+    if not isinstance(item, str) or not isinstance(responses, dict) or not responses:
+        raise ModelFileError(f"expected an item with its responses {where}", value)
+    return Branch(
+        item,
+        {
+            bank.response(item, name): _branch(bank, below, (*before, f"{item}={name}"))
+            for name, below in responses.items()
+        },
+    )
+
+
+# --- Drawings -------------------------------------------------------------------------------------
+
+_END = "#e8e8e8"
+
+
+def tree_to_dot(tree: ItemTree) -> str:
+    """Return a tree as a graph for Graphviz; an end shows the most probable profile."""
+    title = " ".join((tree.bank.title or "adaptive test").split())
+    return tree_dot(_box(tree, tree.root), name="test", comment=title)
+
+
+def tree_to_svg(tree: ItemTree) -> str:
+    """Draw a tree as SVG text: the width of a box is the probability that a test comes there.
+
+    The title of a box, which browsers show, says what is known there.
+    """
+    return tree_drawing(_box(tree, tree.root))
+
+
+def _box(tree: ItemTree, node: ItemNode) -> TreeBox:
+    bank = tree.bank
+    states = [
+        bank.variable(skill).states[level]
+        for skill, level in zip(bank.skills, node.profile, strict=True)
+    ]
+    short = all(len(state) == 1 for state in states)
+    profile = ("" if short else " ").join(states)
+    known = [
+        f"{label}: {_level_word(bank, skill, chances.index(max(chances)))} ({max(chances):.2f})"
+        for skill, label, chances in zip(bank.skills, bank.labels, node.skills, strict=True)
+    ]
+    title = [f"probability {node.probability:.4f}, {node.entropy:.3f} bits unknown", *known]
+    if node.item is None:
+        return TreeBox(profile, weight=node.probability, title="\n".join(title), color=_END)
+    text = bank.item(node.item).text
+    return TreeBox(
+        node.item,
+        [
+            (_response_word(bank, node.item, name), _box(tree, child))
+            for name, child in node.children
+        ],
+        weight=node.probability,
+        title="\n".join([node.item if not text else f"{node.item}: {text}", *title]),
+    )
+
+
+# --- Paper tests ----------------------------------------------------------------------------------
+
+_SURE = 0.8
+"""A level of a skill with a smaller probability is reported as not sure."""
+
+
+class PaperItem(NamedTuple):
+    """A box with an item."""
+
+    number: int
+    text: str
+    """The wording of the item; its name if the bank has none."""
+    ways: tuple[tuple[str, int], ...]
+    """Each response in a word, and the number of the box to go to."""
+
+
+class PaperSkill(NamedTuple):
+    """What is reported about a skill."""
+
+    skill: str
+    """The label of the skill."""
+    level: str
+    """The most probable level, in words."""
+    probability: float
+    """The probability of the level."""
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether the level is probable enough to be reported as a fact."""
+        return self.probability >= _SURE
+
+    @property
+    def text(self) -> str:
+        """The level and its probability."""
+        chance = f"{100 * self.probability:.0f} %"
+        if self.is_sure:
+            return f"{self.level} ({chance})"
+        return f"not sure (most likely {self.level}, {chance})"
+
+
+class PaperResult(NamedTuple):
+    """A box with a result."""
+
+    number: int
+    skills: tuple[PaperSkill, ...]
+    """What is reported about each skill."""
+
+
+class PaperTest(NamedTuple):
+    """The boxes of a paper test."""
+
+    title: str
+    items: tuple[PaperItem, ...]
+    results: tuple[PaperResult, ...]
+
+
+def paper_test(tree: ItemTree) -> PaperTest:
+    """Return the boxes of a test: items level by level, then the results."""
+    bank = tree.bank
+    rows = [tree.root]
+    questions: list[ItemNode] = []
+    ends: list[ItemNode] = []
+    while rows:
+        questions += [node for node in rows if node.item is not None]
+        ends += [node for node in rows if node.item is None]
+        rows = [child for node in rows for _, child in node.children]
+    number = {id(node): place for place, node in enumerate([*questions, *ends], start=1)}
+    return PaperTest(
+        title=bank.title or "Adaptive test",
+        items=tuple(_item(bank, node, number) for node in questions),
+        results=tuple(_result(bank, node, number[id(node)]) for node in ends),
+    )
+
+
+def _item(bank: ItemBank, node: ItemNode, number: dict[int, int]) -> PaperItem:
+    assert node.item is not None
+    # The best response first: "if right" is what a reader expects.
+    ways = [(_response_word(bank, node.item, n), number[id(c)]) for n, c in node.children]
+    return PaperItem(
+        number=number[id(node)],
+        text=bank.item(node.item).text or node.item,
+        ways=tuple(reversed(ways)),
+    )
+
+
+def _result(bank: ItemBank, node: ItemNode, number: int) -> PaperResult:
+    rows = []
+    for skill, label, chances in zip(bank.skills, bank.labels, node.skills, strict=True):
+        chance = max(chances)
+        word = _level_word(bank, skill, chances.index(chance))
+        rows.append(PaperSkill(skill=label, level=word, probability=chance))
+    return PaperResult(number=number, skills=tuple(rows))
+
+
+def _response_word(bank: ItemBank, item: str, response: str) -> str:
+    """Return a response in a word: right or wrong for 1 and 0, else its name."""
+    states = bank.responses(item)
+    if len(states) == 2 and states in (("0", "1"), ("no", "yes"), ("wrong", "right")):
+        return ("wrong", "right")[states.index(response)]
+    return response
+
+
+def _level_word(bank: ItemBank, skill: str, level: int) -> str:
+    """Return a level of a skill in words: mastered or not for two levels, else its name."""
+    states = bank.variable(skill).states
+    if len(states) == 2 and states in (("0", "1"), ("no", "yes")):
+        return ("not mastered", "mastered")[level]
+    return states[level]
+
+
+def _guide(tree: ItemTree) -> tuple[str, ...]:
+    """Return how to give a paper test, as paragraphs."""
+    return (
+        "Begin with box 1. Ask the question, judge the answer, and go to the box that the line"
+        " below the question names. Boxes that no line leads you to are skipped. The last box"
+        " reports the skills.",
+        f"Nobody answers more than {counted(tree.depth, 'question')}; the mean is"
+        f" {tree.length:.1f}. On average, {100 * tree.attribute_accuracy:.0f} % of the skills are"
+        " reported right, according to the item bank.",
+    )
+
+
+def tree_to_markdown(tree: ItemTree) -> str:
+    """Return a tree as a paper test, in Markdown."""
+    paper = paper_test(tree)
+    lines = [f"# {_plain(paper.title)}", ""]
+    for paragraph in _guide(tree):
+        lines += [paragraph, ""]
+    for item in paper.items:
+        lines += [f"## {item.number}", "", _plain(item.text), ""]
+        lines += [" ".join(f"If {_plain(word)}, go to **{to}**." for word, to in item.ways), ""]
+    lines += ["# Results", ""]
+    for result in paper.results:
+        lines += [f"## {result.number}", "", "The test is over.", ""]
+        lines += ["| skill | result |", "|---|---|"]
+        lines += [f"| {_plain(line.skill)} | {_plain(line.text)} |" for line in result.skills]
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _plain(text: str) -> str:
+    """Return a text whose letters Markdown shows as they are."""
+    return re.sub(r"([\\`*_{}\[\]<>#|])", r"\\\1", " ".join(text.split()))
+
+
+_STYLE = """
+body { font: 12pt/1.4 Georgia, serif; max-width: 48em; margin: 2em auto; padding: 0 1em; }
+section { border: 1px solid #888; border-radius: 6px; padding: .4em 1em; margin: .8em 0;
+          break-inside: avoid; }
+section h2 { float: left; margin: 0 1em 0 0; font-size: 1.2em; min-width: 1.6em; }
+.item { font-size: 1.1em; } .ways { clear: both; color: #333; }
+.result { background: #f4f4f4; } table { clear: both; border-collapse: collapse; }
+td { padding: .1em 1.2em .1em 0; } .unsure { font-style: italic; color: #555; }
+a { color: inherit; } @media print { body { margin: 0; } a { text-decoration: none; } }
+"""
+
+
+def tree_to_html(tree: ItemTree) -> str:
+    """Return a tree as a paper test, in HTML."""
+    paper = paper_test(tree)
+    title = escape(paper.title)
+    parts = [
+        "<!DOCTYPE html>",
+        '<html lang="en"><head><meta charset="utf-8">',
+        f"<title>{title}</title><style>{_STYLE}</style></head><body>",
+        f"<h1>{title}</h1>",
+        *(f"<p>{escape(line)}</p>" for line in _guide(tree)),
+        *map(_item_section, paper.items),
+        "<h1>Results</h1>",
+        *map(_result_section, paper.results),
+        "</body></html>",
+    ]
+    return "\n".join(parts) + "\n"
+
+
+def _item_section(box: PaperItem) -> str:
+    ways = " ".join(
+        f'If {escape(word)}, go to <a href="#box{to}"><b>{to}</b></a>.' for word, to in box.ways
+    )
+    return (
+        f'<section id="box{box.number}"><h2>{box.number}</h2>'
+        f'<p class="item">{escape(box.text)}</p><p class="ways">{ways}</p></section>'
+    )
+
+
+def _result_section(box: PaperResult) -> str:
+    rows = "".join(
+        f"<tr{'' if line.is_sure else ' class=unsure'}><td>{escape(line.skill)}</td>"
+        f"<td>{escape(line.text)}</td></tr>"
+        for line in box.skills
+    )
+    return (
+        f'<section class="result" id="box{box.number}"><h2>{box.number}</h2>'
+        f"<p>The test is over.</p><table>{rows}</table></section>"
+    )
+
+
+# --- Files ----------------------------------------------------------------------------------------
+
+
+class ItemTreeFormat(NamedTuple):
+    """A format of trees of items."""
+
+    to_text: Callable[[ItemTree], str]
+    """Return the text of a tree."""
+    about: str
+    """The format, in a few words."""
+
+
+ITEM_TREE_FORMATS: Mapping[str, ItemTreeFormat] = MappingProxyType(
+    {
+        ".json": ItemTreeFormat(tree_to_json, "JSON, which can be read again"),
+        ".dot": ItemTreeFormat(tree_to_dot, "DOT, of Graphviz"),
+        ".svg": ItemTreeFormat(tree_to_svg, "a drawing"),
+        ".html": ItemTreeFormat(tree_to_html, "a paper test, to print"),
+        ".md": ItemTreeFormat(tree_to_markdown, "a paper test, in Markdown"),
+    }
+)
+"""The format of each file suffix."""
+
+
+@checked
+def write_item_tree(tree: ItemTree, path: Path | str) -> None:
+    """Write a tree to a file, in the format of the file's suffix; see `ITEM_TREE_FORMATS`.
+
+    Parameters
+    ----------
+    tree
+        The tree.
+    path
+        The file; its suffix chooses the format.
+
+    Raises
+    ------
+    ModelFileError
+        If no format has the suffix.
+    FileWriteError
+        If the file cannot be written. An existing file is then unchanged.
+    """
+    place = Path(path)
+    known = ITEM_TREE_FORMATS.get(place.suffix.lower())
+    if known is None:
+        raise ModelFileError(
+            f"expected a file that ends with {', '.join(ITEM_TREE_FORMATS)}, got {place}",
+            str(place),
+        )
+    write_file(place, known.to_text(tree))
+
+
+@checked
+def read_item_tree(path: Path | str, bank: ItemBank) -> ItemTree:
+    """Return the tree in a JSON file, with the probabilities of a bank.
+
+    Parameters
+    ----------
+    path
+        The file.
+    bank
+        The item bank, which has the items of the tree.
+
+    Raises
+    ------
+    ModelFileError
+        If the file cannot be read, or holds no tree that fits the bank.
+    """
+    place = Path(path)
+    text = read_text(place, most=LARGE_FILE)
+    try:
+        return tree_from_json(text, bank)
+    except ModelFileError as error:
+        raise ModelFileError(f"{place}: {error}", error.value) from error
