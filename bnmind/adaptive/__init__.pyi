@@ -53,7 +53,6 @@ from bnmind.adaptive.items.bank import HasBank as HasBank
 from bnmind.adaptive.items.bank import ItemBank as ItemBank
 from bnmind.adaptive.items.bank_files import read_bank as read_bank
 from bnmind.adaptive.items.bank_files import write_bank as write_bank
-from bnmind.adaptive.items.certain_tables import drawn_bank as drawn_bank
 from bnmind.adaptive.items.certain_tables import with_certainties as with_certainties
 from bnmind.adaptive.items.certainty import ParameterCertainty as ParameterCertainty
 from bnmind.adaptive.items.certainty import TableCertainty as TableCertainty
@@ -152,7 +151,6 @@ from bnmind.adaptive.response_models.additive.rrum import Rrum as Rrum
 from bnmind.adaptive.response_models.base.model import ResponseModel as ResponseModel
 from bnmind.adaptive.response_models.dibello.combination import Combination as Combination
 from bnmind.adaptive.response_models.dibello.link import Link as Link
-from bnmind.adaptive.response_models.dibello.normal import DiBelloNormal as DiBelloNormal
 from bnmind.adaptive.response_models.dibello.steps import DiBello as DiBello
 from bnmind.adaptive.response_models.dina import Dina as Dina
 from bnmind.adaptive.response_models.dino import Dino as Dino

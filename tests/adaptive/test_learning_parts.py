@@ -18,10 +18,8 @@ from bnmind.adaptive import (
     IDENTITY,
     LOG,
     LOGIT,
-    Acdm,
     Dina,
     Examinees,
-    Gdina,
     Independent,
     ItemBank,
     LearningOptions,
@@ -29,12 +27,10 @@ from bnmind.adaptive import (
     NoisyAnd,
     ParametricModel,
     Priors,
-    Responses,
     Saturated,
     Sequential,
     learn,
     learn_groups,
-    reduced_models_by_ratio,
     start_belief,
 )
 from bnmind.adaptive.assembly.program import Program, possible_classes
@@ -166,17 +162,6 @@ def test_drift_that_ends_and_returns_began_before_it_was_first_noticed() -> None
             break
     assert (chart.noticed, chart.began) == (rows[place], rows[zero])
     assert 0 < chart.p_value <= 0.05  # the chance of a false alarm
-
-
-def test_a_refit_of_an_item_that_skill_makes_harder_learns_the_simpler_model() -> None:
-    q = [[1, 0], [0, 1]] * 3 + [[1, 1]]
-    truth = ItemBank.from_qmatrix(q, 0.1, 0.1, gate=Acdm)
-    codes = np.array(Examinees.drawn(truth, 400, seed=2).responses)
-    codes[:, -1] = 1 - codes[:, -1]
-    options = LearningOptions(monotone=False, starts=1)
-    learned = learn(Responses.of(codes), q, gate=Gdina, options=options)
-    (found,) = reduced_models_by_ratio(learned, refit=True)
-    assert found["dina"].statistic > 20
 
 
 @given(st.integers(0, 2**16), st.integers(2, 30))

@@ -7,8 +7,7 @@ file                          content
 ``bank.xdsl``, ``.bif``, …    the network, for programs that read its format; skills
                               and items, with all their properties, are in
                               ``bank.xdsl.roles.json``; without this file, those of an
-                              XDSL file are GeNIe's targets and ranked observations, and
-                              those of a DNE file are in Netica's sets of nodes
+                              XDSL file are GeNIe's targets and ranked observations
 ============================  =====================================================
 """
 
@@ -132,14 +131,8 @@ def read_bank(path: str | os.PathLike[str], *, normalize: bool = False) -> ItemB
 def _of_marks(path: str | os.PathLike[str], network: Network) -> ItemBank:
     """Return the bank of a network whose file itself tells the roles of the variables."""
     from bnmind.adaptive.items.genie_bank import genie_bank
-    from bnmind.adaptive.items.netica_bank import netica_bank
 
-    suffix = Path(path).suffix.lower()
-    bank = None
-    if suffix == ".xdsl":
-        bank = genie_bank(path, network)
-    elif suffix == ".dne":
-        bank = netica_bank(path, network)
+    bank = genie_bank(path, network) if Path(path).suffix.lower() == ".xdsl" else None
     if bank is not None:
         return bank
     inner = {v.name for cpd in network.cpds for v in cpd.parents}

@@ -1,4 +1,4 @@
-"""The uncertain tables of the items of a bank: how they may deviate, and draws of them."""
+"""The uncertain tables of the items of a bank: how they may deviate."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bnmind._arguments import checked
-from bnmind.adaptive.items.averaging import deviations, drawn_table, with_table
+from bnmind.adaptive.items.averaging import deviations
 from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.items.certainty import Certainty
 from bnmind.information import Floats
-from bnmind.pgm import Network
 
-__all__ = ["cause_order", "drawn_bank", "table_deviations", "with_certainties"]
+__all__ = ["cause_order", "table_deviations", "with_certainties"]
 
 
 def cause_order(bank: ItemBank, item: str) -> NDArray[np.intp]:
@@ -39,37 +38,6 @@ def table_deviations(bank: ItemBank, item: str) -> Floats:
     found = deviations(of_item.certainty, cpd.variable, cpd.parents, of_item.gate)
     ordered: Floats = found[:, cause_order(bank, item)]
     return ordered
-
-
-@checked
-def drawn_bank(bank: ItemBank, rng: np.random.Generator) -> ItemBank:
-    """Return a bank whose uncertain parameters are drawn from their distributions.
-
-    Parameters
-    ----------
-    bank
-        The item bank.
-    rng
-        The source of random numbers.
-
-    Examples
-    --------
-    >>> from bnmind.adaptive import TableCertainty
-    >>> bank = ItemBank.from_qmatrix([[1], [1]], guess=0.2, slip=0.1)
-    >>> known = {"item_1": TableCertainty([[81, 21], [11, 91]], (0, 1))}
-    >>> drawn = drawn_bank(with_certainties(bank, known), np.random.default_rng(1))
-    >>> drawn.channel("item_1")[:, 1].round(2).tolist()
-    [0.21, 0.86]
-    """
-    items, cpds = [], {cpd.variable.name: cpd for cpd in bank.network.cpds}
-    for item in bank.items:
-        cpd = cpds[item.name]
-        if item.certainty is not None:
-            table = drawn_table(item.certainty, cpd.variable, cpd.parents, item.gate, rng=rng)
-            item, cpds[item.name] = with_table(item, cpd.variable, cpd.parents, table)
-        items.append(item)
-    network = Network(tuple(cpds[cpd.variable.name] for cpd in bank.network.cpds))
-    return dataclasses.replace(bank, network=network, items=tuple(items))
 
 
 @checked

@@ -84,8 +84,8 @@ def match_names(names: Sequence[str], expected: Sequence[str]) -> NameMatch | No
     place_of = {name: place for place, name in enumerate(names)}
     if all(name in place_of for name in expected):
         return NameMatch(tuple(place_of[name] for name in expected), False, "")
-    plain = [_plain(name) for name in names]
-    wanted = [_plain(name) for name in expected]
+    plain = [_letters_of(name) for name in names]
+    wanted = [_letters_of(name) for name in expected]
     once = {text for text, count in Counter(plain).items() if text and count == 1}
     place_of = {text: place for place, text in enumerate(plain)}
     if len(set(wanted)) == len(wanted) and once.issuperset(wanted):
@@ -106,7 +106,7 @@ def match_names(names: Sequence[str], expected: Sequence[str]) -> NameMatch | No
     return None
 
 
-def _plain(name: str) -> str:
+def _letters_of(name: str) -> str:
     """Return a name without its signs, in lower case, and without the X that R puts before it."""
     letters = "".join(letter for letter in name.lower() if letter.isalnum())
     return letters[1:] if re.match(r"x\d", letters) else letters

@@ -9,7 +9,6 @@ from bnmind.adaptive.response_models.additive.rrum import Rrum
 from bnmind.adaptive.response_models.base.model import ResponseModel
 from bnmind.adaptive.response_models.dibello.combination import Combination
 from bnmind.adaptive.response_models.dibello.link import Link
-from bnmind.adaptive.response_models.dibello.normal import DiBelloNormal
 from bnmind.adaptive.response_models.dibello.steps import DiBello
 from bnmind.adaptive.response_models.dina import Dina
 from bnmind.adaptive.response_models.dino import Dino
@@ -31,7 +30,6 @@ __all__ = [
     "Acdm",
     "Combination",
     "DiBello",
-    "DiBelloNormal",
     "Dina",
     "Dino",
     "Gdina",

@@ -18,7 +18,6 @@ from bnmind.adaptive.response_models.additive.nida import Nida
 from bnmind.adaptive.response_models.additive.nido import Nido
 from bnmind.adaptive.response_models.additive.rrum import Rrum
 from bnmind.adaptive.response_models.base.model import ResponseModel
-from bnmind.adaptive.response_models.dibello.normal import DiBelloNormal
 from bnmind.adaptive.response_models.dibello.steps import DiBello
 from bnmind.adaptive.response_models.dina import Dina
 from bnmind.adaptive.response_models.dino import Dino
@@ -90,10 +89,6 @@ RESPONSE_MODELS: Mapping[str, RegisteredModel] = MappingProxyType(
         "partial-credit": RegisteredModel(PartialCredit(1.0, (0.0,)), "steps in one ability"),
         "nominal": RegisteredModel(Nominal((1.0,), (0.0,)), "unordered responses, one ability"),
         "dibello": RegisteredModel(DiBello(1.0, (0.0,)), "slopes and difficulties of an expert"),
-        "dibello-normal": RegisteredModel(
-            DiBelloNormal(slopes=1.0, difficulty=0.0, deviation=0.5, n_responses=2),
-            "the same, with a normal distribution",
-        ),
         "own": RegisteredModel(Tabulated("Own", _EVEN, {"p": 0.5}), "the table of your own model"),
     }
 )

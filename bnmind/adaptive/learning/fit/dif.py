@@ -57,7 +57,7 @@ __all__ = ["FunctioningOptions", "ItemFunctioning", "item_functioning"]
 
 _MARK = " in "
 
-_ROUNDS = 50
+_PURIFICATIONS = 50
 """The most rounds of purification."""
 
 _KEPT = 200
@@ -146,7 +146,7 @@ def item_functioning(
     answered = data.codes != MISSING
     asked = options or LearningOptions()
     shared = _shared(bank, asked, positions, answered)
-    chosen = _chosen(bank, shared, test)
+    chosen = _items_asked_for(bank, shared, test)
     seen = {
         name: tuple(names[g] for g in np.unique(positions[answered[:, bank.position(name)]]))
         for name in shared
@@ -174,7 +174,7 @@ def item_functioning(
         if not test.purify:
             return results
         after = _purified(results, free, test)
-        if after in known or len(known) > _ROUNDS or after >= set(bank.item_names):
+        if after in known or len(known) > _PURIFICATIONS or after >= set(bank.item_names):
             return results
         free = after
 
@@ -195,7 +195,9 @@ def _shared(
     ]
 
 
-def _chosen(bank: ItemBank, shared: Sequence[str], test: FunctioningOptions) -> Sequence[str]:
+def _items_asked_for(
+    bank: ItemBank, shared: Sequence[str], test: FunctioningOptions
+) -> Sequence[str]:
     """Return the items to test."""
     for name in (*(test.items or ()), *(test.anchors or ())):
         bank.position(name)

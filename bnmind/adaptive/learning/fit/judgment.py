@@ -36,7 +36,7 @@ __all__ = ["Judgment", "judge"]
 _T = TypeVar("_T")
 
 _PAIRS_SHOWN = 5
-_ITEMS_SHOWN = 60
+_ROWS_SHOWN = 60
 _TESTED = ("item", "statistic", "degrees", "differences", "anchors")
 _INTERRUPTED = "interrupted"
 """The reason why a part is missing after Ctrl-C."""
@@ -172,13 +172,11 @@ class Judgment(Result, Value):
                 )
         names = [one.item for one, other in zip(*both, strict=False) if one.chosen != other.chosen]
         if names:
-            trust = (
-                "the Wald test: the two-step test rejects too often where the items leave the"
-                " skills unclear. refit=True settles it, with a test that learns the model again"
-                if both[1][0].method.startswith("two-step")
-                else "the likelihood-ratio test, which learned the model again for each test"
+            yield (
+                f"The two tests choose different models for {names_shown(names)}. Trust the Wald"
+                " test: the two-step test rejects too often where the items leave the skills"
+                " unclear."
             )
-            yield f"The two tests choose different models for {names_shown(names)}. Trust {trust}."
 
     def _shown_groups(self, found: tuple[ItemFunctioning, ...]) -> Iterator[str | Table]:
         testing = self.groups or FunctioningOptions()
@@ -195,7 +193,7 @@ class Judgment(Result, Value):
                 f"{one.p_value:.3g}",
                 ", ".join(f"{value:+.3f}" for value in one.differences),
             )
-            for one in sorted(found, key=lambda one: one.p_value)[:_ITEMS_SHOWN]
+            for one in sorted(found, key=lambda one: one.p_value)[:_ROWS_SHOWN]
         ]
         yield Table(("item", "gain", "degrees", "corrected p", "difference of the score"), rows)
         first, *others = sorted(set(self.learned.responses.groups))
@@ -224,9 +222,9 @@ def _known(results: tuple[_T, ...] | str) -> tuple[_T, ...]:
 
 def _first(heads: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Iterator[str | Table]:
     """Yield the first rows of a table, and the number of the others."""
-    yield Table(heads, rows[:_ITEMS_SHOWN])
-    if len(rows) > _ITEMS_SHOWN:
-        yield f"  and {len(rows) - _ITEMS_SHOWN} more"
+    yield Table(heads, rows[:_ROWS_SHOWN])
+    if len(rows) > _ROWS_SHOWN:
+        yield f"  and {len(rows) - _ROWS_SHOWN} more"
 
 
 def _p_text(p: float) -> str:
@@ -258,7 +256,6 @@ def judge(
     *,
     cutoff: float | None = 0.95,
     alpha: float = 0.05,
-    refit: bool = False,
     groups: FunctioningOptions | None = None,
     runner: Callable[[str, Callable[[Any], Any]], Any] | None = None,
 ) -> Judgment:
@@ -274,7 +271,7 @@ def judge(
         A bank with the responses from which it was learned, as `bnmind.adaptive.learn` returns it.
     cutoff
         As for `validate_qmatrix`; None for `predicted_cutoff`.
-    alpha, refit
+    alpha
         As for `reduced_models_by_ratio`.
     groups
         How items are tested in the groups of the responses; by default they are not.
@@ -309,9 +306,7 @@ def judge(
         if not isinstance(found["models"], str):
             found["ratios"] = parts.part(
                 "testing models",
-                lambda report: reduced_models_by_ratio(
-                    learned, alpha=alpha, refit=refit, progress=report
-                ),
+                lambda report: reduced_models_by_ratio(learned, alpha=alpha, progress=report),
             )
     abilities: Mapping[str, tuple[float, float]] = {}
     if groups is not None:

@@ -30,8 +30,7 @@ N_c, R_c            ``counts``: the expected numbers of examinees with configura
 2 (ℓ(P̂) − ℓ(P̃))     the statistic: P̂ of the G-DINA model, P̃ the most likely of the simpler one
 ==================  ======================================================================
 
-The *full* test learns the whole model anew with the simpler model of this one item. Either
-statistic is compared with a chi-squared distribution; its degrees are the parameters saved.
+It is compared with a chi-squared distribution; its degrees are the parameters saved.
 
 References
 ----------
@@ -57,10 +56,9 @@ import numpy as np
 from bnmind._arguments import checked
 from bnmind._display import finite, picked
 from bnmind._values import Value
-from bnmind.adaptive.items.bank import ItemBank
 from bnmind.adaptive.learning.fit.item_fit import holm
 from bnmind.adaptive.learning.fit.standard_errors import standard_errors, table_expectation
-from bnmind.adaptive.learning.learn import Learned, learn
+from bnmind.adaptive.learning.learn import Learned
 from bnmind.adaptive.learning.model import block_of, item_rules
 from bnmind.adaptive.learning.parameters.block import ItemBlock, ItemRule, PairBlock
 from bnmind.adaptive.response_models.base.model import ResponseModel, made_for_skills
@@ -68,7 +66,6 @@ from bnmind.adaptive.response_models.gdina import Gdina
 from bnmind.adaptive.response_models.registry import RESPONSE_MODELS
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
-from bnmind.pgm import Network
 
 __all__ = [
     "REDUCED_MODELS",
@@ -110,7 +107,7 @@ class ReducedModel(Value):
     item: str
     """The name of the item."""
     method: str
-    """The name of the tests: Wald, two-step likelihood ratio, or likelihood ratio."""
+    """The name of the tests: Wald or two-step likelihood ratio."""
     tests: tuple[ModelTest, ...]
     """The test of each simpler model."""
     chosen: str
@@ -223,7 +220,7 @@ def with_choice(
             )
             for one, p, more in zip(row, raw[item], of_item, strict=True)
         )
-        chosen = _chosen(tests, alpha)
+        chosen = _model_left(tests, alpha)
         results.append(ReducedModel(item=item, method=method, tests=tests, chosen=chosen))
     return tuple(results)
 
@@ -262,7 +259,7 @@ def _wald(model: str, chances: Floats, covariance: Floats, design: Floats) -> Te
     return TestedModel(model, statistic, degrees)
 
 
-def _chosen(tests: tuple[ModelTest, ...], alpha: float) -> str:
+def _model_left(tests: tuple[ModelTest, ...], alpha: float) -> str:
     kept = [test for test in tests if test.p_value >= alpha]
     first = [test for test in kept if test.model in ("dina", "dino")]
     return max(first or kept, key=lambda test: test.p_value).model if kept else "gdina"
@@ -270,7 +267,7 @@ def _chosen(tests: tuple[ModelTest, ...], alpha: float) -> str:
 
 # --- Likelihood-ratio tests -----------------------------------------------------------------------
 
-_ROUNDS = 200
+_M_STEPS = 200
 """The most M-steps for a simpler model; those of one link need one."""
 
 _CLOSE = 1e-9
@@ -283,7 +280,6 @@ def reduced_models_by_ratio(
     learned: Learned,
     *,
     alpha: float = 0.05,
-    refit: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> tuple[ReducedModel, ...]:
     """Return likelihood-ratio tests of all items with a G-DINA model of two or more binary skills.
@@ -294,10 +290,6 @@ def reduced_models_by_ratio(
         A learned bank; items with other models are left out.
     alpha
         A simpler model is rejected if p is smaller.
-    refit
-        Whether to learn the whole model anew for each item and each simpler model. By default the
-        posterior of the profiles stays that of the G-DINA model (two-step test), which is much
-        faster.
     progress
         Called after each item with the number of tested items and of all.
 
@@ -332,21 +324,12 @@ def reduced_models_by_ratio(
             block = _simpler(rule, model, learned)
             values = _most_likely(block, cells)
             loss = full - _likelihood(block, values, cells)
-            if refit:
-                gate = block.response_models(values)[0]
-                if not isinstance(gate, RESPONSE_MODELS[model].make):
-                    # More skill lowers the chance, which no such model holds: start in between.
-                    gate = _made(model, rule, 0.45)
-                bank = _with_gate(learned.bank, name, gate)
-                options = dataclasses.replace(learned.options, starts=1, workers=1)
-                again = learn(learned.responses, bank, options=options)
-                loss = learned.log_likelihood - again.log_likelihood
             statistic = 2 * max(loss, 0.0) if degrees else float("nan")
             row.append(TestedModel(model, statistic, degrees))
         found[name] = row
         if progress is not None:
             progress(number, len(tested))
-    return with_choice("likelihood ratio" if refit else "two-step likelihood ratio", found, alpha)
+    return with_choice("two-step likelihood ratio", found, alpha)
 
 
 def _counts(learned: Learned) -> dict[str, Floats]:
@@ -386,7 +369,7 @@ def _in_groups(block: ItemBlock, cells: Floats) -> Floats:
 def _most_likely(block: ItemBlock, cells: Floats) -> Floats:
     counts, values = _in_groups(block, cells), block.start()
     best = _likelihood(block, values, cells)
-    for _ in range(_ROUNDS):
+    for _ in range(_M_STEPS):
         values = block.maximize(values, counts)
         before, best = best, _likelihood(block, values, cells)
         if best <= before + _CLOSE:
@@ -398,15 +381,3 @@ def _likelihood(block: ItemBlock, values: Floats, cells: Floats) -> float:
     """Return ℓ of the configurations."""
     chances = block.response_parameters(values)[0][block.groups[0]]
     return float((cells * np.log(np.maximum(chances, 1e-300))).sum())
-
-
-def _with_gate(bank: ItemBank, name: str, gate: ResponseModel | None) -> ItemBank:
-    """Return a bank with another response model of an item."""
-    assert gate is not None
-    old = bank.network.cpd(name)
-    new = gate.cpd(old.variable, old.parents)
-    cpds = tuple(new if cpd.variable.name == name else cpd for cpd in bank.network.cpds)
-    items = tuple(
-        dataclasses.replace(item, gate=gate) if item.name == name else item for item in bank.items
-    )
-    return dataclasses.replace(bank, network=Network(cpds), items=items)

@@ -34,7 +34,7 @@ _HALVINGS = 30
 _TURNS = 2
 _SHORTER = 5
 
-_UNSEEN = 1e-7
+_LEAST_GAIN = 1e-7
 """A loss of log-likelihood so small is one of the search for the nearest point inside."""
 
 _ROUNDING = 1e-9
@@ -137,7 +137,7 @@ def maximized(block: ItemBlock, values: Floats, counts: Floats, least: float) ->
         if pulled is found:
             return pulled
         gain = _expected(block, pulled, counts) - _expected(block, values, counts)
-        if gain > -_UNSEEN:
+        if gain > -_LEAST_GAIN:
             return pulled if gain >= 0 else values
     return values
 

@@ -2,7 +2,6 @@
 
 from bnmind.adaptive.response_models.dibello.combination import Combination
 from bnmind.adaptive.response_models.dibello.link import Link
-from bnmind.adaptive.response_models.dibello.normal import DiBelloNormal
 from bnmind.adaptive.response_models.dibello.steps import DiBello
 
-__all__ = ["Combination", "DiBello", "DiBelloNormal", "Link"]
+__all__ = ["Combination", "DiBello", "Link"]
