@@ -60,26 +60,20 @@ ORDER = (
     ("views",),
     ("questions.trees",),
     ("questions",),
-    ("adaptive.response_models.base",),
-    ("adaptive.response_models.additive", "adaptive.response_models.dibello"),
     ("adaptive.response_models",),
-    ("adaptive.items.tables",),
     ("mastermind", "adaptive.items"),
     ("mastermind.masses", "adaptive.beliefs"),
     ("mastermind.network", "adaptive.selection", "adaptive.responses"),
     (
         "mastermind.sampling",
         "adaptive.stopping",
-        "adaptive.learning.parameters",
         "adaptive.assembly",
         "adaptive.pilot",
     ),
-    ("adaptive.learning.parameters.curves", "adaptive.classification"),
+    ("adaptive.classification",),
     ("mastermind.priors",),
     ("mastermind.beliefs",),
-    ("adaptive.learning.em",),
     ("adaptive.learning",),
-    ("adaptive.learning.fit",),
     ("adaptive.sessions",),
     ("adaptive.simulation", "adaptive.trees", "adaptive.calibration"),
     ("strategies.base",),
@@ -119,8 +113,8 @@ DOORS = {
     ("bnmind.pgm.factor_model", "bnmind.junction.engine.one_call"),
     ("bnmind.pgm.factor_model", "bnmind.junction.inference.posterior"),
     ("bnmind.pgm.factor_model", "bnmind.pgm.bridges"),
-    ("bnmind.adaptive.learning.learn", "bnmind.adaptive.learning.fit.standard_errors"),
-    ("bnmind.adaptive.learning.learn", "bnmind.adaptive.learning.fit.summary"),
+    ("bnmind.adaptive.learning.learn", "bnmind.adaptive.learning.standard_errors"),
+    ("bnmind.adaptive.learning.learn", "bnmind.adaptive.learning.judgment"),
 }
 """The ways up, only ever taken inside of a function: a notebook asks a network to draw itself, a
 model comes from another library or goes there, it is queried in one call, and a learned bank sums
@@ -186,13 +180,16 @@ def imports(tree: ast.AST, modules: Mapping[str, object] = MODULES) -> Iterator[
 def room_of(module: str) -> str | None:
     """Return the room that a module of ours is in, or None if it is none of ours.
 
-    A package is in its own room: the door through which its names are reached.
+    A package is in its own room: the door through which its names are reached. So is a module
+    that the order lists.
     """
     parts = module.split(".")
     if parts[0] != "bnmind" or len(parts) == 1:
         return None
     if module in FRONTS:
         return FRONTS[module]
+    if ".".join(parts[1:]) in LEVELS:
+        return ".".join(parts[1:])
     inside = parts[1:] if module in PACKAGES or len(parts) == 2 else parts[1:-1]
     return ".".join(inside)
 

@@ -20,7 +20,7 @@ import pytest
 import bnmind
 from bnmind import adaptive
 from bnmind._front_door import homes
-from bnmind.adaptive.items.higher_order import LogisticCPD
+from bnmind.adaptive.items.skill_distributions import LogisticCPD
 from bnmind.errors import (
     ImpossibleEvidenceError,
     InvalidArgumentError,

@@ -93,7 +93,7 @@ def _start(
     The file of items, or else the bank, may have choices and a key that score the responses.
     """
     from bnmind.adaptive import irt_options, irt_start
-    from bnmind.adaptive.learning.inputs import learning_inputs
+    from bnmind.adaptive.learning.model import learning_inputs
 
     irt = _irt_model(gate, model)
     if irt is not None:
@@ -457,7 +457,7 @@ def _tell_names(bank: adaptive.ItemBank, out: Path) -> None:
 def _summary(learned: adaptive.Learned, options: LearnOptions) -> adaptive.LearnedSummary:
     """Return the summary, having written the files with parameters and standard errors."""
     from bnmind import adaptive
-    from bnmind.adaptive.learning.fit.summary import item_frame
+    from bnmind.adaptive.learning.judgment import item_frame
 
     paths = (options.coefficients, options.table)
     if learned.n_parameters > _MOST_PARAMETERS and not any(paths):

@@ -44,15 +44,16 @@ from bnmind.adaptive import (
     write_bank,
 )
 from bnmind.adaptive.beliefs.parameter_uncertainty import probability_errors
-from bnmind.adaptive.items.averaging import drawn_table, with_table
-from bnmind.adaptive.items.certain_tables import cause_order, table_deviations
-from bnmind.adaptive.response_models.base.vector import (
+from bnmind.adaptive.items.bank import cause_order, table_deviations
+from bnmind.adaptive.items.item import drawn_table, with_table
+from bnmind.adaptive.response_models.base import (
     parameter_names,
     parameter_vector,
     with_parameters,
 )
 from bnmind.errors import InvalidModelError, ModelFileError
 from bnmind.information import Floats
+from bnmind.pgm import Network
 
 Q = [[1, 0], [0, 1], [1, 1]] * 3
 

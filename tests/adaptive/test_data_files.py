@@ -15,7 +15,7 @@ import pyreadstat
 import pytest
 
 from bnmind.adaptive import ItemBank, Responses, read_bank, read_qmatrix
-from bnmind.adaptive.items.tables.text_table import read_table
+from bnmind.adaptive.items.text_tables import read_table
 from bnmind.errors import InvalidArgumentError, ModelFileError, TableError
 from bnmind.pgm.files import write_model
 

@@ -25,8 +25,8 @@ from bnmind.adaptive import (
     read_bank,
     write_bank,
 )
-from bnmind.adaptive.response_models.base.model import response_channel
-from bnmind.adaptive.response_models.dibello.combination import effective_abilities
+from bnmind.adaptive.response_models.base import response_channel
+from bnmind.adaptive.response_models.dibello import effective_abilities
 from bnmind.errors import InvalidModelError
 from bnmind.pgm import Network, Variable
 from tests.modes import examples

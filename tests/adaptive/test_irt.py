@@ -19,7 +19,7 @@ from bnmind.adaptive import (
     logistic_items,
     start_belief,
 )
-from bnmind.adaptive.response_models.base.abilities import ability_values
+from bnmind.adaptive.response_models.base import ability_values
 from bnmind.errors import InvalidArgumentError, InvalidModelError
 from bnmind.pgm import Variable
 

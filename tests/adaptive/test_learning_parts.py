@@ -33,17 +33,15 @@ from bnmind.adaptive import (
     learn_groups,
     start_belief,
 )
-from bnmind.adaptive.assembly.program import Program, possible_classes
-from bnmind.adaptive.calibration.calibrate import _best
-from bnmind.adaptive.calibration.drift import _chart
-from bnmind.adaptive.learning.fit.comparison import _log_evidence
-from bnmind.adaptive.learning.fit.item_fit import _pooled_statistic
-from bnmind.adaptive.learning.fit.limited_information import block_slopes
-from bnmind.adaptive.learning.fit.standard_errors import _notes
+from bnmind.adaptive.assembly.blueprint import Program, possible_classes
+from bnmind.adaptive.calibration import _best, _chart
+from bnmind.adaptive.learning.blocks import ItemBlock
+from bnmind.adaptive.learning.comparison import _log_evidence
 from bnmind.adaptive.learning.model import block_of, item_rules
-from bnmind.adaptive.learning.parameters.block import ItemBlock
+from bnmind.adaptive.learning.model_fit import _pooled_statistic, block_slopes
+from bnmind.adaptive.learning.standard_errors import _notes
 from bnmind.adaptive.response_models import ResponseModel
-from bnmind.adaptive.response_models.additive.link import (
+from bnmind.adaptive.response_models.additive import (
     COMPLEMENTARY,
     LinkFunction,
 )

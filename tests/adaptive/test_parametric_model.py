@@ -32,7 +32,7 @@ from bnmind.adaptive import (
     standard_errors,
     write_bank,
 )
-from bnmind.adaptive.items.certain_tables import table_deviations
+from bnmind.adaptive.items.bank import table_deviations
 from bnmind.errors import InvalidModelError
 
 Q = [[1, 0], [0, 1], [1, 1], [1, 0], [0, 1], [1, 1]]

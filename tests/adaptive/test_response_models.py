@@ -29,7 +29,7 @@ from bnmind.adaptive import (
     Saturated,
     Sequential,
 )
-from bnmind.adaptive.response_models.base.model import response_channel
+from bnmind.adaptive.response_models.base import response_channel
 from bnmind.errors import InvalidModelError, TooLargeError
 from bnmind.pgm import Network, Variable
 from tests.banks import response_models

@@ -21,7 +21,7 @@ from bnmind._messages import counted
 from bnmind.adaptive.beliefs.batch_belief import BatchBelief
 from bnmind.adaptive.beliefs.belief import SkillBelief
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.adaptive.response_models.base.abilities import ability_values
+from bnmind.adaptive.response_models.base import ability_values
 from bnmind.errors import InvalidModelError
 from bnmind.information import Floats
 

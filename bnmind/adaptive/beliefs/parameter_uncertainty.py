@@ -34,7 +34,7 @@ from bnmind._values import ReadOnlyDict
 from bnmind.adaptive.beliefs.belief import SkillBelief
 from bnmind.adaptive.beliefs.response_errors import likelihood
 from bnmind.adaptive.beliefs.skill_response_joints import cause_joints
-from bnmind.adaptive.items.certain_tables import table_deviations
+from bnmind.adaptive.items.bank import table_deviations
 from bnmind.errors import InvalidArgumentError
 from bnmind.information import Floats
 

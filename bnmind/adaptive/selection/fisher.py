@@ -23,7 +23,7 @@ from bnmind.adaptive.beliefs.ability_estimates import AbilityEstimate, ability_o
 from bnmind.adaptive.beliefs.batch_belief import BatchBelief
 from bnmind.adaptive.beliefs.belief import SkillBelief
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.adaptive.response_models.logistic import Logistic
+from bnmind.adaptive.response_models.curves import Logistic
 from bnmind.adaptive.selection.selector import TOLERANCE, ScoringSelector
 from bnmind.errors import InvalidModelError
 from bnmind.information import Floats

@@ -23,7 +23,7 @@ from bnmind.adaptive.beliefs.batch_belief import BatchBelief
 from bnmind.adaptive.beliefs.belief import SkillBelief
 from bnmind.adaptive.beliefs.skill_response_joints import batch_response_joints, response_joints
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.adaptive.response_models.base.abilities import ability_values
+from bnmind.adaptive.response_models.base import ability_values
 from bnmind.adaptive.selection.selector import TOLERANCE, ScoringSelector
 from bnmind.information import Floats
 

@@ -14,16 +14,13 @@ import numpy as np
 from bnmind._messages import listed, shown
 from bnmind._records import Faults
 from bnmind._registry import as_registered, made_by_name
-from bnmind.adaptive.assembly.blueprint import Blueprint
-from bnmind.adaptive.assembly.bounds import Bound, CodeBound, ItemsBound, SkillBound
-from bnmind.adaptive.assembly.content_order import ContentOrder
+from bnmind.adaptive.assembly.blueprint import Blueprint, Bound, CodeBound, ItemsBound, SkillBound
 from bnmind.adaptive.assembly.shadow_test import ShadowTest
-from bnmind.adaptive.assembly.stages import Stage, Staged, StageItems, StartItems
+from bnmind.adaptive.assembly.stages import ContentOrder, Stage, Staged, StageItems, StartItems
 from bnmind.adaptive.beliefs.belief import SkillBelief
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.adaptive.items.priors import prior_of
-from bnmind.adaptive.pilot.pilot_items import PilotItems, pilot_faults
-from bnmind.adaptive.pilot.rules import PILOT_RULES
+from bnmind.adaptive.items.bank_tables import prior_of
+from bnmind.adaptive.pilot import PILOT_RULES, PilotItems, pilot_faults
 from bnmind.adaptive.selection.baselines import FixedOrder
 from bnmind.adaptive.selection.item_eligibility import ItemEligibility
 from bnmind.adaptive.selection.progressive import Progressive

@@ -42,7 +42,7 @@ from bnmind._records import (
     record_from_json,
 )
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.adaptive.items.priors import BANK_PRIOR
+from bnmind.adaptive.items.bank_tables import BANK_PRIOR
 from bnmind.adaptive.sessions.events import Event
 from bnmind.errors import ModelFileError, SessionFileError
 

@@ -16,7 +16,7 @@ from bnmind.adaptive.beliefs.belief import SkillBelief, skills_html
 from bnmind.adaptive.beliefs.person_fit import AnswerFit, person_fit
 from bnmind.adaptive.beliefs.start import start_belief
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.adaptive.pilot.pilot_items import selected_pilot
+from bnmind.adaptive.pilot import selected_pilot
 from bnmind.adaptive.selection.ranking import RankedItem, Ranking, rank_items
 from bnmind.adaptive.selection.selector import Selection
 from bnmind.adaptive.sessions.design import Design, Outlook

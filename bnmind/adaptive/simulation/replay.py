@@ -13,8 +13,7 @@ from bnmind._arguments import checked
 from bnmind._workers import results_of
 from bnmind.adaptive.beliefs.belief import SkillBelief
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.adaptive.responses.examinees import Examinees
-from bnmind.adaptive.responses.folds import fold_numbers
+from bnmind.adaptive.responses.examinees import Examinees, fold_numbers
 from bnmind.adaptive.responses.responses import Responses
 from bnmind.adaptive.selection.selector import Selector
 from bnmind.adaptive.simulation.results import SimulationResult, joined_runs

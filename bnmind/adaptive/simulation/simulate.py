@@ -21,7 +21,7 @@ from bnmind.adaptive.beliefs.response_errors import updated_batch_anyway
 from bnmind.adaptive.beliefs.start import start_beliefs
 from bnmind.adaptive.beliefs.tree_batch import TreeBatch
 from bnmind.adaptive.items.bank import HasBank, ItemBank, bank_of
-from bnmind.adaptive.pilot.pilot_items import (
+from bnmind.adaptive.pilot import (
     PilotItems,
     check_pilots,
     chosen_pilots,

@@ -36,7 +36,7 @@ from bnmind._values import Finite, Positive, Value
 from bnmind.adaptive.beliefs.ability_estimates import ability_of
 from bnmind.adaptive.beliefs.start import start_belief
 from bnmind.adaptive.items.bank import ItemBank
-from bnmind.adaptive.response_models.base.abilities import ability_values
+from bnmind.adaptive.response_models.base import ability_values
 from bnmind.adaptive.stopping.certainty import TOLERANCE
 from bnmind.adaptive.stopping.stopper import BatchProgress, Progress, Reasons, reasons_where
 from bnmind.errors import InvalidModelError
