@@ -1,4 +1,6 @@
-"""Calibrating new items from the answers of many examinees, with all other items fixed.
+"""Calibration of new items from answers, of the bank while tests run, and drift of items.
+
+Calibrating new items from the answers of many examinees, with all other items fixed.
 
 =====================  ===================================================================
 symbol                 name here
@@ -31,16 +33,6 @@ w π_g P_g              ``_earlier_counts`` of a curve: the expected counts of t
 The mode of the likelihood of the counts is the model as it was, so new answers move it by the share
 that they have in all answers.
 
-References
-----------
-H. Wainer and R. Mislevy, in *Computerized Adaptive Testing: A Primer*, 1990 (one EM cycle); J.-C.
-Ban, B. Hanson, T. Wang, Q. Yi and D. Harris, "A comparative study of on-line pretest
-item-calibration/scaling methods in computerized adaptive testing", J. Educ. Meas. 2001 (multiple
-cycles); P. Chen, T. Xin, C. Wang and H.-H. Chang, "Online calibration methods for the DINA model
-with independent attributes in CD-CAT", Psychometrika 2012.
-
-The answers of finished tests as a table, with the order in which items were asked.
-
 Calibration of new items one examinee at a time.
 
 =====================  ===================================================================
@@ -53,11 +45,6 @@ a_{g,x} + w_g          fractional updating
 
 The exact posterior is a mixture over the groups; fractional updating adds to each row the part of
 the answer that belongs to it.
-
-References
-----------
-D. Spiegelhalter and S. Lauritzen, "Sequential updating of conditional probabilities on directed
-graphical structures", Networks 1990.
 
 Drift: whether an item is answered otherwise than its parameters predict, from some time on.
 
@@ -80,6 +67,15 @@ The limit is the quantile of the largest values of charts that are simulated by 
 
 References
 ----------
+H. Wainer and R. Mislevy, in *Computerized Adaptive Testing: A Primer*, 1990 (one EM cycle); J.-C.
+Ban, B. Hanson, T. Wang, Q. Yi and D. Harris, "A comparative study of on-line pretest
+item-calibration/scaling methods in computerized adaptive testing", J. Educ. Meas. 2001 (multiple
+cycles); P. Chen, T. Xin, C. Wang and H.-H. Chang, "Online calibration methods for the DINA model
+with independent attributes in CD-CAT", Psychometrika 2012.
+
+D. Spiegelhalter and S. Lauritzen, "Sequential updating of conditional probabilities on directed
+graphical structures", Networks 1990.
+
 E. Page, "Continuous inspection schemes", Biometrika 1954; W. Veerkamp and C. Glas, "Detection of
 known items in adaptive testing with a statistical quality control method", J. Educ. Behav. Stat.
 2000; A. P. Dawid, "The prequential approach", J. R. Stat. Soc. A 1984.

@@ -1,9 +1,4 @@
-"""Classifications compared with profiles that are known, as of simulated examinees.
-
-References
-----------
-H. Huebner and C. Wang, "A note on comparing examinee classification methods for cognitive
-diagnosis models", Educ. Psychol. Meas. 2011 (patterns and attributes, MAP and EAP).
+"""Classification of examinees from their responses, and agreement with known profiles.
 
 Classifying examinees by their responses: profiles, skills, and how well they fit.
 
@@ -48,6 +43,9 @@ over its levels, and α over the whole profiles, on which the errors depend.
 
 References
 ----------
+H. Huebner and C. Wang, "A note on comparing examinee classification methods for cognitive
+diagnosis models", Educ. Psychol. Meas. 2011 (patterns and attributes, MAP and EAP).
+
 F. Drasgow, M. Levine and E. Williams, "Appropriateness measurement with polychotomous item response
 models and standardized indices", Br. J. Math. Stat. Psychol. 1985; Y. Liu, J. Douglas and R.
 Henson, "Testing person fit in cognitive diagnosis", Appl. Psychol. Meas. 2009; Y. Cui, M. Gierl and

@@ -1,4 +1,6 @@
-"""Rules that choose which pilot item to ask.
+"""Pilot items: unscored new items in tests, and the rules that choose them.
+
+Rules that choose which pilot item to ask.
 
 ==========================  ==============================================================
 symbol                      name here
@@ -23,8 +25,6 @@ D. Jones and Z. Jin, "Optimal sequential designs for on-line item estimation", P
 1994; Y.-C. I. Chang and H.-Y. Lu, "Online calibration via variable length computerized adaptive
 testing", Psychometrika 2010; P. Efraimidis and P. Spirakis, "Weighted random sampling with a
 reservoir", Inf. Process. Lett. 2006 (drawing by weights).
-
-Pilot items in a test: which, how many, and at which questions.
 """
 
 from __future__ import annotations

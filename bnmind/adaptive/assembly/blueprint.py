@@ -1,4 +1,4 @@
-"""Bounds for the number of items of a group: a content code, a skill, or any items.
+"""Blueprints: bounds on whole tests, as integer programs that find a test of all bounds.
 
 The integer program of the items that complete a test.
 
@@ -19,16 +19,14 @@ K          ``cliques``: classes that exclude each other
     0 ≤ y_c ≤ n_c,  y_c = 1 for a testlet that has begun,
     need ≤ V'y ≤ room,  s'y ≤ R,  Σ_{c in K} y_c ≤ 1
 
-References
-----------
-W. van der Linden, *Linear Models for Optimal Test Design*, Springer 2005, chapters 3 and 5.
-
 The parts of a bank that matter to the constraints on a test, and the program of a test's rest.
 
 Items that belong to the same groups, have no enemies and are in no testlet are interchangeable:
 they are one class. So the program of a large bank is small.
 
-A blueprint of a test: an item may be asked only if the test can still meet all constraints.
+References
+----------
+W. van der Linden, *Linear Models for Optimal Test Design*, Springer 2005, chapters 3 and 5.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Ordered content: groups of items that a test goes through one after the other.
-
-The start of a test: items in a fixed order, and stages with their own selector and items.
-"""
+"""The order of a test: content in turns, and stages."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Item banks: a network in which some variables are skills and some are items.
-
-The uncertain tables of the items of a bank: how they may deviate.
-"""
+"""Item banks: skills and items as one Bayesian network."""
 
 from __future__ import annotations
 

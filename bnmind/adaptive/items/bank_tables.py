@@ -1,4 +1,4 @@
-"""Wordings, labels and costs of items and skills, from tables beside the responses.
+"""Tables beside a bank: descriptions of items and skills, and priors of groups of examinees.
 
 The distribution of the skills from which a test starts: that of the bank, or another one.
 

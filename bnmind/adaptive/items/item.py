@@ -1,4 +1,6 @@
-r"""How sure the parameters of an item are.
+r"""Items, and how certain the parameters of their response models are.
+
+How sure the parameters of an item are.
 
 =====================  ===================================================================
 symbol                 name here
@@ -26,10 +28,6 @@ References
 D. Spiegelhalter and S. Lauritzen, "Sequential updating of conditional probabilities on directed
 graphical structures", Networks 1990 (mean tables); C. Lewis, "Expected response functions", in
 *Essays on Item Response Theory*, Springer 2001 (the same for curves).
-
-Items: the questions of a test, with their wording, cost and constraints.
-
-Uncertain tables of items: their means, their deviations, and draws; see ``items.certainty``.
 """
 
 from __future__ import annotations

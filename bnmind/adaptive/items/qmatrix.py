@@ -1,11 +1,9 @@
-"""Q-matrices in tables as people keep them: with names, bare, with numbered rows, or with crosses.
+"""Q-matrices: which item needs which level of which skill, and their files.
+
+Q-matrices in tables as people keep them: with names, bare, with numbered rows, or with crosses.
 
 The packages CDM and GDINA of R use a bare matrix. Its rows and columns get numbers for names;
 learning matches such rows with the columns of the responses by position.
-
-Q-matrices, which state the skills that each item needs, and banks made from them.
-
-Q-matrices in text files, as R, Excel and others write them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Skills that depend on one ability: the higher-order distribution.
+"""Distributions of the skills: independent, saturated, hierarchies, higher order, own networks.
+
+Skills that depend on one ability: the higher-order distribution.
 
 ==================  ======================================================================
 symbol              name here
@@ -11,16 +13,16 @@ P(α_k = 1 | θ)      σ(λ_0k + λ_1k θ) = 1 / (1 + exp(−λ_0k − λ_1k θ)
 A skill of more than two levels is a series of such steps: σ(λ_0kr + λ_1kr θ) is the probability of
 at least level r, given at least level r − 1.
 
-References
-----------
-J. de la Torre and J. Douglas, "Higher-order latent trait models for cognitive diagnosis",
-Psychometrika 2004.
-
 Prior distributions of skills.
 
 A *profile* is one level of each skill. Each class here makes the conditional distributions of
 the skills, parents before children, for the network of a bank. A distribution that refers to no
 skill by name is registered in `SKILL_DISTRIBUTIONS`, which the command line uses.
+
+References
+----------
+J. de la Torre and J. Douglas, "Higher-order latent trait models for cognitive diagnosis",
+Psychometrika 2004.
 """
 
 from __future__ import annotations

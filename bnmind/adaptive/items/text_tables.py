@@ -1,14 +1,12 @@
-"""Tables of files as R, Excel, SPSS and other programs write them, and of data frames.
+"""Tables in text and other files: reading them, their answers, and the names of their columns.
+
+Tables of files as R, Excel, SPSS and other programs write them, and of data frames.
 
 The separator is found by counting: a tab, a semicolon, a comma, a vertical bar or blanks. A first
 line of numbers alone holds data, not names, unless it counts the columns. R writes names of rows
 with a name too few in the first line (``write.table``) or with an empty name (``write.csv``).
 Excel in German writes semicolons and decimal commas, a line ``sep=;``, and cells that are empty in
 all rows. Cells are the texts of the file, or the values of the data frame.
-
-Choices of items in the cells of tables: the texts in one cell, the right one in another.
-
-Which columns of a table are which items: by name, by similar name, or by position.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-r"""Maximum likelihood of chances of success that never decrease with more skill.
+r"""Items that are learned alike: G-DINA, tables of chances, steps; and isotonic M-steps.
+
+Maximum likelihood of chances of success that never decrease with more skill.
 
 Maximizes :math:`\sum_c y_c \log p_c + (n_c - y_c) \log(1 - p_c)` over chances p that do
 not decrease along any axis of a table of levels. For every exponential family the solution
@@ -19,12 +21,6 @@ g, w                ``shares``, ``weights``
 I_i                 ``increments`` (Dykstra), one for each axis
 ==================  ======================================================
 
-References
-----------
-J. Spouge, H. Wan and W. Wilbur, "Least squares isotonic regression in two dimensions", J.
-Optim. Theory Appl. 2003; R. Dykstra and T. Robertson, "An algorithm for isotonic
-regression for two or more independent variables", Ann. Statist. 1982.
-
 Blocks of items that are learned by the same rule.
 
 A block computes the response probabilities of its items from their parameters, and in the
@@ -35,11 +31,11 @@ response model does not distinguish form a *group*; probabilities and counts are
 rule            block
 ==============  ===============================================================
 Dina, Dino      `PairBlock`: two groups, all items together
-Gdina           `TableBlock` in `bnmind.adaptive.learning.blocks`
-NoisyAnd, -Or   `NoisyBlock` in `bnmind.adaptive.learning.main_effects`
-Sequential      `StepsBlock` in `bnmind.adaptive.learning.blocks`
+Gdina           `TableBlock` in `bnmind.adaptive.learning.parameters.gdina`
+NoisyAnd, -Or   `NoisyBlock` in `bnmind.adaptive.learning.parameters.noisy`
+Sequential      `StepsBlock` in `bnmind.adaptive.learning.parameters.sequential`
 main effects    `EffectsBlock`, `SharedBlock` in ``learning.parameters.main_effects``
-Graded, IRT     `CurveBlock` in `bnmind.adaptive.learning.curves`
+Graded, IRT     `CurveBlock` in `bnmind.adaptive.learning.parameters.curves`
 fixed           `FixedBlock`
 ==============  ===============================================================
 
@@ -53,6 +49,12 @@ Learning items with the sequential model, step by step.
 
 The likelihood of a `Sequential` item is a product over its steps. A step is right for examinees
 who went beyond it, wrong for those who stopped there, and missing for others.
+
+References
+----------
+J. Spouge, H. Wan and W. Wilbur, "Least squares isotonic regression in two dimensions", J.
+Optim. Theory Appl. 2003; R. Dykstra and T. Robertson, "An algorithm for isotonic
+regression for two or more independent variables", Ann. Statist. 1982.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-r"""The priors of slopes and asymptotes, as terms of the M-step.
+r"""M-steps of models of one ability, with priors of their parameters.
+
+The priors of slopes and asymptotes, as terms of the M-step.
 
 ===============================  =========================================================
 prior                            log-density up to a constant
@@ -7,12 +9,6 @@ log-normal (m, s) of a slope a   −ln a − (ln a − m)² / 2s²
 beta (α, β) of an asymptote c    (α − 1) ln c + (β − 1) ln(1 − c)
 logit-normal (m, s) of it        −(logit c − m)² / 2s², the density of the logit
 ===============================  =========================================================
-
-References
-----------
-The densities are those of R. P. Chalmers, "mirt: a multidimensional item response theory
-package for the R environment", J. Stat. Softw. 2012 (``lnorm``, ``expbeta``, and ``norm`` of an
-asymptote, which is on the scale of the logit there).
 
 The M-step of many curves at once: Fisher scoring within bounds.
 
@@ -36,11 +32,13 @@ halved.
 
 References
 ----------
+The densities are those of R. P. Chalmers, "mirt: a multidimensional item response theory
+package for the R environment", J. Stat. Softw. 2012 (``lnorm``, ``expbeta``, and ``norm`` of an
+asymptote, which is on the scale of the logit there).
+
 R. D. Bock and M. Aitkin, "Marginal maximum likelihood estimation of item parameters",
 Psychometrika 1981 (the M-step by Fisher scoring); D. Bertsekas, "Projected Newton methods for
 optimization problems with simple constraints", SIAM J. Control Optim. 1982.
-
-Blocks of items whose responses follow curves of the same kind.
 """
 
 from __future__ import annotations

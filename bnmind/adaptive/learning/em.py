@@ -1,4 +1,4 @@
-r"""The layout of the response probabilities of all items in one array, and response patterns.
+r"""The EM algorithm: layout of responses, E-steps, starts, and the climb.
 
 The E-step by a table over all profiles, with indistinguishable profiles as one class.
 
@@ -17,21 +17,10 @@ The expected number of examinees with profile α is :math:`π_α \sum_n w_n L_{n
 of those in class c with response r to item i :math:`π_c \sum_n w_n y_{n,ir} L_{nc} / Z_n`. Both,
 and log L, are matrix products. Missing responses do not contribute.
 
-References
-----------
-A. Dempster, N. Laird and D. Rubin, "Maximum likelihood from incomplete data via the EM
-algorithm", J. R. Stat. Soc. B 1977; J. de la Torre, "DINA model and parameter estimation:
-a didactic", J. Educ. Behav. Stat. 2009.
-
 Expectation maximization for the parameters of a bank, as an ascent for `squarem`.
 
 One step of EM never lowers the objective: the log-likelihood plus the log-density of the
 priors.
-
-References
-----------
-A. Dempster, N. Laird and D. Rubin, "Maximum likelihood from incomplete data via the EM
-algorithm", J. R. Stat. Soc. B 1977.
 
 The starts of EM, and how they share the work.
 
@@ -47,6 +36,13 @@ each is followed to its end.
 
 References
 ----------
+A. Dempster, N. Laird and D. Rubin, "Maximum likelihood from incomplete data via the EM
+algorithm", J. R. Stat. Soc. B 1977; J. de la Torre, "DINA model and parameter estimation:
+a didactic", J. Educ. Behav. Stat. 2009.
+
+A. Dempster, N. Laird and D. Rubin, "Maximum likelihood from incomplete data via the EM
+algorithm", J. R. Stat. Soc. B 1977.
+
 L. Goodman, "Exploratory latent structure analysis using both identifiable and unidentifiable
 models", Biometrika 1974; C. Biernacki, G. Celeux and G. Govaert, "Choosing starting values for
 the EM algorithm for getting the highest likelihood in multivariate Gaussian mixture models",

@@ -1,4 +1,6 @@
-"""Tests of simpler models of the items of a G-DINA model: Wald and likelihood-ratio tests.
+"""Tests of the items of a G-DINA model: simpler models, and validation of the Q-matrix.
+
+Tests of simpler models of the items of a G-DINA model: Wald and likelihood-ratio tests.
 
 ==================  ======================================================================
 symbol              name here
@@ -32,16 +34,6 @@ N_c, R_c            ``counts``: the expected numbers of examinees with configura
 
 It is compared with a chi-squared distribution; its degrees are the parameters saved.
 
-References
-----------
-J. de la Torre, "The generalized DINA model framework", Psychometrika 2011 (eq. 21); J. de la Torre
-and Y.-S. Lee, "Evaluating the Wald test for item-level comparison of saturated and reduced models
-in cognitive diagnosis", J. Educ. Meas. 2013; W. Ma, C. Iaconangelo and J. de la Torre, "Model
-similarity, model selection, and attribute classification", Appl. Psychol. Meas. 2016 (the choice);
-S. Holm, "A simple sequentially rejective multiple test procedure", Scand. J. Stat. 1979; M. Sorrel,
-J. de la Torre, F. Abad and J. Olea, "Two-step likelihood ratio test for item-level model comparison
-in cognitive diagnosis models", Methodology 2017.
-
 Validation of a Q-matrix by the discrimination index ς².
 
 ==================  ======================================================================
@@ -62,6 +54,14 @@ Shares and chances come from the posterior of the profiles given the responses. 
 
 References
 ----------
+J. de la Torre, "The generalized DINA model framework", Psychometrika 2011 (eq. 21); J. de la Torre
+and Y.-S. Lee, "Evaluating the Wald test for item-level comparison of saturated and reduced models
+in cognitive diagnosis", J. Educ. Meas. 2013; W. Ma, C. Iaconangelo and J. de la Torre, "Model
+similarity, model selection, and attribute classification", Appl. Psychol. Meas. 2016 (the choice);
+S. Holm, "A simple sequentially rejective multiple test procedure", Scand. J. Stat. 1979; M. Sorrel,
+J. de la Torre, F. Abad and J. Olea, "Two-step likelihood ratio test for item-level model comparison
+in cognitive diagnosis models", Methodology 2017.
+
 J. de la Torre and C.-Y. Chiu, "A general method of empirical Q-matrix validation", Psychometrika
 2016 (eqs. 6 and 12, ε = 0.95); P. Nájera, M. Sorrel and F. Abad, "Reconsidering cutoff points in
 the general method of empirical Q-matrix validation", Educ. Psychol. Meas. 2019 (ε from the data,

@@ -1,7 +1,4 @@
-"""A learned bank in one table, and in words: what `Learned.summary` and ``bnmind learn`` say.
-
-A learned bank judged as a whole: its fit, its Q-matrix, and its items, also in groups.
-"""
+"""Judgments and summaries of a learned bank."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""How sure learned parameters are, from the posterior of each examinee.
+"""Learning a bank from responses: the parameters that make them most likely.
+
+How sure learned parameters are, from the posterior of each examinee.
 
 =====================  ===================================================================
 symbol                 name here
@@ -23,8 +25,6 @@ References
 ----------
 T. Louis, "Finding the observed information matrix when using the EM algorithm", J. R. Stat.
 Soc. B 1982.
-
-Learning a bank from responses: the parameters that make them most likely.
 """
 
 from __future__ import annotations

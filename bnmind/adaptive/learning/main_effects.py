@@ -1,4 +1,6 @@
-r"""Parameters under linear inequalities: the closest point, and the way to the boundary.
+r"""M-steps of models with main effects, and of noisy-and and noisy-or.
+
+Parameters under linear inequalities: the closest point, and the way to the boundary.
 
 ==================  ====================================================================
 symbol              name here
@@ -6,10 +8,6 @@ symbol              name here
 G x ≥ h             ``rows``, ``least``
 min \|x\|, G x ≥ h    least distance programming (LDP), by nonnegative least squares
 ==================  ====================================================================
-
-References
-----------
-C. Lawson and R. Hanson, *Solving Least Squares Problems*, 1974, chapter 23 (LDP).
 
 Newton's method for response probabilities with main effects on the scale of a link.
 
@@ -30,11 +28,6 @@ y, w                ``right``, ``wrong``, ``(problems, cells)``: expected number
 G β ≥ h             ``polytope``
 ==================  ====================================================================
 
-References
-----------
-P. McCullagh and J. Nelder, *Generalized Linear Models*, 1989, section 2.5; J. Nocedal and S.
-Wright, *Numerical Optimization*, 2006, chapter 18.
-
 Learning items with main effects: A-CDM, LLM, RRUM, leaky noisy-or, NIDA and NIDO.
 
 `EffectsBlock` holds items with parameters of their own, as many for each item, and learns all of
@@ -42,10 +35,6 @@ them together. `SharedBlock` holds items that share the parameters of the skills
 expected log-likelihood by `link_newton.ascended`, under these inequalities: no effect is below 0
 if more skill must not hurt, each chance of a response is at least `ItemRule.least`, and the lowest
 and the highest configuration keep the bounds of guess and slip.
-
-References
-----------
-J. de la Torre, "The generalized DINA model framework", Psychometrika 2011.
 
 Learning noisy-and and noisy-or items.
 
@@ -65,6 +54,13 @@ Each inner step raises the expected log-likelihood, and a few are enough for gen
 
 References
 ----------
+C. Lawson and R. Hanson, *Solving Least Squares Problems*, 1974, chapter 23 (LDP).
+
+P. McCullagh and J. Nelder, *Generalized Linear Models*, 1989, section 2.5; J. Nocedal and S.
+Wright, *Numerical Optimization*, 2006, chapter 18.
+
+J. de la Torre, "The generalized DINA model framework", Psychometrika 2011.
+
 J. Vomlel, "Noisy-or classifier", Int. J. Intell. Syst. 2006; A. Dempster, N. Laird and
 D. Rubin, "Maximum likelihood from incomplete data via the EM algorithm", J. R. Stat. Soc.
 B 1977 (generalized EM).

@@ -1,7 +1,4 @@
-"""The parameters to learn: blocks of items and families of skills.
-
-Responses and a Q-matrix or a bank, brought together: the same items under the same names.
-"""
+"""What is learned: the model of a bank and its responses, and what a user gives for it."""
 
 from __future__ import annotations
 

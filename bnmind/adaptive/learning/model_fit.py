@@ -1,4 +1,6 @@
-r"""Fit of items and of pairs of items: observed against expected responses.
+r"""Fit of a learned model: of items, of pairs of items, and of all by limited information.
+
+Fit of items and of pairs of items: observed against expected responses.
 
 ==================  ======================================================================
 symbol              name here
@@ -35,18 +37,6 @@ lacks a skill, or relates skills wrongly, misfits their correlations and log odd
 are drawn from the learned bank with the same responses missing, and each statistic is compared with
 its distribution over them: p is the share of data sets in which it is at least as large.
 
-References
-----------
-M. Orlando and D. Thissen, "Likelihood-based item-fit indices for dichotomous item response theory
-models", Appl. Psychol. Meas. 2000; F. Lord and M. Wingersky, Appl. Psychol. Meas. 1984; J.
-Kunina-Habenicht, A. Rupp and O. Wilhelm, "A practical illustration of multidimensional diagnostic
-skills profiling", Stud. Educ. Eval. 2009 (RMSD, there RMSEA); J. Chen, J. de la Torre and Z. Zhang,
-"Relative and absolute fit evaluation in cognitive diagnosis modeling", J. Educ. Meas. 2013; S.
-Sinharay, "Assessing fit of cognitive diagnostic models: a case study", Educ. Psychol. Meas. 2007,
-and with R. Almond, 2007 (odds ratios of item pairs); A. Maydeu-Olivares, "Goodness-of-fit
-assessment of item response theory models", Measurement 2013 (SRMSR). Parameters are fixed at their
-learned values, while Sinharay draws them too.
-
 Absolute fit by first and second moments of the responses: M₂, RMSEA₂ and SRMSR.
 
 ==================  ======================================================================
@@ -75,6 +65,16 @@ missing, as with booklets dealt at random; in an adaptive test the answers decid
 
 References
 ----------
+M. Orlando and D. Thissen, "Likelihood-based item-fit indices for dichotomous item response theory
+models", Appl. Psychol. Meas. 2000; F. Lord and M. Wingersky, Appl. Psychol. Meas. 1984; J.
+Kunina-Habenicht, A. Rupp and O. Wilhelm, "A practical illustration of multidimensional diagnostic
+skills profiling", Stud. Educ. Eval. 2009 (RMSD, there RMSEA); J. Chen, J. de la Torre and Z. Zhang,
+"Relative and absolute fit evaluation in cognitive diagnosis modeling", J. Educ. Meas. 2013; S.
+Sinharay, "Assessing fit of cognitive diagnostic models: a case study", Educ. Psychol. Meas. 2007,
+and with R. Almond, 2007 (odds ratios of item pairs); A. Maydeu-Olivares, "Goodness-of-fit
+assessment of item response theory models", Measurement 2013 (SRMSR). Parameters are fixed at their
+learned values, while Sinharay draws them too.
+
 A. Maydeu-Olivares and H. Joe, "Limited information goodness-of-fit testing in multidimensional
 contingency tables", Psychometrika 2006 (M₂, eq. 9); M. Hansen, L. Cai, S. Monroe and Z. Li,
 "Limited-information goodness-of-fit testing of diagnostic classification item response models", Br.

@@ -1,4 +1,6 @@
-"""Learned tables without entries near 0 and 1.
+"""Distributions of the skills in learning, and the least chance that they and items may have.
+
+Learned tables without entries near 0 and 1.
 
 Rows of the skills' tables with a floor
 ---------------------------------------

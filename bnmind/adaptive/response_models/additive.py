@@ -1,4 +1,6 @@
-"""LinkFunction functions: the scale on which the effects of the skills add up.
+"""Models with main effects: each skill adds to the chance on the scale of a link function.
+
+Link functions: the scale on which the effects of the skills add up.
 
 ==================  ======================================================================
 symbol              name here
@@ -8,11 +10,6 @@ p                   the chance of a right response
 y, w                ``right``, ``wrong``: numbers of responses
 l(η)                y ln p(η) + w ln(1 − p(η)), concave in η for every link here
 ==================  ======================================================================
-
-References
-----------
-P. McCullagh and J. Nelder, *Generalized Linear Models*, 1989; J. de la Torre, "The generalized
-DINA model framework", Psychometrika 2011 (identity, logit and log links).
 
 Models with main effects: each skill adds its effect on the scale of a link function.
 
@@ -26,20 +23,11 @@ P(right | α) = δ_0 + Σ_k δ_k α_k, with α_k = 1 if the examinee has the req
 δ_0 the ``intercept`` and δ_k the ``effects``. It is G-DINA with the identity link and without
 interactions.
 
-References
-----------
-J. de la Torre, "The generalized DINA model framework", Psychometrika 2011, equation 11.
-
 The linear logistic model (LLM): each skill adds to the log-odds of a right response.
 
 logit P(right | α) = λ_0 + Σ_k λ_k α_k, with α_k = 1 if the examinee has the required level of
 skill k, λ_0 the ``intercept`` and λ_k the ``effects``. It is G-DINA with the logit link and
 without interactions, and also known as the compensatory RUM (C-RUM).
-
-References
-----------
-E. Maris, "Estimating multiple classification latent class models", Psychometrika 1999; J. de la
-Torre, "The generalized DINA model framework", Psychometrika 2011, equation 13.
 
 The reduced reparametrized unified model (RRUM): each missing skill divides the chance.
 
@@ -47,22 +35,11 @@ P(right | α) = π* Π_k r_k*^(1 − α_k), with α_k = 1 if the examinee has th
 k, π* the ``baseline`` and r_k* the ``penalties``. It is G-DINA with the log link and without
 interactions, a noisy-and with a leak, and also known as the generalized NIDA model.
 
-References
-----------
-S. Hartz, *A Bayesian framework for the unified model for assessing cognitive abilities*,
-dissertation, University of Illinois, 2002; J. de la Torre, "The generalized DINA model
-framework", Psychometrika 2011, equation 15.
-
 The noisy-or with a leak: each skill alone may be enough, and so may other causes.
 
 P(right | α) = 1 − (1 − ℓ) Π_k (1 − c_k)^α_k, with α_k = 1 if the examinee has the required level
 of skill k, ℓ the ``leak`` and c_k the ``links``. A missing skill never helps, other than in
 `NoisyOr`, so that all parameters are identified. The noisy-and with a leak is `Rrum`.
-
-References
-----------
-M. Henrion, "Some practical issues in constructing belief networks", UAI 1987; J. Vomlel,
-"Noisy-or classifier", Int. J. Intell. Syst. 2006.
 
 The NIDA model: noisy inputs, deterministic "and"; each skill has one guess and one slip.
 
@@ -70,12 +47,6 @@ P(right | α) = Π_k (1 − s_k)^α_k g_k^(1 − α_k), with α_k = 1 if the exa
 of skill k. The guess g_k and the slip s_k of a skill are the same in all items that need it.
 An item holds a copy of them; learning keeps the copies equal. With parameters of its own for
 each item, it is `NoisyAnd`.
-
-References
-----------
-E. Maris, "Estimating multiple classification latent class models", Psychometrika 1999; B. Junker
-and K. Sijtsma, "Cognitive assessment models with few assumptions, and connections with
-nonparametric item response theory", Appl. Psychol. Meas. 2001.
 
 The NIDO model: the compensatory counterpart of NIDA; each skill adds to the log-odds.
 
@@ -86,6 +57,25 @@ copies equal. With parameters of its own for each item, it is `Llm`.
 
 References
 ----------
+P. McCullagh and J. Nelder, *Generalized Linear Models*, 1989; J. de la Torre, "The generalized
+DINA model framework", Psychometrika 2011 (identity, logit and log links).
+
+J. de la Torre, "The generalized DINA model framework", Psychometrika 2011, equation 11.
+
+E. Maris, "Estimating multiple classification latent class models", Psychometrika 1999; J. de la
+Torre, "The generalized DINA model framework", Psychometrika 2011, equation 13.
+
+S. Hartz, *A Bayesian framework for the unified model for assessing cognitive abilities*,
+dissertation, University of Illinois, 2002; J. de la Torre, "The generalized DINA model
+framework", Psychometrika 2011, equation 15.
+
+M. Henrion, "Some practical issues in constructing belief networks", UAI 1987; J. Vomlel,
+"Noisy-or classifier", Int. J. Intell. Syst. 2006.
+
+E. Maris, "Estimating multiple classification latent class models", Psychometrika 1999; B. Junker
+and K. Sijtsma, "Cognitive assessment models with few assumptions, and connections with
+nonparametric item response theory", Appl. Psychol. Meas. 2001.
+
 J. Templin, *CDM user's guide*, 2006; A. Rupp, J. Templin and R. Henson, *Diagnostic
 Measurement*, 2010, chapter 6.
 """

@@ -1,13 +1,9 @@
-"""Checks of the parameters of response models.
-
-Logistic curves: the chances of graded responses at a distance from each threshold.
+"""What response models share: their interface, parameters, curves, and abilities on a grid.
 
 The interface of response models, and functions that its implementations share.
 
 A response model determines, with few parameters, the distribution of the responses to an item
 given the skills that the item needs. Responses are ordered, the worst first: "0" is wrong.
-
-Abilities on a grid: the numbers denoted by the states of a latent variable.
 
 The parameters of a response model as a vector of numbers, for derivatives and draws.
 

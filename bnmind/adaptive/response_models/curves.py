@@ -1,12 +1,9 @@
-"""The graded model: a logistic curve of a weighted sum of the levels of the skills.
+"""Curves of an ability, or of the sum of levels: graded, 1PL to 4PL, partial credit, nominal.
+
+The graded model: a logistic curve of a weighted sum of the levels of the skills.
 
 P(X ≥ r) = 1 / (1 + exp(−(Σ_k a_k·level_k − b_r))), with a the ``slopes`` and b the
 ``thresholds``.
-
-References
-----------
-F. Samejima, "Estimation of latent ability using a response pattern of graded scores",
-Psychometrika monograph 17, 1969.
 
 The logistic models of item response theory, with one to four parameters (1PL to 4PL).
 
@@ -21,19 +18,6 @@ P(θ)     c + (d − c) / (1 + exp(−a (θ − b))): the logistic curve, D = 1
 I(θ)     a² (P − c)² (d − P)² / ((d − c)² P (1 − P)), Fisher's information
 =======  ================================================================
 
-References
-----------
-A. Birnbaum in F. Lord and M. Novick, *Statistical Theories of Mental Test Scores*, 1968
-(1–3PL); M. Barton and F. Lord, ETS RR-81-20, 1981 (4PL); D. Magis, "A note on the item
-information function of the four-parameter logistic model", Appl. Psychol. Meas. 2013.
-
-The graded response model of item response theory: a threshold for each response.
-
-References
-----------
-F. Samejima, "Estimation of latent ability using a response pattern of graded scores",
-Psychometrika monograph 17, 1969.
-
 The generalized partial credit model: steps from each response to the next.
 
 =========  ======================================================================
@@ -45,12 +29,6 @@ b_r        ``thresholds``: the ability at which responses r − 1 and r are equa
            probable; in any order
 P(X = r)   exp(Σ_{s ≤ r} a (θ − b_s)) / Σ_q exp(Σ_{s ≤ q} a (θ − b_s))
 =========  ======================================================================
-
-References
-----------
-E. Muraki, "A generalized partial credit model: application of an EM algorithm", Appl.
-Psychol. Meas. 1992, eq. 3, with D = 1; with equal slopes, G. Masters, "A Rasch model for
-partial credit scoring", Psychometrika 1982.
 
 The nominal response model: responses without an order, such as wrong alternatives.
 
@@ -64,6 +42,17 @@ P(X = r)   exp(a_r θ + c_r) / Σ_q exp(a_q θ + c_q)
 
 References
 ----------
+F. Samejima, "Estimation of latent ability using a response pattern of graded scores",
+Psychometrika monograph 17, 1969.
+
+A. Birnbaum in F. Lord and M. Novick, *Statistical Theories of Mental Test Scores*, 1968
+(1–3PL); M. Barton and F. Lord, ETS RR-81-20, 1981 (4PL); D. Magis, "A note on the item
+information function of the four-parameter logistic model", Appl. Psychol. Meas. 2013.
+
+E. Muraki, "A generalized partial credit model: application of an EM algorithm", Appl.
+Psychol. Meas. 1992, eq. 3, with D = 1; with equal slopes, G. Masters, "A Rasch model for
+partial credit scoring", Psychometrika 1982.
+
 R. D. Bock, "Estimating item parameters and latent ability when responses are scored in two
 or more nominal categories", Psychometrika 1972. Deviation: the parameters of the first
 response are 0, as in the R package mirt; Bock lets them sum to 0.

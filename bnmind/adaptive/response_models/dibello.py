@@ -1,4 +1,6 @@
-"""Parameters and combination functions of DiBello models: effective abilities of skills.
+"""DiBello models: an expert states slopes and difficulties of skills and items.
+
+Parameters and combination functions of DiBello models: effective abilities of skills.
 
 =================  ===============================================================
 symbol             name here
@@ -10,13 +12,6 @@ symbol             name here
 β_k                ``difficulty`` of each skill, for offset functions
 =================  ===============================================================
 
-References
-----------
-R. Almond, L. DiBello, F. Jenkins, R. Mislevy, D. Senturk, L. Steinberg and D. Yan, "Models for
-conditional probability tables in educational assessment", AISTATS 2001; R. Almond, "I can name
-that Bayesian network in two matrixes!", Int. J. Approx. Reasoning 2010. Names and formulas are
-those of the R package CPTtools.
-
 Link functions of DiBello models: chances of responses at effective abilities.
 
 ==========  ======================================================================
@@ -26,12 +21,6 @@ symbol      name here
 D = 1.7     makes logistic curves like normal ones
 ==========  ======================================================================
 
-References
-----------
-R. Almond, R. Mislevy, L. Steinberg, D. Yan and D. Williamson, *Bayesian Networks in Educational
-Assessment*, 2015, chapter 8; R. Almond, "An IRT-based parameterization for conditional
-probability tables", BMAW 2015. Names and formulas are those of the R package CPTtools.
-
 DiBello models with a link of item response theory: graded responses, or partial credit.
 
 An expert describes an item by the slopes and difficulties of item response theory. Each level of a
@@ -40,6 +29,15 @@ a link function makes chances of it.
 
 References
 ----------
+R. Almond, L. DiBello, F. Jenkins, R. Mislevy, D. Senturk, L. Steinberg and D. Yan, "Models for
+conditional probability tables in educational assessment", AISTATS 2001; R. Almond, "I can name
+that Bayesian network in two matrixes!", Int. J. Approx. Reasoning 2010. Names and formulas are
+those of the R package CPTtools.
+
+R. Almond, R. Mislevy, L. Steinberg, D. Yan and D. Williamson, *Bayesian Networks in Educational
+Assessment*, 2015, chapter 8; R. Almond, "An IRT-based parameterization for conditional
+probability tables", BMAW 2015. Names and formulas are those of the R package CPTtools.
+
 R. Almond, L. DiBello, F. Jenkins, R. Mislevy, D. Senturk, L. Steinberg and D. Yan, "Models for
 conditional probability tables in educational assessment", AISTATS 2001 (DiBello-Samejima); R.
 Almond, "An IRT-based parameterization for conditional probability tables", BMAW 2015.

@@ -1,4 +1,6 @@
-"""Models with one guess and one slip: right with chance 1 − slip given enough skills, else guess.
+"""Gates of skills with noise: DINA, DINO, noisy-and and noisy-or.
+
+Models with one guess and one slip: right with chance 1 − slip given enough skills, else guess.
 
 The response models of this family differ in the configurations of skills that are enough.
 
@@ -7,20 +9,10 @@ The DINA model: all required skills are needed for a right response.
 With α_k = 1 if the examinee has the required level of skill k, else 0, g the ``guess`` and
 s the ``slip``: P(right | α) = 1 − s if every α_k = 1, else g.
 
-References
-----------
-E. Haertel, "Using restricted latent class models to map the skill structure of
-achievement items", J. Educ. Meas. 1989.
-
 The DINO model: any one of the required skills is enough.
 
 With α_k = 1 if the examinee has the required level of skill k, else 0, g the ``guess`` and
 s the ``slip``: P(right | α) = 1 − s if some α_k = 1, else g.
-
-References
-----------
-J. Templin and R. Henson, "Measurement of psychological disorders using cognitive
-diagnosis models", Psychol. Methods 2006.
 
 Models in which each skill fails or is guessed independently of the others.
 
@@ -31,11 +23,6 @@ The noisy-and model (NIDA): all skills are needed; each fails or is guessed inde
 With α_k = 1 if the examinee has the required level of skill k, else 0, g the ``guess``, s the
 ``slip`` and c the ``ceiling``: P(right | α) = c · Π_k (1 − s_k)^{α_k} g_k^{1−α_k}.
 
-References
-----------
-B. Junker and K. Sijtsma, "Cognitive assessment models with few assumptions", Appl.
-Psychol. Meas. 2001 (NIDA).
-
 The noisy-or model: one skill is enough; each fails or is guessed independently.
 
 With α_k = 1 if the examinee has the required level of skill k, else 0, g the ``guess``, s the
@@ -43,6 +30,15 @@ With α_k = 1 if the examinee has the required level of skill k, else 0, g the `
 
 References
 ----------
+E. Haertel, "Using restricted latent class models to map the skill structure of
+achievement items", J. Educ. Meas. 1989.
+
+J. Templin and R. Henson, "Measurement of psychological disorders using cognitive
+diagnosis models", Psychol. Methods 2006.
+
+B. Junker and K. Sijtsma, "Cognitive assessment models with few assumptions", Appl.
+Psychol. Meas. 2001 (NIDA).
+
 J. Vomlel, "Noisy-or classifier", Int. J. Intell. Syst. 2006.
 """
 

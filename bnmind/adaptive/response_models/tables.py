@@ -1,12 +1,4 @@
-"""The saturated G-DINA model: separate probabilities for each configuration of the skills.
-
-References
-----------
-J. de la Torre, "The generalized DINA model framework", Psychometrika 2011.
-
-Saved response models of your own: a table, with the name and the parameters of its model.
-
-Response models of your own: a formula with parameters, which are learned numerically.
+"""Tables of chances: G-DINA, models of your own, and steps that have models of their own.
 
 The sequential model: a series of steps, each with a response model of its own.
 
@@ -14,6 +6,8 @@ P(X ≥ r | X ≥ r − 1) is the chance of a right response in step r.
 
 References
 ----------
+J. de la Torre, "The generalized DINA model framework", Psychometrika 2011.
+
 W. Ma and J. de la Torre, "A sequential cognitive diagnosis model for polytomous responses",
 Br. J. Math. Stat. Psychol. 2016.
 """

@@ -1,4 +1,4 @@
-"""The responses in the cells of a table: positions, truth values, and missing ones.
+"""Tables of responses: what each column is, and the responses in its cells.
 
 The columns of a table of responses: who answers, in which group, and which are items.
 

@@ -1,7 +1,4 @@
-"""Examinees of simulated tests, with their answers to all items and their true skills.
-
-Folds of examinees, for cross-validation and replay.
-"""
+"""Examinees with true profiles, drawn or recorded, and folds of them."""
 
 from __future__ import annotations
 
