@@ -40,11 +40,11 @@ from bnmind.adaptive.learning.comparison import _log_evidence
 from bnmind.adaptive.learning.model import block_of, item_rules
 from bnmind.adaptive.learning.model_fit import _pooled_statistic, block_slopes
 from bnmind.adaptive.learning.standard_errors import _notes
-from bnmind.adaptive.response_models import ResponseModel
 from bnmind.adaptive.response_models.additive import (
     COMPLEMENTARY,
     LinkFunction,
 )
+from bnmind.adaptive.response_models.base import ResponseModel
 from tests.modes import examples
 
 Q = [[1, 0], [0, 1], [1, 1]]

@@ -306,30 +306,12 @@ def _refuse_edges(link: LinkFunction, guess: float, slip: float) -> None:
 
 
 @dataclass(frozen=True)
-class Acdm(ItemEffects):
-    """Right with a chance that each skill raises by its effect.
-
-    Parameters
-    ----------
-    intercept
-        The chance of a right response without any skill.
-    effects
-        The increase of the chance by each skill. All sums must be chances.
-    required
-        As for `Dina`.
-    """
-
-    link = IDENTITY
+class _SumOfEffects(ItemEffects):
+    """A base of models whose parameters are the coefficients themselves."""
 
     intercept: Number
     effects: tuple[Number, ...]
     required: tuple[int, ...] | None = None
-
-    def _faults(self) -> Iterator[str]:
-        low = self.intercept + sum(min(effect, 0.0) for effect in self.effects)
-        high = self.intercept + sum(max(effect, 0.0) for effect in self.effects)
-        if low < -ROUNDING or high > 1 + ROUNDING:
-            yield f"expected sums of effects in [0, 1], got {low:g} to {high:g}"
 
     @property
     def coefficients(self) -> Floats:
@@ -338,8 +320,7 @@ class Acdm(ItemEffects):
 
     def with_coefficients(self, coefficients: Floats) -> Self:
         """Return the model with other coefficients."""
-        coefficients = self._numbers(coefficients)
-        intercept, *effects = coefficients.tolist()
+        intercept, *effects = self._numbers(coefficients).tolist()
         return dataclasses.replace(self, intercept=intercept, effects=tuple(effects))
 
     @classmethod
@@ -354,7 +335,30 @@ class Acdm(ItemEffects):
 
 
 @dataclass(frozen=True)
-class Llm(ItemEffects):
+class Acdm(_SumOfEffects):
+    """Right with a chance that each skill raises by its effect.
+
+    Parameters
+    ----------
+    intercept
+        The chance of a right response without any skill.
+    effects
+        The increase of the chance by each skill. All sums must be chances.
+    required
+        As for `Dina`.
+    """
+
+    link = IDENTITY
+
+    def _faults(self) -> Iterator[str]:
+        low = self.intercept + sum(min(effect, 0.0) for effect in self.effects)
+        high = self.intercept + sum(max(effect, 0.0) for effect in self.effects)
+        if low < -ROUNDING or high > 1 + ROUNDING:
+            yield f"expected sums of effects in [0, 1], got {low:g} to {high:g}"
+
+
+@dataclass(frozen=True)
+class Llm(_SumOfEffects):
     """Right with log-odds that each skill raises by its effect.
 
     Parameters
@@ -368,31 +372,6 @@ class Llm(ItemEffects):
     """
 
     link = LOGIT
-
-    intercept: Number
-    effects: tuple[Number, ...]
-    required: tuple[int, ...] | None = None
-
-    @property
-    def coefficients(self) -> Floats:
-        """The intercept and the effects."""
-        return sealed(np.array([self.intercept, *self.effects]))
-
-    def with_coefficients(self, coefficients: Floats) -> Self:
-        """Return the model with other coefficients."""
-        coefficients = self._numbers(coefficients)
-        intercept, *effects = coefficients.tolist()
-        return dataclasses.replace(self, intercept=intercept, effects=tuple(effects))
-
-    @classmethod
-    @checked
-    def for_skills(
-        cls, required: tuple[int, ...], sizes: tuple[int, ...], *, guess: float, slip: float
-    ) -> Self:
-        """Return a model with equal effects, from the guess to one minus the slip."""
-        check_skills(required, sizes)
-        intercept, *effects = cls._even(len(required), guess, slip).tolist()
-        return cls(intercept, tuple(effects), needed_levels(required))
 
 
 @dataclass(frozen=True)

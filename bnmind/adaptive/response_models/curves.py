@@ -60,6 +60,7 @@ response are 0, as in the R package mirt; Bock lets them sum to 0.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated
@@ -134,7 +135,59 @@ class Graded(Value):
 
 
 @dataclass(frozen=True)
-class Logistic(Value):
+class AbilityCurve(Value, ABC):
+    """A base of models of one ability: chances of the responses, and how steeply they change."""
+
+    _error = InvalidModelError
+
+    @property
+    @abstractmethod
+    def n_responses(self) -> int:
+        """The number of responses."""
+
+    @abstractmethod
+    def _chances(self, theta: Floats) -> Floats:
+        """Return the chance of each response at each ability, ``(abilities, responses)``."""
+
+    @abstractmethod
+    def _slopes(self, theta: Floats) -> Floats:
+        """Return the derivatives of the chances by the ability, ``(abilities, responses)``."""
+
+    @checked
+    def probabilities(self, abilities: ArrayLike) -> Floats:
+        """Return the chance of each response at each ability, ``(abilities, responses)``.
+
+        Parameters
+        ----------
+        abilities
+            Abilities on the scale of the item's difficulty, an array of any shape; each is any
+            finite number.
+        """
+        return self._chances(np.asarray(abilities, dtype=np.float64))
+
+    @checked
+    def fisher_information(self, abilities: ArrayLike) -> Floats:
+        """Return Fisher's information at each ability, ``(abilities,)``.
+
+        Parameters
+        ----------
+        abilities
+            Abilities on the scale of the item's difficulty, an array of any shape; each is any
+            finite number.
+        """
+        theta = np.asarray(abilities, dtype=np.float64)
+        return fisher(self._slopes(theta), self._chances(theta))
+
+    @checked
+    def cpd(self, item: Variable, parents: Sequence[Variable]) -> TabularCPD:
+        """Return the distribution of an item given an ability, whose states are numbers."""
+        check_item(item, self.n_responses)
+        theta = parent_abilities(item, parents)
+        return TabularCPD(item, tuple(parents), self._chances(theta).T)
+
+
+@dataclass(frozen=True)
+class Logistic(AbilityCurve):
     """An item with two responses that follows a logistic curve of one to four parameters.
 
     Parameters
@@ -154,7 +207,6 @@ class Logistic(Value):
     upper: Probability = 1.0
 
     _per_slope = "difficulty"  # the field that is minus an intercept over the slope
-    _error = InvalidModelError
 
     def _faults(self) -> Iterator[str]:
         yield from slope_faults(self.slope)
@@ -166,48 +218,21 @@ class Logistic(Value):
         """Two."""
         return 2
 
-    @checked
-    def probabilities(self, abilities: ArrayLike) -> Floats:
-        """Return the chance of each response at each ability, ``(abilities, 2)``.
-
-        Parameters
-        ----------
-        abilities
-            Abilities on the scale of the item's difficulty, an array of any shape; each is any
-            finite number.
-        """
-        theta = np.asarray(abilities, dtype=np.float64)
+    def _chances(self, theta: Floats) -> Floats:
         wrong, right = graded((self.slope * (theta - self.difficulty))[None])
         # Without subtractions from 1, so that both tails keep their digits.
         high = self.upper * right + self.lower * wrong
         low = (1 - self.upper) * right + (1 - self.lower) * wrong
         return np.stack([low, high], axis=-1)
 
-    @checked
-    def fisher_information(self, abilities: ArrayLike) -> Floats:
-        """Return Fisher's information at each ability, ``(abilities,)``.
-
-        Parameters
-        ----------
-        abilities
-            Abilities on the scale of the item's difficulty, an array of any shape; each is any
-            finite number.
-        """
-        theta = np.asarray(abilities, dtype=np.float64)
+    def _slopes(self, theta: Floats) -> Floats:
         wrong, right = graded((self.slope * (theta - self.difficulty))[None])
         slope = (self.upper - self.lower) * self.slope * wrong * right
-        chances = self.probabilities(theta)
-        return fisher(np.stack([-slope, slope], axis=-1), chances)
-
-    @checked
-    def cpd(self, item: Variable, parents: Sequence[Variable]) -> TabularCPD:
-        """Return the distribution of an item given an ability, whose states are numbers."""
-        theta = parent_abilities(item, parents)
-        return TabularCPD(item, tuple(parents), self.probabilities(theta).T)
+        return np.stack([-slope, slope], axis=-1)
 
 
 @dataclass(frozen=True)
-class GradedResponse(Value):
+class GradedResponse(AbilityCurve):
     """Graded responses to one ability, with a threshold for each response (Samejima).
 
     Parameters
@@ -223,7 +248,6 @@ class GradedResponse(Value):
     thresholds: tuple[Number, ...]
 
     _per_slope = "thresholds"  # the field that is minus an intercept over the slope
-    _error = InvalidModelError
 
     def _faults(self) -> Iterator[str]:
         yield from increasing(self.thresholds, falls=self.slope < 0)
@@ -234,49 +258,24 @@ class GradedResponse(Value):
         """The number of thresholds plus one."""
         return len(self.thresholds) + 1
 
-    @checked
-    def probabilities(self, abilities: ArrayLike) -> Floats:
-        """Return the chance of each response at each ability, ``(abilities, responses)``.
+    def _chances(self, theta: Floats) -> Floats:
+        return np.moveaxis(graded(self._distances(theta)), 0, -1)
 
-        Parameters
-        ----------
-        abilities
-            Abilities on the scale of the item's difficulty, an array of any shape; each is any
-            finite number.
-        """
-        return np.moveaxis(graded(self._distances(abilities)), 0, -1)
-
-    @checked
-    def fisher_information(self, abilities: ArrayLike) -> Floats:
-        """Return Fisher's information at each ability, ``(abilities,)``.
-
-        Parameters
-        ----------
-        abilities
-            Abilities on the scale of the item's difficulty, an array of any shape; each is any
-            finite number.
-        """
-        distances = self._distances(abilities)
+    def _slopes(self, theta: Floats) -> Floats:
+        distances = self._distances(theta)
         falls = self.slope * logistic(distances) * logistic(-distances)
         edge = np.zeros_like(falls[:1])
         slopes = np.concatenate([edge, falls]) - np.concatenate([falls, edge])
-        return fisher(np.moveaxis(slopes, 0, -1), self.probabilities(abilities))
+        return np.moveaxis(slopes, 0, -1)
 
-    @checked
-    def cpd(self, item: Variable, parents: Sequence[Variable]) -> TabularCPD:
-        """Return the distribution of an item given an ability, whose states are numbers."""
-        theta = parent_abilities(item, parents)
-        return TabularCPD(item, tuple(parents), self.probabilities(theta).T)
-
-    def _distances(self, abilities: ArrayLike) -> Floats:
-        theta = np.asarray(abilities, dtype=np.float64)
+    def _distances(self, theta: Floats) -> Floats:
         thresholds = np.asarray(self.thresholds).reshape(-1, *(1,) * theta.ndim)
         distances: Floats = self.slope * (theta[None] - thresholds)
         return distances
 
 
 @dataclass(frozen=True)
-class PartialCredit(Value):
+class PartialCredit(AbilityCurve):
     """The generalized partial credit model (GPCM) of one ability.
 
     With the same slope for all items it is the partial credit model (PCM), and with two
@@ -300,7 +299,6 @@ class PartialCredit(Value):
     thresholds: Annotated[tuple[Number, ...], MinLen(1)]
 
     _per_slope = "thresholds"  # the field that is minus an intercept over the slope
-    _error = InvalidModelError
 
     def _faults(self) -> Iterator[str]:
         return slope_faults(self.slope)
@@ -310,45 +308,20 @@ class PartialCredit(Value):
         """The number of thresholds plus one."""
         return len(self.thresholds) + 1
 
-    @checked
-    def probabilities(self, abilities: ArrayLike) -> Floats:
-        """Return the chance of each response at each ability, ``(abilities, responses)``.
-
-        Parameters
-        ----------
-        abilities
-            Abilities on the scale of the item's difficulty, an array of any shape; each is any
-            finite number.
-        """
-        theta = np.asarray(abilities, dtype=np.float64)
+    def _chances(self, theta: Floats) -> Floats:
         steps = self.slope * (theta[..., None] - np.asarray(self.thresholds))
         first = np.zeros((*theta.shape, 1))
         return softmax(np.concatenate([first, np.cumsum(steps, axis=-1)], axis=-1))
 
-    @checked
-    def fisher_information(self, abilities: ArrayLike) -> Floats:
-        """Return Fisher's information at each ability, ``(abilities,)``.
-
-        Parameters
-        ----------
-        abilities
-            Abilities on the scale of the item's difficulty, an array of any shape; each is any
-            finite number.
-        """
-        chances = self.probabilities(abilities)
+    def _slopes(self, theta: Floats) -> Floats:
+        chances = self._chances(theta)
         scores = np.arange(self.n_responses) * self.slope
-        return fisher(chances * (scores - (chances @ scores)[..., None]), chances)
-
-    @checked
-    def cpd(self, item: Variable, parents: Sequence[Variable]) -> TabularCPD:
-        """Return the distribution of an item given an ability, whose states are numbers."""
-        check_item(item, self.n_responses)
-        theta = parent_abilities(item, parents)
-        return TabularCPD(item, tuple(parents), self.probabilities(theta).T)
+        slopes: Floats = chances * (scores - (chances @ scores)[..., None])
+        return slopes
 
 
 @dataclass(frozen=True)
-class Nominal(Value):
+class Nominal(AbilityCurve):
     """The nominal response model (Bock) of one ability.
 
     Parameters
@@ -369,8 +342,6 @@ class Nominal(Value):
     slopes: Annotated[tuple[Number, ...], MinLen(1)]
     intercepts: tuple[Number, ...]
 
-    _error = InvalidModelError
-
     def _faults(self) -> Iterator[str]:
         n, m = len(self.slopes), len(self.intercepts)
         if n != m:
@@ -381,36 +352,12 @@ class Nominal(Value):
         """The number of slopes plus one."""
         return len(self.slopes) + 1
 
-    @checked
-    def probabilities(self, abilities: ArrayLike) -> Floats:
-        """Return the chance of each response at each ability, ``(abilities, responses)``.
+    def _chances(self, theta: Floats) -> Floats:
+        intercepts = np.array([0.0, *self.intercepts])
+        return softmax(theta[..., None] * np.array([0.0, *self.slopes]) + intercepts)
 
-        Parameters
-        ----------
-        abilities
-            Abilities on the scale of the item's difficulty, an array of any shape; each is any
-            finite number.
-        """
-        theta = np.asarray(abilities, dtype=np.float64)[..., None]
-        return softmax(theta * np.array([0.0, *self.slopes]) + np.array([0.0, *self.intercepts]))
-
-    @checked
-    def fisher_information(self, abilities: ArrayLike) -> Floats:
-        """Return Fisher's information at each ability, ``(abilities,)``.
-
-        Parameters
-        ----------
-        abilities
-            Abilities on the scale of the item's difficulty, an array of any shape; each is any
-            finite number.
-        """
-        chances = self.probabilities(abilities)
-        slopes = np.array([0.0, *self.slopes])
-        return fisher(chances * (slopes - (chances @ slopes)[..., None]), chances)
-
-    @checked
-    def cpd(self, item: Variable, parents: Sequence[Variable]) -> TabularCPD:
-        """Return the distribution of an item given an ability, whose states are numbers."""
-        check_item(item, self.n_responses)
-        theta = parent_abilities(item, parents)
-        return TabularCPD(item, tuple(parents), self.probabilities(theta).T)
+    def _slopes(self, theta: Floats) -> Floats:
+        chances = self._chances(theta)
+        scores = np.array([0.0, *self.slopes])
+        slopes: Floats = chances * (scores - (chances @ scores)[..., None])
+        return slopes
