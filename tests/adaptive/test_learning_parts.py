@@ -27,6 +27,7 @@ from bnmind.adaptive import (
     NoisyAnd,
     ParametricModel,
     Priors,
+    ResponseModel,
     Saturated,
     Sequential,
     learn,
@@ -44,7 +45,6 @@ from bnmind.adaptive.response_models.additive import (
     COMPLEMENTARY,
     LinkFunction,
 )
-from bnmind.adaptive.response_models.base import ResponseModel
 from tests.modes import examples
 
 Q = [[1, 0], [0, 1], [1, 1]]
